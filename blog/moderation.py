@@ -22,7 +22,7 @@ from contentapi.core.pagination import parse_id
 from contentapi.monitoring.audit import Event, record_event
 
 RESTORABLE_FOR = timedelta(days=30)
-BATCH = 500  # comments that one transaction of the purge deletes
+COMMENTS_PER_TRANSACTION = 500  # comments that one transaction of the purge deletes
 
 
 class Refusal(NamedTuple):
@@ -60,20 +60,20 @@ def restore_comments(*, actor: Actor, comment_ids: Collection[str]) -> Moderatio
 
 @transaction.atomic
 def change_states(
-    actor: Actor, comment_ids: Collection[str], old: Collection[CommentState], new: CommentState, act: str
+    actor: Actor, comment_ids: Collection[str], old: Collection[CommentState], new: CommentState, action: str
 ) -> Moderation:
     """Change the state of the comments that have an old one. Executes the same number of statements for every number.
 
     The comments are locked in the order of their ids, so that two moderators do not wait for each other in a circle.
     """
-    policy.require_credential(actor, f"{act} comments")
+    policy.require_credential(actor, f"{action} comments")
     ids = {parse_id(comment_id) for comment_id in comment_ids}
     known = selectors.select_known_comments(actor).filter(pk__in=ids).select_related("author", "post__author")
     comments = list(known.defer("post__body").order_by("pk").select_for_update(of=("self",)))
     require_found(len(comments) == len(ids) or None, "comment")
     moderation = Moderation([], [])
     for comment in comments:
-        reason = find_refusal(actor, comment, old, act)
+        reason = find_refusal(actor, comment, old, action)
         if reason:
             moderation.refused.append(Refusal(comment, reason))
         else:
@@ -82,10 +82,10 @@ def change_states(
     return moderation
 
 
-def find_refusal(actor: Actor, comment: Comment, old: Collection[str], act: str) -> str:
+def find_refusal(actor: Actor, comment: Comment, old: Collection[str], action: str) -> str:
     """Return why the actor cannot do this to a comment, or an empty string."""
-    if not may_act(actor, comment, act):
-        return f"You may not {act} this comment."
+    if not may_act(actor, comment, action):
+        return f"You may not {action} this comment."
     if comment.state not in old:
         return f"It is {comment.state}."
     if comment.state == CommentState.DELETED and not is_restorable(comment):
@@ -93,10 +93,10 @@ def find_refusal(actor: Actor, comment: Comment, old: Collection[str], act: str)
     return ""
 
 
-def may_act(actor: Actor, comment: Comment, act: str) -> bool:
+def may_act(actor: Actor, comment: Comment, action: str) -> bool:
     """Return whether the policy lets the actor do this to a comment, whatever its state is."""
     post_owner = comment.post.author.user_id
-    if act == "delete":
+    if action == "delete":
         return policy.may_delete_comment_of(actor, comment.author.user_id, post_owner)
     return policy.may_moderate_comments_on(actor, post_owner)
 
@@ -129,10 +129,12 @@ def purge_comments(*, actor: Actor) -> int:
     with pgtrigger.ignore("blog.Comment:delete_delete"):
         while True:
             with transaction.atomic():
-                ids = list(expired.select_for_update(skip_locked=True).values_list("pk", flat=True)[:BATCH])
+                ids = list(
+                    expired.select_for_update(skip_locked=True).values_list("pk", flat=True)[:COMMENTS_PER_TRANSACTION]
+                )
                 deleted = Comment.objects.filter(pk__in=ids).delete()[0]
                 if deleted:
                     record_event(Event.COMMENT_PURGED, actor, comments=deleted)
             purged += deleted
-            if len(ids) < BATCH:
+            if len(ids) < COMMENTS_PER_TRANSACTION:
                 return purged

@@ -8,7 +8,7 @@ import users.urls
 from contentapi.auth.jwks import jwks
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view
-from contentapi.http.api_version import PREFIX
+from contentapi.http.api_version import VERSION_PREFIX
 from contentapi.rest.index import index
 from contentapi.rest.openapi import docs, openapi
 from contentapi.schema import SCHEMA, load_sdl
@@ -16,7 +16,9 @@ from contentapi.schema import SCHEMA, load_sdl
 endpoint = GraphQLEndpoint(SCHEMA, settings.SCHEMA_DIR / "documents")
 CLASSES = blog.urls.RESOURCES | orders.urls.RESOURCES | users.urls.RESOURCES
 # Of each resource the path, without the leading slash, and the view
-RESOURCES = {prefix + route: kind.as_view() for prefix in ("", f"{PREFIX[1:]}/") for route, kind in CLASSES.items()}
+RESOURCES = {
+    prefix + route: kind.as_view() for prefix in ("", f"{VERSION_PREFIX[1:]}/") for route, kind in CLASSES.items()
+}
 
 urlpatterns = [
     path("", index),

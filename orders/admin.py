@@ -1,4 +1,4 @@
-"""Orders in the admin site: the list, the acts that move an order, and its history."""
+"""Orders in the admin site: the list, the actions that move an order, and its history."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -41,7 +41,7 @@ def has_status(status: OrderStatus) -> Callable[[Order], bool]:
 
 @admin.register(Order)
 class OrderAdmin(PolicyAdmin):
-    """Orders, which the acts move from status to status. Nobody edits an order."""
+    """Orders, which the actions move from status to status. Nobody edits an order."""
 
     desk_actions: ClassVar = [
         Action(
@@ -94,7 +94,7 @@ class OrderAdmin(PolicyAdmin):
     ordering = ["-id"]
 
     def may_open(self, actor: Actor) -> bool:
-        return policy.may_list_everybodys_orders(actor)
+        return policy.may_list_all_orders(actor)
 
     def select_rows(self, actor: Actor) -> QuerySet[Order]:
         return selectors.select_orders(actor)

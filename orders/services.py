@@ -101,12 +101,12 @@ def validate_tracking(**texts: str) -> dict[str, str]:
     return cleaned
 
 
-def get_order_for_update(actor: Actor, order_id: str, act: str) -> Order:
+def get_order_for_update(actor: Actor, order_id: str, action: str) -> Order:
     """Return an order that the actor may see and write. It is locked until the transaction ends."""
-    policy.require_permission(actor, policy.may_write_orders(actor), f"{act} orders")
+    policy.require_permission(actor, policy.may_write_orders(actor), f"{action} orders")
     orders = selectors.select_order_by_id(actor, order_id).queryset()
     order = require_found(orders.select_for_update(of=("self",)).first(), "order")
-    policy.require_permission(actor, policy.may_write_orders_of(actor, order.user_id), f"{act} this order")
+    policy.require_permission(actor, policy.may_write_orders_of(actor, order.user_id), f"{action} this order")
     return order
 
 

@@ -26,7 +26,7 @@ API_KEY_DAYS = 365
 MAX_KEY_DAYS = 36_500
 MAX_KEY_NAME = 100
 MAX_KEYS = 20  # valid ones of a user
-PREFIX = re.compile(r"capi_[0-9a-f]{8}")
+KEY_PREFIX = re.compile(r"capi_[0-9a-f]{8}")
 EDITABLE = {"email", "name", "role", "is_active"}
 
 
@@ -148,9 +148,9 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
     record_event(Event.USER_DELETED, actor, "user", pk, role=str(user.role))
 
 
-def require_user_writes(actor: Actor, act: str) -> None:
+def require_user_writes(actor: Actor, action: str) -> None:
     """Raise `Unauthenticated` or `Forbidden` unless the actor may change users at all. Call this before the look-up."""
-    policy.require_permission(actor, policy.may_write_users(actor), act)
+    policy.require_permission(actor, policy.may_write_users(actor), action)
 
 
 def find_user_to_change(actor: Actor, user_id: str) -> User:
@@ -254,7 +254,7 @@ def validate_api_key(*, name: str, expires_in_days: int, prefix: str) -> str:
         raise Invalid({"name": [f"From 1 to {MAX_KEY_NAME} characters."]})
     if not 1 <= expires_in_days <= MAX_KEY_DAYS:
         raise Invalid({"expires_in_days": [f"From 1 to {MAX_KEY_DAYS}."]})
-    if not PREFIX.fullmatch(prefix):
+    if not KEY_PREFIX.fullmatch(prefix):
         raise Invalid({"prefix": ["This is not the prefix of an API key."]})
     return prefix
 

@@ -165,8 +165,8 @@ class CommentAdmin(ServiceAdmin):
 
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
         """Leave out the filter by author for actors who cannot search all authors."""
-        everybodys = policy.may_manage_posts_and_authors(get_actor(request))
-        return [each for each in self.list_filter if everybodys or each != ("author", RelatedFilter)]
+        manages_all = policy.may_manage_posts_and_authors(get_actor(request))
+        return [each for each in self.list_filter if manages_all or each != ("author", RelatedFilter)]
 
     def get_fields(self, request: HttpRequest, obj: Comment | None = None) -> list[str]:
         if obj is None:
@@ -199,7 +199,7 @@ class CommentAdmin(ServiceAdmin):
 
 
 def build_newest_comments(actor: Actor, post: Post) -> dict[str, Any]:
-    """Return the newest comments of a post with their acts, their number, and the address of the whole list."""
+    """Return the newest comments of a post with their actions, their number, and the address of the whole list."""
     newest = queries.list_newest_comments(actor, post)
     comments = [
         (

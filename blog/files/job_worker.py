@@ -35,7 +35,7 @@ END = "after the last file"
 MAX_IMAGES = 10  # missing images of a file that the plan names
 MAX_ATTEMPTS = 5  # runs that end before the first file is finished
 # The name stays: releases that run side by side share the lock.
-LOCK = "SELECT pg_try_advisory_lock(hashtext('blog.import_jobs'), hashtext(%s))"
+LOCK_SOURCE = "SELECT pg_try_advisory_lock(hashtext('blog.import_jobs'), hashtext(%s))"
 UNLOCK = "SELECT pg_advisory_unlock(hashtext('blog.import_jobs'), hashtext(%s))"
 NO_PROGRESS = (
     "The import stopped several times at the same file, which is number {number} of {total}. "
@@ -114,7 +114,7 @@ def take_up_import(job_id: int) -> ImportJob | None:
 
 def try_lock(source: str) -> bool:
     with connection.cursor() as cursor:
-        cursor.execute(LOCK, [source])
+        cursor.execute(LOCK_SOURCE, [source])
         return bool(cursor.fetchone()[0])
 
 

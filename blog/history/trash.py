@@ -37,7 +37,7 @@ from contentapi.core.pagination import parse_id
 from contentapi.monitoring.audit import Event, record_event
 
 KEPT_FOR = RESTORABLE_FOR + timedelta(hours=1)  # a restore that began in time finds the history
-BATCH = 500  # rows that one statement of the purge deletes
+ROWS_PER_STATEMENT = 500  # rows that one statement of the purge deletes
 
 
 class DeletedPost(NamedTuple):
@@ -123,7 +123,7 @@ def restore_rows(model: type[Model], deleted: QuerySet[Any], post: PostVersion) 
     """Insert the rows that were deleted in the same transaction as a post, with their ids."""
     names = [field.attname for field in model._meta.concrete_fields]  # noqa: SLF001
     rows = deleted.filter(post=post.id, pgh_created_at=post.pgh_created_at).values(*names)
-    model._default_manager.bulk_create((model(**row) for row in rows), batch_size=BATCH)  # noqa: SLF001
+    model._default_manager.bulk_create((model(**row) for row in rows), batch_size=ROWS_PER_STATEMENT)  # noqa: SLF001
 
 
 def purge_history(*, actor: Actor) -> int:
@@ -134,7 +134,7 @@ def purge_history(*, actor: Actor) -> int:
     policy.require_permission(actor, policy.may_purge_history(actor), "delete the history of posts")
     end = timezone.now() - KEPT_FOR
     for model in (DeletedComment, DeletedPostSource):
-        expired = model.objects.filter(pgh_created_at__lt=end).values("pgh_id")[:BATCH]
+        expired = model.objects.filter(pgh_created_at__lt=end).values("pgh_id")[:ROWS_PER_STATEMENT]
         while model.objects.filter(pgh_id__in=expired).delete()[0]:
             pass
     posts = Post.objects.filter(pk=OuterRef("id"))
@@ -142,7 +142,7 @@ def purge_history(*, actor: Actor) -> int:
     deleted = PostVersion.objects.filter(pgh_label="delete", pgh_created_at__lt=end)
     deleted = deleted.exclude(Exists(posts)).exclude(Exists(recent)).order_by("pgh_id").values_list("id", flat=True)
     purged = set[int]()
-    while ids := list(deleted[:BATCH]):
+    while ids := list(deleted[:ROWS_PER_STATEMENT]):
         PostVersion.objects.filter(id__in=ids).delete()
         purged |= set(ids)
     if purged:

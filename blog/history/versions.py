@@ -114,11 +114,11 @@ def list_versions(*, actor: Actor, post_id: str, before: int | None = None, limi
 
 def find_history(actor: Actor, post_id: str) -> int:
     """Return the id of a post. Raises `NotFound`, also for a deleted post that cannot be restored any more."""
-    act = "see the history of this post"
-    policy.require_credential(actor, act)
+    action = "see the history of this post"
+    policy.require_credential(actor, action)
     post = selectors.select_post_by_id(actor, post_id).queryset().select_related("author").defer("body").first()
     if post is not None:
-        policy.require_permission(actor, policy.may_see_history_of(actor, post.author.user_id), act)
+        policy.require_permission(actor, policy.may_see_history_of(actor, post.author.user_id), action)
         return post.pk
     deleted = select_deleted_posts(actor).filter(id=parse_id(post_id)).values_list("id", flat=True)
     return int(require_found(deleted.first(), "post"))

@@ -19,7 +19,7 @@ from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 
-BATCH = 50  # posts of one transaction
+POSTS_PER_TRANSACTION = 50  # posts of one transaction
 LONGEST_RUN = 3  # seconds of one update, so that due posts do not wait
 LATE_COMMIT = 60  # seconds for which a transaction may be open and commit a lower id than those seen
 COMPARISON_INTERVAL = 600  # seconds
@@ -98,7 +98,7 @@ class SearchIndexer:
         while len(self.seen) > 1 and self.seen[1][0] <= now - LATE_COMMIT:
             self.seen.popleft()
         found = index_missing_posts(self.seen[0][1])
-        return found is not None and len(found) == BATCH
+        return found is not None and len(found) == POSTS_PER_TRANSACTION
 
     def continue_comparison(self) -> bool:
         """Index a batch of the posts without a document in the present language. Return whether there may be more."""
@@ -110,7 +110,7 @@ class SearchIndexer:
         found = index_missing_posts(self.compared)
         if found is None:  # continue with the next update
             return False
-        if len(found) == BATCH:
+        if len(found) == POSTS_PER_TRANSACTION:
             self.compared = found[-1]
             return True
         self.compared = None
@@ -127,14 +127,14 @@ def index_changed_posts() -> bool:
     """Index the posts of the oldest changes. Return whether there may be more."""
     if not lock_index():
         return False
-    changes = list(SearchChange.objects.order_by("pk")[:BATCH])
+    changes = list(SearchChange.objects.order_by("pk")[:POSTS_PER_TRANSACTION])
     authors = {change.author_id for change in changes if change.author_id is not None}
     if authors:
         posts = Post.objects.filter(author__in=authors).values_list("pk", flat=True)
         SearchChange.objects.bulk_create([SearchChange(post_id=pk) for pk in posts], batch_size=1000)
     write_documents(sorted({change.post_id for change in changes if change.post_id is not None}))
     SearchChange.objects.filter(pk__in=[change.pk for change in changes]).delete()
-    return bool(authors) or len(changes) == BATCH
+    return bool(authors) or len(changes) == POSTS_PER_TRANSACTION
 
 
 @transaction.atomic
@@ -146,7 +146,7 @@ def index_missing_posts(after: int) -> list[int] | None:
     if not lock_index():
         return None
     with connection.cursor() as cursor:
-        cursor.execute(FIND_NEW_POSTS, [after, conf.environment.contentapi_search_language, BATCH])
+        cursor.execute(FIND_NEW_POSTS, [after, conf.environment.contentapi_search_language, POSTS_PER_TRANSACTION])
         posts = [pk for (pk,) in cursor.fetchall()]
     write_documents(posts)
     return posts

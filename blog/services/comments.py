@@ -60,9 +60,9 @@ def delete_comment(
     return comment_id
 
 
-def get_comment_for_update(actor: Actor, comment_id: str, act: str, *, post_id: str | None = None) -> Comment:
+def get_comment_for_update(actor: Actor, comment_id: str, action: str, *, post_id: str | None = None) -> Comment:
     """Return a comment that the actor may see, with its author and post. It is locked until the transaction ends."""
-    policy.require_credential(actor, act)
+    policy.require_credential(actor, action)
     comments = selectors.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()
     comments = comments.select_related("author", "post__author")
     return require_found(comments.select_for_update(of=("self",)).first(), "comment")

@@ -159,9 +159,9 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
     return post_id
 
 
-def get_post_for_update(actor: Actor, post_id: str, act: str) -> Post:
+def get_post_for_update(actor: Actor, post_id: str, action: str) -> Post:
     """Return a post that the actor may see, with its author. It is locked until the transaction ends."""
-    policy.require_credential(actor, act)
+    policy.require_credential(actor, action)
     posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author")
     return require_found(posts.select_for_update(of=("self",)).first(), "post")
 

@@ -20,7 +20,7 @@ from contentapi.core.identity import Actor
 EXPIRES_AFTER = timedelta(seconds=90)
 MOST_PAGES = 50  # pages of one person. Further pages are not announced
 MOST_NAMED = 10
-BATCH = 500  # expired rows that one announcement deletes
+ROWS_PER_STATEMENT = 500  # expired rows that one announcement deletes
 
 
 class PresentPerson(NamedTuple):
@@ -46,7 +46,7 @@ def announce_page(*, actor: Actor, post_id: str, page: UUID) -> list[PresentPers
     if user_id is None:  # the operator, who has no pages
         return list_people(actor, pk)
     now = timezone.now()
-    expired = PostPresence.objects.filter(seen_at__lt=now - EXPIRES_AFTER).values("pk")[:BATCH]
+    expired = PostPresence.objects.filter(seen_at__lt=now - EXPIRES_AFTER).values("pk")[:ROWS_PER_STATEMENT]
     PostPresence.objects.filter(pk__in=expired).delete()
     pages = PostPresence.objects.filter(user=user_id)
     if not pages.filter(post_id=pk, page=page).update(seen_at=now) and pages.count() < MOST_PAGES:
@@ -79,11 +79,11 @@ def find_save(*, actor: Actor, post_id: str, opened: int) -> Save | None:
 
 def require_writable_post(actor: Actor, post_id: str) -> Post:
     """Return a post that the actor may change, without its body. Other actors get no notice."""
-    act = "see who has this post open"
-    policy.require_credential(actor, act)
+    action = "see who has this post open"
+    policy.require_credential(actor, action)
     posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author").defer("body")
     post = require_found(posts.first(), "post")
-    policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), act)
+    policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), action)
     return post
 
 

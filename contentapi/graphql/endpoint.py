@@ -43,7 +43,7 @@ T = TypeVar("T")
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 EVENT_STREAM = "text/event-stream"
 MEDIA_TYPES = (JSON, GRAPHQL_RESPONSE)  # of responses to queries
-METHODS = ("GET", "HEAD", "POST", "OPTIONS")  # in the order of Allow
+ALLOWED_METHODS = ("GET", "HEAD", "POST", "OPTIONS")  # in the order of Allow
 READS = ("GET", "HEAD")
 VARY = ", ".join(["Accept", *HEADERS])
 EXPENSIVE_SHARE = 10  # an operation that costs more than a tenth of CONTENTAPI_MAX_COST is expensive
@@ -121,7 +121,7 @@ class GraphQLEndpoint:
         except DocumentRejected as rejection:
             return report_errors(rejection.errors)
         if not may_write and operation.node.operation is OperationType.MUTATION:
-            raise MethodNotAllowed("GET", METHODS, "Send a mutation by POST.")
+            raise MethodNotAllowed("GET", ALLOWED_METHODS, "Send a mutation by POST.")
         if request.extensions:
             self.documents.remember(request)
         if request.operation_name:
@@ -139,9 +139,9 @@ def respond_without_query(environ: Mapping[str, Any]) -> Response | None:
         headers, page = render_page()
         return Response(HTTPStatus.OK, page, headers)
     if method == "OPTIONS":
-        return Response(HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(METHODS)})
+        return Response(HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(ALLOWED_METHODS)})
     if method not in READS:
-        raise MethodNotAllowed(method, METHODS)
+        raise MethodNotAllowed(method, ALLOWED_METHODS)
     return None
 
 

@@ -29,7 +29,7 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 MAX_ID = 200  # characters of an id in an error message
 SLOTS = 4096  # documents in Redis at most
 EXPIRY = 7 * 24 * 3600  # seconds until Redis drops a document
-PREFIX = "contentapi:persisted:"
+REDIS_PREFIX = "contentapi:persisted:"
 
 
 class PersistedQueryNotFound(Malformed):
@@ -160,4 +160,4 @@ class SharedTexts:
 
 
 def get_slot(digest: str) -> str:
-    return f"{PREFIX}{int(digest[:8], 16) % SLOTS}"
+    return f"{REDIS_PREFIX}{int(digest[:8], 16) % SLOTS}"

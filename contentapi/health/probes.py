@@ -19,7 +19,7 @@ from contentapi.http.body import JSON
 from contentapi.http.error_response import error_response
 from contentapi.http.response import Response
 
-METHODS = ("GET", "HEAD")
+ALLOWED_METHODS = ("GET", "HEAD")
 RETRY_AFTER = "5"  # seconds
 MAX_QUERY = 1000  # characters
 COMMON_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
@@ -65,8 +65,8 @@ def exclude_checks(results: Results, excluded: set[str]) -> Results:
 def respond_to_probe(environ: Mapping[str, Any]) -> Response:
     """Return the response to a request for one of `PROBES`. A response to HEAD has no body."""
     method = environ["REQUEST_METHOD"]
-    if method not in METHODS:
-        response = error_response(MethodNotAllowed(method, METHODS), environ.get("HTTP_ACCEPT", ""))
+    if method not in ALLOWED_METHODS:
+        response = error_response(MethodNotAllowed(method, ALLOWED_METHODS), environ.get("HTTP_ACCEPT", ""))
     else:
         response = PROBES[environ["PATH_INFO"]](environ)
     length = {"Content-Length": str(len(response.body))}

@@ -9,14 +9,14 @@ from contentapi.http.body import JSON
 from contentapi.http.negotiation import select_media_type, wants_problem
 
 VERSION = "1"
-PREFIX = f"/v{VERSION}"
+VERSION_PREFIX = f"/v{VERSION}"
 VENDOR = f"application/vnd.contentapi.v{VERSION}+json"
 VENDOR_OF_ANY = re.compile(r"application/vnd\.contentapi\.v([0-9]+)\+json", re.ASCII | re.IGNORECASE)
 
 
 def split_version_prefix(path: str) -> tuple[str, str]:
     """Return the version prefix of a path and the rest. The prefix is empty in a path without a version."""
-    return (PREFIX, path.removeprefix(PREFIX)) if path.startswith(f"{PREFIX}/") else ("", path)
+    return (VERSION_PREFIX, path.removeprefix(VERSION_PREFIX)) if path.startswith(f"{VERSION_PREFIX}/") else ("", path)
 
 
 def require_known_version(environ: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from contentapi.core.errors import MethodNotAllowed
 from contentapi.http.conditional import etag_matches
 from contentapi.http.error_response import django_error_response, get_accept
 
-METHODS = ("GET", "HEAD", "OPTIONS")
+ALLOWED_METHODS = ("GET", "HEAD", "OPTIONS")
 View = Callable[[HttpRequest], HttpResponse]
 
 
@@ -31,9 +31,9 @@ def for_readers(handle: View) -> View:
     @csrf_exempt  # a POST gets 405 with Allow instead of 403
     def view(request: HttpRequest) -> HttpResponse:
         if request.method == "OPTIONS":
-            return HttpResponse(status=HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(METHODS)})
-        if request.method not in METHODS:
-            return django_error_response(MethodNotAllowed(str(request.method), METHODS), get_accept(request))
+            return HttpResponse(status=HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(ALLOWED_METHODS)})
+        if request.method not in ALLOWED_METHODS:
+            return django_error_response(MethodNotAllowed(str(request.method), ALLOWED_METHODS), get_accept(request))
         return handle(request)
 
     return view

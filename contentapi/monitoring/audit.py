@@ -1,8 +1,8 @@
-"""The audit log: one line for each act on access, on users and on the state of content.
+"""The audit log: one line for each action on access, on users and on the state of content.
 
 A line has the name of the event, the actor, the subject and a few details, as `fields` of the log record. Names, email
-addresses, texts, secrets and tokens are never among them. A line is written after the transaction of the act has
-committed. An act that is rolled back writes none.
+addresses, texts, secrets and tokens are never among them. A line is written after the transaction of the action has
+committed. An action that is rolled back writes none.
 """
 
 import logging
@@ -101,7 +101,7 @@ def record_event(
     write = partial(write_line, event, {name: value for name, value in fields.items() if value not in (None, "")})
     if connection.in_atomic_block:
         connection.on_commit(write, robust=True)
-    else:  # `on_commit` would open a connection, which an act without the database does not need
+    else:  # `on_commit` would open a connection, which an action without the database does not need
         write()
 
 

@@ -22,7 +22,7 @@ from contentapi.monitoring.figures import FOLDER_VARIABLE, HistogramState, Label
 from contentapi.monitoring.metrics import METRICS
 from contentapi.monitoring.owned_folder import OwnedFolder
 
-PREFIX = "contentapi-metrics-"
+FOLDER_PREFIX = "contentapi-metrics-"
 COLLECT_INTERVAL = 30  # seconds between two looks for processes that have ended
 SNAPSHOT = msgspec.json.Decoder(Snapshot)
 
@@ -123,7 +123,7 @@ def is_process_alive(snapshot_name: str) -> bool:
 
 def serve_metrics(address: str) -> None:
     """Serve /metrics at `address`, like `127.0.0.1:9100`, in a thread. Exits with a message if it is not free."""
-    folder = OwnedFolder(PREFIX)
+    folder = OwnedFolder(FOLDER_PREFIX)
     collector = SnapshotCollector(folder.path)
     registry = CollectorRegistry(auto_describe=False)
     registry.register(collector)

@@ -36,8 +36,8 @@ REQUEST_BUCKETS = (
     10.0,
 )  # upper bounds, seconds
 STATEMENT_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-BATCH = 64  # requests that are added to the figures at once
-METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
+MAX_PENDING = 64  # requests that are added to the figures at once
+COUNTED_METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
 Labels = tuple[str, ...]
 Sample = tuple[str, Labels, float]  # the name of a metric, the values of its labels, its value
 RequestKind = tuple[str, str, int]  # operation, method, status
@@ -121,7 +121,7 @@ class Figures:
         if record.waited or record.errors:
             with self.lock:
                 self.add_exceptions(record)
-        if len(self.pending) >= BATCH:
+        if len(self.pending) >= MAX_PENDING:
             with self.lock:
                 self.add_pending()
 
@@ -143,7 +143,7 @@ class Figures:
     def get_figures(self, kind: RequestKind) -> RequestFigures:
         """Return the figures of a kind. Requests without an operation share `other`, and so do unknown methods."""
         operation, method, status = kind
-        kind = operation or "other", method if method in METHODS else "other", status
+        kind = operation or "other", method if method in COUNTED_METHODS else "other", status
         return self.requests.setdefault(kind, RequestFigures())
 
     def add_exceptions(self, record: RequestRecord) -> None:

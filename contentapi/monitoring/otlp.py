@@ -29,7 +29,7 @@ from contentapi.monitoring.repeated import RepeatedLine
 LOG = logging.getLogger("contentapi.traces")
 LOG_INTERVAL = 60.0  # seconds
 DEFAULT_SERVICE = "contentapi"
-METHODS = frozenset({"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"})
+STANDARD_METHODS = frozenset({"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"})
 UNTRACED_PATHS = frozenset({"/healthz", "/readyz"})
 GRAPHQL = "/graphql"
 NO_PARENT = Context()
@@ -106,7 +106,7 @@ class TracedRequest(RequestTrace):
 
     def finish(self, record: RequestRecord) -> None:
         span = self.span
-        method = record.method if record.method in METHODS else "_OTHER"
+        method = record.method if record.method in STANDARD_METHODS else "_OTHER"
         is_graphql = record.path == GRAPHQL
         is_operation = is_graphql and record.operation != GRAPHQL  # a label like `query posts`
         span.update_name(record.operation if is_operation else f"{method} {record.operation}".rstrip())

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - the folder in it is created for this account only
-LOCK = "owner"  # a file in the folder, locked for as long as its process or a forked worker lives
+LOCK_FILE = "owner"  # a file in the folder, locked for as long as its process or a forked worker lives
 
 
 class OwnedFolder:
@@ -23,7 +23,7 @@ class OwnedFolder:
         remove_abandoned_folders(parent, prefix)
         self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         self.owner = os.getpid()
-        self.lock = os.open(self.path / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        self.lock = os.open(self.path / LOCK_FILE, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self.lock, fcntl.LOCK_EX)  # forked workers share it
 
     def remove(self) -> None:
@@ -38,7 +38,7 @@ def remove_abandoned_folders(parent: Path, prefix: str) -> None:
         with suppress(OSError):
             if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
                 continue
-            lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
+            lock = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CLOEXEC)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(folder, ignore_errors=True)

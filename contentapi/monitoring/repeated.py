@@ -21,13 +21,13 @@ from contentapi.monitoring.owned_folder import OwnedFolder
 OUTAGE_LOG = logging.getLogger("contentapi.outages")
 OUTAGE_INTERVAL = 1.0  # seconds between two lines
 FILE_VARIABLE = "CONTENTAPI_OUTAGE_FILE"  # the shared file; set by the process that starts the others
-PREFIX = "contentapi-outages-"
+FOLDER_PREFIX = "contentapi-outages-"
 
 
 class RepeatedLine:
     """A line that `write` logs at most once in an interval, in seconds. Thread-safe.
 
-    `write` gets the number of events since the last line, and the detail of the last one. Without a shared file, each
+    `write` gets the number of events since the last line, and the text of the last event. Without a shared file, each
     process has lines of its own.
     """
 
@@ -119,7 +119,7 @@ def share_outage_log() -> None:
     """Create the file that the processes of this server share, unless a parent process did. Call this before a fork."""
     if os.environ.get(FILE_VARIABLE):
         return
-    folder = OwnedFolder(PREFIX)
+    folder = OwnedFolder(FOLDER_PREFIX)
     FOLDERS.append(folder)
     atexit.register(folder.remove)
     path = folder.path / "state"

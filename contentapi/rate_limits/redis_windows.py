@@ -12,7 +12,7 @@ from contentapi.rate_limits.limits import Charge
 from contentapi.rate_limits.memory import TICKS
 from contentapi.rate_limits.statuses import LimitStatus, build_refused_status, build_status, get_window_key
 
-PREFIX = "contentapi:rate:"
+REDIS_PREFIX = "contentapi:rate:"
 SECOND = 1_000_000  # microseconds
 
 # KEYS: the windows. ARGV: for each window the amount, the limit, its length, and which of the newest units blocks a
@@ -130,4 +130,4 @@ class RedisWindows:
 
 
 def build_keys(key: str, charges: Sequence[Charge]) -> list[str]:
-    return [PREFIX + get_window_key(key, charge) for charge in charges]
+    return [REDIS_PREFIX + get_window_key(key, charge) for charge in charges]

@@ -28,18 +28,18 @@ PURGE_BATCH = 10  # expired records that each new record deletes
 
 
 def replay_or_execute(
-    actor: Actor, environ: Mapping[str, Any], content: bytes, act: Callable[[], Response]
+    actor: Actor, environ: Mapping[str, Any], content: bytes, action: Callable[[], Response]
 ) -> Response:
-    """Call `act` and store its response, or return the stored response of the first request with this key.
+    """Call `action` and store its response, or return the stored response of the first request with this key.
 
-    Raises what `act` raises, `Malformed` for an invalid key, `Invalid` for a key of another request, and `Conflict`
+    Raises what `action` raises, `Malformed` for an invalid key, `Invalid` for a key of another request, and `Conflict`
     while the first request runs. Nothing is stored for anonymous callers: every POST refuses them.
     """
     key = environ["HTTP_IDEMPOTENCY_KEY"]
     if not KEY.fullmatch(key):
         raise Malformed("Idempotency-Key must be 1 to 255 visible ASCII characters.")
     if actor.is_anonymous:
-        return act()
+        return action()
     key, request = hash_key(actor, key), hash_request(environ, content)
     with transaction.atomic():
         if not try_lock(key):
@@ -49,7 +49,7 @@ def replay_or_execute(
         record = IdempotencyRecord.objects.filter(key=key, created_at__gt=now - RETENTION).first()
         if record is not None:
             return replay_response(record, request)
-        response = execute_in_savepoint(act, environ.get("HTTP_ACCEPT", ""))
+        response = execute_in_savepoint(action, environ.get("HTTP_ACCEPT", ""))
         store_response(response, key, request, now)
         return response
 
@@ -80,11 +80,11 @@ def replay_response(record: IdempotencyRecord, request: str) -> Response:
     return Response(record.status, bytes(record.body), {**record.headers, "Idempotent-Replayed": "true"})
 
 
-def execute_in_savepoint(act: Callable[[], Response], accept: str) -> Response:
-    """Return the response of `act`. An error is rolled back and its response returned. Raises errors not to store."""
+def execute_in_savepoint(action: Callable[[], Response], accept: str) -> Response:
+    """Return the response of `action`, also of an error, which is rolled back. Raises errors that are not stored."""
     try:
         with transaction.atomic():
-            return act()
+            return action()
     except ApiError as error:
         if error.status >= Internal.status:
             raise

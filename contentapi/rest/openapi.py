@@ -21,7 +21,7 @@ from contentapi.http.hosts import get_request_origin
 from contentapi.http.pages import build_page_headers
 
 LOCAL = "http://localhost:8000"  # the address in the document
-METHODS = ("get", "post", "put", "patch", "delete")
+DOCUMENTED_METHODS = ("get", "post", "put", "patch", "delete")
 ORIGINS = 16  # addresses whose plain pages are kept
 MARKDOWN = MarkdownIt()
 
@@ -59,7 +59,7 @@ def describe_document(origin: str) -> dict[str, Any]:
     operations = [
         describe_operation(document, path, method, item)
         for path, item in document["paths"].items()
-        for method in METHODS
+        for method in DOCUMENTED_METHODS
         if method in item
     ]
     return {

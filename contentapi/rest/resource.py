@@ -26,7 +26,7 @@ from contentapi.rest.pages import PageRequest, parse_page_params
 from contentapi.rest.request_bodies import Body, decode_body
 
 MERGE_PATCH = "application/merge-patch+json"
-METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS")  # in the order of Allow
+RESOURCE_METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS")  # in the order of Allow
 READS = ("GET", "HEAD")
 SAFE = (*READS, "OPTIONS")
 VARY = ", ".join(["Accept", "X-API-Version", *HEADERS])
@@ -77,10 +77,10 @@ class Resource:
     methods: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        defined = {method for method in METHODS if hasattr(cls, method.lower())} | {"OPTIONS"}
+        defined = {method for method in RESOURCE_METHODS if hasattr(cls, method.lower())} | {"OPTIONS"}
         if "GET" in defined:
             defined.add("HEAD")
-        cls.methods = tuple(method for method in METHODS if method in defined)
+        cls.methods = tuple(method for method in RESOURCE_METHODS if method in defined)
 
     @classmethod
     def as_view(cls) -> Callable[..., HttpResponse]:
@@ -127,16 +127,16 @@ class Resource:
             return Response(HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(self.methods)})
         require_known_version(request.environ)
         media_type = negotiate_rest_media_type(request.environ, request.prefix)
-        act = partial(self.call_method, request, ids, media_type)
+        action = partial(self.call_method, request, ids, media_type)
         if request.method in READS:
-            return apply_conditions(read(request.actor.user_id, act), request.environ)
+            return apply_conditions(read(request.actor.user_id, action), request.environ)
         reject_misplaced_preconditions(request.environ, creates=request.method == "POST" and "GET" in self.methods)
         account.charge_operation(1, writes=1)
         request.actor = request.actor.through("REST")
         try:
             if request.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in request.environ:
-                return replay_or_execute(request.actor, request.environ, request.content, act)
-            return act()
+                return replay_or_execute(request.actor, request.environ, request.content, action)
+            return action()
         finally:  # also after a conflict: the client must be able to read the version that it missed
             record_write(request.actor.user_id)
 

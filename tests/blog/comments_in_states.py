@@ -1,4 +1,4 @@
-"""Comments in each state and the acts that change it, for the tests of comments."""
+"""Comments in each state and the actions that change it, for the tests of comments."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from blog.moderation import Moderation
 from contentapi.core.identity import OPERATOR, Actor
 from tests.factories import make_comment, make_post
 
-ACTS: dict[str, Callable[..., Moderation]] = {
+ACTIONS: dict[str, Callable[..., Moderation]] = {
     "hide": moderation.hide_comments,
     "show": moderation.show_comments,
     "delete": moderation.delete_comments,
@@ -23,5 +23,5 @@ def make_comment_in(state: str, post: Post | None = None, **values: Any) -> Comm
     return make_comment(post or make_post(), state=state, state_changed_at=timezone.now(), **values)
 
 
-def act(name: str, *comments: Comment, actor: Actor = OPERATOR) -> Moderation:
-    return ACTS[name](actor=actor, comment_ids=[str(comment.pk) for comment in comments])
+def action(name: str, *comments: Comment, actor: Actor = OPERATOR) -> Moderation:
+    return ACTIONS[name](actor=actor, comment_ids=[str(comment.pk) for comment in comments])

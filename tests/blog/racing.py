@@ -10,28 +10,28 @@ from django.db import connection, transaction
 T = TypeVar("T")
 
 
-def race(take_lock: Callable[[], object], *acts: Callable[[], T]) -> list[T]:
-    """Run the acts concurrently and return their results.
+def race(take_lock: Callable[[], object], *actions: Callable[[], T]) -> list[T]:
+    """Run the actions concurrently and return their results.
 
-    `take_lock` takes a lock, which is released when all acts wait for it.
+    `take_lock` takes a lock, which is released when all actions wait for it.
     """
     pids = SimpleQueue[int]()
 
-    def run(act: Callable[[], T]) -> T:
+    def run(action: Callable[[], T]) -> T:
         try:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_backend_pid()")
                 pids.put(cursor.fetchone()[0])
-            return act()
+            return action()
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(len(acts)) as pool:
+    with ThreadPoolExecutor(len(actions)) as pool:
         with transaction.atomic():
             take_lock()
-            runs = [pool.submit(run, act) for act in acts]
-            backends = [pids.get(timeout=30) for _ in acts]
-            while count_waiting_backends(backends) < len(acts) and not any(run.done() for run in runs):
+            runs = [pool.submit(run, action) for action in actions]
+            backends = [pids.get(timeout=30) for _ in actions]
+            while count_waiting_backends(backends) < len(actions) and not any(run.done() for run in runs):
                 pass
         return [run.result() for run in runs]
 

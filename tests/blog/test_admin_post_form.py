@@ -24,16 +24,16 @@ def read_row(post: Post) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("act", "time", "status"),
+    ("action", "time", "status"),
     [("", "", "draft"), ("publish", "", "published"), ("schedule", "2100-01-01T12:30", "scheduled")],
 )
 def test_post_from_the_add_form_is_stored_by_the_service(
-    editor_client: Client, act: str, time: str, status: str
+    editor_client: Client, action: str, time: str, status: str
 ) -> None:
     author = make_author()
     text = {"title": " Soup ", "body": "One\r\ntwo ", "tags": "hot\r\n very cheap \r\n\r\n", "author": str(author.pk)}
 
-    response = submit_form(editor_client, ADD, **text, _act=act, schedule_at_local=time)
+    response = submit_form(editor_client, ADD, **text, _act=action, schedule_at_local=time)
 
     stored = {"title": "Soup", "body": "One\ntwo ", "tags": ["hot", "very cheap"], "author": author.pk, "version": 1}
     state = {"status": status, "publish_at": LATER if time else None}
@@ -130,7 +130,7 @@ def test_one_save_of_text_and_status_increments_the_version_once(editor_client: 
     assert Post.objects.values(*saved).get() == saved
 
 
-def test_act_that_the_state_does_not_allow_is_rejected_and_the_form_keeps_the_text(editor_client: Client) -> None:
+def test_action_that_the_state_does_not_allow_is_rejected_and_the_form_keeps_the_text(editor_client: Client) -> None:
     post = make_post(status="archived", updated_at=PAST)
     before = read_row(post)
 
@@ -142,11 +142,11 @@ def test_act_that_the_state_does_not_allow_is_rejected_and_the_form_keeps_the_te
     assert read_row(post) == before
 
 
-def test_unknown_act_is_a_page_with_the_reason(editor_client: Client) -> None:
+def test_unknown_action_is_a_page_with_the_reason(editor_client: Client) -> None:
     response = submit_form(editor_client, get_change_url(make_post()), _act="explode")
 
     assert response.status_code == 400
-    assert "There is no act “explode”." in response.text
+    assert "There is no action “explode”." in response.text
 
 
 def test_tag_with_a_separator_is_still_one_tag_after_a_save(editor_client: Client) -> None:

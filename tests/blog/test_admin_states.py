@@ -105,7 +105,7 @@ def test_schedule_is_in_the_zone_of_the_browser_and_the_message_states_the_time(
     assert text in editor_client.get(LIST).text
 
 
-def test_new_time_of_a_scheduled_post_is_one_act(editor_client: Client) -> None:
+def test_new_time_of_a_scheduled_post_is_one_action(editor_client: Client) -> None:
     post = make_post(status="scheduled", publish_at=LATER)
 
     submit_form(editor_client, get_page(post), _act="schedule", schedule_at_local="2101-01-01T00:00")
@@ -137,7 +137,7 @@ def test_refused_time_is_an_error_beside_the_button(editor_client: Client, time:
     assert Post.objects.get().status == "draft"
 
 
-def test_bad_time_does_not_prevent_another_act(editor_client: Client) -> None:
+def test_bad_time_does_not_prevent_another_action(editor_client: Client) -> None:
     post = make_post(status="draft")
 
     submit_form(editor_client, get_page(post), _act="publish", schedule_at_local="tomorrow")

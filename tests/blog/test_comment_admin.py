@@ -1,4 +1,4 @@
-"""The admin pages of comments: list, filters, search, acts, and the newest comments beside a post."""
+"""The admin pages of comments: list, filters, search, actions, and the newest comments beside a post."""
 
 from datetime import timedelta
 from typing import Any
@@ -48,8 +48,8 @@ def run_action(browser: Client, action: str, *comments: Comment, **others: str) 
     return browser.post(LIST, {"action": action, "_selected_action": selected, **others}, follow=True)
 
 
-def press(browser: Client, comment: Comment, act: str, **values: str) -> Any:
-    return browser.post(reverse("admin:blog_comment_act", args=[comment.pk, act]), values)
+def press(browser: Client, comment: Comment, action: str, **values: str) -> Any:
+    return browser.post(reverse("admin:blog_comment_action", args=[comment.pk, action]), values)
 
 
 def test_list_leaves_out_deleted_comments_unless_they_are_asked_for(browser: Client) -> None:
@@ -129,21 +129,21 @@ def test_page_shows_the_buttons_that_fit_the_state(browser: Client, state: str, 
 
     response = browser.get(reverse("admin:blog_comment_change", args=[comment.pk]))
 
-    assert [act.name for act in response.context["acts"]] == buttons
+    assert [action.name for action in response.context["desk_actions"]] == buttons
 
 
 def test_comment_deleted_long_ago_has_no_button(browser: Client) -> None:
     comment = make_comment(make_post(), state="deleted", state_changed_at=timezone.now() - timedelta(days=31))
 
-    assert browser.get(reverse("admin:blog_comment_change", args=[comment.pk])).context["acts"] == []
+    assert browser.get(reverse("admin:blog_comment_change", args=[comment.pk])).context["desk_actions"] == []
 
 
 def test_buttons_move_a_comment_through_its_states(browser: Client, editor: User) -> None:
     comment = make_comment(make_post(), body="Hear!")
     states = []
 
-    for act in ("hide", "show", "delete", "restore"):
-        response = press(browser, comment, act)
+    for action in ("hide", "show", "delete", "restore"):
+        response = press(browser, comment, action)
         comment.refresh_from_db()
         states.append(comment.state)
         assert response["Location"] == reverse("admin:blog_comment_change", args=[comment.pk])
@@ -191,7 +191,7 @@ def test_post_shows_its_newest_comments_with_buttons(browser: Client) -> None:
 
     shown = [comment for comment, _, _ in context["newest_comments"]]
     assert (shown, context["comment_total"]) == (comments[:10], 12)
-    assert [act.name for act in context["newest_comments"][0][2]] == ["hide", "delete"]
+    assert [action.name for action in context["newest_comments"][0][2]] == ["hide", "delete"]
 
 
 def test_button_beside_a_post_leads_back_to_the_post(browser: Client) -> None:

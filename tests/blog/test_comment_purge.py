@@ -9,7 +9,7 @@ from blog import moderation, services
 from blog.models import Comment, DeletedComment
 from contentapi.core.errors import Forbidden
 from contentapi.core.identity import OPERATOR, Role
-from tests.blog.comments_in_states import act, make_comment_in
+from tests.blog.comments_in_states import action, make_comment_in
 from tests.factories import make_actor, make_comment, make_post
 
 pytestmark = pytest.mark.django_db
@@ -19,11 +19,11 @@ def test_comment_deleted_more_than_30_days_ago_cannot_be_restored() -> None:
     comment = make_comment_in("deleted")
     Comment.objects.update(state_changed_at=timezone.now() - timedelta(days=30, seconds=1))
 
-    assert act("restore", comment).refused == [(comment, "It was deleted more than 30 days ago.")]
+    assert action("restore", comment).refused == [(comment, "It was deleted more than 30 days ago.")]
 
 
 def test_purge_deletes_the_comments_that_were_deleted_long_ago_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moderation, "BATCH", 2)  # several batches
+    monkeypatch.setattr(moderation, "COMMENTS_PER_TRANSACTION", 2)  # several batches
     old = timezone.now() - timedelta(days=31)
     for _ in range(5):
         make_comment(make_post(), state="deleted", state_changed_at=old)

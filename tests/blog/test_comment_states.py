@@ -13,7 +13,7 @@ from blog.models import Author, Comment, CommentState
 from blog.moderation import Moderation, Refusal
 from contentapi.core.errors import ApiError, NotFound, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Role, Scope
-from tests.blog.comments_in_states import ACTS, act, make_comment_in
+from tests.blog.comments_in_states import ACTIONS, action, make_comment_in
 from tests.blog.racing import race
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
-# The state after an act, for each state before it; None where the act is refused.
+# The state after an action, for each state before it; None where the action is refused.
 RESULTS = {
     "hide": {"visible": "hidden", "hidden": None, "deleted": None},
     "show": {"visible": None, "hidden": "visible", "deleted": None},
@@ -96,16 +96,16 @@ def test_author_knows_hidden_comments_on_own_posts_only() -> None:
     assert list(selectors.select_known_comments(make_actor(Role.AUTHOR, author=author))) == [own]
 
 
-# The acts
+# The actions
 
 
 @pytest.mark.parametrize("state", CommentState.values)
-@pytest.mark.parametrize("name", ACTS)
-def test_act_changes_the_state_or_says_why_not(name: str, state: str) -> None:
+@pytest.mark.parametrize("name", ACTIONS)
+def test_action_changes_the_state_or_says_why_not(name: str, state: str) -> None:
     comment = make_comment_in(state, body="Hear!")
     before = Comment.objects.values().get()
 
-    result = act(name, comment)
+    result = action(name, comment)
 
     stored, expected = Comment.objects.get(), RESULTS[name][state]
     if expected is None:
@@ -121,7 +121,7 @@ def test_row_says_who_changed_the_state_and_with_what() -> None:
     editor = make_actor(Role.EDITOR).through("GraphQL")
     comment = make_comment(make_post())
 
-    act("hide", comment, actor=editor)
+    action("hide", comment, actor=editor)
 
     stored = queries.find_comment(OPERATOR, str(comment.pk))
     assert stored is not None
@@ -133,7 +133,7 @@ def test_row_says_who_changed_the_state_and_with_what() -> None:
 def test_comments_in_fitting_states_are_changed_and_the_others_are_named() -> None:
     visible, hidden = make_comment(make_post()), make_comment_in("hidden")
 
-    result = act("hide", visible, hidden)
+    result = action("hide", visible, hidden)
 
     assert result == Moderation([visible], [Refusal(hidden, "It is hidden.")])
 
@@ -148,7 +148,7 @@ def test_unknown_comment_among_others_changes_nothing() -> None:
     assert Comment.objects.get().state == "visible"
 
 
-@pytest.mark.parametrize("name", ACTS)
+@pytest.mark.parametrize("name", ACTIONS)
 @pytest.mark.parametrize("whose", ["own post", "another's post"])
 def test_author_moderates_the_comments_on_own_posts_only(name: str, whose: str) -> None:
     author = make_author()
@@ -157,7 +157,7 @@ def test_author_moderates_the_comments_on_own_posts_only(name: str, whose: str) 
     comment = make_comment_in(state, make_post(author=author if whose == "own post" else None))
 
     try:
-        outcome: object = act(name, comment, actor=actor)
+        outcome: object = action(name, comment, actor=actor)
     except NotFound as error:
         outcome = error.message
 
@@ -180,10 +180,10 @@ def test_comment_is_not_hidden_without_the_right(
     actor = make_actor(role, scopes=set(ALL_SCOPES) - without) if role else ANONYMOUS
 
     if isinstance(refused, str):
-        assert act("hide", comment, actor=actor).refused == [(comment, "You may not hide this comment.")]
+        assert action("hide", comment, actor=actor).refused == [(comment, "You may not hide this comment.")]
     else:
         with pytest.raises(refused):
-            act("hide", comment, actor=actor)
+            action("hide", comment, actor=actor)
     assert Comment.objects.get().state == "visible"
 
 
@@ -193,16 +193,16 @@ def test_comment_on_a_draft_that_the_actor_may_not_see_is_not_found() -> None:
     actor = make_actor(Role.AUTHOR, scopes=set(ALL_SCOPES) - {Scope.POSTS_READ}, author=author)
 
     with pytest.raises(NotFound):
-        act("hide", comment, actor=actor)
+        action("hide", comment, actor=actor)
 
 
 def test_number_of_statements_is_the_same_for_every_number_of_comments() -> None:
     comments = [make_comment(make_post()) for _ in range(20)]
 
     with CaptureQueriesContext(connection) as one:
-        act("hide", comments[0])
+        action("hide", comments[0])
     with CaptureQueriesContext(connection) as many:
-        act("hide", *comments[1:])
+        action("hide", *comments[1:])
 
     assert len(many) == len(one)
     assert not Comment.objects.filter(state="visible").exists()
@@ -214,8 +214,8 @@ def test_second_of_two_moderators_who_hide_a_comment_gets_the_reason() -> None:
 
     results = race(
         lambda: Comment.objects.select_for_update().get(pk=comment.pk),
-        lambda: act("hide", comment),
-        lambda: act("hide", comment),
+        lambda: action("hide", comment),
+        lambda: action("hide", comment),
     )
 
     assert sorted(len(result.changed) for result in results) == [0, 1]
@@ -235,7 +235,7 @@ def test_deletion_over_the_api_is_a_deletion_by_its_author() -> None:
     stored = Comment.objects.get()
     assert (stored.state, stored.state_changed_by, stored.body) == ("deleted", reader.user_id, "Well said.")
     assert stored.state_changed_by == Author.objects.get(pk=author.pk).user_id
-    assert act("restore", stored).changed == [stored]
+    assert action("restore", stored).changed == [stored]
 
 
 def test_search_of_comments_reads_a_limited_number(monkeypatch: pytest.MonkeyPatch) -> None:

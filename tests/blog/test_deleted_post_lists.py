@@ -99,7 +99,7 @@ def test_post_deleted_more_than_30_days_ago_cannot_be_restored() -> None:
 
 @TRANSACTIONS
 def test_purge_deletes_the_history_of_posts_deleted_long_ago_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trash, "BATCH", 2)  # several batches
+    monkeypatch.setattr(trash, "ROWS_PER_STATEMENT", 2)  # several batches
     gone = [make_post() for _ in range(5)]
     for post in gone:
         services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "New"})

@@ -90,10 +90,10 @@ def test_own_comment_on_an_archived_post_raises_not_found() -> None:
         services.delete_comment(actor=make_actor(Role.READER, author=author), comment_id=str(comment.pk))
 
 
-def run_and_get_outcome(act: object) -> str:
-    assert callable(act)
+def run_and_get_outcome(action: object) -> str:
+    assert callable(action)
     try:
-        act()
+        action()
     except (NotFound, Conflict, IntegrityError) as refusal:
         return type(to_api_error(refusal)).__name__
     return "done"

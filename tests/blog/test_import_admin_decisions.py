@@ -27,7 +27,7 @@ def test_cancelled_plan_changes_nothing(editor_client: Client, worker: ImportWor
     assert not Post.objects.exists()
 
 
-def test_refused_act_shows_the_reason(editor_client: Client, worker: ImportWorker) -> None:
+def test_refused_action_shows_the_reason(editor_client: Client, worker: ImportWorker) -> None:
     job = upload_and_check(editor_client, worker)
     editor_client.post(get_url("cancel", job))
 

@@ -100,9 +100,9 @@ def test_anonymous_caller_and_operator_upload_nothing() -> None:
 def test_another_editor_does_not_find_an_import_and_an_admin_does(editor: Actor) -> None:
     job_id = str(upload(editor).pk)
 
-    for act in (jobs.find_import_job, jobs.start_import, jobs.cancel_import):
+    for action in (jobs.find_import_job, jobs.start_import, jobs.cancel_import):
         with pytest.raises(NotFound):
-            act(actor=make_actor(Role.EDITOR), job_id=job_id)
+            action(actor=make_actor(Role.EDITOR), job_id=job_id)
     assert jobs.cancel_import(actor=make_actor(Role.ADMIN), job_id=job_id).state == "cancelled"
 
 

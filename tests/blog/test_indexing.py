@@ -13,7 +13,7 @@ from pytest_django import Settings
 from blog import selectors, services
 from blog.models import MAX_BODY, Author, Post, PostSearch, SearchChange
 from blog.search import indexing
-from blog.search.indexing import BATCH, SearchIndexer
+from blog.search.indexing import POSTS_PER_TRANSACTION, SearchIndexer
 from blog.selectors import PostCriteria
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR
@@ -110,22 +110,22 @@ def test_rolled_back_change_is_not_noted(indexer: SearchIndexer) -> None:
 
 def test_author_of_many_posts_is_indexed_in_batches(indexer: SearchIndexer) -> None:
     author = make_author()
-    Post.objects.bulk_create(Post(title="Same", author=author) for _ in range(2 * BATCH + 1))
+    Post.objects.bulk_create(Post(title="Same", author=author) for _ in range(2 * POSTS_PER_TRANSACTION + 1))
     indexer.update(actor=OPERATOR)
     Author.objects.filter(pk=author.pk).update(name="Kelp")
     assert indexer.update(actor=OPERATOR, seconds=0)
     assert not indexer.update(actor=OPERATOR)
-    assert len(find("kelp")) == 2 * BATCH + 1
+    assert len(find("kelp")) == 2 * POSTS_PER_TRANSACTION + 1
 
 
 def test_first_comparison_indexes_all_posts_and_can_be_interrupted() -> None:
-    Post.objects.bulk_create(Post(title="Kelp", author=make_author()) for _ in range(2 * BATCH + 1))
+    Post.objects.bulk_create(Post(title="Kelp", author=make_author()) for _ in range(2 * POSTS_PER_TRANSACTION + 1))
     indexer = SearchIndexer()
     updates = 1
     while indexer.update(actor=OPERATOR, seconds=0):
         updates += 1
     assert updates > 2
-    assert len(find("kelp")) == 2 * BATCH + 1
+    assert len(find("kelp")) == 2 * POSTS_PER_TRANSACTION + 1
 
 
 def test_comparison_repairs_what_the_triggers_cannot_see(indexer: SearchIndexer) -> None:

@@ -1,4 +1,4 @@
-"""What editors do to the state of a post: each act is one transaction, and each transition of it needs a permission."""
+"""What editors do to the state of a post. An action is one transaction. Each of its transitions needs a permission."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from blog import services, states
 from blog.models import Post, PostStatus, PostVersion
-from blog.states import PATHS, TARGETS, Act
+from blog.states import PATHS, TARGETS, StateAction
 from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, VersionConflict
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from tests.factories import make_actor, make_author, make_post
@@ -25,31 +25,32 @@ def make_post_in(status: str, **values: Any) -> Post:
     return make_post(status=status, **values)
 
 
-@pytest.mark.parametrize(("act", "status"), [(act, status) for act in Act for status in PATHS[act]])
-def test_act_leads_to_its_state(act: Act, status: str) -> None:
+@pytest.mark.parametrize(("action", "status"), [(action, status) for action in StateAction for status in PATHS[action]])
+def test_action_leads_to_its_state(action: StateAction, status: str) -> None:
     post = make_post_in(status)
-    publish_at = MUCH_LATER if act is Act.SCHEDULE else None
+    publish_at = MUCH_LATER if action is StateAction.SCHEDULE else None
 
-    states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), act=act, publish_at=publish_at)
+    states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), action=action, publish_at=publish_at)
 
     post.refresh_from_db()
-    assert (post.status, post.publish_at) == (TARGETS[act], publish_at)
+    assert (post.status, post.publish_at) == (TARGETS[action], publish_at)
 
 
 @pytest.mark.parametrize(
-    ("act", "status"), [(act, status) for act in Act for status in PostStatus if status not in PATHS[act]]
+    ("action", "status"),
+    [(action, status) for action in StateAction for status in PostStatus if status not in PATHS[action]],
 )
-def test_act_that_the_state_does_not_allow_is_a_conflict(act: Act, status: str) -> None:
+def test_action_that_the_state_does_not_allow_is_a_conflict(action: StateAction, status: str) -> None:
     post = make_post_in(status)
 
     with pytest.raises(Conflict) as refusal:
-        states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), act=act, publish_at=MUCH_LATER)
+        states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), action=action, publish_at=MUCH_LATER)
 
-    assert refusal.value.message == f"A post that is {status} cannot be {act.label}."
+    assert refusal.value.message == f"A post that is {status} cannot be {action.label}."
     assert Post.objects.get().version == 1
 
 
-def test_every_step_of_every_act_is_a_transition() -> None:
+def test_every_step_of_every_action_is_a_transition() -> None:
     steps = [
         pair
         for paths in PATHS.values()
@@ -60,13 +61,13 @@ def test_every_step_of_every_act_is_a_transition() -> None:
     assert {(old, new) for old, new in steps if new not in services.TRANSITIONS[old]} == {("published", "published")}
 
 
-def test_archived_post_is_published_again_in_one_act_with_its_text() -> None:
+def test_archived_post_is_published_again_in_one_action_with_its_text() -> None:
     post = make_post(status="archived", published_at=EARLIER, title="Old")
 
     states.change_state(
         actor=make_actor(Role.EDITOR),
         post_id=str(post.pk),
-        act=Act.PUBLISH_AGAIN,
+        action=StateAction.PUBLISH_AGAIN,
         changes={"title": "New"},
         expected_version="1",
     )
@@ -80,7 +81,7 @@ def test_archived_post_is_published_again_in_one_act_with_its_text() -> None:
 def test_first_publication_of_an_archived_post_sets_its_time() -> None:
     post = make_post(status="archived")
 
-    states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), act=Act.PUBLISH_AGAIN)
+    states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), action=StateAction.PUBLISH_AGAIN)
 
     post.refresh_from_db()
     assert post.published_at is not None
@@ -93,7 +94,9 @@ def test_refused_second_step_undoes_the_first() -> None:
     actor = make_actor(Role.AUTHOR, author=author, scopes=scopes)
 
     with pytest.raises(Forbidden):
-        states.change_state(actor=actor, post_id=str(post.pk), act=Act.PUBLISH_AGAIN, changes={"title": "New"})
+        states.change_state(
+            actor=actor, post_id=str(post.pk), action=StateAction.PUBLISH_AGAIN, changes={"title": "New"}
+        )
 
     assert Post.objects.values_list("status", "title", "version").get() == ("archived", "Old", 1)
 
@@ -102,7 +105,9 @@ def test_new_time_in_the_past_leaves_a_scheduled_post_scheduled() -> None:
     post = make_post_in("scheduled")
 
     with pytest.raises(Invalid) as refusal:
-        states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), act=Act.SCHEDULE, publish_at=EARLIER)
+        states.change_state(
+            actor=make_actor(Role.EDITOR), post_id=str(post.pk), action=StateAction.SCHEDULE, publish_at=EARLIER
+        )
 
     assert refusal.value.fields == {"publishAt": ["The time of publication must be in the future."]}
     assert Post.objects.values_list("status", "publish_at").get() == ("scheduled", LATER)
@@ -112,39 +117,41 @@ def test_other_version_is_a_conflict_of_versions() -> None:
     post = make_post(status="draft")
 
     with pytest.raises(VersionConflict):
-        states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), act=Act.PUBLISH, expected_version="7")
+        states.change_state(
+            actor=make_actor(Role.EDITOR), post_id=str(post.pk), action=StateAction.PUBLISH, expected_version="7"
+        )
 
 
-def test_author_does_no_act_to_posts_of_others() -> None:
+def test_author_does_no_action_to_posts_of_others() -> None:
     actor = make_actor(Role.AUTHOR, author=make_author())
 
     with pytest.raises(Forbidden):
-        states.change_state(actor=actor, post_id=str(make_post().pk), act=Act.UNPUBLISH)
+        states.change_state(actor=actor, post_id=str(make_post().pk), action=StateAction.UNPUBLISH)
     with pytest.raises(NotFound):
-        states.change_state(actor=actor, post_id=str(make_post(status="draft").pk), act=Act.PUBLISH)
+        states.change_state(actor=actor, post_id=str(make_post(status="draft").pk), action=StateAction.PUBLISH)
 
 
 @pytest.mark.parametrize(
-    ("status", "acts"),
+    ("status", "actions"),
     [
-        ("draft", {Act.PUBLISH, Act.SCHEDULE, Act.ARCHIVE}),
-        ("scheduled", {Act.PUBLISH, Act.SCHEDULE, Act.UNPUBLISH}),
-        ("published", {Act.UNPUBLISH, Act.ARCHIVE}),
-        ("archived", {Act.UNARCHIVE, Act.PUBLISH_AGAIN}),
+        ("draft", {StateAction.PUBLISH, StateAction.SCHEDULE, StateAction.ARCHIVE}),
+        ("scheduled", {StateAction.PUBLISH, StateAction.SCHEDULE, StateAction.UNPUBLISH}),
+        ("published", {StateAction.UNPUBLISH, StateAction.ARCHIVE}),
+        ("archived", {StateAction.UNARCHIVE, StateAction.PUBLISH_AGAIN}),
     ],
 )
-def test_listed_acts_change_the_state(status: str, acts: set[Act]) -> None:
+def test_listed_actions_change_the_state(status: str, actions: set[StateAction]) -> None:
     author = make_author()
     post, actor = make_post_in(status, author=author), make_actor(Role.AUTHOR, author=author)
 
-    assert set(states.list_acts(actor, post)) == acts
-    assert states.list_acts(make_actor(Role.AUTHOR, author=make_author()), post) == []
+    assert set(states.list_actions(actor, post)) == actions
+    assert states.list_actions(make_actor(Role.AUTHOR, author=make_author()), post) == []
 
 
 def test_actor_without_the_scope_to_publish_sees_acts_without_publication() -> None:
     author = make_author()
     actor = make_actor(Role.AUTHOR, author=author, scopes={Scope.POSTS_READ, Scope.POSTS_WRITE})
 
-    assert states.list_acts(actor, make_post_in("draft", author=author)) == [Act.ARCHIVE]
-    assert states.list_acts(actor, make_post_in("archived", author=author)) == [Act.UNARCHIVE]
-    assert states.list_acts(actor, make_post_in("published", author=author)) == []
+    assert states.list_actions(actor, make_post_in("draft", author=author)) == [StateAction.ARCHIVE]
+    assert states.list_actions(actor, make_post_in("archived", author=author)) == [StateAction.UNARCHIVE]
+    assert states.list_actions(actor, make_post_in("published", author=author)) == []

@@ -11,7 +11,7 @@ from contentapi.core.errors import Conflict, Forbidden, Invalid
 from contentapi.core.identity import OPERATOR, Role
 from tests.factories import make_actor, make_post
 
-ACTS: dict[str, Callable[..., Any]] = {
+ACTIONS: dict[str, Callable[..., Any]] = {
     "update": lambda **given: services.edit_post(changes={"title": "New"}, **given),
     "update to the same": lambda **given: services.edit_post(changes={}, **given),
     "publish": lambda **given: services.edit_post(changes={"status": "published"}, **given),
@@ -30,21 +30,21 @@ def post(db: None) -> Post:  # noqa: ARG001
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("act", ACTS)
-def test_current_version_is_accepted(act: str) -> None:
+@pytest.mark.parametrize("action", ACTIONS)
+def test_current_version_is_accepted(action: str) -> None:
     for expected in (None, "7", '"7"', "7-c0ffee", '"7-c0ffee"', '"7-Zm9v_bGU=-1"'):
         post = make_post(status="draft", version=7)
 
-        ACTS[act](actor=OPERATOR, post_id=str(post.pk), expected_version=expected)
+        ACTIONS[action](actor=OPERATOR, post_id=str(post.pk), expected_version=expected)
 
 
-@pytest.mark.parametrize("act", ACTS)
-def test_other_or_invalid_version_raises_conflict(post: Post, act: str) -> None:
+@pytest.mark.parametrize("action", ACTIONS)
+def test_other_or_invalid_version_raises_conflict(post: Post, action: str) -> None:
     before = Post.objects.values().get()
 
     for expected in WRONG:
         with pytest.raises(Conflict) as refusal:
-            ACTS[act](actor=OPERATOR, post_id=str(post.pk), expected_version=expected)
+            ACTIONS[action](actor=OPERATOR, post_id=str(post.pk), expected_version=expected)
 
         assert refusal.value.message == "Version conflict: the post is at version 7.", expected
         assert Post.objects.values().get() == before, expected
@@ -55,7 +55,7 @@ def test_missing_permission_is_reported_before_a_version_conflict() -> None:
     post = make_post(version=7)
 
     with pytest.raises(Forbidden):
-        ACTS["update"](actor=make_actor(Role.READER), post_id=str(post.pk), expected_version="2")
+        ACTIONS["update"](actor=make_actor(Role.READER), post_id=str(post.pk), expected_version="2")
 
 
 def test_version_conflict_is_reported_before_invalid_values(post: Post) -> None:

@@ -1,7 +1,7 @@
-"""The acts of the permission table in the admin site, the third interface: requests of a browser and their outcomes.
+"""The actions of the permission table in the admin site, the third interface: requests of a browser and their outcomes.
 
 Django's test client logs in as the caller, gets the form and sends it. Readers and anonymous callers get the login page
-for every act.
+for every action.
 """
 
 from collections.abc import Callable
@@ -22,13 +22,13 @@ STAFF = ("author", "editor", "admin")
 
 AS_ONESELF = "as oneself"  # done, but with an object of one's own
 
-# Acts that the admin has no page for.
+# Actions that the admin has no page for.
 NO_PAGE = {
     "list an author's drafts": "The list of posts has a filter by author; `list drafts` covers it.",
     "create an order": "A customer orders, by the API, or the operator with `create_order`.",
 }
 FORGED = "An author's form has no field for the author of a post. A forged one has no effect."
-# Where the admin allows less than the table, by act and owner: the callers, what they get, and the reason.
+# Where the admin allows less than the table, by action and owner: the callers, what they get, and the reason.
 NARROWER: dict[tuple[str, str], tuple[tuple[str, ...], Outcome, str]] = {
     ("create a post", OTHERS): (("author",), AS_ONESELF, FORGED),
     ("create a scheduled post", OTHERS): (("author",), AS_ONESELF, FORGED),
@@ -114,9 +114,9 @@ def confirm_deletion(world: World, page: str, row_id: object) -> Outcome:
     return send_form(world, reverse(f"admin:{page}_delete", args=[row_id]), post="yes")
 
 
-def press_button(world: World, page: str, row_id: object, act: str) -> Outcome:
+def press_button(world: World, page: str, row_id: object, action: str) -> Outcome:
     """Send the form of a button, such as Hide."""
-    response = browse(world).post(reverse(f"admin:{page}_act", args=[row_id, act]))
+    response = browse(world).post(reverse(f"admin:{page}_action", args=[row_id, action]))
     return name_outcome(response, done=response.status_code == 302)
 
 

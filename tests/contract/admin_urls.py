@@ -1,7 +1,7 @@
 """Every page of the admin site, by the name of its URL, and which roles may use it.
 
-The acts of the permission table are in `admin_pages`. This table has each URL of the site, also those that only scripts
-call. A row has a request and its outcome for each role.
+The actions of the permission table are in `admin_pages`. This table has each URL of the site, also those that only
+scripts call. A row has a request and its outcome for each role.
 """
 
 from collections.abc import Callable, Mapping
@@ -102,8 +102,8 @@ def post_object(values: Mapping[str, str], *more: object) -> Send:
     return send
 
 
-def act_on(act: str, values: Mapping[str, str] | None = None) -> Send:
-    return post_object(values or {}, act)
+def act_on(action: str, values: Mapping[str, str] | None = None) -> Send:
+    return post_object(values or {}, action)
 
 
 def change_post_before(world: World) -> None:
@@ -235,8 +235,8 @@ PAGES = [
     Page("blog_comment_add", OTHERS, EDITORS, get_page),
     Page("blog_comment_change", OTHERS, EDITORS_SEE),
     Page("blog_comment_history", OTHERS, EDITORS_SEE),
-    Page("blog_comment_delete", OTHERS, ONLY_EDITORS_SEE),  # an act of `blog_comment_act` deletes comments
-    Page("blog_comment_act", OTHERS, EDITORS_SEE, act_on("hide")),
+    Page("blog_comment_delete", OTHERS, ONLY_EDITORS_SEE),  # an action of `blog_comment_action` deletes comments
+    Page("blog_comment_action", OTHERS, EDITORS_SEE, act_on("hide")),
     Page("blog_comment_bulk", OTHERS, EDITORS_SEE, perform_in_list("hide")),
     Page("blog_importjob_changelist", OWN, EDITORS, get_page),
     Page("blog_importjob_add", OWN, EDITORS, get_page),
@@ -258,14 +258,14 @@ PAGES = [
     Page("orders_order_change", OTHERS, ADMINS_SEE),
     Page("orders_order_history", OTHERS, ADMINS_SEE),
     Page("orders_order_delete", OTHERS, ONLY_ADMINS_SEE),
-    Page("orders_order_act", OTHERS, ADMINS_SEE, act_on("cancel")),
+    Page("orders_order_action", OTHERS, ADMINS_SEE, act_on("cancel")),
     Page("orders_order_bulk", OTHERS, ADMINS, perform_in_list("cancel")),
     Page("oauth2_provider_application_changelist", OTHERS, ADMINS, get_page),
     Page("oauth2_provider_application_add", OTHERS, ADMINS, get_page),
     Page("oauth2_provider_application_change", OTHERS, ADMINS_SEE),
     Page("oauth2_provider_application_history", OTHERS, ADMINS_SEE),
     Page("oauth2_provider_application_delete", OTHERS, ADMINS_SEE),
-    Page("oauth2_provider_application_act", OTHERS, ADMINS_SEE, renew_secret),
+    Page("oauth2_provider_application_action", OTHERS, ADMINS_SEE, renew_secret),
     Page("oauth2_provider_refreshtoken_changelist", OTHERS, ADMINS, get_page),
     Page("oauth2_provider_refreshtoken_add", OTHERS, NOBODY, get_page),
     Page("oauth2_provider_refreshtoken_change", OTHERS, ADMINS_SEE),
@@ -277,7 +277,7 @@ PAGES = [
     Page("users_user_change", OTHERS, ADMINS_SEE),
     Page("users_user_history", OTHERS, ADMINS_SEE),
     Page("users_user_delete", OTHERS, ADMINS_SEE),
-    Page("users_user_act", OTHERS, ADMINS_SEE, act_on("lock")),
+    Page("users_user_action", OTHERS, ADMINS_SEE, act_on("lock")),
     Page("users_user_bulk", OTHERS, ADMINS, perform_in_list("lock")),
     Page("users_apikey_changelist", OWN, ALL, get_page),
     Page("users_apikey_add", OWN, ALL, get_page),
@@ -285,8 +285,8 @@ PAGES = [
     Page("users_apikey_change", OTHERS, ADMINS_SEE),
     Page("users_apikey_history", OTHERS, ADMINS_SEE),
     Page("users_apikey_delete", OWN, NOBODY),
-    Page("users_apikey_act", OWN, ALL, act_on("revoke")),
-    Page("users_apikey_act", OTHERS, ADMINS_SEE, act_on("revoke")),
+    Page("users_apikey_action", OWN, ALL, act_on("revoke")),
+    Page("users_apikey_action", OTHERS, ADMINS_SEE, act_on("revoke")),
     Page("users_apikey_bulk", OWN, ALL, perform_in_list("revoke")),
     Page("users_apikey_bulk", OTHERS, ADMINS_SEE, perform_in_list("revoke")),
 ]

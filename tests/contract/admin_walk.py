@@ -67,7 +67,7 @@ def list_values(name: str, parameter: str) -> list[Any]:
     """Return the values of a parameter of a URL."""
     model = find_model(name)
     values: dict[str, Callable[[], list[Any]]] = {
-        "act": lambda: [act.name for act in getattr(admin.site.get_model_admin(model), "acts", [])],
+        "action": lambda: [action.name for action in getattr(admin.site.get_model_admin(model), "desk_actions", [])],
         "app_label": lambda: ["blog", "users"],
         "content_type_id": lambda: [ContentType.objects.get_for_model(Post).pk],
         "number": lambda: [1, 2],

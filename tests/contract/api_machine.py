@@ -176,11 +176,11 @@ class Api(Callers):
             self.orders.append(Order(response.body["id"], caller))
             assert list(response.body["_links"]) == ["self", "cancel", "payment"]
 
-    @rule(caller=CALLERS, place=PLACES, act=st.sampled_from(["pay", "cancel"]))
-    def pay_or_cancel_order(self, caller: str, place: int, act: str) -> None:
+    @rule(caller=CALLERS, place=PLACES, action=st.sampled_from(["pay", "cancel"]))
+    def pay_or_cancel_order(self, caller: str, place: int, action: str) -> None:
         order = self.order_at(place)
-        becomes = "paid" if act == "pay" else "cancelled"
-        method, path = ("POST", "/payment") if act == "pay" else ("DELETE", "")
+        becomes = "paid" if action == "pay" else "cancelled"
+        method, path = ("POST", "/payment") if action == "pay" else ("DELETE", "")
 
         status_code = self.send(caller, method, f"/orders/{order.id}{path}").status
 
@@ -188,13 +188,13 @@ class Api(Callers):
         if self.expect(status_code, caller, (order.id != NO_ID and order.is_visible_to(caller), 404), (is_legal, 409)):
             order.status = becomes
 
-    @rule(place=PLACES, act=st.sampled_from(["ship", "deliver"]))
-    def ship_or_deliver_order(self, place: int, act: str) -> None:
+    @rule(place=PLACES, action=st.sampled_from(["ship", "deliver"]))
+    def ship_or_deliver_order(self, place: int, action: str) -> None:
         order = self.order_at(place)
-        before, becomes = {"ship": ("paid", "shipped"), "deliver": ("shipped", "delivered")}[act]
-        tracking = {"carrier": "C", "tracking_number": "T"} if act == "ship" else {}
+        before, becomes = {"ship": ("paid", "shipped"), "deliver": ("shipped", "delivered")}[action]
+        tracking = {"carrier": "C", "tracking_number": "T"} if action == "ship" else {}
         try:
-            getattr(orders.services, f"{act}_order")(actor=OPERATOR, order_id=str(order.id), **tracking)
+            getattr(orders.services, f"{action}_order")(actor=OPERATOR, order_id=str(order.id), **tracking)
             status_code = 200
         except ApiError as error:
             status_code = error.status

@@ -79,11 +79,14 @@ WORDS = {
     r"(who|which|that) is meant": "the intended …",
     r"is meant": "is intended, is selected",
     r"(a|the) face of": "the interface of",
+    r"(an|the|each|every|no|one|another|other|of|its|these|all) acts?": "action",
+    r"(?<![_-])acts?(?= =|[\]:=]|\.\w)": "action",
+    r"everybodys": "of_everybody, all",
 }
 
 # Names of functions, methods and classes that have been renamed.
 NAMES = {
-    "AllRules": "CombinedRule", "Answer": "Response", "Around": "Nesting",
+    "Act": "Action", "AllRules": "CombinedRule", "Answer": "Response", "Around": "Nesting",
     "Asked": "ResourceRequest, ConnectionArguments", "COST_OF_ONE_MORE": "COST_PER_CHARGE", "Choice": "PostCriteria",
     "Connected": "ConnectionQuery", "ENDING": "TERMINATION_SIGNALS", "ENDLESS": "COUNT_CAP",
     "Expectation": "ExpectedVersionBody", "ForPages": "BrowserOnlyMiddleware", "Found": "Match",
@@ -108,14 +111,16 @@ NAMES = {
     "entry": "build_error_entry", "exceeded": "build_limit_error", "executed": "execute", "failure": "error_response",
     "final_answer": "execute", "fitting": "filter", "forget_tokens": "drop_token_links",
     "has_numbered_characters": "has_unicode_escapes",
-    "headers_of_django": "middleware_headers", "identified": "authenticate_request",
+    "hand_on": "reassign", "headers_of_django": "middleware_headers", "identified": "authenticate_request",
     "in_full_order": "with_total_order", "is_known": "etag_matches", "is_of_one_of": "is_our_host",
     "is_one_of": "is_host_allowed", "is_plain": "is_eligible_for_fast_path", "joined": "join_…",
     "keep_last_use": "record_last_use",
     "known_as": "source_path", "known_document": "load_document", "logged_failure": "response_for_exception",
+    "list_acts": "list_actions",
     "logged_kind": "classify_and_log", "look": "reload", "look_if_due": "reload_if_stale", "looks": "visitors",
     "made": "object_sql", "meant": "find_operation", "measured": "measure", "meanwhile": "fallback",
-    "moment": "numeric_date, parse_date", "move_post": "transition_post", "nameless": "default_key",
+    "moment": "numeric_date, parse_date", "move_post": "transition_post", "name_some": "name the objects",
+    "nameless": "default_key",
     "network_of": "to_rate_limit_address", "numbered": "build_numbered_statement", "once": "replay_or_execute",
     "one_row_each": "without_distinct", "open_the_way": "grant_server_account_access", "operation_of": "get_operation",
     "outlived": "prunable", "place_of": "source_location", "posts_that_fit": "filtered_posts",
@@ -127,9 +132,17 @@ NAMES = {
     "stand_in": "build_parametrised_actor", "standing": "get_actor_cache_key, status",
     "stands_once": "has_no_duplicate_keys",
     "storable_tag": "validate_tag", "structure_of": "variable_shape", "tagged": "build_tagged_response",
+    "take_room": "count_output",
     "template": "with_parameters", "throttled": "limit_attempts", "unordered_posts": "filtered_posts",
     "wish": "result", "without_repetition": "loads_without_duplicates",
 }  # fmt: skip
+
+# Names of constants that said neither what they limit nor what they belong to. Several modules had the same name.
+CONSTANTS = {
+    "BATCH": "ROWS_PER_STATEMENT, POSTS_PER_TRANSACTION",
+    "LOCK": "LOCK_FILE, LOCK_SOURCE",
+    "METHODS": "ALLOWED_METHODS, RESOURCE_METHODS",
+}
 
 # Where modules are now.
 MODULES = {
@@ -161,6 +174,7 @@ MODULES = {
     "contentapi/rest/failures.py": "contentapi/http/error_response.py",
     "contentapi/rest/markers.py": "contentapi/http/api_version.py",
     "tests/contract/faces.py": "tests/contract/transports.py",
+    "tests/contract/service_acts.py": "tests/contract/service_actions.py",
 }
 
 PATTERNS = [
@@ -193,7 +207,7 @@ def check_text(path: str, text: str) -> Iterator[Hit]:
 
 
 def check_names(path: str, text: str) -> Iterator[Hit]:
-    """Yield the functions and classes of a module that have a replaced name."""
+    """Yield the functions, classes and constants of a module that have a replaced name."""
     lines = text.splitlines()
     for node in ast.walk(ast.parse(text)):
         if (
@@ -203,6 +217,8 @@ def check_names(path: str, text: str) -> Iterator[Hit]:
         ):
             kind = "class" if isinstance(node, ast.ClassDef) else "def"
             yield Hit(path, node.lineno, f"{kind} {node.name}", NAMES[node.name])
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in CONSTANTS:
+            yield Hit(path, node.lineno, node.id, CONSTANTS[node.id])
 
 
 def check_file(path: str) -> list[Hit]:

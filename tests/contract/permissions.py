@@ -1,7 +1,7 @@
 """The permission table of docs/authentication.md as data: who may do what to whose objects, and with which scopes.
 
-The object of an act belongs to the caller or to another user; a comment may be another's on a post of the caller. A row
-has the outcome for each caller who can own the object: `ok`, or the status of the refusal.
+The object of an action belongs to the caller or to another user; a comment may be another's on a post of the caller. A
+row has the outcome for each caller who can own the object: `ok`, or the status of the refusal.
 """
 
 from typing import NamedTuple
@@ -29,19 +29,19 @@ DELETE_USER = "delete a user"
 
 
 class Row(NamedTuple):
-    """`without` has the scopes that an act needs, each with the outcome for a credential without that scope."""
+    """`without` has the scopes that an action needs, each with the outcome for a credential without that scope."""
 
-    act: str
+    action: str
     whose: str
     outcomes: dict[str, Outcome]  # by caller
     without: dict[Scope, Outcome]
 
     def __str__(self) -> str:
-        return f"{self.act}, {self.whose}"
+        return f"{self.action}, {self.whose}"
 
     def changes_rows(self, outcome: Outcome) -> bool:
-        """Return whether the act changes rows. A refused act and a read change nothing."""
-        is_read = self.act.startswith(("read", "list")) or self.act == "publish a published post"
+        """Return whether the action changes rows. A refused action and a read change nothing."""
+        is_read = self.action.startswith(("read", "list")) or self.action == "publish a published post"
         return not is_read and not outcome.isdigit()
 
     def choose_cells(self) -> dict[str, Outcome]:
@@ -185,7 +185,7 @@ TABLE: dict[str, list[Row]] = {
     ],
 }
 ROWS = [row for rows in TABLE.values() for row in rows]
-# Acts that only the admin has. The table of docs/authentication.md has none of them: its pages are described below it.
+# Actions that only the admin has. The table of docs/authentication.md has none of them: the text below has its pages.
 ADMIN_ROWS = [
     Row("hide a comment", OWN, allow(EDITORS, reader=403, author=403), MODERATE),
     Row("hide a comment", ON_OWN_POSTS, allow(AUTHORS, reader=403), MODERATE),

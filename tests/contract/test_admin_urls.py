@@ -27,9 +27,9 @@ def list_names() -> set[str]:
 
 
 def build_urls(world: World) -> dict[str, str]:
-    """Return each URL of the admin site by its name, with objects of the world and the act to delete them."""
+    """Return each URL of the admin site by its name, with objects of the world and the action to delete them."""
     objects = {beginning: find(world) for beginning, find in OBJECTS.items()}
-    others = {"act": "delete", "app_label": "blog", "content_type_id": 1, "name": "archive", "number": 1}
+    others = {"action": "delete", "app_label": "blog", "content_type_id": 1, "name": "archive", "number": 1}
     urls = {}
     for pattern in find_patterns(admin.site.get_urls()):
         name = pattern.name or ""

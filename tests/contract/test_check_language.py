@@ -15,6 +15,8 @@ from tests.contract.check_language import WORDS, check_names, check_text
         ("Both faces use it.", "faces"),
         ('    """Say whether a host is allowed."""', "Say whether"),
         ("The answer has a header.", "The answer"),
+        ("An act needs role and scope.", "An act"),
+        ("for act in acts:", "acts"),
     ],
 )
 def test_replaced_word_is_reported(text: str, word: str) -> None:
@@ -29,6 +31,7 @@ def test_replaced_word_is_reported(text: str, word: str) -> None:
         "The interface understands standard surfaces and typefaces.",
         "A stand-alone server answers a request; each answers with its own status.",
         "The caller asks the server for a page. The page is made up of ten rows.",
+        "Clients act for users, and operators act by commands.",
         "Troubleshooting restored a deliverable.",
     ],
 )
@@ -44,6 +47,12 @@ def test_replaced_function_name_is_reported_with_its_line() -> None:
     hits = [*check_names("module.py", "x = 1\n\n\ndef admitted():\n    pass\n")]
 
     assert [str(hit) for hit in hits] == ["module.py:4: def admitted -> authenticate_request"]
+
+
+def test_replaced_constant_is_reported_where_it_is_assigned() -> None:
+    hits = [*check_names("module.py", "from other import BATCH\n\nLOCK: str = BATCH\n")]
+
+    assert [str(hit) for hit in hits] == ["module.py:3: LOCK -> LOCK_FILE, LOCK_SOURCE"]
 
 
 def test_each_pattern_has_a_suggestion() -> None:

@@ -1,4 +1,4 @@
-"""Parity of the transports: the same refused act has the same status, code and message in GraphQL and REST."""
+"""Parity of the transports: the same refused action has the same status, code and message in GraphQL and REST."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,8 +27,8 @@ UPDATE = "mutation ($input: UpdatePostInput!) { updatePost(input: $input) { id }
 SCHEDULE = "mutation ($input: SchedulePostInput!) { schedulePost(input: $input) { id } }"
 COMMENT = "mutation ($input: AddCommentInput!) { addComment(input: $input) { id } }"
 PUBLISH, UNPUBLISH, ARCHIVE = (
-    f"mutation ($id: ID!, $expectedVersion: String) {{ {act}(id: $id, expectedVersion: $expectedVersion) {{ id }} }}"
-    for act in ("publishPost", "unpublishPost", "archivePost")
+    f"mutation ($id: ID!, $expectedVersion: String) {{ {action}(id: $id, expectedVersion: $expectedVersion) {{ id }} }}"
+    for action in ("publishPost", "unpublishPost", "archivePost")
 )
 DELETE = "mutation ($id: ID!, $expectedVersion: String) { deletePost(id: $id, expectedVersion: $expectedVersion) }"
 CREATE_ORDER = "mutation ($input: CreateOrderInput!) { createOrder(input: $input) { order { id } } }"
@@ -47,7 +47,7 @@ class Failure(NamedTuple):
 
 @dataclass
 class World:
-    """The rows of the acts, and the author who does them with these scopes."""
+    """The rows of the actions, and the author who does them with these scopes."""
 
     scopes: set[Scope] | None = None
     author: Actor = field(init=False)
@@ -229,9 +229,9 @@ FAILURES_OF_ADMINS: dict[str, tuple[Any, int]] = {
 }
 
 
-def fail_on_both_transports(gql: GraphQL, act: Any, world: World, actor: Actor, **headers: str) -> list[Failure]:
-    """Do an act on each transport and return both errors. Roll back the effects of the first."""
-    (document, variables), (method, path, body) = act(world)
+def fail_on_both_transports(gql: GraphQL, action: Any, world: World, actor: Actor, **headers: str) -> list[Failure]:
+    """Do an action on each transport and return both errors. Roll back the effects of the first."""
+    (document, variables), (method, path, body) = action(world)
     caller = None if actor == ANONYMOUS else actor
     with transaction.atomic():
         by_graphql = gql(document, actor=caller, **variables)
@@ -245,10 +245,10 @@ def fail_on_both_transports(gql: GraphQL, act: Any, world: World, actor: Actor, 
 
 @pytest.mark.parametrize("name", FAILURES)
 def test_both_transports_respond_with_the_same_error(gql: GraphQL, name: str) -> None:
-    act, status = FAILURES[name]
+    action, status = FAILURES[name]
     world = World()
 
-    by_graphql, by_rest = fail_on_both_transports(gql, act, world, world.author)
+    by_graphql, by_rest = fail_on_both_transports(gql, action, world, world.author)
 
     assert by_graphql == by_rest
     assert by_graphql.status == status
@@ -256,9 +256,9 @@ def test_both_transports_respond_with_the_same_error(gql: GraphQL, name: str) ->
 
 @pytest.mark.parametrize("name", FAILURES_OF_ADMINS)
 def test_both_transports_respond_to_admins_with_the_same_error(gql: GraphQL, name: str) -> None:
-    act, status = FAILURES_OF_ADMINS[name]
+    action, status = FAILURES_OF_ADMINS[name]
 
-    by_graphql, by_rest = fail_on_both_transports(gql, act, World(), make_actor(Role.ADMIN))
+    by_graphql, by_rest = fail_on_both_transports(gql, action, World(), make_actor(Role.ADMIN))
 
     assert by_graphql == by_rest
     assert by_graphql.status == status
@@ -266,9 +266,9 @@ def test_both_transports_respond_to_admins_with_the_same_error(gql: GraphQL, nam
 
 @pytest.mark.parametrize("name", WRITES)
 def test_both_transports_require_a_credential_alike(gql: GraphQL, name: str) -> None:
-    act, status = FAILURES[name]
+    action, status = FAILURES[name]
 
-    by_graphql, by_rest = fail_on_both_transports(gql, act, World(), ANONYMOUS)
+    by_graphql, by_rest = fail_on_both_transports(gql, action, World(), ANONYMOUS)
 
     assert by_graphql == by_rest
     assert by_graphql.status == (400 if status == 400 else 401)
@@ -276,10 +276,10 @@ def test_both_transports_require_a_credential_alike(gql: GraphQL, name: str) -> 
 
 @pytest.mark.parametrize("name", WRITES)
 def test_both_transports_refuse_missing_scopes_alike(gql: GraphQL, name: str) -> None:
-    act, _ = FAILURES[name]
+    action, _ = FAILURES[name]
     world = World(scopes={Scope.USERS_READ})
 
-    by_graphql, by_rest = fail_on_both_transports(gql, act, world, world.author)
+    by_graphql, by_rest = fail_on_both_transports(gql, action, world, world.author)
 
     assert by_graphql == by_rest
     assert by_graphql.status in (400, 403, 404)

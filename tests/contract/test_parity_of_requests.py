@@ -1,4 +1,4 @@
-"""Parity of the transports: GraphQL and REST refuse invalid requests, whatever the act, alike."""
+"""Parity of the transports: GraphQL and REST refuse invalid requests, whatever the action, alike."""
 
 from typing import Any
 

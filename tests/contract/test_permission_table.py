@@ -23,7 +23,7 @@ from tests.contract.permissions import (
     Outcome,
     Row,
 )
-from tests.contract.service_acts import SERVICES, Result, do_on_services
+from tests.contract.service_actions import SERVICES, Result, do_on_services
 from tests.contract.transports import GRAPHQL, REST, TRANSPORTS
 from tests.contract.worlds import World, make_worlds, read_all_rows, roll_back
 
@@ -45,10 +45,10 @@ def list_cells(row: Row, caller: str) -> Iterator[tuple[str, frozenset[Scope], O
             yield f"{caller} without {scope}: {row}", ALL_SCOPES - {scope}, outcome
 
 
-def check_act(act: Callable[[], Result], world: World, row: Row, outcome: Outcome) -> Result:
-    """Do an act, compare its outcome and whether it changed rows, and roll it back."""
+def check_action(action: Callable[[], Result], world: World, row: Row, outcome: Outcome) -> Result:
+    """Do an action, compare its outcome and whether it changed rows, and roll it back."""
     with roll_back():
-        result = act()
+        result = action()
         rows = read_all_rows()
     assert result.outcome == outcome
     assert (rows != world.rows) is row.changes_rows(outcome)
@@ -60,10 +60,10 @@ def test_acts_on_the_services_have_the_outcomes_of_the_table(subtests: pytest.Su
     worlds = make_worlds(caller)
 
     for row in ROWS:
-        for name, scopes, outcome in list_cells(row, caller) if row.act != NO_SERVICE else ():
+        for name, scopes, outcome in list_cells(row, caller) if row.action != NO_SERVICE else ():
             with subtests.test(name):
                 world = worlds[row.whose].limit_scopes(scopes)
-                check_act(partial(do_on_services, world, row.act), world, row, outcome)
+                check_action(partial(do_on_services, world, row.action), world, row, outcome)
 
 
 @pytest.mark.parametrize("caller", CALLERS)
@@ -74,38 +74,38 @@ def test_transports_have_the_outcomes_of_the_table_and_equal_messages(
 
     for row in ROWS:
         cells = row.choose_cells()
-        if caller not in cells or (row.act, row.whose) == NOT_ON_TRANSPORTS:
+        if caller not in cells or (row.action, row.whose) == NOT_ON_TRANSPORTS:
             continue
         world, results = worlds[row.whose], {}
-        for transport, (do, acts) in TRANSPORTS.items():
-            if row.act in acts:
+        for transport, (do, actions) in TRANSPORTS.items():
+            if row.action in actions:
                 with subtests.test(f"{transport}: {caller}: {row}"):
-                    results[transport] = check_act(partial(do, client, world, row.act), world, row, cells[caller])
+                    results[transport] = check_action(partial(do, client, world, row.action), world, row, cells[caller])
         with subtests.test(f"messages: {caller}: {row}"):
             assert len({result.error for result in results.values() if result.error}) <= 1, results
 
 
 @pytest.mark.parametrize("caller", CALLERS)
-def test_act_without_a_service_has_the_outcomes_of_the_table(
+def test_action_without_a_service_has_the_outcomes_of_the_table(
     client: Client, subtests: pytest.Subtests, caller: str
 ) -> None:
     worlds = make_worlds(caller)
 
-    for row in (row for row in ROWS if row.act == NO_SERVICE):
+    for row in (row for row in ROWS if row.action == NO_SERVICE):
         for name, scopes, outcome in list_cells(row, caller):
             world = worlds[row.whose].limit_scopes(scopes)
             if not world.actor.is_anonymous:
                 world = replace(world, api_key=make_api_key(world.actor))
             for transport in ("graphql", "rest"):
                 with subtests.test(f"{transport}: {name}"):
-                    check_act(partial(TRANSPORTS[transport][0], client, world, row.act), world, row, outcome)
+                    check_action(partial(TRANSPORTS[transport][0], client, world, row.action), world, row, outcome)
 
 
-def test_every_act_is_tested_on_every_transport_that_has_it() -> None:
-    acts = {row.act for row in ROWS}
+def test_every_action_is_tested_on_every_transport_that_has_it() -> None:
+    actions = {row.action for row in ROWS}
 
-    assert set(SERVICES) == acts - {NO_SERVICE}
-    assert set(GRAPHQL) == set(REST) == acts
+    assert set(SERVICES) == actions - {NO_SERVICE}
+    assert set(GRAPHQL) == set(REST) == actions
 
 
 def test_every_row_has_an_outcome_for_every_caller() -> None:
@@ -116,7 +116,7 @@ def test_every_row_has_an_outcome_for_every_caller() -> None:
     assert all(callers <= {ANONYMOUS_CALLER} for callers in missing.values()), missing
 
 
-def test_every_scope_is_required_by_an_act() -> None:
+def test_every_scope_is_required_by_an_action() -> None:
     assert {scope for row in ROWS for scope in row.without} == ALL_SCOPES
 
 
@@ -141,15 +141,15 @@ def test_data_equals_the_table_of_the_documentation() -> None:
     for name, rows in TABLE.items():
         for row in rows:
             for caller, outcome in row.outcomes.items():
-                if row.act not in hidden_to_readers:
+                if row.action not in hidden_to_readers:
                     allowed = row.whose in CELL_WORDS[table[name][caller]]
                     assert (outcome == "ok") is allowed, f"{caller}: {row}"
 
 
 def parse_table(document: str) -> dict[str, dict[str, str]]:
-    """Return the words in the permission table of a document: by act, by caller."""
-    _, _, below = document.partition("| Act | " + " | ".join(CALLERS) + " |\n")
+    """Return the words in the permission table of a document: by action, by caller."""
+    _, _, below = document.partition("| Action | " + " | ".join(CALLERS) + " |\n")
     lines = re.match(r"(?:\|.*\n)+", below)
     assert lines
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[0].splitlines()[1:]]
-    return {act: dict(zip(CALLERS, cells, strict=True)) for act, *cells in rows}
+    return {action: dict(zip(CALLERS, cells, strict=True)) for action, *cells in rows}

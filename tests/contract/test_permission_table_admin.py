@@ -1,4 +1,4 @@
-"""The permission table in the admin site, the third interface: the acts as a browser does them."""
+"""The permission table in the admin site, the third interface: the actions as a browser does them."""
 
 import pytest
 
@@ -11,7 +11,7 @@ ALL_ROWS = [*ROWS, *ADMIN_ROWS]
 
 def choose_cells(row: Row) -> dict[str, Outcome]:
     """Return the cells at the limits of a row, and those where the admin allows less than the table."""
-    callers, narrower, _ = NARROWER.get((row.act, row.whose), ((), "", ""))
+    callers, narrower, _ = NARROWER.get((row.action, row.whose), ((), "", ""))
     less: dict[str, Outcome] = dict.fromkeys(callers, narrower)
     outcomes = {caller: row.outcomes[caller] for caller in STAFF} | less
     return row._replace(outcomes=outcomes).choose_cells() | less
@@ -24,23 +24,23 @@ def test_acts_in_the_admin_have_the_outcomes_of_the_table(subtests: pytest.Subte
 
     for row in ALL_ROWS:
         cells = choose_cells(row)
-        if row.act in NO_PAGE or caller not in cells:
+        if row.action in NO_PAGE or caller not in cells:
             continue
         with subtests.test(f"{caller}: {row}"):
             with roll_back():
-                outcome = ADMIN[row.act](worlds[row.whose])
+                outcome = ADMIN[row.action](worlds[row.whose])
                 rows = read_all_rows()
             assert outcome == cells[caller]
             assert (rows != worlds[row.whose].rows) is row.changes_rows(outcome)
 
 
-def test_every_act_has_a_page_or_a_reason_why_it_has_none() -> None:
-    assert set(ADMIN) | set(NO_PAGE) == {row.act for row in ALL_ROWS}
+def test_every_action_has_a_page_or_a_reason_why_it_has_none() -> None:
+    assert set(ADMIN) | set(NO_PAGE) == {row.action for row in ALL_ROWS}
     assert not set(ADMIN) & set(NO_PAGE)
 
 
 def test_every_narrower_rule_is_a_row_of_the_table() -> None:
-    outcomes = {(row.act, row.whose): row.outcomes for row in ROWS}
+    outcomes = {(row.action, row.whose): row.outcomes for row in ROWS}
 
     for key, (callers, outcome, _) in NARROWER.items():
         assert all(outcomes[key][caller] != outcome for caller in callers), key

@@ -1,6 +1,6 @@
-"""The acts of the permission table as requests of each transport.
+"""The actions of the permission table as requests of each transport.
 
-A transport is a table of acts. A new transport needs a table and an entry in TRANSPORTS.
+A transport is a table of actions. A new transport needs a table and an entry in TRANSPORTS.
 """
 
 import json
@@ -10,10 +10,10 @@ from typing import Any
 from django.db.models import Model
 from django.test import Client
 
-from tests.contract.service_acts import Result
+from tests.contract.service_actions import Result
 from tests.contract.worlds import LATER, World
 
-# GraphQL. An act is a document, its variables, and a value that only a successful response contains.
+# GraphQL. An action is a document, its variables, and a value that only a successful response contains.
 
 
 def create_document(world: World, **values: Any) -> tuple[str, dict[str, Any], None]:
@@ -111,8 +111,8 @@ GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = 
 }
 
 
-def do_on_graphql(client: Client, world: World, act: str) -> Result:
-    document, variables, expected_value = GRAPHQL[act](world)
+def do_on_graphql(client: Client, world: World, action: str) -> Result:
+    document, variables, expected_value = GRAPHQL[action](world)
     response = send(client, world, "POST", "/graphql", {"query": document, "variables": variables})
     if "errors" in response.json():
         [error] = response.json()["errors"]
@@ -138,7 +138,7 @@ def iterate_leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-# REST. An act is a method, a path, a body, and a value that only a successful response contains.
+# REST. An action is a method, a path, a body, and a value that only a successful response contains.
 
 RestRequest = tuple[str, str, dict[str, Any] | None, Any]
 
@@ -224,16 +224,16 @@ REST_ACTIONS: dict[str, Callable[[World], RestRequest]] = {
 }
 
 
-def do_on_rest(client: Client, world: World, act: str) -> Result:
-    return get_rest_result(client, world, REST[act](world))
+def do_on_rest(client: Client, world: World, action: str) -> Result:
+    return get_rest_result(client, world, REST[action](world))
 
 
-def do_on_rest_actions(client: Client, world: World, act: str) -> Result:
-    return get_rest_result(client, world, REST_ACTIONS[act](world))
+def do_on_rest_actions(client: Client, world: World, action: str) -> Result:
+    return get_rest_result(client, world, REST_ACTIONS[action](world))
 
 
-def get_rest_result(client: Client, world: World, act: RestRequest) -> Result:
-    method, path, body, expected_value = act
+def get_rest_result(client: Client, world: World, action: RestRequest) -> Result:
+    method, path, body, expected_value = action
     response = send(client, world, method, path, body)
     if response.status_code >= 400:
         assert list(response.json()) == ["error"]

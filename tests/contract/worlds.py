@@ -1,4 +1,4 @@
-"""The rows that the acts of the permission table are done to, and their state before and after."""
+"""The rows that the actions of the permission table are done to, and their state before and after."""
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
@@ -54,7 +54,7 @@ class World:
 
 
 def make_worlds(caller: str) -> dict[str, World]:
-    """Write rows of a caller and of somebody else, and return the worlds by the owner of the object of an act.
+    """Write rows of a caller and of somebody else, and return the worlds by the owner of the object of an action.
 
     The credential has all scopes. There is another admin, because the last one cannot be deleted.
     """
@@ -90,7 +90,7 @@ READ_ALL = " UNION ALL ".join(f"SELECT '{table} ' || t FROM {table} t" for table
 
 
 def read_all_rows() -> list[str]:
-    """Return the rows of the objects of all acts as text, to compare them before and after an act."""
+    """Return the rows of the objects of all actions as text, to compare them before and after an action."""
     with connection.cursor() as cursor:
         cursor.execute(READ_ALL)
         return sorted(row for (row,) in cursor)
@@ -98,7 +98,7 @@ def read_all_rows() -> list[str]:
 
 @contextmanager
 def roll_back() -> Iterator[None]:
-    """Roll back what the block writes, so that the next act finds the same world, with unused rate limits."""
+    """Roll back what the block writes, so that the next action finds the same world, with unused rate limits."""
     COUNTERS.clear()
     with transaction.atomic():
         yield

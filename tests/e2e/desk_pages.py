@@ -1,4 +1,4 @@
-"""The pages of the admin in Chromium, and the acts that give them content."""
+"""The pages of the admin in Chromium, and the actions that give them content."""
 
 from pathlib import Path
 from zipfile import ZipFile

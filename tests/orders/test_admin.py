@@ -1,4 +1,4 @@
-"""The admin pages of orders: nobody edits an order, and acts move it from status to status."""
+"""The admin pages of orders: nobody edits an order, and actions move it from status to status."""
 
 import re
 from typing import Any
@@ -71,25 +71,25 @@ def test_list_has_no_delete_action(admin: Client) -> None:
     assert Order.objects.filter(pk=order.pk).exists()
 
 
-def act(admin: Client, order: Order, name: str, **values: str) -> Any:
-    return admin.post(reverse("admin:orders_order_act", args=[order.pk, name]), values, follow=True)
+def action(admin: Client, order: Order, name: str, **values: str) -> Any:
+    return admin.post(reverse("admin:orders_order_action", args=[order.pk, name]), values, follow=True)
 
 
-def list_acts(admin: Client, order: Order) -> list[str]:
+def list_actions(admin: Client, order: Order) -> list[str]:
     response = admin.get(reverse("admin:orders_order_change", args=[order.pk]))
-    return [act.name for act in response.context["acts"]]
+    return [action.name for action in response.context["desk_actions"]]
 
 
 def test_buttons_move_an_order_and_the_page_shows_its_history(admin: Client) -> None:
     order = make_order()
 
-    offered = [list_acts(admin, order)]
-    paid = act(admin, order, "pay")
-    offered.append(list_acts(admin, order))
-    act(admin, order, "ship", carrier="Post", tracking_number="RR 1")
-    offered.append(list_acts(admin, order))
-    delivered = act(admin, order, "deliver")
-    offered.append(list_acts(admin, order))
+    offered = [list_actions(admin, order)]
+    paid = action(admin, order, "pay")
+    offered.append(list_actions(admin, order))
+    action(admin, order, "ship", carrier="Post", tracking_number="RR 1")
+    offered.append(list_actions(admin, order))
+    delivered = action(admin, order, "deliver")
+    offered.append(list_actions(admin, order))
 
     assert offered == [["pay", "cancel"], ["ship"], ["deliver"], []]
     assert re.search(rf"“{order.pk}: 1.00 \(.*\)” was paid\.", paid.text)
@@ -104,7 +104,7 @@ def test_buttons_move_an_order_and_the_page_shows_its_history(admin: Client) -> 
 
 def test_page_asks_for_the_tracking_and_keeps_what_was_typed(admin: Client) -> None:
     order = make_order(status="paid")
-    page = reverse("admin:orders_order_act", args=[order.pk, "ship"])
+    page = reverse("admin:orders_order_action", args=[order.pk, "ship"])
 
     shown, refused = admin.get(page), admin.post(page, {"carrier": "Post", "tracking_number": " "})
 
@@ -118,16 +118,16 @@ def test_page_asks_for_the_tracking_and_keeps_what_was_typed(admin: Client) -> N
 def test_page_for_the_tracking_is_not_shown_before_the_order_is_paid(admin: Client) -> None:
     order = make_order()
 
-    response = admin.get(reverse("admin:orders_order_act", args=[order.pk, "ship"]), follow=True)
+    response = admin.get(reverse("admin:orders_order_action", args=[order.pk, "ship"]), follow=True)
 
     assert response.redirect_chain == [(reverse("admin:orders_order_change", args=[order.pk]), 302)]
     assert f"“Ship” is not possible for “{order.pk}: 1.00 (pending)” now." in response.text
 
 
-def test_refused_act_says_the_reason_and_changes_nothing(admin: Client) -> None:
+def test_refused_action_says_the_reason_and_changes_nothing(admin: Client) -> None:
     order = make_order(status="paid")
 
-    response = act(admin, order, "cancel")
+    response = action(admin, order, "cancel")
 
     assert "An order that is paid cannot be cancelled." in response.text
     order.refresh_from_db()
@@ -146,14 +146,14 @@ def test_action_of_the_list_moves_those_that_it_can_and_names_the_others(admin: 
     assert "ship" not in dict(response.context["action_form"].fields["action"].choices)
 
 
-def test_act_by_get_changes_nothing(admin: Client) -> None:
+def test_action_by_get_changes_nothing(admin: Client) -> None:
     order = make_order()
 
-    response = admin.get(reverse("admin:orders_order_act", args=[order.pk, "pay"]))
+    response = admin.get(reverse("admin:orders_order_action", args=[order.pk, "pay"]))
 
     assert response.status_code == 405
     assert Order.objects.get().status == "pending"
 
 
-def test_unknown_act_is_not_found(admin: Client) -> None:
-    assert act(admin, make_order(), "refund").status_code == 404
+def test_unknown_action_is_not_found(admin: Client) -> None:
+    assert action(admin, make_order(), "refund").status_code == 404

@@ -13,7 +13,7 @@ from tests.blog.racing import race
 from tests.factories import make_actor, make_order
 
 NO_IDS = ["", "abc", "0", "01", "-1", str(2**63)]
-ACTS: list[Callable[..., Order]] = [pay_order, cancel_order]
+ACTIONS: list[Callable[..., Order]] = [pay_order, cancel_order]
 
 
 def make_order_with_status(status: str) -> Order:
@@ -23,12 +23,12 @@ def make_order_with_status(status: str) -> Order:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("act", "becomes"), [(pay_order, "paid"), (cancel_order, "cancelled")])
-def test_payment_or_cancellation_changes_only_the_status(act: Callable[..., Order], becomes: str) -> None:
+@pytest.mark.parametrize(("action", "becomes"), [(pay_order, "paid"), (cancel_order, "cancelled")])
+def test_payment_or_cancellation_changes_only_the_status(action: Callable[..., Order], becomes: str) -> None:
     order, other = make_order(total="18.50"), make_order()
     before = Order.objects.values().get(pk=order.pk)
 
-    returned = act(actor=OPERATOR, order_id=str(order.pk))
+    returned = action(actor=OPERATOR, order_id=str(order.pk))
 
     assert returned.status == becomes
     assert Order.objects.values().get(pk=order.pk) == {**before, "status": becomes}
@@ -38,7 +38,7 @@ def test_payment_or_cancellation_changes_only_the_status(act: Callable[..., Orde
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("act", "status", "message"),
+    ("action", "status", "message"),
     [
         *((pay_order, s, f"An order that is {s} cannot be paid.") for s in OrderStatus.values if s != "pending"),
         *(
@@ -48,12 +48,14 @@ def test_payment_or_cancellation_changes_only_the_status(act: Callable[..., Orde
         ),
     ],
 )
-def test_order_that_is_no_longer_pending_raises_conflict(act: Callable[..., Order], status: str, message: str) -> None:
+def test_order_that_is_no_longer_pending_raises_conflict(
+    action: Callable[..., Order], status: str, message: str
+) -> None:
     order = make_order_with_status(status)
     before = Order.objects.values().get()
 
     with pytest.raises(Conflict) as refusal:
-        act(actor=OPERATOR, order_id=str(order.pk))
+        action(actor=OPERATOR, order_id=str(order.pk))
 
     assert refusal.value.message == message
     assert Order.objects.values().get() == before
@@ -70,22 +72,22 @@ def test_cancelling_a_cancelled_order_changes_nothing() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", NO_IDS)
-@pytest.mark.parametrize("act", ACTS)
-def test_invalid_id_raises_not_found(act: Callable[..., Order], text: str) -> None:
+@pytest.mark.parametrize("action", ACTIONS)
+def test_invalid_id_raises_not_found(action: Callable[..., Order], text: str) -> None:
     make_order(pk=1)
 
     with pytest.raises(NotFound, match=r"^There is no order with this id\.$"):
-        act(actor=OPERATOR, order_id=text)
+        action(actor=OPERATOR, order_id=text)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("act", ACTS)
-def test_anonymous_caller_gets_unauthenticated_for_any_order(act: Callable[..., Order]) -> None:
+@pytest.mark.parametrize("action", ACTIONS)
+def test_anonymous_caller_gets_unauthenticated_for_any_order(action: Callable[..., Order]) -> None:
     order = make_order()
 
     for order_id in (str(order.pk), str(order.pk + 1)):
         with pytest.raises(Unauthenticated):
-            act(actor=ANONYMOUS, order_id=order_id)
+            action(actor=ANONYMOUS, order_id=order_id)
 
 
 @pytest.mark.django_db
@@ -99,20 +101,22 @@ def test_order_of_a_deleted_user_can_be_paid_by_admins_only() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("acts", [(pay_order, pay_order), (pay_order, cancel_order)], ids=["payments", "one of each"])
-def test_one_of_two_concurrent_acts_succeeds(acts: tuple[Callable[..., Order], ...]) -> None:
+@pytest.mark.parametrize(
+    "actions", [(pay_order, pay_order), (pay_order, cancel_order)], ids=["payments", "one of each"]
+)
+def test_one_of_two_concurrent_acts_succeeds(actions: tuple[Callable[..., Order], ...]) -> None:
     order = make_order()
 
-    def attempt(act: Callable[..., Order]) -> str:
+    def attempt(action: Callable[..., Order]) -> str:
         try:
-            return act(actor=OPERATOR, order_id=str(order.pk)).status
+            return action(actor=OPERATOR, order_id=str(order.pk)).status
         except Conflict:
             return "conflict"
 
     outcomes = race(
         lambda: Order.objects.select_for_update().get(pk=order.pk),
-        lambda: attempt(acts[0]),
-        lambda: attempt(acts[1]),
+        lambda: attempt(actions[0]),
+        lambda: attempt(actions[1]),
     )
 
     assert "conflict" in outcomes

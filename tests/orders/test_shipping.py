@@ -47,20 +47,20 @@ def test_paid_order_is_shipped_and_then_delivered() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("act", "status", "message"),
+    ("action", "status", "message"),
     [
         *((ship, s, f"An order that is {s} cannot be shipped.") for s in OrderStatus.values if s != "paid"),
         *((deliver, s, f"An order that is {s} cannot be delivered.") for s in OrderStatus.values if s != "shipped"),
     ],
 )
 def test_order_with_another_status_raises_conflict_and_is_unchanged(
-    act: Callable[[Order], Order], status: str, message: str
+    action: Callable[[Order], Order], status: str, message: str
 ) -> None:
     order = make_order_with_status(status)
     before = Order.objects.values().get()
 
     with pytest.raises(Conflict) as refusal:
-        act(order)
+        action(order)
 
     assert refusal.value.message == message
     assert Order.objects.values().get() == before
@@ -104,13 +104,13 @@ def test_customer_cannot_ship_or_deliver_an_order() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("act", "status"), [(ship, "paid"), (deliver, "shipped")])
-def test_one_of_two_concurrent_acts_succeeds(act: Callable[[Order], Order], status: str) -> None:
+@pytest.mark.parametrize(("action", "status"), [(ship, "paid"), (deliver, "shipped")])
+def test_one_of_two_concurrent_acts_succeeds(action: Callable[[Order], Order], status: str) -> None:
     order = make_order_with_status(status)
 
     def attempt() -> str:
         try:
-            return act(order).status
+            return action(order).status
         except Conflict:
             return "conflict"
 

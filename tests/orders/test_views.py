@@ -1,4 +1,4 @@
-"""The REST resources of orders: representation, links, and the acts that each status allows."""
+"""The REST resources of orders: representation, links, and the actions that each status allows."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -59,9 +59,9 @@ def test_caller_with_orders_read_only_gets_the_self_link_only() -> None:
 @pytest.mark.parametrize("status", STATES)
 def test_linked_acts_succeed_and_all_others_are_409(status: str) -> None:
     actor = make_actor(Role.READER)
-    acts = {"cancel": ("DELETE", ""), "payment": ("POST", "/payment"), "track": ("GET", "/tracking")}
+    actions = {"cancel": ("DELETE", ""), "payment": ("POST", "/payment"), "track": ("GET", "/tracking")}
 
-    for name, (method, suffix) in acts.items():
+    for name, (method, suffix) in actions.items():
         order = make_order_with_status(status, user_id=actor.user_id)
         offered = name in send_request("GET", f"/orders/{order.pk}", actor=actor).body["_links"]
 
@@ -158,7 +158,7 @@ ANY_ID = ["1", "0", "x", "%00", "%FF", "9" * 30]
 
 @pytest.mark.parametrize("order_id", ANY_ID)
 def test_order_needs_a_credential_and_the_scopes_whatever_the_id(order_id: str) -> None:
-    admin, acts = make_actor(Role.ADMIN), ("read", "read", "cancel", "pay")
+    admin, actions = make_actor(Role.ADMIN), ("read", "read", "cancel", "pay")
     make_order(pk=1)
     requests = [("GET", ""), ("GET", "/tracking"), ("DELETE", ""), ("POST", "/payment")]
 
@@ -167,9 +167,9 @@ def test_order_needs_a_credential_and_the_scopes_whatever_the_id(order_id: str) 
         return [send_request(method, f"/orders/{order_id}{below}", actor=actor).error for method, below in requests]
 
     anonymous, without_read, without_write = send(None), send({Scope.ORDERS_WRITE}), send({Scope.USERS_READ})
-    assert anonymous == [(401, "UNAUTHENTICATED", f"A credential is needed to {act} orders.") for act in acts]
+    assert anonymous == [(401, "UNAUTHENTICATED", f"A credential is needed to {action} orders.") for action in actions]
     assert without_read == [(403, "FORBIDDEN", "You may not read orders.")] * 4
-    assert without_write == [(403, "FORBIDDEN", f"You may not {act} orders.") for act in acts]
+    assert without_write == [(403, "FORBIDDEN", f"You may not {action} orders.") for action in actions]
     assert Order.objects.get().status == "pending"
 
 

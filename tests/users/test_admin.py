@@ -82,8 +82,8 @@ def test_admin_changes_a_name_and_a_role() -> None:
     assert (user.name, user.role, user.is_active) == ("Ines Ähre", "author", True)
 
 
-def press(client: Client, user: User, act: str) -> Any:
-    return client.post(reverse("admin:users_user_act", args=[user.pk, act]), follow=True)
+def press(client: Client, user: User, action: str) -> Any:
+    return client.post(reverse("admin:users_user_action", args=[user.pk, action]), follow=True)
 
 
 @pytest.mark.django_db

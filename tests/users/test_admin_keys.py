@@ -118,7 +118,7 @@ def test_button_of_a_key_revokes_it_once_and_is_not_offered_again() -> None:
     key = make_key(user)
     client = browse(user)
     page = reverse("admin:users_apikey_change", args=[key.pk])
-    button = reverse("admin:users_apikey_act", args=[key.pk, "revoke"])
+    button = reverse("admin:users_apikey_action", args=[key.pk, "revoke"])
 
     offered = button in client.get(page).text
     client.post(button)
@@ -131,7 +131,7 @@ def test_button_of_a_key_revokes_it_once_and_is_not_offered_again() -> None:
 def test_button_does_not_revoke_the_key_of_another_person() -> None:
     key = make_key(make_user(Role.ADMIN))
 
-    response = browse(make_user(Role.EDITOR)).post(reverse("admin:users_apikey_act", args=[key.pk, "revoke"]))
+    response = browse(make_user(Role.EDITOR)).post(reverse("admin:users_apikey_action", args=[key.pk, "revoke"]))
 
     key.refresh_from_db()
     assert (response.status_code, key.revoked_at) == (404, None)

@@ -119,7 +119,7 @@ def test_no_page_of_the_admin_removes_the_last_admin() -> None:
 
     responses = [
         client.post(reverse("admin:users_user_change", args=[pk]), {**form, "role": "editor"}),
-        client.post(reverse("admin:users_user_act", args=[pk, "lock"]), follow=True),
+        client.post(reverse("admin:users_user_action", args=[pk, "lock"]), follow=True),
         client.post(reverse("admin:users_user_delete", args=[pk]), {"post": "yes"}, follow=True),
         client.post(users, {"action": "delete_selected", "_selected_action": [pk], "post": "yes"}, follow=True),
         client.post(users, {"action": "lock", "_selected_action": [pk]}, follow=True),

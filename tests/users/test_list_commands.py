@@ -126,7 +126,7 @@ def test_list_oauth_clients_shows_no_secret() -> None:
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_memory_of_a_list_does_not_depend_on_its_length(options: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(descriptions, "BATCH", 100)
+    monkeypatch.setattr(descriptions, "ROWS_PER_STATEMENT", 100)
     monkeypatch.setattr(commands, "ALIGNED_ROWS", 100)
 
     def measure_peak() -> int:

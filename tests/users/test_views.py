@@ -35,17 +35,19 @@ def test_missing_user_is_404(text: str) -> None:
 
 @pytest.mark.parametrize("user_id", ["own", "0", "x", "%00", "%FF", "9" * 30])
 def test_user_needs_a_credential_and_the_scopes_whatever_the_id(user_id: str) -> None:
-    admin, acts = make_actor(Role.ADMIN), (("GET", "read"), ("DELETE", "delete"))
+    admin, actions = make_actor(Role.ADMIN), (("GET", "read"), ("DELETE", "delete"))
     path = f"/users/{admin.user_id if user_id == 'own' else user_id}"
 
     def send(scopes: set[Scope] | None) -> list[tuple[int, str, str]]:
         actor = replace(admin, scopes=scopes) if scopes else None
-        return [send_request(method, path, actor=actor).error for method, _ in acts]
+        return [send_request(method, path, actor=actor).error for method, _ in actions]
 
     anonymous, without_read, without_write = send(None), send({Scope.USERS_WRITE}), send({Scope.ORDERS_READ})
-    assert anonymous == [(401, "UNAUTHENTICATED", f"A credential is needed to {act} users.") for _, act in acts]
+    assert anonymous == [
+        (401, "UNAUTHENTICATED", f"A credential is needed to {action} users.") for _, action in actions
+    ]
     assert without_read == [(403, "FORBIDDEN", "You may not read users.")] * 2
-    assert without_write == [(403, "FORBIDDEN", f"You may not {act} users.") for _, act in acts]
+    assert without_write == [(403, "FORBIDDEN", f"You may not {action} users.") for _, action in actions]
     assert get_user(admin)
 
 

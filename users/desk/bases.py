@@ -61,7 +61,7 @@ class PolicyAdmin(ModelAdmin):
     pages: ClassVar[Sequence[Page]] = ()
     desk_actions: ClassVar[Sequence[Action]] = ()  # Django calls the actions of the list `actions`
     has_action_buttons = True  # above the form of an object
-    change_form_outer_before_template = "users/acts.html"
+    change_form_outer_before_template = "users/actions.html"
     list_lookups: ClassVar[frozenset[str]] = frozenset()  # the parameters of the list's filters
     list_per_page = 25
     list_sections: ClassVar[Sequence[Any]] = ()  # the theme asks for it twice for each row; an absent name is slow
@@ -113,7 +113,7 @@ class PolicyAdmin(ModelAdmin):
 
     @property
     def media(self) -> Any:
-        return super().media + forms.Media(css={"all": ["users/acts.css"]} if self.desk_actions else {})
+        return super().media + forms.Media(css={"all": ["users/actions.css"]} if self.desk_actions else {})
 
     def get_urls(self) -> list[URLPattern]:
         actions = [ACTION_PAGE] if self.desk_actions and self.has_action_buttons else []
@@ -131,7 +131,9 @@ class PolicyAdmin(ModelAdmin):
     def render_change_form(self, request: HttpRequest, context: Any, *arguments: Any, **options: Any) -> Any:
         row, actor = options.get("obj"), get_actor(request)
         if row is not None:
-            context["acts"] = list_offered_actions(self.desk_actions, actor, row) if self.has_action_buttons else []
+            context["desk_actions"] = (
+                list_offered_actions(self.desk_actions, actor, row) if self.has_action_buttons else []
+            )
         context |= self.build_form_context(request, row)
         return super().render_change_form(request, context, *arguments, **options)
 
@@ -264,12 +266,12 @@ def show_action(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, 
         return respond_to_post(request, model_admin, action, row, form.cleaned_data)
     context = {
         "title": f"{action.label}: {row}",
-        "act": action,
+        "action": action,
         "form": form,
         "original": row,
         "media": model_admin.media,
     }
-    return model_admin.render(request, "users/act.html", context)
+    return model_admin.render(request, "users/action.html", context)
 
 
 @require_POST
@@ -287,5 +289,5 @@ def find_next_page(request: HttpRequest, model_admin: PolicyAdmin, row: Any) -> 
     return reverse(f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_change", args=[row.pk])
 
 
-ACTION_PAGE = Page("<str:object_id>/act/<str:name>/", "act", show_action)
+ACTION_PAGE = Page("<str:object_id>/act/<str:name>/", "action", show_action)
 LIST_ACTION_PAGE = Page("bulk/<str:name>/", "bulk", perform_slice)

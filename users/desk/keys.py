@@ -104,8 +104,8 @@ class ApiKeyAdmin(ServiceAdmin):
         return policy.may_manage_keys_of(actor, actor.user_id)
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
-        everybodys = policy.may_manage_everybodys_keys(get_actor(request))
-        return [name for name in self.list_display if everybodys or name != "user"]
+        manages_all = policy.may_manage_all_keys(get_actor(request))
+        return [name for name in self.list_display if manages_all or name != "user"]
 
     def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
         if obj is None:

@@ -13,7 +13,7 @@ from contentapi.core.identity import OPERATOR, Role
 from users import selectors
 from users.models import ApiKey, User
 
-BATCH = 1000  # rows of one statement
+ROWS_PER_STATEMENT = 1000  # rows of one statement
 Row = TypeVar("Row", bound=Model)
 
 
@@ -39,10 +39,10 @@ def read_in_batches(rows: QuerySet[Row]) -> Iterator[Row]:
     The memory does not depend on the number of rows, and no transaction is open while a reader is slow.
     """
     ordered = rows.order_by("pk")
-    batch = list(ordered[:BATCH])
+    batch = list(ordered[:ROWS_PER_STATEMENT])
     while batch:
         yield from batch
-        batch = list(ordered.filter(pk__gt=batch[-1].pk)[:BATCH])
+        batch = list(ordered.filter(pk__gt=batch[-1].pk)[:ROWS_PER_STATEMENT])
 
 
 def format_time(time: datetime | None) -> str | None:

@@ -73,7 +73,7 @@ class PostAdmin(ServiceAdmin):
     autocomplete_fields = ["author"]
 
     class Media:
-        css = {"all": ["users/acts.css", "blog/post.css"]}
+        css = {"all": ["users/actions.css", "blog/post.css"]}
         js = ["blog/presence.js"]
 
     def may_open(self, actor: Actor) -> bool:
@@ -114,8 +114,8 @@ class PostAdmin(ServiceAdmin):
 
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
         """Leave out the filter by author for actors who have posts of one author only."""
-        everybodys = policy.may_manage_posts_and_authors(get_actor(request))
-        return [each for each in self.list_filter if everybodys or each != ("author", RelatedFilter)]
+        manages_all = policy.may_manage_posts_and_authors(get_actor(request))
+        return [each for each in self.list_filter if manages_all or each != ("author", RelatedFilter)]
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Return the actions that the actor may do, and a deletion in slices. Django's would take one long request."""
@@ -276,22 +276,22 @@ class PostAdmin(ServiceAdmin):
         return super().log_change(request, obj, message) if message else None  # unless nothing has changed
 
     def response_add(self, request: HttpRequest, obj: Post, post_url_continue: str | None = None) -> HttpResponse:
-        if self.report_act(request, obj):
+        if self.report_action(request, obj):
             response = self.response_post_save_add(request, obj)
         else:
             response = super().response_add(request, obj, post_url_continue)
         return writing.name_saved_text(request, response)
 
     def response_change(self, request: HttpRequest, obj: Post) -> HttpResponse:
-        if self.report_act(request, obj):
+        if self.report_action(request, obj):
             response = self.response_post_save_change(request, obj)
         else:
             response = super().response_change(request, obj)
         return writing.name_saved_text(request, response)
 
-    def report_act(self, request: HttpRequest, post: Post) -> bool:
+    def report_action(self, request: HttpRequest, post: Post) -> bool:
         """Show what the pressed button has done. Return False for a button that saves only."""
-        act = save.read_act(request.POST)
-        if act is not None:
-            self.message_user(request, states.describe_result(act, post), messages.SUCCESS)
-        return act is not None
+        state_action = save.read_action(request.POST)
+        if state_action is not None:
+            self.message_user(request, states.describe_result(state_action, post), messages.SUCCESS)
+        return state_action is not None

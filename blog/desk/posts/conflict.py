@@ -65,12 +65,16 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
 
 
 def read_button(request: HttpRequest, form: StateForm) -> Mapping[str, str]:
-    """Return the button that the person pressed, if the present state still allows its act; else “Save”."""
+    """Return the button that the person pressed, if the present state still allows its action; else “Save”."""
     actor = get_actor(request)
     post = selectors.find_post(actor, str(form.instance.pk))
-    if form.act is None or post is None or form.act not in states.list_acts(actor, post):
+    if form.state_action is None or post is None or form.state_action not in states.list_actions(actor, post):
         return {"name": "_save", "value": "Save", "then": ""}
-    return {"name": "_act", "value": form.act.value, "then": f" and {STATE_ACTIONS[form.act].label.lower()}"}
+    return {
+        "name": "_act",
+        "value": form.state_action.value,
+        "then": f" and {STATE_ACTIONS[form.state_action].label.lower()}",
+    }
 
 
 @require_POST

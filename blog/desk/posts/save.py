@@ -9,24 +9,24 @@ from blog import services, states
 from blog.desk.local_times import LocalTimeField
 from blog.desk.posts.states import NEW_POST
 from blog.models import CONTENT, Post
-from blog.states import Act
+from blog.states import StateAction
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from users.desk.service_admin import ServiceForm
 
 
-def read_act(data: Mapping[str, Any]) -> Act | None:
-    """Return the act whose button was pressed; None for a button that saves. Raises `Malformed`."""
+def read_action(data: Mapping[str, Any]) -> StateAction | None:
+    """Return the action whose button was pressed; None for a button that saves. Raises `Malformed`."""
     name = data.get("_act")
     if not name:
         return None
-    if name not in Act.values:
-        raise Malformed(f"There is no act “{name}”.")
-    return Act(name)
+    if name not in StateAction.values:
+        raise Malformed(f"There is no action “{name}”.")
+    return StateAction(name)
 
 
 class StateForm(ServiceForm):
-    """The form of a post without its state: a button changes it. `act` is the act of the pressed button."""
+    """The form of a post without its state: a button changes it. `state_action` is the action of the pressed button."""
 
     schedule_at = LocalTimeField(label="Publish at")
     opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
@@ -40,12 +40,12 @@ class StateForm(ServiceForm):
         self.fields["schedule_at"].initial = self.instance.publish_at
 
     @property
-    def act(self) -> Act | None:
-        return read_act(self.data)
+    def state_action(self) -> StateAction | None:
+        return read_action(self.data)
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
-        if self.act is not Act.SCHEDULE:
+        if self.state_action is not StateAction.SCHEDULE:
             self.errors.pop("schedule_at", None)  # another button does not use the time
         return cleaned
 
@@ -58,11 +58,11 @@ class StateForm(ServiceForm):
 def create_post(actor: Actor, row: Post, form: StateForm) -> Post:
     """Create the post that the form describes, in the state of the pressed button."""
     state: dict[str, Any] = {}
-    if form.act is not None:
-        if form.act not in NEW_POST:
-            raise Malformed(f"A new post cannot be {form.act.label}.")
-        state = {"status": NEW_POST[form.act]}
-    if form.act is Act.SCHEDULE:
+    if form.state_action is not None:
+        if form.state_action not in NEW_POST:
+            raise Malformed(f"A new post cannot be {form.state_action.label}.")
+        state = {"status": NEW_POST[form.state_action]}
+    if form.state_action is StateAction.SCHEDULE:
         state["publish_at"] = form.cleaned_data["schedule_at"]
     content = {name: form.cleaned_data[name] for name in CONTENT}
     author_id = str(row.author_id) if row.author_id else None
@@ -73,16 +73,18 @@ def create_post(actor: Actor, row: Post, form: StateForm) -> Post:
 
 
 def edit_post(actor: Actor, row: Post, form: StateForm) -> None:
-    """Save the changes that the form describes, and do the act of the pressed button."""
+    """Save the changes that the form describes, and do the action of the pressed button."""
     options: dict[str, Any] = {
         "changes": form.post_changes,
         "expected_version": str(form.cleaned_data["opened_version"]),
     }
-    if form.act is None:
+    if form.state_action is None:
         post = services.edit_post(actor=actor, post_id=str(row.pk), **options)
     else:
-        publish_at = form.cleaned_data.get("schedule_at") if form.act is Act.SCHEDULE else None
-        post = states.change_state(actor=actor, post_id=str(row.pk), act=form.act, publish_at=publish_at, **options)
+        publish_at = form.cleaned_data.get("schedule_at") if form.state_action is StateAction.SCHEDULE else None
+        post = states.change_state(
+            actor=actor, post_id=str(row.pk), action=form.state_action, publish_at=publish_at, **options
+        )
     copy_state(post, row)
 
 

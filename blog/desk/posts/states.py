@@ -14,7 +14,7 @@ from blog import services, states
 from blog.desk.local_times import LocalTimeField
 from blog.history.versions import RESTORABLE_FOR
 from blog.models import Post, PostStatus
-from blog.states import Act
+from blog.states import StateAction
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid
 from contentapi.core.identity import Actor
@@ -44,28 +44,28 @@ class ScheduleForm(forms.Form):
 
 @dataclass(frozen=True)
 class PostAction(Action):
-    """An action on posts. In the form it is a button that also saves the content. Without an act, it deletes."""
+    """An action on posts: in the form, a button that also saves the content. Without a `state_action`, it deletes."""
 
-    act: Act | None = None
+    state_action: StateAction | None = None
 
     @property
     def is_main(self) -> bool:
         """Whether the button is also in the row that stays in view."""
-        return self.act in (Act.PUBLISH, Act.PUBLISH_AGAIN)
+        return self.state_action in (StateAction.PUBLISH, StateAction.PUBLISH_AGAIN)
 
     @property
     def asks_first(self) -> bool:
         """Whether a dialog asks before the form is sent (blog/static/blog/publishing.js)."""
-        return self.act is Act.PUBLISH
+        return self.state_action is StateAction.PUBLISH
 
 
-def change_states(act: Act) -> Perform:
-    """Return a function that does an act to each post. Each changed post knows its `version_before`."""
+def change_states(state_action: StateAction) -> Perform:
+    """Return a function that does an action to each post. Each changed post knows its `version_before`."""
 
     def perform(actor: Actor, posts: Sequence[Post], values: Mapping[str, Any], log: Log) -> Outcome:
         def change_state(post: Post) -> Post:
             time = values.get("schedule_at")
-            changed = states.change_state(actor=actor, post_id=str(post.pk), act=act, publish_at=time)
+            changed = states.change_state(actor=actor, post_id=str(post.pk), action=state_action, publish_at=time)
             if changed.version == post.version:
                 raise Conflict(f"It is {changed.status} already.")
             changed.version_before = post.version  # type: ignore[attr-defined]
@@ -76,63 +76,63 @@ def change_states(act: Act) -> Perform:
     return perform
 
 
-def build_action(act: Act, label: str, effect: str, list_label: str, list_effect: str) -> PostAction:
+def build_action(state_action: StateAction, label: str, effect: str, list_label: str, list_effect: str) -> PostAction:
     return PostAction(
-        name=act.value,
+        name=state_action.value,
         label=label,
         help=effect,
-        done=act.label.capitalize(),
-        perform=change_states(act),
-        is_permitted=lambda actor, post: act in states.list_acts(actor, post),
-        form=ScheduleForm if act is Act.SCHEDULE else None,
+        done=state_action.label.capitalize(),
+        perform=change_states(state_action),
+        is_permitted=lambda actor, post: state_action in states.list_actions(actor, post),
+        form=ScheduleForm if state_action is StateAction.SCHEDULE else None,
         list_label=list_label,
         list_help=list_effect,
-        confirmed_from=1 if act is Act.SCHEDULE else 2,
-        act=act,
+        confirmed_from=1 if state_action is StateAction.SCHEDULE else 2,
+        state_action=state_action,
     )
 
 
-# What the button of each act says, what it does, and the same for many posts
+# What the button of each action says, what it does, and the same for many posts
 STATE_ACTIONS = {
-    action.act: action
+    action.state_action: action
     for action in [
         build_action(
-            Act.PUBLISH,
+            StateAction.PUBLISH,
             "Publish now",
             "Everybody can read the post at once.",
             "Publish",
             "Everybody can read these posts at once.",
         ),
         build_action(
-            Act.SCHEDULE,
+            StateAction.SCHEDULE,
             "Schedule",
             "The post becomes public by itself on",
             "Schedule for…",
             "These posts become public by themselves at the time that you choose.",
         ),
         build_action(
-            Act.UNPUBLISH,
+            StateAction.UNPUBLISH,
             "Unpublish",
             "The post becomes a draft. Readers do not see it any more.",
             "Unpublish",
             "These posts become drafts. Readers do not see them any more.",
         ),
         build_action(
-            Act.ARCHIVE,
+            StateAction.ARCHIVE,
             "Archive",
             "The post is put away. Readers do not see it.",
             "Archive",
             "These posts are put away. Readers do not see them.",
         ),
         build_action(
-            Act.UNARCHIVE,
+            StateAction.UNARCHIVE,
             "Take out of the archive",
             "The post becomes a draft.",
             "Take out of the archive",
             "These posts become drafts.",
         ),
         build_action(
-            Act.PUBLISH_AGAIN,
+            StateAction.PUBLISH_AGAIN,
             "Publish again",
             "The post leaves the archive, and everybody can read it at once.",
             "Publish again",
@@ -152,24 +152,27 @@ DELETION = PostAction(
     confirmed_from=1,
 )
 # Other words for the same action in another state
-STATE_LABELS: Mapping[tuple[Act | None, str], tuple[str, str]] = {
-    (Act.SCHEDULE, PostStatus.SCHEDULED): ("Change the time", "The post becomes public by itself on"),
-    (Act.UNPUBLISH, PostStatus.SCHEDULED): ("Do not publish", "The post becomes a draft again."),
+STATE_LABELS: Mapping[tuple[StateAction | None, str], tuple[str, str]] = {
+    (StateAction.SCHEDULE, PostStatus.SCHEDULED): ("Change the time", "The post becomes public by itself on"),
+    (StateAction.UNPUBLISH, PostStatus.SCHEDULED): ("Do not publish", "The post becomes a draft again."),
 }
-NEW_POST = {Act.PUBLISH: PostStatus.PUBLISHED, Act.SCHEDULE: PostStatus.SCHEDULED}  # acts on a post that is new
+NEW_POST = {
+    StateAction.PUBLISH: PostStatus.PUBLISHED,
+    StateAction.SCHEDULE: PostStatus.SCHEDULED,
+}  # actions on a post that is new
 
 
 def list_actions_on_some(actor: Actor) -> list[Action]:
     """Return the actions that the actor may do to some posts, perhaps only to their own."""
     if not policy.may_write_posts(actor):
         return []
-    acts = states.list_acts_on_some(actor)
-    return [*(action for act, action in STATE_ACTIONS.items() if act in acts), DELETION]
+    offered = states.list_actions_on_some(actor)
+    return [*(action for state_action, action in STATE_ACTIONS.items() if state_action in offered), DELETION]
 
 
 def build_button(action: PostAction, status: str) -> PostAction:
     """Return the action with the words for posts of a status."""
-    label, effect = STATE_LABELS.get((action.act, status), (action.label, action.help))
+    label, effect = STATE_LABELS.get((action.state_action, status), (action.label, action.help))
     return replace(action, label=label, help=effect)
 
 
@@ -179,8 +182,8 @@ def list_buttons(actor: Actor, post: Post | None) -> list[PostAction]:
         offered = list_offered_actions(STATE_ACTIONS.values(), actor, post)
         return [build_button(action, post.status) for action in offered]
     return [
-        STATE_ACTIONS[act]
-        for act, status in NEW_POST.items()
+        STATE_ACTIONS[state_action]
+        for state_action, status in NEW_POST.items()
         if policy.may_transition_posts(actor, PostStatus.DRAFT, status)
     ]
 
@@ -196,25 +199,27 @@ def describe_state(post: Post | None) -> SafeString | str:
     return str(post.get_status_display())
 
 
-def describe_result(act: Act, post: Post) -> SafeString:
-    """Return the message after an act, with a link to the post."""
+def describe_result(state_action: StateAction, post: Post) -> SafeString:
+    """Return the message after an action, with a link to the post."""
     address = reverse("admin:blog_post_change", args=[post.pk])
     link = format_html('<a class="message-link" href="{}">{}</a>', address, post.title)
-    if act is Act.SCHEDULE:
+    if state_action is StateAction.SCHEDULE:
         return format_html("“{}” will be published on {}.", link, render_time(post.publish_at))
     results = {
-        Act.PUBLISH: "“{}” is public now.",
-        Act.PUBLISH_AGAIN: "“{}” is public again.",
-        Act.ARCHIVE: "“{}” is in the archive. Readers do not see it.",
+        StateAction.PUBLISH: "“{}” is public now.",
+        StateAction.PUBLISH_AGAIN: "“{}” is public again.",
+        StateAction.ARCHIVE: "“{}” is in the archive. Readers do not see it.",
     }
-    return format_html(results.get(act, "“{}” is a draft now. Readers do not see it."), link)
+    return format_html(results.get(state_action, "“{}” is a draft now. Readers do not see it."), link)
 
 
 def describe_outcome(action: PostAction, posts: Sequence[Post]) -> SafeString | str:
     """Return the message after an action of the list."""
-    if len(posts) == 1 and action.act is not None:
-        return describe_result(action.act, posts[0])
-    time = format_html(" for {}", render_time(posts[0].publish_at)) if action.act is Act.SCHEDULE else ""
+    if len(posts) == 1 and action.state_action is not None:
+        return describe_result(action.state_action, posts[0])
+    time = (
+        format_html(" for {}", render_time(posts[0].publish_at)) if action.state_action is StateAction.SCHEDULE else ""
+    )
     number = "1 post is" if len(posts) == 1 else f"{len(posts):,} posts are"
     return format_html("{} {}{}.", number, action.done.lower(), time)
 

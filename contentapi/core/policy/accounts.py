@@ -27,8 +27,8 @@ def may_read_orders(actor: Actor) -> bool:
     return actor.has(Scope.ORDERS_READ)
 
 
-def may_list_everybodys_orders(actor: Actor) -> bool:
-    return get_reach(actor, Scope.ORDERS_READ).everybodys
+def may_list_all_orders(actor: Actor) -> bool:
+    return get_reach(actor, Scope.ORDERS_READ).of_everybody
 
 
 def may_write_orders(actor: Actor) -> bool:
@@ -43,7 +43,7 @@ def may_write_orders_of(actor: Actor, owner_id: int | None) -> bool:
 
 def may_ship_orders(actor: Actor) -> bool:
     """Whether the actor may ship and deliver orders: admins and the operator may."""
-    return get_reach(actor, Scope.ORDERS_WRITE).everybodys
+    return get_reach(actor, Scope.ORDERS_WRITE).of_everybody
 
 
 # Users
@@ -70,7 +70,7 @@ def may_write_users(actor: Actor) -> bool:
 
 def may_manage_users(actor: Actor) -> bool:
     """Whether the actor may create users, change every user and lock accounts."""
-    return get_reach(actor, Scope.USERS_WRITE).everybodys
+    return get_reach(actor, Scope.USERS_WRITE).of_everybody
 
 
 def may_delete_user(actor: Actor, user_id: int) -> bool:
@@ -95,8 +95,8 @@ def may_manage_keys_of(actor: Actor, owner_id: int | None) -> bool:
     return get_reach(actor, Scope.USERS_WRITE).includes(owner_id)
 
 
-def may_manage_everybodys_keys(actor: Actor) -> bool:
-    return get_reach(actor, Scope.USERS_WRITE).everybodys
+def may_manage_all_keys(actor: Actor) -> bool:
+    return get_reach(actor, Scope.USERS_WRITE).of_everybody
 
 
 def may_grant_scope(actor: Actor, scope: Scope) -> bool:
@@ -106,7 +106,7 @@ def may_grant_scope(actor: Actor, scope: Scope) -> bool:
 
 def may_manage_clients(actor: Actor) -> bool:
     """Whether the actor may register OAuth clients and revoke the consents of users."""
-    return get_reach(actor, Scope.USERS_WRITE).everybodys
+    return get_reach(actor, Scope.USERS_WRITE).of_everybody
 
 
 # The admin site. A session has the role of its user and every scope of the role. The pages ask the rules above. These

@@ -56,7 +56,7 @@ def may_moderate_comments_on(actor: Actor, post_owner_id: int | None) -> bool:
 
 def may_manage_comments(actor: Actor) -> bool:
     """Whether the actor may moderate every comment, comment as another author, and purge deleted comments."""
-    return get_reach(actor, Scope.COMMENTS_MODERATE).everybodys
+    return get_reach(actor, Scope.COMMENTS_MODERATE).of_everybody
 
 
 # Authors

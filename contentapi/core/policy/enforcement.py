@@ -4,18 +4,18 @@ from contentapi.core.errors import Forbidden, Unauthenticated
 from contentapi.core.identity import Actor
 
 
-def require_credential(actor: Actor, act: str) -> None:
-    """Raise `Unauthenticated` for an anonymous actor. Call this before you look for the object to `act` on."""
+def require_credential(actor: Actor, action: str) -> None:
+    """Raise `Unauthenticated` for an anonymous actor. Call this before you look for the object of the action."""
     if actor.is_anonymous:
-        raise Unauthenticated(f"A credential is needed to {act}.")
+        raise Unauthenticated(f"A credential is needed to {action}.")
 
 
-def require_permission(actor: Actor, allowed: bool, act: str) -> None:  # noqa: FBT001 - the call reads as a sentence
+def require_permission(actor: Actor, allowed: bool, action: str) -> None:  # noqa: FBT001 - the call reads as a sentence
     """Raise an error unless `allowed`: `Unauthenticated` for an anonymous actor, `Forbidden` for others.
 
-    `act` is part of the message, for example "publish posts".
+    `action` is part of the message, for example "publish posts".
     """
     if allowed:
         return
-    require_credential(actor, act)
-    raise Forbidden(f"You may not {act}.")
+    require_credential(actor, action)
+    raise Forbidden(f"You may not {action}.")

@@ -18,7 +18,7 @@ def visible_posts(actor: Actor) -> Q:
 def split_visible_posts(actor: Actor) -> list[Q]:
     """Return `visible_posts` as disjoint conditions, each of which an index supports."""
     unpublished = get_reach(actor, Scope.POSTS_READ)
-    if unpublished.everybodys:
+    if unpublished.of_everybody:
         return [EVERYTHING]
     if unpublished == NOBODY:
         return [PUBLIC_POSTS]
@@ -88,12 +88,12 @@ def may_purge_history(actor: Actor) -> bool:
 
 def may_manage_posts_and_authors(actor: Actor) -> bool:
     """Whether the actor may write posts of every author, as an import does, and create, change and delete authors."""
-    return get_reach(actor, Scope.POSTS_WRITE).everybodys
+    return get_reach(actor, Scope.POSTS_WRITE).of_everybody
 
 
 def may_manage_publication(actor: Actor) -> bool:
     """Whether the actor may publish every author's due posts, and change the time at which a post became public."""
-    return get_reach(actor, Scope.POSTS_PUBLISH).everybodys
+    return get_reach(actor, Scope.POSTS_PUBLISH).of_everybody
 
 
 def may_import_posts(actor: Actor) -> bool:
@@ -105,7 +105,7 @@ def visible_imports(actor: Actor) -> Q:
     """The imports of the actor; for admins all imports. They show the content of files that may not be public."""
     if not may_import_posts(actor):
         return NOTHING
-    reach = Reach(everybodys=actor.role in ADMINS, user_id=actor.user_id)
+    reach = Reach(of_everybody=actor.role in ADMINS, user_id=actor.user_id)
     return reach.build_condition(lambda user_id: Q(owner=user_id))
 
 

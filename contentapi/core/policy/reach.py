@@ -29,21 +29,21 @@ PUBLIC_POSTS = Q(status=TextLiteral("published"))  # a literal, so that the inde
 class Reach(NamedTuple):
     """Whose objects an action may touch: everybody's, those of one user, or nobody's if `user_id` is None."""
 
-    everybodys: bool
+    of_everybody: bool
     user_id: int | None
 
     def includes(self, owner_id: int | None) -> bool:
         """Whether the reach includes the objects of this user. None is the owner of objects without a user."""
-        return self.everybodys or (self.user_id is not None and self.user_id == owner_id)
+        return self.of_everybody or (self.user_id is not None and self.user_id == owner_id)
 
     def build_condition(self, is_own: Callable[[int], Q]) -> Q:
         """Return the condition on the rows in reach. `is_own` returns the condition on the rows of one user."""
-        if self.everybodys:
+        if self.of_everybody:
             return EVERYTHING
         return NOTHING if self.user_id is None else is_own(self.user_id)
 
 
-NOBODY = Reach(everybodys=False, user_id=None)
+NOBODY = Reach(of_everybody=False, user_id=None)
 
 
 def get_reach(actor: Actor, scope: Scope) -> Reach:
@@ -54,4 +54,4 @@ def get_reach(actor: Actor, scope: Scope) -> Reach:
     if not actor.has(scope):
         return NOBODY
     roles = EDITORIAL if scope in EDITORIAL_SCOPES else ADMINS
-    return Reach(everybodys=actor.role in roles, user_id=actor.user_id)
+    return Reach(of_everybody=actor.role in roles, user_id=actor.user_id)

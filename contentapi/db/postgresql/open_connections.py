@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 from weakref import WeakSet
 
-LOCK = Lock()
+REGISTRY_LOCK = Lock()
 CHECKS: dict[str, Callable[[Any], None]] = {}  # by the alias of a database: checks a new connection, or raises
 OPEN: dict[str, "WeakSet[Any]"] = {}  # psycopg connections by the alias of their database
 
@@ -21,13 +21,13 @@ def register_connection(alias: str, connection: Any) -> None:
     check = CHECKS.get(alias)
     if check is not None:
         check(connection)
-    with LOCK:
+    with REGISTRY_LOCK:
         OPEN.setdefault(alias, WeakSet()).add(connection)
 
 
 def interrupt_connections(alias: str) -> int:
     """Shut down the sockets of all connections to a database. Returns their number."""
-    with LOCK:
+    with REGISTRY_LOCK:
         connections = [connection for connection in OPEN.get(alias, ()) if not connection.closed]
     return sum(interrupt_connection(connection) for connection in connections)
 

@@ -149,9 +149,9 @@ class ConnectionSlots:
         with self.lock:
             self.leave_lane(lease)
             if wrappers is not None:  # otherwise the request failed while it waited for another slot
-                self.hand_on(wrappers)
+                self.reassign(wrappers)
 
-    def hand_on(self, wrappers: Wrappers) -> None:
+    def reassign(self, wrappers: Wrappers) -> None:
         self.released += 1
         if self.waiting:
             waiter = self.waiting.popleft()
@@ -186,7 +186,7 @@ class ConnectionSlots:
             lane.waiting.append(waiter)
             if lease.wrappers is not None:
                 uninstall_connections()  # before another thread gets the connections
-                self.hand_on(lease.wrappers)
+                self.reassign(lease.wrappers)
                 lease.wrappers = None
         self.wait(waiter, lane.waiting, lane.name)
         lease.lane = lane

@@ -116,13 +116,13 @@ class ProjectingExecutor(Executor[None]):
                 result = resolve(None, info, **arguments)
             text = selection.get_json(result)
             if text is not None:
-                self.take_room(len(text))
+                self.count_output(len(text))
                 return msgspec.Raw(text)
         else:
             result = resolve(None, info, **arguments)
         return self.complete_value(root.field.type, root.details, info, root.path, result, None)
 
-    def take_room(self, size: int) -> None:
+    def count_output(self, size: int) -> None:
         """Count bytes toward the size of the response. Raises `ResponseTooLarge`."""
         if self.room is not None:
             self.room -= size
@@ -157,7 +157,7 @@ class ProjectingExecutor(Executor[None]):
         )
         if is_list:
             array = consume_into_json_array(texts)
-            self.take_room(len(array))
+            self.count_output(len(array))
             return msgspec.Raw(array)
         if len(texts) > 1:
             raise TypeError(f"{info.parent_type}.{info.field_name} is one object, and was resolved to {len(texts)}.")
@@ -165,7 +165,7 @@ class ProjectingExecutor(Executor[None]):
             raise TypeError(f"Cannot return null for non-nullable field {info.parent_type}.{info.field_name}.")
         if not texts or texts[0] == b"null":  # there is no node
             return None
-        self.take_room(len(texts[0]))
+        self.count_output(len(texts[0]))
         return msgspec.Raw(texts[0])
 
     def handle_field_error(

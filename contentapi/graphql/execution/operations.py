@@ -81,7 +81,7 @@ def fit_variables_in_cache_key(values: VariableValues) -> bool:
 def get_introspected_values(introspection: Introspection, executor: ProjectingExecutor) -> Mapping[str, msgspec.Raw]:
     if introspection.error is not None:
         raise introspection.error
-    executor.take_room(introspection.size)
+    executor.count_output(introspection.size)
     return {key: msgspec.Raw(value) for key, value in introspection.values.items()}
 
 

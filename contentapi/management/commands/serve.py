@@ -20,7 +20,7 @@ from contentapi.conf import conf
 from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import start_exporter, start_figures
 
-LOCK = "SELECT pg_try_advisory_lock(hashtext('contentapi.serve'))"
+LOCK_PREPARATION = "SELECT pg_try_advisory_lock(hashtext('contentapi.serve'))"
 SERVERS = {
     "granian": [sys.executable, "-m", "contentapi.server.granian"],
     "gunicorn": [sys.executable, "-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"],
@@ -74,7 +74,7 @@ def exit_on_termination_signals() -> Iterator[None]:
 def take_lock() -> bool:
     """Take the lock for this session, unless another session has it. Return whether it was taken."""
     with connection.cursor() as cursor:
-        cursor.execute(LOCK)
+        cursor.execute(LOCK_PREPARATION)
         [(taken,)] = cursor.fetchall()
         return bool(taken)
 

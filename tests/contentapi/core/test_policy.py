@@ -1,4 +1,4 @@
-"""The result of each permission rule, compared with a table. Acts: test_permission_table.py."""
+"""The result of each permission rule, compared with a table. Actions: test_permission_table.py."""
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -10,7 +10,7 @@ from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, OTHER, OWN, act
 
 READ_AND_WRITE = frozenset({Scope.POSTS_READ, Scope.POSTS_WRITE})
 
-# Each act: the rule and its arguments, the scope or scopes that it needs, and its results in the order of ACTORS.
+# Each action: the rule and its arguments, the scope or scopes that it needs, and its results in the order of ACTORS.
 MATRIX: dict[str, tuple[str, tuple[object, ...], Scope | frozenset[Scope], str]] = {
     "write posts": ("may_write_posts", (), Scope.POSTS_WRITE, "--yyyy"),
     "write own posts": ("may_write_posts_of", (OWN,), Scope.POSTS_WRITE, "--yyyy"),
@@ -76,7 +76,7 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope | frozenset[Scope], str]]
     "see own orders": ("may_see_order", (OWN,), Scope.ORDERS_READ, "-yyyyy"),
     "see others' orders": ("may_see_order", (OTHER,), Scope.ORDERS_READ, "----yy"),
     "see nobody's orders": ("may_see_order", (NOBODYS,), Scope.ORDERS_READ, "----yy"),
-    "list everybody's orders": ("may_list_everybodys_orders", (), Scope.ORDERS_READ, "----yy"),
+    "list everybody's orders": ("may_list_all_orders", (), Scope.ORDERS_READ, "----yy"),
     "read orders": ("may_read_orders", (), Scope.ORDERS_READ, "-yyyyy"),
     "write orders": ("may_write_orders", (), Scope.ORDERS_WRITE, "-yyyyy"),
     "write own orders": ("may_write_orders_of", (OWN,), Scope.ORDERS_WRITE, "-yyyyy"),
@@ -93,20 +93,20 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope | frozenset[Scope], str]]
     "leave no admin": ("may_leave_no_admin", (), Scope.USERS_WRITE, "-----y"),
     "manage own keys": ("may_manage_keys_of", (OWN,), Scope.USERS_WRITE, "-yyyyy"),
     "manage others' keys": ("may_manage_keys_of", (OTHER,), Scope.USERS_WRITE, "----yy"),
-    "manage everybody's keys": ("may_manage_everybodys_keys", (), Scope.USERS_WRITE, "----yy"),
+    "manage everybody's keys": ("may_manage_all_keys", (), Scope.USERS_WRITE, "----yy"),
     "grant a scope": ("may_grant_scope", (Scope.POSTS_READ,), Scope.POSTS_READ, "--yyyy"),
     "manage clients": ("may_manage_clients", (), Scope.USERS_WRITE, "----yy"),
 }
 CELLS = [
-    (name, act, result == "y")
-    for act, (*_, results) in MATRIX.items()
+    (name, action, result == "y")
+    for action, (*_, results) in MATRIX.items()
     for name, result in zip(ACTORS, results, strict=True)
 ]
-ALLOWED = [(name, act) for name, act, allowed in CELLS if allowed and name != "operator"]
+ALLOWED = [(name, action) for name, action, allowed in CELLS if allowed and name != "operator"]
 
 
-def may(who: Actor, act: str) -> bool:
-    rule, arguments, *_ = MATRIX[act]
+def may(who: Actor, action: str) -> bool:
+    rule, arguments, *_ = MATRIX[action]
     allowed: bool = getattr(policy, rule)(who, *arguments)
     return allowed
 
@@ -117,26 +117,28 @@ def test_every_rule_is_in_the_matrix() -> None:
     assert rules == {rule for rule, *_ in MATRIX.values()}
 
 
-@pytest.mark.parametrize(("name", "act", "allowed"), CELLS)
-def test_rule_equals_the_table(*, name: str, act: str, allowed: bool) -> None:
-    assert may(actor(name), act) is allowed
+@pytest.mark.parametrize(("name", "action", "allowed"), CELLS)
+def test_rule_equals_the_table(*, name: str, action: str, allowed: bool) -> None:
+    assert may(actor(name), action) is allowed
 
 
-@pytest.mark.parametrize(("name", "act"), ALLOWED)
-def test_act_that_the_role_allows_needs_the_scope_too(name: str, act: str) -> None:
-    scope = MATRIX[act][2]
+@pytest.mark.parametrize(("name", "action"), ALLOWED)
+def test_action_that_the_role_allows_needs_the_scope_too(name: str, action: str) -> None:
+    scope = MATRIX[action][2]
     needed = scope if isinstance(scope, frozenset) else frozenset({scope})
 
-    without = [may(actor(name, scopes=ALL_SCOPES - {each}), act) for each in needed]
+    without = [may(actor(name, scopes=ALL_SCOPES - {each}), action) for each in needed]
 
     assert not any(without)
-    assert may(actor(name, scopes=needed), act)
+    assert may(actor(name, scopes=needed), action)
 
 
 def test_credential_without_a_user_owns_nothing() -> None:
     nobody = Actor(role=Role.AUTHOR, scopes=ALL_SCOPES)
 
-    assert [act for act, (_, arguments, *_) in MATRIX.items() if NOBODYS in arguments and may(nobody, act)] == []
+    assert [
+        action for action, (_, arguments, *_) in MATRIX.items() if NOBODYS in arguments and may(nobody, action)
+    ] == []
 
 
 @pytest.mark.parametrize("scopes", [ALL_SCOPES - {Scope.COMMENTS_MODERATE}, frozenset({Scope.COMMENTS_MODERATE})])
@@ -148,7 +150,7 @@ def test_moderating_comments_and_deleting_ones_own_need_two_scopes(scopes: froze
     assert policy.may_delete_comment_of(editor, OWN, OTHER) is not moderates
 
 
-def test_permit_passes_an_allowed_act() -> None:
+def test_permit_passes_an_allowed_action() -> None:
     policy.require_permission(ANONYMOUS, True, "read")
 
 

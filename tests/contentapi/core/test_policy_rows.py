@@ -20,17 +20,17 @@ from users.models import ApiKey, User
 from users.services import create_api_key
 
 
-def reaches(who: Actor, scope: Scope, owner_id: int | None, *, everybodys_for: set[Role]) -> bool:
+def reaches(who: Actor, scope: Scope, owner_id: int | None, *, of_everybody_for: set[Role]) -> bool:
     """The table in docs/authentication.md: whether the actor may see what this user owns."""
     if scope not in who.scopes or who.role is None or scope not in ROLE_SCOPES[who.role]:
         return False
-    return who.role in everybodys_for or (owner_id is not None and owner_id == who.user_id)
+    return who.role in of_everybody_for or (owner_id is not None and owner_id == who.user_id)
 
 
 def may_see_post(who: Actor, post: Post) -> bool:
     owner_id = post.author.user_id
     by_table = post.status == PostStatus.PUBLISHED or reaches(
-        who, Scope.POSTS_READ, owner_id, everybodys_for={Role.EDITOR, Role.ADMIN}
+        who, Scope.POSTS_READ, owner_id, of_everybody_for={Role.EDITOR, Role.ADMIN}
     )
     assert policy.may_see_post(who, owner_id, post.status) is by_table
     return by_table
@@ -39,7 +39,7 @@ def may_see_post(who: Actor, post: Post) -> bool:
 def may_see_deleted_post(who: Actor, version: PostVersion) -> bool:
     owner_id = version.author.user_id
     by_table = all(
-        reaches(who, scope, owner_id, everybodys_for={Role.EDITOR, Role.ADMIN})
+        reaches(who, scope, owner_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
         for scope in (Scope.POSTS_READ, Scope.POSTS_WRITE)
     )
     assert policy.may_see_history_of(who, owner_id) is by_table
@@ -47,43 +47,43 @@ def may_see_deleted_post(who: Actor, version: PostVersion) -> bool:
 
 
 def may_see_email(who: Actor, author: Author) -> bool:
-    by_table = reaches(who, Scope.AUTHORS_READ, author.user_id, everybodys_for={Role.EDITOR, Role.ADMIN})
+    by_table = reaches(who, Scope.AUTHORS_READ, author.user_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
     assert policy.may_see_author_email(who, author.user_id) is by_table
     return by_table
 
 
 def may_see_order(who: Actor, order: Order) -> bool:
-    by_table = reaches(who, Scope.ORDERS_READ, order.user_id, everybodys_for={Role.ADMIN})
+    by_table = reaches(who, Scope.ORDERS_READ, order.user_id, of_everybody_for={Role.ADMIN})
     assert policy.may_see_order(who, order.user_id) is by_table
     return by_table
 
 
 def may_write_order(who: Actor, order: Order) -> bool:
-    by_table = reaches(who, Scope.ORDERS_WRITE, order.user_id, everybodys_for={Role.ADMIN})
+    by_table = reaches(who, Scope.ORDERS_WRITE, order.user_id, of_everybody_for={Role.ADMIN})
     assert policy.may_write_orders_of(who, order.user_id) is by_table
     return by_table
 
 
 def may_see_user(who: Actor, user: User) -> bool:
-    by_table = reaches(who, Scope.USERS_READ, user.pk, everybodys_for={Role.ADMIN})
+    by_table = reaches(who, Scope.USERS_READ, user.pk, of_everybody_for={Role.ADMIN})
     assert policy.may_see_user(who, user.pk) is by_table
     return by_table
 
 
 def may_manage_key(who: Actor, key: ApiKey) -> bool:
-    by_table = reaches(who, Scope.USERS_WRITE, key.user_id, everybodys_for={Role.ADMIN})
+    by_table = reaches(who, Scope.USERS_WRITE, key.user_id, of_everybody_for={Role.ADMIN})
     assert policy.may_manage_keys_of(who, key.user_id) is by_table
     return by_table
 
 
 def may_write_post(who: Actor, post: Post) -> bool:
-    by_table = reaches(who, Scope.POSTS_WRITE, post.author.user_id, everybodys_for={Role.EDITOR, Role.ADMIN})
+    by_table = reaches(who, Scope.POSTS_WRITE, post.author.user_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
     assert policy.may_write_posts_of(who, post.author.user_id) is by_table
     return by_table
 
 
 def may_edit_author(who: Actor, author: Author) -> bool:
-    by_table = reaches(who, Scope.POSTS_WRITE, author.user_id, everybodys_for={Role.EDITOR, Role.ADMIN})
+    by_table = reaches(who, Scope.POSTS_WRITE, author.user_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
     assert policy.may_edit_author(who, author.user_id) is by_table
     return by_table
 
@@ -91,7 +91,7 @@ def may_edit_author(who: Actor, author: Author) -> bool:
 def may_moderate(who: Actor, comment: Comment) -> bool:
     """Whether the actor may delete the comment for being on the post; one's own comments are a rule of their own."""
     owner_id = comment.post.author.user_id
-    by_table = reaches(who, Scope.COMMENTS_MODERATE, owner_id, everybodys_for={Role.EDITOR, Role.ADMIN})
+    by_table = reaches(who, Scope.COMMENTS_MODERATE, owner_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
     assert policy.may_delete_comment_of(who, NOBODYS, owner_id) is by_table
     return by_table
 

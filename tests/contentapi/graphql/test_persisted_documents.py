@@ -12,7 +12,7 @@ from django.test import Client
 
 from contentapi.conf import conf
 from contentapi.graphql import persisted_documents
-from contentapi.graphql.persisted_documents import PREFIX, PersistedDocuments, SharedTexts
+from contentapi.graphql.persisted_documents import REDIS_PREFIX, PersistedDocuments, SharedTexts
 from contentapi.graphql.requests import GraphQLRequest
 from contentapi.graphql.trusted_documents import ManifestError, TrustedDocuments, load_trusted_documents
 from contentapi.schema import SCHEMA
@@ -144,7 +144,7 @@ def test_redis_keeps_a_bounded_number_of_texts(redis_server: RedisServer, monkey
     for text, digest in digests.items():
         shared.put(digest, text)
 
-    keys = shared.redis.client.keys(f"{PREFIX}*")
+    keys = shared.redis.client.keys(f"{REDIS_PREFIX}*")
     assert 0.5 * slots < len(keys) <= slots
     assert 0 < shared.redis.client.ttl(keys[0]) <= 7 * 24 * 3600
     assert all(shared.get(digest) in (text, None) for text, digest in digests.items())

@@ -1,6 +1,6 @@
-"""The admin who acts, and the registry of the acts, for the tests of the audit log.
+"""The admin who acts, and the registry of the actions, for the tests of the audit log.
 
-An act is a function that prepares what it needs and returns the function that does it.
+An action is a function that prepares what it needs and returns the function that does it.
 """
 
 import json
@@ -45,8 +45,8 @@ class Scene:
         response = self.request("POST", "/graphql", {"query": f"mutation {{ {mutation} }}"})
         assert "errors" not in response.json(), response.json()
 
-    def press(self, page: str, row_id: object, act: str, **values: str) -> None:
-        response = self.browser.post(reverse(f"admin:{page}_act", args=[row_id, act]), values)
+    def press(self, page: str, row_id: object, action: str, **values: str) -> None:
+        response = self.browser.post(reverse(f"admin:{page}_action", args=[row_id, action]), values)
         assert response.status_code in (200, 302)
 
     def select(self, page: str, action: str, *ids: object, **more: str) -> None:
@@ -70,8 +70,8 @@ def encode(body: Any) -> bytes:
     return b"" if body is None else json.dumps(body).encode()
 
 
-Act = Callable[[], object]
-Prepare = Callable[[Scene], Act]
+Action = Callable[[], object]
+Prepare = Callable[[Scene], Action]
 
 
 class Case(NamedTuple):

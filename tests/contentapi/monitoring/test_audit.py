@@ -1,4 +1,4 @@
-"""The audit log: each event has acts that cause it, through every interface, and each act writes its line."""
+"""The audit log: each event has actions that cause it, through every interface, and each action writes its line."""
 
 import logging
 import re
@@ -23,8 +23,13 @@ from contentapi.monitoring.records import current_record
 from orders import services as orders
 from orders.models import OrderStatus
 from tests.blog.markdown_files import build_file
-from tests.contentapi.monitoring import audit_account_acts, audit_blog_acts, audit_credential_acts, audit_order_acts
-from tests.contentapi.monitoring.audit_credential_acts import make_key
+from tests.contentapi.monitoring import (
+    audit_account_actions,
+    audit_blog_actions,
+    audit_credential_actions,
+    audit_order_actions,
+)
+from tests.contentapi.monitoring.audit_credential_actions import make_key
 from tests.contentapi.monitoring.audit_scene import CASES, Case, Scene
 from tests.factories import make_order, make_post, make_user
 from tests.users.oauth.flow import make_member
@@ -32,7 +37,12 @@ from users import services as user_services
 
 ROOT = Path(__file__).resolve().parents[3]
 EMAIL = re.compile(rb"[\w.]+@[\w.]+")
-ACTS = (audit_account_acts, audit_credential_acts, audit_blog_acts, audit_order_acts)  # their import fills CASES
+ACTIONS = (
+    audit_account_actions,
+    audit_credential_actions,
+    audit_blog_actions,
+    audit_order_actions,
+)  # their import fills CASES
 
 
 class Lines(logging.Handler):
@@ -65,7 +75,7 @@ def lines() -> Iterator[Lines]:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_act_writes_its_line(
+def test_action_writes_its_line(
     case: Case,
     lines: Lines,
     settings: Settings,
@@ -73,10 +83,10 @@ def test_act_writes_its_line(
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     scene = Scene(settings, tmp_path)
-    act = case.prepare(scene)
+    action = case.prepare(scene)
 
     with django_capture_on_commit_callbacks(execute=True):
-        act()
+        action()
 
     assert lines.events == [case.event] * case.number
     assert {fields["interface"] for fields in lines.fields} == {case.interface}
@@ -86,7 +96,7 @@ def test_act_writes_its_line(
     assert all(value is not None for fields in lines.fields for value in fields.values())
 
 
-def test_every_event_has_an_act() -> None:
+def test_every_event_has_an_action() -> None:
     assert {case.event for case in CASES} == set(Event)
 
 
@@ -130,7 +140,7 @@ def test_line_has_the_request_id_of_the_response(lines: Lines, settings: Setting
 
 
 @pytest.mark.django_db(transaction=True)
-def test_act_that_is_rolled_back_writes_no_line(lines: Lines) -> None:
+def test_action_that_is_rolled_back_writes_no_line(lines: Lines) -> None:
     post = make_post()
 
     def delete_and_fail() -> None:

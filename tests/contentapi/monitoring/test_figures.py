@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from contentapi.monitoring import exporter
 from contentapi.monitoring.exporter import SnapshotCollector, is_process_alive
-from contentapi.monitoring.figures import BATCH, Figures, build_snapshot_name
+from contentapi.monitoring.figures import MAX_PENDING, Figures, build_snapshot_name
 from contentapi.monitoring.metrics import METRICS
 from contentapi.monitoring.records import RequestRecord
 from contentapi.monitoring.start import SnapshotWriter
@@ -102,7 +102,7 @@ def test_threads_lose_no_request(figures: Figures) -> None:
 CHILD = """
 import sys
 from pathlib import Path
-from contentapi.monitoring.figures import BATCH, Figures
+from contentapi.monitoring.figures import MAX_PENDING, Figures
 from contentapi.monitoring.start import SnapshotWriter
 from contentapi.monitoring.records import RequestRecord
 figures = Figures()
@@ -172,10 +172,10 @@ def test_address_in_use_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_requests_are_added_in_batches(figures: Figures) -> None:
-    for _ in range(BATCH + 1):
+    for _ in range(MAX_PENDING + 1):
         figures.observe_request(make_record(), 0.001)
 
     assert len(figures.pending) == 1
-    assert figures.requests["query posts", "POST", 200].count == BATCH
+    assert figures.requests["query posts", "POST", 200].count == MAX_PENDING
     figures.take_snapshot()
-    assert figures.requests["query posts", "POST", 200].count == BATCH + 1
+    assert figures.requests["query posts", "POST", 200].count == MAX_PENDING + 1

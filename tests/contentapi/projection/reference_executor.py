@@ -84,11 +84,11 @@ def sees_order(actor: Actor, order: Order) -> bool:
     return owns_with(actor, order.user_id, "orders:read")
 
 
-def require_scope(actor: Actor, scope: str, act: str) -> None:
+def require_scope(actor: Actor, scope: str, action: str) -> None:
     if actor.is_anonymous:
-        raise Unauthenticated(f"A credential is needed to {act}.")
+        raise Unauthenticated(f"A credential is needed to {action}.")
     if not may(actor, scope):
-        raise Forbidden(f"You may not {act}.")
+        raise Forbidden(f"You may not {action}.")
 
 
 def sees_user(actor: Actor, user: User) -> bool:

@@ -42,7 +42,7 @@ def test_repeated_post_has_one_effect_and_the_same_response(key: str) -> None:
 
 def test_every_post_accepts_an_idempotency_key(key: str) -> None:
     draft, order = make_post(status="draft"), make_order()
-    acts: list[tuple[str, Any, int]] = [
+    actions: list[tuple[str, Any, int]] = [
         ("/posts", NEW, 201),
         (f"/posts/{draft.pk}/publish", None, 200),
         (f"/posts/{draft.pk}/comments", {"body": "Hear!"}, 201),
@@ -51,7 +51,7 @@ def test_every_post_accepts_an_idempotency_key(key: str) -> None:
         ("/users", {"name": "Ines", "email": "ines@example.invalid"}, 201),
     ]
 
-    for number, (path, body, status) in enumerate(acts):
+    for number, (path, body, status) in enumerate(actions):
         first, again = send_post(path, body, key, str(number)), send_post(path, body, key, str(number))
 
         assert (first.status, again.status, again.headers.get(REPLAYED)) == (status, status, "true")
@@ -153,12 +153,12 @@ def test_replayed_refusal_keeps_its_format(key: str) -> None:
 def test_refused_request_leaves_no_effect(refusal: Exception, kept: int) -> None:
     environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/posts", "HTTP_IDEMPOTENCY_KEY": "one"}
 
-    def act() -> Response:
+    def action() -> Response:
         make_post()
         raise refusal
 
     with suppress(Unavailable, RuntimeError):
-        assert replay_or_execute(make_actor(Role.ADMIN), environ, b"", act).status == 409
+        assert replay_or_execute(make_actor(Role.ADMIN), environ, b"", action).status == 409
 
     assert (Post.objects.count(), IdempotencyRecord.objects.count()) == (0, kept)
 

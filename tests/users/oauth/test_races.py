@@ -17,14 +17,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 AT_ONCE = 6
 
 
-def run_concurrently(act: Callable[[], Any]) -> list[Any]:
+def run_concurrently(action: Callable[[], Any]) -> list[Any]:
     """Send a request several times concurrently. Return the responses, the successful ones first."""
     ready = Barrier(AT_ONCE)
 
     def run(_: int) -> Any:
         try:
             ready.wait()
-            return act()
+            return action()
         finally:
             connections.close_all()
 

@@ -46,7 +46,7 @@ function showRefusal(reason, rows) {
   if (!group) {
     group = document.createElement("details");
     group.append(document.createElement("summary"), document.createElement("ul"));
-    group.lastChild.className = "act-rows";
+    group.lastChild.className = "action-rows";
     groups.set(reason, group);
     refusals.append(group);
   }

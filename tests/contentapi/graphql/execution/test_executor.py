@@ -16,12 +16,12 @@ from tests.factories import make_author
 OURS = ("graphql.", "contentapi.", "blog.", "users.", "orders.")
 
 
-def count_collected_objects(act: Callable[[], Any]) -> set[str]:
-    """Return the types of the objects, ours and graphql-core's, that an act leaves to the garbage collector."""
+def count_collected_objects(action: Callable[[], Any]) -> set[str]:
+    """Return the types of the objects, ours and graphql-core's, that an action leaves to the garbage collector."""
     gc.collect()
     gc.disable()
     try:
-        act()
+        action()
         gc.set_debug(gc.DEBUG_SAVEALL)
         gc.collect()
         names = {f"{type(each).__module__}.{type(each).__name__}" for each in gc.garbage}

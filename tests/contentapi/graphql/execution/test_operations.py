@@ -74,9 +74,9 @@ def prepare(text: str) -> Operation:
 OPERATIONS = [build_operation(head, field) for head in HEADS for field in FIELDS]
 
 
-def get_outcome(act: Callable[[], Any]) -> Any:
+def get_outcome(action: Callable[[], Any]) -> Any:
     try:
-        return act()
+        return action()
     except GraphQLError as error:
         return error.message
 

@@ -1,4 +1,4 @@
-"""Acts on API keys, tokens, clients and consents, each with its event of the audit log."""
+"""Actions on API keys, tokens, clients and consents, each with its event of the audit log."""
 
 from io import StringIO
 from typing import Any
@@ -11,7 +11,7 @@ from oauth2_provider.models import Application, RefreshToken
 from contentapi.core.identity import OPERATOR
 from contentapi.monitoring.audit import Event
 from tests.admin_forms import submit_form
-from tests.contentapi.monitoring.audit_scene import Act, Scene, causes
+from tests.contentapi.monitoring.audit_scene import Action, Scene, causes
 from tests.users.oauth.flow import Application as OAuthApplication
 from tests.users.oauth.flow import Browser
 from users import services as user_services
@@ -24,78 +24,78 @@ def make_key(scene: Scene) -> ApiKey:
 
 
 @causes(Event.API_KEY_CREATED, "command line")
-def create_a_key_by_command(scene: Scene) -> Act:
+def create_a_key_by_command(scene: Scene) -> Action:
     return lambda: scene.command("create_api_key", scene.user.email, "--name", "New")
 
 
 @causes(Event.API_KEY_CREATED, "admin")
-def create_a_key_in_the_admin(scene: Scene) -> Act:
+def create_a_key_in_the_admin(scene: Scene) -> Action:
     return lambda: submit_form(scene.browser, reverse("admin:users_apikey_add"), name="New")
 
 
 @causes(Event.API_KEY_REVOKED, "command line")
-def revoke_a_key_by_command(scene: Scene) -> Act:
+def revoke_a_key_by_command(scene: Scene) -> Action:
     key = make_key(scene)
     return lambda: call_command("revoke_api_key", key.prefix, stderr=StringIO())
 
 
 @causes(Event.API_KEY_REVOKED, "admin", 2)
-def revoke_selected_keys(scene: Scene) -> Act:
+def revoke_selected_keys(scene: Scene) -> Action:
     keys = [make_key(scene), make_key(scene)]
     return lambda: scene.select("users_apikey", "revoke", *[key.pk for key in keys])
 
 
 @causes(Event.TOKEN_ISSUED, "command line")
-def issue_a_token_by_command(scene: Scene) -> Act:
+def issue_a_token_by_command(scene: Scene) -> Action:
     return lambda: scene.command("issue_token", scene.user.email)
 
 
 @causes(Event.JWT_KEY_ROTATED, "command line")
-def rotate_the_keys_in_the_folder(scene: Scene) -> Act:
+def rotate_the_keys_in_the_folder(scene: Scene) -> Action:
     scene.settings.VAR_DIR = scene.folder
     return lambda: call_command("rotate_jwt_key", stdout=StringIO())
 
 
 @causes(Event.JWT_KEY_ROTATED, "command line")
-def rotate_the_key_of_the_environment(scene: Scene) -> Act:
+def rotate_the_key_of_the_environment(scene: Scene) -> Action:
     secret = "a secret of thirty-two bytes, at least"
     scene.settings.ENVIRONMENT = structs.replace(scene.settings.ENVIRONMENT, jwt_secret=secret)
     return lambda: scene.command("rotate_jwt_key")
 
 
 @causes(Event.OAUTH_CLIENT_CREATED, "command line")
-def register_a_client_by_command(scene: Scene) -> Act:
+def register_a_client_by_command(scene: Scene) -> Action:
     arguments = ("create_oauth_client", "App", "--redirect-uri", "https://app.example.invalid/callback")
     return lambda: scene.command(*arguments)
 
 
 @causes(Event.OAUTH_CLIENT_CREATED, "admin")
-def register_a_client_in_the_admin(scene: Scene) -> Act:
+def register_a_client_in_the_admin(scene: Scene) -> Action:
     values = {"name": "App", "redirect_uris": "https://app.example.invalid/callback", "client_type": "public"}
     return lambda: scene.submit("oauth2_provider_application_add", **values)
 
 
 @causes(Event.OAUTH_CLIENT_CHANGED, "admin")
-def rename_a_client(scene: Scene) -> Act:
+def rename_a_client(scene: Scene) -> Action:
     client = make_client()
     return lambda: scene.submit("oauth2_provider_application_change", client.pk, name="Other")
 
 
 @causes(Event.OAUTH_CLIENT_SECRET_RENEWED, "admin")
-def renew_the_secret_of_a_client(scene: Scene) -> Act:
+def renew_the_secret_of_a_client(scene: Scene) -> Action:
     client = make_client()
     page = "oauth2_provider_application"
     return lambda: scene.press(page, client.pk, "renew-secret", opened=client.updated.isoformat())
 
 
 @causes(Event.OAUTH_CLIENT_REVOKED, "admin")
-def delete_a_client(scene: Scene) -> Act:
+def delete_a_client(scene: Scene) -> Action:
     client = make_client()
     return lambda: scene.submit("oauth2_provider_application_delete", client.pk, post="yes")
 
 
 @causes(Event.OAUTH_CLIENT_REVOKED, "admin", 2)
-def delete_selected_clients(scene: Scene) -> Act:
+def delete_selected_clients(scene: Scene) -> Action:
     ids = [make_client().pk, make_client().pk]
     return lambda: scene.select("oauth2_provider_application", "delete_selected", *ids, post="yes")
 
@@ -105,39 +105,39 @@ def make_client() -> Application:
 
 
 @causes(Event.OAUTH_CONSENT_GRANTED, "OAuth")
-def grant_a_consent(scene: Scene) -> Act:
+def grant_a_consent(scene: Scene) -> Action:
     application = make_application(scene)
     browser = Browser(scene.user)
     return lambda: scene.secrets.append(browser.obtain_code(application))
 
 
 @causes(Event.TOKEN_ISSUED, "OAuth")
-def exchange_a_code(scene: Scene) -> Act:
+def exchange_a_code(scene: Scene) -> Action:
     application = make_application(scene)
     code = Browser(scene.user).obtain_code(application)
     return lambda: keep_tokens(scene, application.exchange(code))
 
 
 @causes(Event.TOKEN_ISSUED, "OAuth")
-def refresh_a_token(scene: Scene) -> Act:
+def refresh_a_token(scene: Scene) -> Action:
     application, tokens = make_consent(scene)
     return lambda: keep_tokens(scene, application.refresh(tokens["refresh_token"]))
 
 
 @causes(Event.OAUTH_CONSENT_REVOKED, "OAuth")
-def revoke_a_refresh_token(scene: Scene) -> Act:
+def revoke_a_refresh_token(scene: Scene) -> Action:
     application, tokens = make_consent(scene)
     return lambda: application.post("/oauth/revoke", token=tokens["refresh_token"])
 
 
 @causes(Event.OAUTH_CONSENT_REVOKED, "OAuth")
-def revoke_an_access_token(scene: Scene) -> Act:
+def revoke_an_access_token(scene: Scene) -> Action:
     application, tokens = make_consent(scene)
     return lambda: application.post("/oauth/revoke", token=tokens["access_token"])
 
 
 @causes(Event.OAUTH_CONSENT_REVOKED, "admin", 2)
-def revoke_selected_consents(scene: Scene) -> Act:
+def revoke_selected_consents(scene: Scene) -> Action:
     make_consent(scene)
     make_consent(scene)
     ids = list(RefreshToken.objects.values_list("pk", flat=True))
@@ -145,7 +145,7 @@ def revoke_selected_consents(scene: Scene) -> Act:
 
 
 @causes(Event.OAUTH_TOKEN_REUSED, "OAuth")
-def send_a_code_again(scene: Scene) -> Act:
+def send_a_code_again(scene: Scene) -> Action:
     application = make_application(scene)
     code = Browser(scene.user).obtain_code(application)
     application.exchange(code)
@@ -153,7 +153,7 @@ def send_a_code_again(scene: Scene) -> Act:
 
 
 @causes(Event.OAUTH_TOKEN_REUSED, "OAuth")
-def send_a_refresh_token_again(scene: Scene) -> Act:
+def send_a_refresh_token_again(scene: Scene) -> Action:
     application, tokens = make_consent(scene)
     application.refresh(tokens["refresh_token"])
     return lambda: application.refresh(tokens["refresh_token"])

@@ -1,4 +1,4 @@
-"""The acts of the permission table on the services. An act returns its result; an empty result counts as 404."""
+"""The actions of the permission table on the services. An action returns its result; an empty result counts as 404."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -21,7 +21,7 @@ from tests.contract.worlds import LATER, World
 
 
 class Result(NamedTuple):
-    """The outcome of an act, and the code and the message of the error, unless a response left out the object only."""
+    """The outcome of an action, and the code and the message of the error, unless a response only lacks the object."""
 
     outcome: Outcome
     error: tuple[str, str] | None = None
@@ -133,8 +133,8 @@ SERVICES: dict[str, Callable[[World], object]] = {
 }
 
 
-def do_on_services(world: World, act: str) -> Result:
+def do_on_services(world: World, action: str) -> Result:
     try:
-        return Result("ok" if SERVICES[act](world) else "404")
+        return Result("ok" if SERVICES[action](world) else "404")
     except ApiError as refusal:
         return Result(str(refusal.status), (refusal.code, refusal.message))

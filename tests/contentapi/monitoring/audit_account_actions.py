@@ -1,4 +1,4 @@
-"""Acts on logins, users and passwords, each with its event of the audit log."""
+"""Actions on logins, users and passwords, each with its event of the audit log."""
 
 from django.test import Client
 from django.urls import reverse
@@ -6,7 +6,7 @@ from msgspec import structs
 
 from contentapi.core.identity import OPERATOR
 from contentapi.monitoring.audit import Event
-from tests.contentapi.monitoring.audit_scene import Act, Scene, causes
+from tests.contentapi.monitoring.audit_scene import Action, Scene, causes
 from tests.factories import make_user
 from tests.users.oauth.flow import PASSWORD, make_member
 from users import services as user_services
@@ -14,40 +14,40 @@ from users import services as user_services
 # --- Login ---------------------------------------------------------------------------------------------
 
 
-def log_in(path: str, password: str, email: str = "") -> Act:
+def log_in(path: str, password: str, email: str = "") -> Action:
     user = make_member("admin")
     form = {"username": email or user.email, "password": password}
     return lambda: Client().post(path, form)
 
 
 @causes(Event.LOGIN_SUCCEEDED, "admin")
-def log_in_to_the_admin(_: Scene) -> Act:
+def log_in_to_the_admin(_: Scene) -> Action:
     return log_in("/admin/login/", PASSWORD)
 
 
 @causes(Event.LOGIN_SUCCEEDED, "OAuth")
-def log_in_at_the_oauth_page(_: Scene) -> Act:
+def log_in_at_the_oauth_page(_: Scene) -> Action:
     return log_in("/oauth/login", PASSWORD)
 
 
 @causes(Event.LOGIN_FAILED, "admin")
-def send_a_wrong_password(_: Scene) -> Act:
+def send_a_wrong_password(_: Scene) -> Action:
     return log_in("/admin/login/", "wrong")
 
 
 @causes(Event.LOGIN_FAILED, "OAuth")
-def send_an_unknown_name(_: Scene) -> Act:
+def send_an_unknown_name(_: Scene) -> Action:
     return log_in("/oauth/login", PASSWORD, "nobody@example.invalid")
 
 
 @causes(Event.LOGIN_FAILED, "admin")
-def log_in_to_the_admin_as_a_reader(_: Scene) -> Act:
+def log_in_to_the_admin_as_a_reader(_: Scene) -> Action:
     reader = make_member("reader")
     return log_in("/admin/login/", PASSWORD, reader.email)
 
 
 @causes(Event.LOGIN_FAILED, "admin")
-def log_in_over_the_limit(scene: Scene) -> Act:
+def log_in_over_the_limit(scene: Scene) -> Action:
     scene.settings.ENVIRONMENT = structs.replace(scene.settings.ENVIRONMENT, contentapi_rate_login="1/minute")
     user = make_member("admin")
     Client().post("/admin/login/", {"username": user.email, "password": "wrong"})
@@ -55,12 +55,12 @@ def log_in_over_the_limit(scene: Scene) -> Act:
 
 
 @causes(Event.LOGOUT, "admin")
-def log_out_of_the_admin(scene: Scene) -> Act:
+def log_out_of_the_admin(scene: Scene) -> Action:
     return lambda: scene.browser.post(reverse("admin:logout"))
 
 
 @causes(Event.LOGOUT, "OAuth")
-def log_out_at_the_oauth_page(scene: Scene) -> Act:
+def log_out_at_the_oauth_page(scene: Scene) -> Action:
     return lambda: scene.browser.post("/oauth/logout")
 
 
@@ -68,71 +68,71 @@ def log_out_at_the_oauth_page(scene: Scene) -> Act:
 
 
 @causes(Event.USER_CREATED, "REST")
-def create_a_user_by_rest(scene: Scene) -> Act:
+def create_a_user_by_rest(scene: Scene) -> Action:
     return lambda: scene.request("POST", "/users", {"name": "New", "email": "new@example.invalid"})
 
 
 @causes(Event.USER_CREATED, "admin")
-def create_a_user_in_the_admin(scene: Scene) -> Act:
+def create_a_user_in_the_admin(scene: Scene) -> Action:
     values = {"email": "new@example.invalid", "name": "New", "role": "reader", "usable_password": "false"}
     return lambda: scene.submit("users_user_add", **values)
 
 
 @causes(Event.USER_CREATED, "command line")
-def create_a_user_by_command(scene: Scene) -> Act:
+def create_a_user_by_command(scene: Scene) -> Action:
     return lambda: scene.command("create_user", "new@example.invalid", "--name", "New")
 
 
 @causes(Event.USER_CREATED, "command line")
-def create_a_superuser(scene: Scene) -> Act:
+def create_a_superuser(scene: Scene) -> Action:
     return lambda: scene.command("createsuperuser", "--noinput", "--email=new@example.invalid", "--name=New")
 
 
 @causes(Event.USER_CHANGED, "admin")
-def rename_a_user(scene: Scene) -> Act:
+def rename_a_user(scene: Scene) -> Action:
     user = make_user()
     return lambda: scene.submit("users_user_change", user.pk, name="Other", email="other@example.invalid")
 
 
 @causes(Event.USER_ROLE_CHANGED, "admin")
-def change_a_role(scene: Scene) -> Act:
+def change_a_role(scene: Scene) -> Action:
     user = make_user()
     return lambda: scene.submit("users_user_change", user.pk, role="editor")
 
 
 @causes(Event.USER_LOCKED, "admin")
-def lock_a_user(scene: Scene) -> Act:
+def lock_a_user(scene: Scene) -> Action:
     user = make_user()
     return lambda: scene.press("users_user", user.pk, "lock")
 
 
 @causes(Event.USER_LOCKED, "admin", 2)
-def lock_selected_users(scene: Scene) -> Act:
+def lock_selected_users(scene: Scene) -> Action:
     users = [make_user(), make_user()]
     return lambda: scene.select("users_user", "lock", *[user.pk for user in users])
 
 
 @causes(Event.USER_UNLOCKED, "admin")
-def unlock_a_user(scene: Scene) -> Act:
+def unlock_a_user(scene: Scene) -> Action:
     user = make_user(is_active=False)
     return lambda: scene.press("users_user", user.pk, "unlock")
 
 
 @causes(Event.USER_LOCKED, "command line")
-def lock_a_user_as_operator(_: Scene) -> Act:
+def lock_a_user_as_operator(_: Scene) -> Action:
     user = make_user()
     return lambda: user_services.lock_user(actor=OPERATOR, user_id=str(user.pk))
 
 
 @causes(Event.USER_PASSWORD_CHANGED, "admin")
-def set_the_password_of_a_user(scene: Scene) -> Act:
+def set_the_password_of_a_user(scene: Scene) -> Action:
     user = make_user()
     values = {"usable_password": "true", "password1": PASSWORD, "password2": PASSWORD}
     return lambda: scene.submit("auth_user_password_change", user.pk, **values)
 
 
 @causes(Event.USER_PASSWORD_CHANGED, "admin")
-def change_the_own_password(_: Scene) -> Act:
+def change_the_own_password(_: Scene) -> Action:
     user = make_member("admin")
     browser = Client()
     browser.force_login(user)
@@ -142,12 +142,12 @@ def change_the_own_password(_: Scene) -> Act:
 
 
 @causes(Event.USER_DELETED, "REST")
-def delete_a_user_by_rest(scene: Scene) -> Act:
+def delete_a_user_by_rest(scene: Scene) -> Action:
     user = make_user()
     return lambda: scene.request("DELETE", f"/users/{user.pk}")
 
 
 @causes(Event.USER_DELETED, "admin", 2)
-def delete_selected_users(scene: Scene) -> Act:
+def delete_selected_users(scene: Scene) -> Action:
     users = [make_user(), make_user()]
     return lambda: scene.select("users_user", "delete_selected", *[user.pk for user in users], post="yes")

@@ -1,4 +1,4 @@
-"""Acts on posts, comments, authors and imports, each with its event of the audit log."""
+"""Actions on posts, comments, authors and imports, each with its event of the audit log."""
 
 from datetime import timedelta
 from threading import Event as Flag
@@ -15,7 +15,7 @@ from contentapi.core.identity import CLOCK, OPERATOR
 from contentapi.monitoring.audit import Event
 from tests.blog.archives import build_archive
 from tests.blog.markdown_files import build_file
-from tests.contentapi.monitoring.audit_scene import Act, Scene, causes
+from tests.contentapi.monitoring.audit_scene import Action, Scene, causes
 from tests.factories import make_author, make_comment, make_post
 from users.authentication import build_session_actor
 from users.models import User
@@ -27,36 +27,36 @@ LATER = "2100-01-01T00:00:00Z"
 
 
 @causes(Event.POST_PUBLISHED, "GraphQL")
-def publish_a_post_by_graphql(scene: Scene) -> Act:
+def publish_a_post_by_graphql(scene: Scene) -> Action:
     post = make_post(status="draft")
     return lambda: scene.gql(f'publishPost(id: "{post.pk}") {{ id }}')
 
 
 @causes(Event.POST_PUBLISHED, "GraphQL")
-def create_a_published_post(scene: Scene) -> Act:
+def create_a_published_post(scene: Scene) -> Action:
     return lambda: scene.gql('createPost(input: {title: "New", body: "Text", status: published}) { id }')
 
 
 @causes(Event.POST_PUBLISHED, "REST")
-def publish_a_post_by_rest(scene: Scene) -> Act:
+def publish_a_post_by_rest(scene: Scene) -> Action:
     post = make_post(status="draft")
     return lambda: scene.request("PATCH", f"/posts/{post.pk}", {"status": "published"})
 
 
 @causes(Event.POST_PUBLISHED, "admin")
-def publish_a_post_in_the_admin(scene: Scene) -> Act:
+def publish_a_post_in_the_admin(scene: Scene) -> Action:
     post = make_post(status="draft")
     return lambda: scene.submit("blog_post_change", post.pk, _act="publish")
 
 
 @causes(Event.POST_PUBLISHED, "command line")
-def publish_a_due_post_by_command(scene: Scene) -> Act:
+def publish_a_due_post_by_command(scene: Scene) -> Action:
     make_due_post()
     return lambda: scene.command("publish_due")
 
 
 @causes(Event.POST_PUBLISHED, "clock")
-def publish_a_due_post_by_the_clock(_: Scene) -> Act:
+def publish_a_due_post_by_the_clock(_: Scene) -> Action:
     make_due_post()
     return lambda: list(services.publish_due_posts(actor=CLOCK))
 
@@ -66,62 +66,62 @@ def make_due_post() -> None:
 
 
 @causes(Event.POST_SCHEDULED, "GraphQL")
-def schedule_a_post(scene: Scene) -> Act:
+def schedule_a_post(scene: Scene) -> Action:
     post = make_post(status="draft")
     return lambda: scene.gql(f'schedulePost(input: {{id: "{post.pk}", publishAt: "{LATER}"}}) {{ id }}')
 
 
 @causes(Event.POST_UNPUBLISHED, "GraphQL")
-def unpublish_a_post(scene: Scene) -> Act:
+def unpublish_a_post(scene: Scene) -> Action:
     post = make_post()
     return lambda: scene.gql(f'unpublishPost(id: "{post.pk}") {{ id }}')
 
 
 @causes(Event.POST_ARCHIVED, "REST")
-def archive_a_post(scene: Scene) -> Act:
+def archive_a_post(scene: Scene) -> Action:
     post = make_post()
     return lambda: scene.request("PATCH", f"/posts/{post.pk}", {"status": "archived"})
 
 
 @causes(Event.POST_ARCHIVED, "admin", 2)
-def archive_selected_posts(scene: Scene) -> Act:
+def archive_selected_posts(scene: Scene) -> Action:
     posts = f"{make_post().pk},{make_post().pk}"
     return lambda: scene.browser.post(reverse("admin:blog_post_bulk", args=["archive"]), {"ids": posts})
 
 
 @causes(Event.POST_UNARCHIVED, "GraphQL")
-def take_a_post_out_of_the_archive(scene: Scene) -> Act:
+def take_a_post_out_of_the_archive(scene: Scene) -> Action:
     post = make_post(status="archived")
     return lambda: scene.gql(f'unpublishPost(id: "{post.pk}") {{ id }}')
 
 
 @causes(Event.POST_DELETED, "GraphQL")
-def delete_a_post_by_graphql(scene: Scene) -> Act:
+def delete_a_post_by_graphql(scene: Scene) -> Action:
     post = make_post()
     return lambda: scene.gql(f'deletePost(id: "{post.pk}")')
 
 
 @causes(Event.POST_DELETED, "REST")
-def delete_a_post_by_rest(scene: Scene) -> Act:
+def delete_a_post_by_rest(scene: Scene) -> Action:
     post = make_post()
     return lambda: scene.request("DELETE", f"/posts/{post.pk}")
 
 
 @causes(Event.POST_DELETED, "admin", 2)
-def delete_selected_posts(scene: Scene) -> Act:
+def delete_selected_posts(scene: Scene) -> Action:
     posts = f"{make_post().pk},{make_post().pk}"
     return lambda: scene.browser.post(reverse("admin:blog_post_bulk", args=["delete_selected"]), {"ids": posts})
 
 
 @causes(Event.POST_RESTORED, "admin")
-def restore_a_deleted_post(scene: Scene) -> Act:
+def restore_a_deleted_post(scene: Scene) -> Action:
     post = make_post()
     services.delete_post(actor=OPERATOR, post_id=str(post.pk))
     return lambda: scene.browser.post(reverse("admin:blog_post_restore_deleted", args=[post.pk or 0]))
 
 
 @causes(Event.POST_HISTORY_PURGED, "clock")
-def purge_the_history(_: Scene) -> Act:
+def purge_the_history(_: Scene) -> Action:
     post = make_post()
     services.delete_post(actor=OPERATOR, post_id=str(post.pk))
     PostVersion.objects.update(pgh_created_at=timezone.now() - timedelta(days=60))
@@ -129,49 +129,49 @@ def purge_the_history(_: Scene) -> Act:
 
 
 @causes(Event.COMMENT_DELETED, "GraphQL")
-def delete_a_comment_by_graphql(scene: Scene) -> Act:
+def delete_a_comment_by_graphql(scene: Scene) -> Action:
     comment = make_comment(make_post())
     return lambda: scene.gql(f'deleteComment(id: "{comment.pk}")')
 
 
 @causes(Event.COMMENT_DELETED, "REST")
-def delete_a_comment_by_rest(scene: Scene) -> Act:
+def delete_a_comment_by_rest(scene: Scene) -> Action:
     comment = make_comment(make_post())
     return lambda: scene.request("DELETE", f"/posts/{comment.post_id}/comments/{comment.pk}")
 
 
 @causes(Event.COMMENT_DELETED, "admin", 2)
-def delete_selected_comments(scene: Scene) -> Act:
+def delete_selected_comments(scene: Scene) -> Action:
     comments = [make_comment(make_post()), make_comment(make_post())]
     return lambda: scene.select("blog_comment", "delete", *[comment.pk for comment in comments])
 
 
 @causes(Event.COMMENT_HIDDEN, "admin")
-def hide_a_comment(scene: Scene) -> Act:
+def hide_a_comment(scene: Scene) -> Action:
     comment = make_comment(make_post())
     return lambda: scene.press("blog_comment", comment.pk, "hide")
 
 
 @causes(Event.COMMENT_SHOWN, "admin")
-def show_a_comment(scene: Scene) -> Act:
+def show_a_comment(scene: Scene) -> Action:
     comment = make_comment(make_post(), state=CommentState.HIDDEN, state_changed_at=timezone.now())
     return lambda: scene.press("blog_comment", comment.pk, "show")
 
 
 @causes(Event.COMMENT_RESTORED, "admin")
-def restore_a_comment(scene: Scene) -> Act:
+def restore_a_comment(scene: Scene) -> Action:
     comment = make_comment(make_post(), state=CommentState.DELETED, state_changed_at=timezone.now())
     return lambda: scene.press("blog_comment", comment.pk, "restore")
 
 
 @causes(Event.COMMENT_PURGED, "clock")
-def purge_deleted_comments(_: Scene) -> Act:
+def purge_deleted_comments(_: Scene) -> Action:
     make_comment(make_post(), state=CommentState.DELETED, state_changed_at=timezone.now() - timedelta(days=31))
     return lambda: moderation.purge_comments(actor=CLOCK)
 
 
 @causes(Event.AUTHOR_DELETED, "admin")
-def delete_an_author(scene: Scene) -> Act:
+def delete_an_author(scene: Scene) -> Action:
     author = make_author()
     return lambda: scene.submit("blog_author_delete", author.pk, post="yes")
 
@@ -193,19 +193,19 @@ def finish_work() -> None:
 
 
 @causes(Event.IMPORT_UPLOADED, "admin")
-def upload_an_import(scene: Scene) -> Act:
+def upload_an_import(scene: Scene) -> Action:
     return lambda: upload(scene)
 
 
 @causes(Event.IMPORT_STARTED, "admin")
-def start_an_import(scene: Scene) -> Act:
+def start_an_import(scene: Scene) -> Action:
     job = upload(scene)
     finish_work()
     return lambda: scene.browser.post(reverse("admin:blog_importjob_start", args=[job.pk]))
 
 
 @causes(Event.IMPORT_FINISHED, "import")
-def finish_an_import(scene: Scene) -> Act:
+def finish_an_import(scene: Scene) -> Action:
     job = upload(scene)
     finish_work()
     jobs.start_import(actor=build_session_actor(scene.user), job_id=str(job.pk))
@@ -213,26 +213,26 @@ def finish_an_import(scene: Scene) -> Act:
 
 
 @causes(Event.IMPORT_FINISHED, "import")
-def import_by_command(scene: Scene) -> Act:
+def import_by_command(scene: Scene) -> Action:
     (scene.folder / "a.md").write_text(build_file(title="A"))
     return lambda: scene.command("import_posts", str(scene.folder))
 
 
 @causes(Event.IMPORT_FAILED, "clock")
-def import_for_a_locked_owner(scene: Scene) -> Act:
+def import_for_a_locked_owner(scene: Scene) -> Action:
     upload(scene)
     User.objects.filter(pk=scene.user.pk).update(is_active=False)
     return finish_work
 
 
 @causes(Event.IMPORT_CANCELLED, "admin")
-def cancel_an_import(scene: Scene) -> Act:
+def cancel_an_import(scene: Scene) -> Action:
     job = upload(scene)
     return lambda: scene.browser.post(reverse("admin:blog_importjob_cancel", args=[job.pk]))
 
 
 @causes(Event.IMPORT_UNDONE, "import")
-def undo_an_import(scene: Scene) -> Act:
+def undo_an_import(scene: Scene) -> Action:
     job = upload(scene)
     finish_work()
     jobs.start_import(actor=build_session_actor(scene.user), job_id=str(job.pk))
@@ -243,7 +243,7 @@ def undo_an_import(scene: Scene) -> Act:
 
 
 @causes(Event.IMPORT_PURGED, "clock")
-def purge_old_imports(scene: Scene) -> Act:
+def purge_old_imports(scene: Scene) -> Action:
     job = upload(scene)
     ImportJob.objects.filter(pk=job.pk).update(
         state=ImportState.CHECKED, created_at=timezone.now() - timedelta(days=31)
