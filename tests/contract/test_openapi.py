@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 from openapi_spec_validator import validate
@@ -16,9 +15,8 @@ import orders.models
 import orders.views
 import users.models
 import users.views
-from contentapi.core import errors, pagination
+from contentapi.core import errors
 from contentapi.core.identity import Scope
-from contentapi.rest import pages
 from tests.openapi import DOCUMENT, OPERATIONS, SCHEMAS, get_properties, resolve
 
 # Described by the OAuth metadata, by GraphQL itself, or not for programs at all.
@@ -103,15 +101,6 @@ def test_described_limit_is_the_enforced_limit(place: str, limit: float) -> None
     schema, field, keyword = place.split()
 
     assert get_properties(SCHEMAS[schema])[0][field][keyword] == limit
-
-
-def test_limits_of_tags_and_pages_are_the_enforced_limits() -> None:
-    parameters = DOCUMENT["components"]["parameters"]
-
-    assert get_properties(SCHEMAS["NewPost"])[0]["tags"]["items"]["maxLength"] == blog.models.MAX_TAG
-    assert parameters["Limit"]["schema"]["default"] == pagination.DEFAULT_PAGE
-    assert parameters["Limit"]["schema"]["maximum"] == settings.ENVIRONMENT.contentapi_max_page
-    assert parameters["Offset"]["schema"]["maximum"] == pages.MAX_OFFSET
 
 
 # --- Errors, scopes -------------------------------------------------------------------------------------

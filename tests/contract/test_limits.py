@@ -1,0 +1,112 @@
+"""The limits in the texts of the SDL and in the schemas of openapi.yaml are those of the code."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from graphql import build_schema, is_input_object_type, is_introspection_type, is_object_type
+
+from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE
+from blog.moderation import RESTORABLE_FOR
+from blog.search.query import MAX_MATCHES, MAX_SEARCH
+from contentapi import clock
+from contentapi.core.pagination import DEFAULT_PAGE
+from contentapi.rest.pages import MAX_OFFSET
+from orders.models import LARGEST_TOTAL, SMALLEST_TOTAL
+from tests.openapi import DOCUMENT
+from users.models import MAX_EMAIL, MAX_NAME
+
+MAX_PAGE = settings.ENVIRONMENT.contentapi_max_page
+SDL = "\n".join(path.read_text() for path in sorted((Path(__file__).parents[2] / "schema").glob("*.graphql")))
+# What the description of a field or an argument states, by its name
+PHRASES = {
+    "limit": [f"from 1 to {MAX_PAGE}"],
+    "first": [f"from 1 to {MAX_PAGE}", f"The default is {DEFAULT_PAGE}"],
+    "last": [f"from 1 to {MAX_PAGE}"],
+    "ids": [f"From 0 to {MAX_PAGE} ids"],
+    "title": [f"1 to {MAX_TITLE} characters"],
+    "body": [f"at most {MAX_BODY:,} characters"],
+    "tag": [f"at most {MAX_TAG} characters"],
+    "tags": [f"at most {MAX_TAGS} tags of 1 to {MAX_TAG} characters"],
+    "search": [
+        f"at most {MAX_SEARCH} characters",
+        f"at most the {MAX_MATCHES} newest posts",
+        f"at most {2 * clock.INTERVAL} seconds",
+    ],
+    "deleteComment": [f"for {RESTORABLE_FOR.days} days"],
+    "total": [f"from {SMALLEST_TOTAL} to {LARGEST_TOTAL}"],
+    "name": [f"1 to {MAX_NAME} characters"],
+    "email": [f"at most {MAX_EMAIL} characters"],
+}
+# The keywords of a schema in openapi.yaml, by the name of the property or the parameter
+KEYWORDS: dict[str, dict[str, float]] = {
+    "title": {"maxLength": MAX_TITLE},
+    "body": {"maxLength": MAX_BODY},
+    "tag": {"maxLength": MAX_TAG},
+    "tags": {"maxItems": MAX_TAGS, "maxLength": MAX_TAG},
+    "search": {"maxLength": MAX_SEARCH},
+    "name": {"maxLength": MAX_NAME},
+    "email": {"maxLength": MAX_EMAIL},
+    "total": {"maximum": float(LARGEST_TOTAL)},
+    "limit": {"maximum": MAX_PAGE, "default": DEFAULT_PAGE},
+    "offset": {"maximum": MAX_OFFSET},
+    "status": {"maximum": 599},  # of an error
+}
+COMPARED = {"maxLength", "maxItems", "maximum", "default"}
+
+
+def iterate_descriptions() -> Iterator[tuple[str, str, str]]:
+    """Yield the coordinate, the name and the description of each field and each argument."""
+    for name, kind in build_schema(SDL).type_map.items():
+        if is_introspection_type(kind) or not (is_object_type(kind) or is_input_object_type(kind)):
+            continue
+        for field_name, field in kind.fields.items():
+            yield f"{name}.{field_name}", field_name, field.description or ""
+            for argument_name, argument in getattr(field, "args", {}).items():
+                yield f"{name}.{field_name}({argument_name})", argument_name, argument.description or ""
+
+
+def iterate_limits(node: Any, name: str = "") -> Iterator[tuple[str, str, Any]]:
+    """Yield the limits of all schemas: the name of the property or the parameter, the keyword and the value."""
+    if isinstance(node, list):
+        for each in node:
+            yield from iterate_limits(each, name)
+    if isinstance(node, dict):
+        name = node["name"] if "in" in node and "name" in node else name
+        for key, value in node.items():
+            if key in COMPARED and isinstance(value, int | float):
+                yield name, key, value
+            elif key == "properties":
+                for property_name, schema in value.items():
+                    yield from iterate_limits(schema, property_name)
+            elif key not in ("example", "examples"):
+                yield from iterate_limits(value, name)
+
+
+def test_each_number_in_the_sdl_is_a_limit_of_the_code() -> None:
+    wrong = []
+    for coordinate, name, description in iterate_descriptions():
+        rest = " ".join(description.split())
+        for phrase in PHRASES.get(name, ()):
+            rest = re.sub(rf"(?<![\d.,]){re.escape(phrase)}(?![\d.,]*\d)", "", rest, flags=re.IGNORECASE)
+        if re.search(r"\d", rest):
+            wrong.append((coordinate, rest))
+
+    assert wrong == []
+
+
+def test_each_phrase_occurs_in_the_sdl() -> None:
+    stated = dict.fromkeys(PHRASES, "")
+    for _, name, description in iterate_descriptions():
+        stated[name] = f"{stated.get(name, '')} {' '.join(description.split())}"
+
+    assert [phrase for name, phrases in PHRASES.items() for phrase in phrases if phrase not in stated[name]] == []
+
+
+def test_each_limit_in_openapi_is_a_limit_of_the_code() -> None:
+    limits = {(name, key, value) for name, key, value in iterate_limits(DOCUMENT)}
+    expected = {(name, key, value) for name, keys in KEYWORDS.items() for key, value in keys.items()}
+
+    assert limits == expected
