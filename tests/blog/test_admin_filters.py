@@ -170,15 +170,6 @@ def make_filtered_posts(number: int) -> dict[str, str]:
     return {**FILTERS, "author__id__exact": str(author.pk), "q": "title", "o": "-5"}
 
 
-def test_address_with_all_filters_shows_the_same_list_in_another_session(browser: Client) -> None:
-    parameters = make_filtered_posts(2)
-    colleague = Client()
-    colleague.force_login(make_user(Role.EDITOR))
-
-    assert len(titles(browser.get(POSTS, parameters))) == 2
-    assert titles(colleague.get(POSTS, parameters)) == titles(browser.get(POSTS, parameters))
-
-
 def test_links_to_pages_orders_and_posts_keep_the_filters(browser: Client) -> None:
     parameters = make_filtered_posts(26)
 

@@ -11,7 +11,6 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from blog.desk import queries
 from blog.search.indexing import SearchIndexer
 from contentapi.core.identity import OPERATOR, Role
 from tests.factories import make_author, make_comment, make_order, make_post, make_user
@@ -128,31 +127,6 @@ def test_numbers_above_a_thousand_have_separators(browser: Client, monkeypatch: 
     monkeypatch.setattr(BoundedPaginator, "bounded_count", 1235)
 
     assert "more than 1,234 posts" in " ".join(browser.get(POSTS).text.split())
-
-
-COMMENTS = reverse("admin:blog_comment_changelist")
-
-
-def test_comments_are_searched_by_text_and_author(browser: Client) -> None:
-    post = make_post()
-    make_comment(post, author=make_author(name="Cook"), body="Hot.")
-    make_comment(post, body="Cold.")
-
-    for term in ("hot", "cook"):
-        assert [comment.body for comment in browser.get(COMMENTS, {"q": term}).context["cl"].result_list] == ["Hot."]
-
-
-def test_search_in_many_comments_covers_the_newest(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries, "MAX_COUNT", 2)
-    post, time = make_post(), datetime(2026, 2, 1, tzinfo=UTC)
-    for number in range(3):
-        make_comment(post, body=f"Soup {number}", created_at=time + timedelta(days=number))
-
-    newest = browser.get(COMMENTS, {"q": "soup"})
-    older = browser.get(COMMENTS, {"q": "soup", "created_at_to": "2026-02-01"})
-
-    assert [comment.body for comment in newest.context["cl"].result_list] == ["Soup 2", "Soup 1"]
-    assert [comment.body for comment in older.context["cl"].result_list] == ["Soup 0"]
 
 
 @pytest.mark.parametrize("order", ["5", "-5"])

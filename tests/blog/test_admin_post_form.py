@@ -121,15 +121,6 @@ def test_source_shows_the_front_matter_that_has_no_field(editor_client: Client) 
     assert "kitchen" in page
 
 
-def test_one_save_of_text_and_status_increments_the_version_once(editor_client: Client) -> None:
-    post = make_post(status="draft", title="Old")
-
-    submit_form(editor_client, get_change_url(post), _act="publish", title="New")
-
-    saved = {"status": "published", "title": "New", "version": 2}
-    assert Post.objects.values(*saved).get() == saved
-
-
 def test_action_that_the_state_does_not_allow_is_rejected_and_the_form_keeps_the_text(editor_client: Client) -> None:
     post = make_post(status="archived", updated_at=PAST)
     before = read_row(post)

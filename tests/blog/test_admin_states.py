@@ -33,10 +33,6 @@ def list_button_labels(response: Any) -> list[str]:
     return [button.label for button in response.context["state_buttons"]]
 
 
-def list_states() -> list[str]:
-    return list(Post.objects.order_by("pk").values_list("status", flat=True))
-
-
 @pytest.mark.parametrize(
     ("values", "state", "labels"),
     [
@@ -103,15 +99,6 @@ def test_schedule_is_in_the_zone_of_the_browser_and_the_message_states_the_time(
     link = f'“<a class="message-link" href="{get_page(post)}">Soup &lt;b&gt;</a>”'
     text = f'{link} will be published on <time datetime="2100-07-01T07:00:00+00:00" data-local>'
     assert text in editor_client.get(LIST).text
-
-
-def test_new_time_of_a_scheduled_post_is_one_action(editor_client: Client) -> None:
-    post = make_post(status="scheduled", publish_at=LATER)
-
-    submit_form(editor_client, get_page(post), _act="schedule", schedule_at_local="2101-01-01T00:00")
-
-    post.refresh_from_db()
-    assert (post.status, post.publish_at) == ("scheduled", datetime(2101, 1, 1, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,10 @@ import pytest
 
 from blog.files import archives
 from blog.files.syntax import InvalidFile
-from blog.models import Post
 from contentapi.core.errors import ApiError, Forbidden, Invalid, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
 from tests.blog.archives import build_archive, import_content, read_outcomes
 from tests.blog.markdown_files import build_file
-from tests.factories import make_actor
 
 
 def add_zip64_record(content: bytes, number: int) -> bytes:
@@ -146,12 +144,3 @@ def test_file_that_is_larger_than_its_stated_size_takes_little_memory(compressio
 def test_actor_who_may_not_import_learns_nothing(actor: Actor, refused: type[ApiError], *, dry_run: bool) -> None:
     with pytest.raises(refused):
         archives.import_archive(actor=actor, archive=io.BytesIO(b"no zip"), name="site.zip", dry_run=dry_run)
-
-
-@pytest.mark.django_db
-def test_editor_may_import_an_archive() -> None:
-    archives.import_archive(
-        actor=make_actor(Role.EDITOR), archive=build_archive({"a.md": build_file()}), name="site.zip"
-    )
-
-    assert Post.objects.count() == 1

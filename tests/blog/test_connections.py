@@ -4,12 +4,10 @@ from typing import Any
 
 import pytest
 
-from blog.models import Post, PostStatus
+from blog.models import Post
 from blog.projections import COMMENT_ORDERS, POST_ORDERS
 from contentapi.core.identity import Role
 from tests.blog.connection_queries import AROUND, COMMENTS, POSTS, get_error_message, get_ids, get_time, query_posts
-from tests.blog.test_projections import actor_or_none
-from tests.blog.test_selectors import CALLERS, make_post_with_status
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.resources import send_request
@@ -72,26 +70,6 @@ def test_page_info_describes_the_items_before_and_after_the_page(
     assert (page["pageInfo"]["hasPreviousPage"], page["pageInfo"]["hasNextPage"]) == (has_previous, has_next)
     ends = [cursors[places[0]], cursors[places[-1]]] if places else [None, None]
     assert [page["pageInfo"]["startCursor"], page["pageInfo"]["endCursor"]] == ends
-
-
-@pytest.mark.parametrize("caller", sorted(CALLERS.keys() - {"operator"}))
-def test_each_caller_gets_and_counts_the_visible_posts_only(gql: GraphQL, caller: str) -> None:
-    as_caller, own_seen, others_seen = CALLERS[caller]
-    own, other = make_author(), make_author()
-    posts = {
-        (author.pk, status): make_post_with_status(status, author).pk
-        for author in (own, other)
-        for status in PostStatus
-    }
-    seen = {posts[own.pk, status] for status in own_seen} | {posts[other.pk, status] for status in others_seen}
-    actor = actor_or_none(as_caller(own))
-
-    page, drafts = query_posts(gql, actor=actor), query_posts(gql, actor=actor, filter={"status": "draft"})
-
-    assert set(get_ids(page)) == seen
-    assert page["totalCount"] == len(seen)
-    drafts_seen = seen & {posts[own.pk, PostStatus.DRAFT], posts[other.pk, PostStatus.DRAFT]}
-    assert (set(get_ids(drafts)), drafts["totalCount"]) == (drafts_seen, len(drafts_seen))
 
 
 @pytest.mark.parametrize(

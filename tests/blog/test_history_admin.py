@@ -9,9 +9,9 @@ from django.urls import reverse
 
 from blog import services
 from blog.models import Post
-from contentapi.core.identity import OPERATOR, Role
+from contentapi.core.identity import OPERATOR
 from tests.admin_forms import read_form, submit_form
-from tests.factories import make_author, make_comment, make_post, make_user
+from tests.factories import make_author, make_comment, make_post
 from users.models import User
 
 DELETED = reverse("admin:blog_post_deleted")
@@ -217,26 +217,6 @@ def test_invalid_position_shows_the_first_page(editor_client: Client, before: st
 
     assert [page.status_code for page in pages] == [200, 200]
     assert [len(pages[0].context["versions"]), len(pages[1].context["posts"])] == [1, 1]
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("role", [None, Role.READER])
-def test_history_pages_need_a_login(client: Client, role: Role | None) -> None:
-    post = make_post()
-    edit(post, title="New")
-    if role is not None:
-        client.force_login(make_user(role))
-
-    responses = [
-        client.get(get_url("history", post.pk)),
-        client.get(get_url("version", post.pk, 1)),
-        client.get(DELETED),
-        client.post(get_url("restore_version", post.pk, 1), {"present": "2"}),
-        client.post(get_url("restore_deleted", post.pk)),
-    ]
-
-    assert [response.status_code for response in responses] == [302] * 5
-    assert Post.objects.get().title == "New"
 
 
 # Django's own log

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from typing import Any
-from zipfile import ZIP_STORED
 
 import pytest
 from django.test import Client
@@ -27,14 +26,6 @@ def add_results(job: ImportJob, number: int) -> None:
         ImportResult(job=job, is_plan=True, number=each + 2, path=f"{each:03}.md", outcome="created")
         for each in range(number)
     )
-
-
-def test_form_states_the_limits_and_the_default_of_the_source(editor_client: Client) -> None:
-    text = editor_client.get(ADD).text
-
-    assert "at most 50 MB and 10,000 files" in text
-    assert "at most 200 MB together and 2 MB each" in text
-    assert "If this is empty, it is the name of the only folder in the zip file" in text
 
 
 def test_upload_shows_what_would_happen_to_each_file(editor_client: Client, worker: ImportWorker) -> None:
@@ -125,12 +116,6 @@ def test_upload_without_a_file_and_with_a_bad_status_is_refused(editor_client: C
     assert set(missing.context["form"].errors) == {"archive", "status"}
 
 
-def test_name_of_a_source_that_is_too_long_is_an_error_of_its_field(editor_client: Client) -> None:
-    response = send_archive(editor_client, source="x" * 151)
-
-    assert set(response.context["form"].errors) == {"source"}
-
-
 def test_progress_is_json_for_the_script_and_the_page_reloads_without_it(editor_client: Client) -> None:
     send_archive(editor_client)
     job = ImportJob.objects.get()
@@ -206,27 +191,6 @@ def test_file_names_of_the_archive_are_escaped(editor_client: Client, worker: Im
 
     assert "<script>x" not in text
     assert "<i>s" not in text
-
-
-def test_large_archive_is_stored_without_its_images(editor_client: Client) -> None:
-    content = build_archive({"a.md": build_file(), "image.png": b"\1" * 3_000_000}, ZIP_STORED)
-
-    response = send_archive(editor_client, content.getvalue())
-
-    assert response.status_code == 302
-    pieces = ImportJob.objects.get().pieces.values_list("number", "content")
-    assert [number for number, _ in pieces.order_by("number")] == [0, 3]
-    assert sum(bytes(piece).count(b"\1") for _, piece in pieces) < 100
-
-
-def test_fourth_upload_is_an_error_of_the_form(editor_client: Client) -> None:
-    for _ in range(3):
-        send_archive(editor_client)
-
-    response = send_archive(editor_client)
-
-    message = "At most 3 uploads may wait for their start. Start or cancel one of yours first."
-    assert response.context["form"].errors == {"archive": [message]}
 
 
 def test_plan_shows_the_post_of_each_file(editor_client: Client, worker: ImportWorker) -> None:

@@ -70,17 +70,6 @@ def test_files_of_a_folder_are_imported_and_counted_on_stderr(tmp_path: Path, ru
     assert read_titles() == ["A", "B"]
 
 
-def test_changed_file_is_counted_as_updated(tmp_path: Path, run_import: Any) -> None:
-    run_import(write_files(tmp_path, a=build_file("A"), b=build_file("B")))
-
-    response = run_import(write_files(tmp_path, a=build_file("New A")))
-
-    assert response == CommandResult(
-        "", "2 files in N s: 0 created, 1 updated, 1 unchanged, 0 not a post, 0 refused.\n", None
-    )
-    assert read_titles() == ["B", "New A"]
-
-
 def test_bad_files_are_named_and_the_others_are_imported(tmp_path: Path, run_import: Any) -> None:
     write_files(tmp_path, a="# Soup", b=build_file("B"), c=build_file("x" * 201), d=build_file("D"))
 
@@ -95,28 +84,6 @@ def test_bad_files_are_named_and_the_others_are_imported(tmp_path: Path, run_imp
     assert response.out == ""
     assert response.error == "2 of 4 files could not be imported; each is named above."
     assert read_titles() == ["B", "D"]
-
-
-def test_file_that_crashes_the_yaml_parser_does_not_stop_the_import(tmp_path: Path, run_import: Any) -> None:
-    write_files(tmp_path, a="---\ntitle: !!int ''\n---\n", b=build_file("B"))
-
-    response = run_import(tmp_path)
-
-    assert response.error == "1 of 2 files could not be imported; each is named above."
-    assert response.err.startswith(f"{tmp_path}/a.md: ")
-    assert read_titles() == ["B"]
-
-
-def test_hostile_front_matter_does_not_stop_the_import(tmp_path: Path, run_import: Any) -> None:
-    key = ".".join(["a"] * 20_000)
-    write_files(tmp_path, a=f"+++\n{key} = 1\n+++\n", b=build_file("B"), c="---\na: &a {x: 1}\nb: {<<: *a}\n---\n")
-
-    response = run_import(tmp_path)
-
-    assert response.error == "2 of 3 files could not be imported; each is named above."
-    assert "a.md: a key of the front matter has 20,000 parts; at most 20 are allowed. Use fewer." in response.err
-    assert "c.md: the front matter has a merge key (<<). Write out the keys." in response.err
-    assert read_titles() == ["B"]
 
 
 def test_command_parses_in_a_child_process_with_limits(tmp_path: Path, run_import: Any, monkeypatch: Any) -> None:

@@ -54,15 +54,6 @@ def test_changed_file_changes_the_status_only_if_its_own_status_changed(
     assert list(Post.objects.values(*state)) == [state]
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize("status", ["draft", "published", "archived"])
-def test_draft_flag_of_a_file_overrides_the_status_option(tmp_path: Path, status: str) -> None:
-    import_text(tmp_path, build_file("draft = true"), "a.md", status=status)
-    import_text(tmp_path, build_file("draft = false"), "b.md", status=status)
-
-    assert dict(PostSource.objects.values_list("path", "post__status")) == {"a.md": "draft", "b.md": status}
-
-
 def build_schedule_lines(day: str) -> str:
     return f'status = "scheduled"\npublishAt = {day}'
 

@@ -16,7 +16,7 @@ from contentapi.core.errors import ApiError, Forbidden, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from tests.blog.markdown_files import build_file, build_file_at, import_text
 from tests.blog.racing import race
-from tests.factories import make_actor, make_author
+from tests.factories import make_author
 
 DAY = datetime(2015, 5, 15, tzinfo=UTC)
 
@@ -172,15 +172,6 @@ def test_actor_who_may_not_write_posts_of_all_authors_is_refused(
         importing.import_file(actor=actor, file=build_file_at(file, "soup.md"))
 
     assert read_all_rows() == [[], [], []]
-
-
-@pytest.mark.django_db
-def test_editor_may_import(tmp_path: Path) -> None:
-    (tmp_path / "soup.md").write_text(build_file())
-
-    outcome = importing.import_file(actor=make_actor(Role.EDITOR), file=build_file_at(tmp_path / "soup.md", "soup.md"))
-
-    assert outcome == ImportOutcome.CREATED
 
 
 @pytest.mark.django_db(transaction=True)

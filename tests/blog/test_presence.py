@@ -17,7 +17,7 @@ from blog.services import presence
 from contentapi.core.errors import Forbidden, NotFound
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.admin_forms import read_form, submit_form
-from tests.factories import make_actor, make_author, make_post, make_user
+from tests.factories import make_actor, make_author, make_post
 from users.models import User
 
 pytestmark = pytest.mark.django_db
@@ -179,13 +179,3 @@ def test_announcement_without_a_page_and_by_get_is_refused(editor_client: Client
     assert editor_client.post(url).status_code == 400
     assert editor_client.post(url, {"_page": "x"}).status_code == 400
     assert editor_client.get(url).status_code == 405
-
-
-def test_author_gets_no_notice_for_posts_of_others(client: Client) -> None:
-    client.force_login(make_author(user=make_user(Role.AUTHOR)).user)  # type: ignore[arg-type]
-    post = make_post()
-
-    response = client.post(reverse("admin:blog_post_presence", args=[post.pk]), {"_page": str(uuid4())})
-
-    assert response.status_code == 403
-    assert client.get(reverse("admin:blog_post_change", args=[post.pk])).status_code == 200

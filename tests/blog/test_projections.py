@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from blog.models import Author, Comment, Post, PostStatus
-from contentapi.core.identity import Actor, Role, Scope
-from tests.blog.test_selectors import CALLERS, make_post_with_status
+from contentapi.core.identity import Actor, Role
+from tests.blog.test_selectors import make_post_with_status
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.graphql_requests import GraphQLResponse
@@ -100,23 +100,6 @@ def test_posts_of_an_author_are_ordered_newest_first_then_by_id(gql: GraphQL) ->
     assert get_post_ids(response) == [third.pk, first.pk, second.pk]
 
 
-@pytest.mark.parametrize("caller", sorted(CALLERS.keys() - {"operator"}))
-def test_each_caller_gets_the_visible_posts_of_an_author_only(gql: GraphQL, caller: str) -> None:
-    as_caller, own_seen, others_seen = CALLERS[caller]
-    own, other = make_author(), make_author()
-    posts = {
-        (author.pk, status): make_post_with_status(status, author).pk
-        for author in (own, other)
-        for status in PostStatus
-    }
-    actor = as_caller(own)
-
-    of_own, of_other = (get_post_ids(gql(POSTS, actor=actor_or_none(actor), id=author.pk)) for author in (own, other))
-
-    assert set(of_own) == {posts[own.pk, status] for status in own_seen}
-    assert set(of_other) == {posts[other.pk, status] for status in others_seen}
-
-
 @pytest.mark.parametrize("status", PostStatus)
 def test_status_filter_of_author_posts_returns_visible_posts_only(gql: GraphQL, status: str) -> None:
     own, other = make_author(), make_author()
@@ -131,37 +114,9 @@ def test_status_filter_of_author_posts_returns_visible_posts_only(gql: GraphQL, 
     assert of_other == ([posts[other.pk, PostStatus.PUBLISHED]] if status == PostStatus.PUBLISHED else [])
 
 
-def actor_or_none(actor: Actor) -> Actor | None:
-    """Return None for an anonymous actor, who sends no credential."""
-    return None if actor.is_anonymous else actor
-
-
 def query_emails(gql: GraphQL, actor: Actor | None, own: Author, other: Author) -> list[str | None]:
     data = gql(EMAILS, actor=actor, own=own.pk, other=other.pk).data
     return [data["own"]["email"], data["other"]["email"]]
-
-
-@pytest.mark.parametrize(
-    ("role", "scopes", "of_own", "of_others"),
-    [
-        (Role.READER, None, True, False),
-        (Role.AUTHOR, None, True, False),
-        (Role.EDITOR, None, True, True),
-        (Role.ADMIN, None, True, True),
-        (Role.READER, set(Scope) - {Scope.AUTHORS_READ}, False, False),
-        (Role.ADMIN, set(Scope) - {Scope.AUTHORS_READ}, False, False),
-        (Role.ADMIN, {Scope.AUTHORS_READ}, True, True),
-    ],
-)
-def test_email_is_shown_to_callers_of_the_permission_table(
-    gql: GraphQL, role: Role, scopes: set[Scope] | None, *, of_own: bool, of_others: bool
-) -> None:
-    own, other = make_author(email="own@example.invalid"), make_author(email="other@example.invalid")
-    actor = make_actor(role, scopes=scopes, author=own)
-
-    shown = query_emails(gql, actor, own, other)
-
-    assert shown == [own.email if of_own else None, other.email if of_others else None]
 
 
 def test_email_is_null_for_anonymous_callers_and_if_unset(gql: GraphQL) -> None:

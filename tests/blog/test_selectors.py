@@ -124,15 +124,6 @@ def test_status_filter_returns_posts_of_that_status_only() -> None:
 
 
 @pytest.mark.django_db
-def test_hidden_status_returns_no_posts() -> None:
-    make_post_with_status(PostStatus.DRAFT, make_author())
-
-    posts = selectors.select_newest_posts(ANONYMOUS, status="draft").queryset()
-
-    assert list(posts) == []
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize(("limit", "number"), [(None, 10), (1, 1), (11, 11), (99, 99), (100, 100)])
 def test_list_of_posts_has_the_requested_length(limit: int | None, number: int) -> None:
     author = make_author()

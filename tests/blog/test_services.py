@@ -211,12 +211,3 @@ def test_author_without_a_profile_may_not_write_for_another_author() -> None:
         services.create_post(actor=make_actor(Role.AUTHOR), title="Soup", body="", author_id=str(other.pk))
 
     assert list(Author.objects.all()) == [other]
-
-
-@pytest.mark.django_db
-def test_author_without_posts_publish_can_create_drafts() -> None:
-    actor = make_actor(Role.AUTHOR, scopes={Scope.POSTS_WRITE})
-
-    post = services.create_post(actor=actor, title="Soup", body="")
-
-    assert read_row(post, "status") == {"status": "draft"}

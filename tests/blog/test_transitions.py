@@ -187,15 +187,3 @@ def test_posts_publish_is_enough_to_publish_unpublish_and_archive(old: str, new:
     assert Post.objects.get(pk=post.pk).status == new
     with pytest.raises(Forbidden):
         services.edit_post(actor=actor, post_id=str(post.pk), changes={"title": "New"})
-
-
-@pytest.mark.django_db
-def test_author_publishes_their_own_post() -> None:
-    author = make_author()
-    post = make_post(author=author, status="draft")
-
-    services.edit_post(
-        actor=make_actor(Role.AUTHOR, author=author), post_id=str(post.pk), changes={"status": "published"}
-    )
-
-    assert Post.objects.get(pk=post.pk).status == "published"

@@ -1,7 +1,6 @@
 """The REST resources of the blog: representations, creation, filters and the number of statements."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -132,26 +131,6 @@ def test_created_comment_is_at_its_location() -> None:
 
     assert response.status == 201
     assert response.content == send_request("GET", response.headers["Location"]).content
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"title": " "}, "title: This must not be empty."),
-        ({"tags": ["x", "x"]}, "tags: Tags must be unique."),
-        ({"authorId": "0"}, "authorId: There is no author with this id."),
-        ({"status": "scheduled"}, "publishAt: A scheduled post needs a time of publication."),
-        (
-            {"status": "scheduled", "publishAt": "2001-01-01T00:00:00Z"},
-            "publishAt: The time of publication must be in the future.",
-        ),
-        ({"publishAt": "2100-01-01T00:00:00Z"}, "publishAt: Only a scheduled post has a time of publication."),
-    ],
-)
-def test_invalid_post_is_422_with_the_field(values: dict[str, Any], message: str) -> None:
-    response = send_request("POST", "/posts", {"title": "t", "body": "b", **values}, actor=make_actor(Role.AUTHOR))
-
-    assert response.error == (422, "INVALID", message)
 
 
 def test_deleted_post_and_comment_are_404() -> None:

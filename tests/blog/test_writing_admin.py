@@ -18,22 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
 VENDOR = ROOT / "blog/static/blog/vendor"
 ADD = reverse("admin:blog_post_add")
 PREVIEW = reverse("admin:blog_post_preview")
-TAGS = reverse("admin:blog_post_tags")
 SESSION = reverse("admin:blog_post_session")
 KEPT = "kept-text:7:new:01234567-89ab-cdef-0123-456789abcdef"
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.mark.parametrize("role", [None, Role.READER], ids=["anonymous", "reader"])
-@pytest.mark.parametrize("page", [PREVIEW, TAGS, SESSION])
-def test_pages_of_the_form_send_others_to_the_login(role: Role | None, page: str) -> None:
-    client = Client() if role is None else browse(role)
-
-    responses = [client.get(page), client.post(page)]
-
-    assert [response.status_code for response in responses] == [302, 302]
-    assert all(response["Location"].startswith(reverse("admin:login")) for response in responses)
 
 
 # The form
@@ -67,13 +55,6 @@ def test_editor_who_chooses_no_author_writes_as_themselves(has_profile: bool) ->
     assert response.status_code == 302, get_form_errors(response)
     post = Post.objects.select_related("author").get(title="Mine")
     assert (post.author.user_id, post.author.name) == (editor.pk, "Edda Editor")
-
-
-def test_form_of_a_new_post_says_whose_post_it_is_without_an_author() -> None:
-    page = browse(Role.EDITOR).get(ADD)
-
-    assert "Leave this empty to write as yourself." in page.text
-    assert not page.context["adminform"].form.fields["author"].required
 
 
 def test_form_of_an_author_has_no_field_for_the_author() -> None:
