@@ -15,10 +15,8 @@ from django.core.management.base import CommandError
 from django.test import Client
 from oauth2_provider.models import Application
 
-from blog.models import Author, Post
 from contentapi.core.identity import OPERATOR, Role
-from orders.models import Order
-from tests.factories import make_author, make_order, make_post, make_user
+from tests.factories import make_user
 from tests.graphql_requests import post_to_graphql
 from tests.users.command_runs import query_status, run_command, run_json
 from tests.users.oauth.flow import PASSWORD, Browser, make_member, query_api
@@ -77,23 +75,6 @@ def test_locked_user_is_refused_until_unlocked(client: Client) -> None:
     assert run_json("unlock_user", user.email)["locked"] is False
     assert run_json("unlock_user", user.email)["locked"] is False
     assert read_statuses() == [200, 200, 200]
-
-
-def test_deleted_user_leaves_posts_and_orders() -> None:
-    make_user(Role.ADMIN)
-    user = make_user(Role.AUTHOR)
-    post = make_post(author=make_author(user=user))
-    order = make_order(user=user)
-    key = services.create_api_key(actor=OPERATOR, email=user.email, name="test")
-
-    out, err = run_command("delete_user", user.email)
-
-    assert (out, err) == ("", f"{user.email} is deleted. Posts, comments and orders stay.\n")
-    assert not User.objects.filter(pk=user.pk).exists()
-    assert Post.objects.filter(pk=post.pk).exists()
-    assert Author.objects.get(pk=post.author_id).user is None
-    assert Order.objects.get(pk=order.pk).user is None
-    assert query_status(key) == 401
 
 
 def test_delete_user_prints_the_deleted_user() -> None:

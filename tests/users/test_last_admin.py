@@ -92,21 +92,6 @@ def test_two_admins_who_remove_each_other_leave_one() -> None:
 
 
 @pytest.mark.django_db
-def test_form_says_why_the_last_admin_keeps_the_role() -> None:
-    admin = make_user(Role.ADMIN)
-    client = Client()
-    client.force_login(admin)
-    page = reverse("admin:users_user_change", args=[admin.pk])
-
-    response = client.post(page, {**read_form(client.get(page).text), "role": "editor"})
-    deletion = client.post(reverse("admin:users_user_delete", args=[admin.pk]), {"post": "yes"}, follow=True)
-
-    assert LAST in response.text
-    assert LAST in deletion.text
-    assert User.objects.get().role == Role.ADMIN
-
-
-@pytest.mark.django_db
 def test_no_page_of_the_admin_removes_the_last_admin() -> None:
     admin = make_user(Role.ADMIN)
     admin.set_password("seven harbours and a lamp")

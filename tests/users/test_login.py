@@ -39,10 +39,6 @@ def test_login_page_without_an_application_shows_the_user_and_a_logout() -> None
     assert "<h1>Log in</h1>" in browser.client.get("/oauth/login").content.decode()
 
 
-def test_password_is_stored_as_an_argon2_hash() -> None:
-    assert make_member().password.startswith("argon2$argon2id$")
-
-
 def test_session_key_in_the_database_does_not_log_in() -> None:
     browser = Browser(make_member("admin"))
     cookie = browser.client.cookies["sessionid"].value

@@ -75,22 +75,6 @@ def test_violation_raises_an_error_with_the_name_of_the_constraint(name: str, vi
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("role", Role)
-def test_every_role_can_be_stored(role: Role) -> None:
-    user = make_user(role)
-
-    assert User.objects.get(pk=user.pk).role == role
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("scopes", [[], [Scope.POSTS_READ], sorted(Scope)])
-def test_every_scope_can_be_stored(scopes: list[Scope]) -> None:
-    key = make_key(scopes=scopes)
-
-    assert ApiKey.objects.get(pk=key.pk).scopes == scopes
-
-
-@pytest.mark.django_db
 def test_email_is_found_in_any_case() -> None:
     user = make_user(email="Ines.Ähre@Example.invalid")
     make_user(email="ines@example.invalid")

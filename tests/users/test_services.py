@@ -10,8 +10,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
-from contentapi.core.identity import ANONYMOUS, OPERATOR, ROLE_SCOPES, Role, Scope
+from contentapi.core.errors import Conflict, Invalid, NotFound
+from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Role, Scope
 from tests.factories import make_actor, make_user
 from users import selectors, services
 from users.models import ApiKey, User
@@ -48,23 +48,6 @@ def test_admin_creates_users_of_any_role() -> None:
     users = [create(actor=admin, email=f"{role}@example.invalid", role=role) for role in Role]
 
     assert [user.role for user in users] == list(Role)
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("role", [Role.READER, Role.AUTHOR, Role.EDITOR])
-def test_user_below_admin_cannot_create_users(role: Role) -> None:
-    actor = make_actor(role)
-
-    with pytest.raises(Forbidden):
-        create(actor=actor)
-
-    assert not User.objects.with_email("ines@example.invalid").exists()
-
-
-@pytest.mark.django_db
-def test_anonymous_caller_gets_unauthenticated() -> None:
-    with pytest.raises(Unauthenticated):
-        create(actor=ANONYMOUS)
 
 
 @pytest.mark.django_db

@@ -1,8 +1,6 @@
 """`issue_token` and `rotate_jwt_key`: only the value on stdout, messages on stderr, errors as `CommandError`."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management.base import CommandError
@@ -11,15 +9,11 @@ from pytest_django import Settings
 
 from contentapi.auth.jwk import Key
 from contentapi.auth.signing_keys import get_key_ring, load_key_ring
-from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import ROLE_SCOPES, Role
 from tests.factories import make_user
 from tests.users.command_runs import EMAIL, run_command
 from users import tokens
 from users.authentication import authenticate
-from users.management.commands import issue_token
-from users.models import User
-from users.revocations import REFRESH_INTERVAL, REVOCATIONS
 
 
 @pytest.mark.django_db
@@ -73,43 +67,6 @@ def test_issue_token_rejects_invalid_arguments(arguments: list[str], message: st
 
     with pytest.raises(CommandError, match=message):
         run_command("issue_token", *arguments)
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("statement", "change"),
-    [
-        ("Locking the account", lambda user: User.objects.filter(pk=user.pk).update(is_active=False)),
-        ("deleting it", lambda user: user.delete()),
-        ("changing its role", lambda user: User.objects.filter(pk=user.pk).update(role=Role.READER)),
-    ],
-)
-def test_help_of_issue_token_states_the_changes_that_revoke_a_token(
-    statement: str, change: Callable[[User], Any]
-) -> None:
-    user = make_user(Role.AUTHOR, email=EMAIL)
-    out, _ = run_command("issue_token", EMAIL, "--ttl", "3600")
-    headers = {"Authorization": f"Bearer {out.strip()}"}
-    REVOCATIONS.refresh()
-    assert authenticate(headers).user_id == user.pk
-
-    change(user)
-    REVOCATIONS.refresh()  # which a server does every `REFRESH_INTERVAL` seconds
-
-    with pytest.raises(Unauthenticated):
-        authenticate(headers)
-    assert statement in issue_token.Command.help
-    assert f"ends its tokens within about {REFRESH_INTERVAL:g} seconds" in issue_token.Command.help
-
-
-@pytest.mark.django_db
-def test_help_of_issue_token_states_that_a_locked_account_gets_no_token() -> None:
-    make_user(email=EMAIL, is_active=False)
-
-    with pytest.raises(CommandError, match="locked"):
-        run_command("issue_token", EMAIL)
-
-    assert "A locked account gets no token." in issue_token.Command.help
 
 
 @pytest.mark.django_db

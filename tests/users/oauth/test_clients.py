@@ -8,7 +8,7 @@ from django.test import Client
 from oauth2_provider.models import Application
 
 from contentapi.core.errors import Invalid
-from tests.users.oauth.client_forms import ADD, change_application, open_form, submit_application
+from tests.users.oauth.client_forms import change_application, open_form, submit_application
 from tests.users.oauth.flow import CALLBACK, Browser, make_member
 from tests.users.oauth.flow import Application as OAuthApplication
 from users.oauth.clients import register_client
@@ -85,19 +85,6 @@ def test_command_reports_an_invalid_redirect_uri() -> None:
 def admin_client(client: Client) -> Client:
     client.force_login(make_member("admin"))
     return client
-
-
-def test_admin_page_rejects_an_invalid_redirect_uri(admin_client: Client) -> None:
-    page = submit_application(admin_client, redirect_uris="http://app.example.invalid/").content.decode()
-
-    assert "must be an absolute https URI" in page
-    assert not Application.objects.exists()
-
-
-def test_editor_cannot_register_an_application(client: Client) -> None:
-    client.force_login(make_member("editor"))
-
-    assert client.get(ADD).status_code == 403
 
 
 def test_admin_index_lists_no_codes_and_no_access_tokens(admin_client: Client) -> None:
