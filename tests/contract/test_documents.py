@@ -12,7 +12,6 @@ from contentapi.conf.environment import Environment
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = (ROOT / "docs/settings.md").read_text()
-DEPLOYMENT = (ROOT / "docs/deployment.md").read_text()
 OPERATOR_COMMANDS = (ROOT / "docs/commands.md").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 COMMANDS = sorted(path.stem for path in ROOT.glob("*/management/commands/[a-z]*.py"))
@@ -32,18 +31,6 @@ def test_settings_page_has_only_real_variables() -> None:
     variables = re.findall(r"^\| `([A-Z_]+)` \|", SETTINGS, re.MULTILINE)
 
     assert sorted(variables) == sorted(name.upper() for name in Environment.__struct_fields__)
-
-
-@pytest.mark.parametrize(
-    "proxy",
-    ["nginx", "ingress-nginx", "Caddy", "HAProxy", "Apache httpd", "Traefik", "Envoy", "AWS ALB", "Heroku"],
-)
-def test_deployment_page_has_a_row_for_each_common_proxy(proxy: str) -> None:
-    row = re.search(r"^\| `CONTENTAPI_FORWARDED_HEADER` .*$", SETTINGS, re.MULTILINE)
-
-    assert re.search(rf"^\| {proxy}\b", DEPLOYMENT, re.MULTILINE)
-    assert row
-    assert proxy == "Heroku" or proxy in row[0]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

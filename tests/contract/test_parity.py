@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 
 from blog.models import Comment, Post
-from contentapi.core.identity import ANONYMOUS, Actor, Role, Scope
+from contentapi.core.identity import ANONYMOUS, Actor, Role
 from contentapi.rate_limits.account import COUNTERS
 from orders.models import Order
 from tests.conftest import GraphQL
@@ -47,9 +47,8 @@ class Failure(NamedTuple):
 
 @dataclass
 class World:
-    """The rows of the actions, and the author who does them with these scopes."""
+    """The rows of the actions, and the author who does them."""
 
-    scopes: set[Scope] | None = None
     author: Actor = field(init=False)
     posts: dict[str, Post] = field(init=False)
     others: dict[str, Post] = field(init=False)
@@ -59,7 +58,7 @@ class World:
 
     def __post_init__(self) -> None:
         profile, other = make_author(), make_author()
-        self.author = make_actor(Role.AUTHOR, author=profile, scopes=self.scopes)
+        self.author = make_actor(Role.AUTHOR, author=profile)
         self.posts, self.others = ({s: self.post(of, s) for s in self.states} for of in (profile, other))
         self.comment = make_comment(self.others["published"])
         self.user = get_user(self.author)
@@ -217,7 +216,6 @@ FAILURES: dict[str, tuple[Any, int]] = {
     "no item on a page": (list_posts(limit=0), 400),
     "too many items on a page": (list_posts(limit=101), 400),
 }
-WRITES = [name for name in FAILURES if "page" not in name]
 FAILURES_OF_ADMINS: dict[str, tuple[Any, int]] = {
     "no name": (create_user(name=" "), 422),
     "a long name": (create_user(name="x" * 151), 422),
@@ -262,24 +260,3 @@ def test_both_transports_respond_to_admins_with_the_same_error(gql: GraphQL, nam
 
     assert by_graphql == by_rest
     assert by_graphql.status == status
-
-
-@pytest.mark.parametrize("name", WRITES)
-def test_both_transports_require_a_credential_alike(gql: GraphQL, name: str) -> None:
-    action, status = FAILURES[name]
-
-    by_graphql, by_rest = fail_on_both_transports(gql, action, World(), ANONYMOUS)
-
-    assert by_graphql == by_rest
-    assert by_graphql.status == (400 if status == 400 else 401)
-
-
-@pytest.mark.parametrize("name", WRITES)
-def test_both_transports_refuse_missing_scopes_alike(gql: GraphQL, name: str) -> None:
-    action, _ = FAILURES[name]
-    world = World(scopes={Scope.USERS_READ})
-
-    by_graphql, by_rest = fail_on_both_transports(gql, action, world, world.author)
-
-    assert by_graphql == by_rest
-    assert by_graphql.status in (400, 403, 404)
