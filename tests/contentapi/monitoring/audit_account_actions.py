@@ -4,12 +4,10 @@ from django.test import Client
 from django.urls import reverse
 from msgspec import structs
 
-from contentapi.core.identity import OPERATOR
 from contentapi.monitoring.audit import Event
 from tests.contentapi.monitoring.audit_scene import Action, Scene, causes
 from tests.factories import make_user
 from tests.users.oauth.flow import PASSWORD, make_member
-from users import services as user_services
 
 # --- Login ---------------------------------------------------------------------------------------------
 
@@ -72,12 +70,6 @@ def create_a_user_by_rest(scene: Scene) -> Action:
     return lambda: scene.request("POST", "/users", {"name": "New", "email": "new@example.invalid"})
 
 
-@causes(Event.USER_CREATED, "admin")
-def create_a_user_in_the_admin(scene: Scene) -> Action:
-    values = {"email": "new@example.invalid", "name": "New", "role": "reader", "usable_password": "false"}
-    return lambda: scene.submit("users_user_add", **values)
-
-
 @causes(Event.USER_CREATED, "command line")
 def create_a_user_by_command(scene: Scene) -> Action:
     return lambda: scene.command("create_user", "new@example.invalid", "--name", "New")
@@ -106,22 +98,10 @@ def lock_a_user(scene: Scene) -> Action:
     return lambda: scene.press("users_user", user.pk, "lock")
 
 
-@causes(Event.USER_LOCKED, "admin", 2)
-def lock_selected_users(scene: Scene) -> Action:
-    users = [make_user(), make_user()]
-    return lambda: scene.select("users_user", "lock", *[user.pk for user in users])
-
-
 @causes(Event.USER_UNLOCKED, "admin")
 def unlock_a_user(scene: Scene) -> Action:
     user = make_user(is_active=False)
     return lambda: scene.press("users_user", user.pk, "unlock")
-
-
-@causes(Event.USER_LOCKED, "command line")
-def lock_a_user_as_operator(_: Scene) -> Action:
-    user = make_user()
-    return lambda: user_services.lock_user(actor=OPERATOR, user_id=str(user.pk))
 
 
 @causes(Event.USER_PASSWORD_CHANGED, "admin")
@@ -145,9 +125,3 @@ def change_the_own_password(_: Scene) -> Action:
 def delete_a_user_by_rest(scene: Scene) -> Action:
     user = make_user()
     return lambda: scene.request("DELETE", f"/users/{user.pk}")
-
-
-@causes(Event.USER_DELETED, "admin", 2)
-def delete_selected_users(scene: Scene) -> Action:
-    users = [make_user(), make_user()]
-    return lambda: scene.select("users_user", "delete_selected", *[user.pk for user in users], post="yes")

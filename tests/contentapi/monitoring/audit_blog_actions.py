@@ -37,24 +37,6 @@ def create_a_published_post(scene: Scene) -> Action:
     return lambda: scene.gql('createPost(input: {title: "New", body: "Text", status: published}) { id }')
 
 
-@causes(Event.POST_PUBLISHED, "REST")
-def publish_a_post_by_rest(scene: Scene) -> Action:
-    post = make_post(status="draft")
-    return lambda: scene.request("PATCH", f"/posts/{post.pk}", {"status": "published"})
-
-
-@causes(Event.POST_PUBLISHED, "admin")
-def publish_a_post_in_the_admin(scene: Scene) -> Action:
-    post = make_post(status="draft")
-    return lambda: scene.submit("blog_post_change", post.pk, _act="publish")
-
-
-@causes(Event.POST_PUBLISHED, "command line")
-def publish_a_due_post_by_command(scene: Scene) -> Action:
-    make_due_post()
-    return lambda: scene.command("publish_due")
-
-
 @causes(Event.POST_PUBLISHED, "clock")
 def publish_a_due_post_by_the_clock(_: Scene) -> Action:
     make_due_post()
@@ -83,12 +65,6 @@ def archive_a_post(scene: Scene) -> Action:
     return lambda: scene.request("PATCH", f"/posts/{post.pk}", {"status": "archived"})
 
 
-@causes(Event.POST_ARCHIVED, "admin", 2)
-def archive_selected_posts(scene: Scene) -> Action:
-    posts = f"{make_post().pk},{make_post().pk}"
-    return lambda: scene.browser.post(reverse("admin:blog_post_bulk", args=["archive"]), {"ids": posts})
-
-
 @causes(Event.POST_UNARCHIVED, "GraphQL")
 def take_a_post_out_of_the_archive(scene: Scene) -> Action:
     post = make_post(status="archived")
@@ -99,12 +75,6 @@ def take_a_post_out_of_the_archive(scene: Scene) -> Action:
 def delete_a_post_by_graphql(scene: Scene) -> Action:
     post = make_post()
     return lambda: scene.gql(f'deletePost(id: "{post.pk}")')
-
-
-@causes(Event.POST_DELETED, "REST")
-def delete_a_post_by_rest(scene: Scene) -> Action:
-    post = make_post()
-    return lambda: scene.request("DELETE", f"/posts/{post.pk}")
 
 
 @causes(Event.POST_DELETED, "admin", 2)
@@ -132,18 +102,6 @@ def purge_the_history(_: Scene) -> Action:
 def delete_a_comment_by_graphql(scene: Scene) -> Action:
     comment = make_comment(make_post())
     return lambda: scene.gql(f'deleteComment(id: "{comment.pk}")')
-
-
-@causes(Event.COMMENT_DELETED, "REST")
-def delete_a_comment_by_rest(scene: Scene) -> Action:
-    comment = make_comment(make_post())
-    return lambda: scene.request("DELETE", f"/posts/{comment.post_id}/comments/{comment.pk}")
-
-
-@causes(Event.COMMENT_DELETED, "admin", 2)
-def delete_selected_comments(scene: Scene) -> Action:
-    comments = [make_comment(make_post()), make_comment(make_post())]
-    return lambda: scene.select("blog_comment", "delete", *[comment.pk for comment in comments])
 
 
 @causes(Event.COMMENT_HIDDEN, "admin")

@@ -39,12 +39,6 @@ def revoke_a_key_by_command(scene: Scene) -> Action:
     return lambda: call_command("revoke_api_key", key.prefix, stderr=StringIO())
 
 
-@causes(Event.API_KEY_REVOKED, "admin", 2)
-def revoke_selected_keys(scene: Scene) -> Action:
-    keys = [make_key(scene), make_key(scene)]
-    return lambda: scene.select("users_apikey", "revoke", *[key.pk for key in keys])
-
-
 @causes(Event.TOKEN_ISSUED, "command line")
 def issue_a_token_by_command(scene: Scene) -> Action:
     return lambda: scene.command("issue_token", scene.user.email)
@@ -69,12 +63,6 @@ def register_a_client_by_command(scene: Scene) -> Action:
     return lambda: scene.command(*arguments)
 
 
-@causes(Event.OAUTH_CLIENT_CREATED, "admin")
-def register_a_client_in_the_admin(scene: Scene) -> Action:
-    values = {"name": "App", "redirect_uris": "https://app.example.invalid/callback", "client_type": "public"}
-    return lambda: scene.submit("oauth2_provider_application_add", **values)
-
-
 @causes(Event.OAUTH_CLIENT_CHANGED, "admin")
 def rename_a_client(scene: Scene) -> Action:
     client = make_client()
@@ -92,12 +80,6 @@ def renew_the_secret_of_a_client(scene: Scene) -> Action:
 def delete_a_client(scene: Scene) -> Action:
     client = make_client()
     return lambda: scene.submit("oauth2_provider_application_delete", client.pk, post="yes")
-
-
-@causes(Event.OAUTH_CLIENT_REVOKED, "admin", 2)
-def delete_selected_clients(scene: Scene) -> Action:
-    ids = [make_client().pk, make_client().pk]
-    return lambda: scene.select("oauth2_provider_application", "delete_selected", *ids, post="yes")
 
 
 def make_client() -> Application:

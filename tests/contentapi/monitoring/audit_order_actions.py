@@ -14,12 +14,6 @@ def pay_an_order(scene: Scene) -> Action:
     return lambda: scene.request("POST", f"/orders/{order.pk}/payment")
 
 
-@causes(Event.ORDER_PAID, "admin")
-def pay_an_order_in_the_admin(scene: Scene) -> Action:
-    order = make_order()
-    return lambda: scene.press("orders_order", order.pk, "pay")
-
-
 @causes(Event.ORDER_CANCELLED, "REST")
 def cancel_an_order(scene: Scene) -> Action:
     order = make_order()
