@@ -125,36 +125,6 @@ def test_invalid_api_key_is_401_for_every_operation(post: PostToGraphQL, key: st
     assert response.headers["WWW-Authenticate"] == CHALLENGE
 
 
-@pytest.mark.parametrize("value", ["", "Basic YTpi", "Negotiate", f"ApiKey {UNKNOWN_KEY}", "Bearerx a.b.c"])
-def test_other_scheme_than_bearer_is_401(post: PostToGraphQL, value: str) -> None:
-    response = post(HELLO, Authorization=value)
-
-    error = build_error_entry(response, "UNAUTHENTICATED", 401, "Authorization must be Bearer and a token.")
-    assert (response.status, response.body) == (401, {"errors": [error]})
-    assert response.headers["WWW-Authenticate"] == CHALLENGE
-
-
-@pytest.mark.parametrize("value", ["Bearer", "Bearer a.b.c", "bearer x y", "Bearer é", "Bearer " + "x" * 9000])
-def test_invalid_bearer_token_is_401_with_the_reason(post: PostToGraphQL, value: str) -> None:
-    response = post(HELLO, Authorization=value)
-
-    error = build_error_entry(response, "UNAUTHENTICATED", 401, "This bearer token is not valid.")
-    assert (response.status, response.body) == (401, {"errors": [error]})
-    assert response.headers["WWW-Authenticate"] == build_challenge("invalid_token")
-
-
-def test_two_credentials_are_400_even_if_one_is_valid(post: PostToGraphQL) -> None:
-    key = make_api_key(make_actor(Role.READER))
-
-    response = post(HELLO, X_API_Key=key, Authorization="Bearer a.b.c")
-
-    message = "Send one credential: X-API-Key or Authorization, not both."
-    assert (response.status, response.body) == (
-        400,
-        {"errors": [build_error_entry(response, "BAD_REQUEST", 400, message)]},
-    )
-
-
 def test_write_without_a_credential_is_401_with_a_challenge(gql: GraphQL) -> None:
     response = gql('mutation { createPost(input: {title: "t", body: "b"}) { id } }')
 

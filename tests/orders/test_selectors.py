@@ -2,10 +2,9 @@
 
 import pytest
 
-from contentapi.core.identity import OPERATOR, Role
+from contentapi.core.identity import OPERATOR
 from orders import selectors
-from tests.factories import make_actor, make_order
-from users.models import User
+from tests.factories import make_order
 
 
 @pytest.mark.django_db
@@ -13,16 +12,6 @@ def test_orders_are_listed_newest_first() -> None:
     orders = [make_order(pk=number) for number in (2, 3, 1)]
 
     assert list(selectors.select_orders(OPERATOR)) == [orders[1], orders[0], orders[2]]
-
-
-@pytest.mark.django_db
-def test_reader_lists_only_their_own_orders() -> None:
-    reader = make_actor(Role.READER)
-    own = make_order(user=User.objects.get())
-    make_order()
-    make_order(user=None)
-
-    assert list(selectors.select_orders(reader)) == [own]
 
 
 @pytest.mark.django_db

@@ -198,9 +198,3 @@ def test_anonymous_list_of_orders_is_401_without_a_query(
 
     assert response.error == (401, "UNAUTHENTICATED", "A credential is needed to list orders.")
     assert "WWW-Authenticate" in response.headers
-
-
-def test_list_of_orders_without_orders_read_is_403() -> None:
-    admin = make_actor(Role.ADMIN, scopes={Scope.ORDERS_WRITE})
-
-    assert send_request("GET", "/orders", actor=admin).error == (403, "FORBIDDEN", "You may not list orders.")

@@ -53,18 +53,3 @@ def test_generated_keys_are_in_the_key_set() -> None:
 
     assert keys
     assert keys == get_key_set()["keys"]
-
-
-def test_key_set_supports_reads_only() -> None:
-    head, posted = (
-        Client().head("/.well-known/jwks.json"),
-        Client(enforce_csrf_checks=True).post("/.well-known/jwks.json"),
-    )
-
-    assert (head.status_code, head.content) == (200, b"")
-    assert (posted.status_code, posted["Allow"], posted["X-Error-Code"]) == (
-        405,
-        "GET, HEAD, OPTIONS",
-        "METHOD_NOT_ALLOWED",
-    )
-    assert posted.json() == {"error": "POST is not allowed here; allowed: GET, HEAD, OPTIONS."}

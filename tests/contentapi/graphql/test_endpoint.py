@@ -1,28 +1,13 @@
 """Status, media types and methods of the endpoint (docs/decisions/0001 and 0014)."""
 
 import json
-from itertools import pairwise
 
 import msgspec
 import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from contentapi.core.errors import (
-    ApiError,
-    Conflict,
-    Forbidden,
-    Internal,
-    Invalid,
-    Malformed,
-    NotFound,
-    RateLimited,
-    TooLarge,
-    Unauthenticated,
-    Unavailable,
-)
 from contentapi.core.identity import Role
-from contentapi.graphql.errors import ErrorReport
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_post
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, build_error_entry
@@ -32,18 +17,6 @@ GRAPHQL = "application/graphql-response+json; charset=utf-8"
 METHODS = "GET, HEAD, POST, OPTIONS"
 HELLO = {"query": "{ __typename }"}
 BAD_LIMIT = "limit must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is 0."
-WORST_FIRST: list[ApiError] = [
-    Internal(),
-    Unavailable(),
-    RateLimited("No."),
-    Unauthenticated("No."),
-    Forbidden("No."),
-    NotFound("No."),
-    Conflict("No."),
-    TooLarge("No."),
-    Invalid({"title": ["No."]}),
-    Malformed("No."),
-]
 
 
 def test_response_without_errors_is_200(gql: GraphQL) -> None:
@@ -72,17 +45,6 @@ def test_data_with_errors_is_294(gql: GraphQL) -> None:
     assert (response.status, response.body) == (294, {"errors": [error], "data": {"a": {"title": "Soup"}, "b": None}})
 
 
-def test_all_root_fields_null_with_errors_has_the_status_of_the_error(gql: GraphQL) -> None:
-    post = make_post()
-
-    response = gql(
-        "query ($id: ID!) { none: post(id: 0) { id } post(id: $id) { comments(limit: 0) { id } } }", id=post.pk
-    )
-
-    assert (response.status, response.codes) == (400, ["BAD_REQUEST"])
-    assert response.body["data"] == {"none": None, "post": None}
-
-
 def test_null_data_after_execution_has_the_status_of_the_error(gql: GraphQL) -> None:
     response = gql("{ __typename posts(limit: 0) { id } }")
 
@@ -109,15 +71,6 @@ def test_worst_of_several_errors_determines_the_status(gql: GraphQL) -> None:
     assert (response.status, response.codes) == (403, ["INVALID", "FORBIDDEN"])
     assert response.body["errors"][0]["extensions"]["fields"] == {"title": ["This must not be empty."]}
     assert response.body["data"] == {"empty": None, "foreign": None}
-
-
-@pytest.mark.parametrize(("worse", "better"), list(pairwise(WORST_FIRST)))
-def test_kind_earlier_in_the_order_is_worse(worse: ApiError, better: ApiError) -> None:
-    one, other = ErrorReport(), ErrorReport()
-
-    one.kinds, other.kinds = [worse, better], [better, worse]
-
-    assert one.worst is other.worst is worse
 
 
 @pytest.mark.django_db

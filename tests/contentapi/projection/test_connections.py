@@ -72,30 +72,6 @@ def test_statement_reads_only_what_is_selected(selection: str, tables: int, part
     } == parts
 
 
-@pytest.mark.parametrize(
-    ("document", "number"),
-    [
-        (
-            "{ postsConnection { edges { node { author { posts { commentsConnection { totalCount } } } } } } }",
-            1,
-        ),
-        ("{ a: postsConnection { totalCount } b: postsConnection(last: 1) { totalCount } posts { id } }", 3),
-        ("{ postsConnection { totalCount } ...F } fragment F on Query { postsConnection { edges { cursor } } }", 1),
-        (
-            "{ posts { a: commentsConnection { totalCount } b: commentsConnection(last: 2) { totalCount } } }",
-            1,
-        ),
-    ],
-)
-def test_each_root_field_executes_one_statement(document: str, number: int) -> None:
-    fill()
-
-    first, second = run(document), run(document)
-
-    assert len(first.statements) == len(second.statements) == number
-    assert first.data == second.data
-
-
 def test_windows_and_filters_with_other_values_share_a_statement() -> None:
     fill()
     everything = run(WINDOW, {"n": 100, "m": 1}, actor=ACTORS["operator"]).data["postsConnection"]["edges"]

@@ -80,17 +80,6 @@ def test_cursor_of_another_post_is_refused_and_nothing_is_inserted() -> None:
     assert Post.objects.get() == other
 
 
-def test_unknown_author_is_invalid_and_nothing_is_inserted() -> None:
-    gone = make_author()
-    gone.delete()
-
-    written = write("{ id }", author=Author(pk=4711))
-
-    assert [error["extensions"]["code"] for error in written.errors] == ["INVALID"]
-    assert written.errors[0]["extensions"]["fields"] == {"authorId": ["There is no author with this id."]}
-    assert not Post.objects.exists()
-
-
 def test_each_mutation_of_an_operation_returns_its_own_post() -> None:
     author = make_author()
     one, two = (f'{{title: "{title}", body: "", authorId: {author.pk}}}' for title in ("One", "Two"))

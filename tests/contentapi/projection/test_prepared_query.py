@@ -92,11 +92,3 @@ def test_insertion_against_a_constraint_raises_and_stores_nothing() -> None:
         PreparedInsert(Author).create(name="x" * 151)
 
     assert not Author.objects.exists()
-
-
-def test_rollback_undoes_an_insertion() -> None:
-    with transaction.atomic():
-        PreparedInsert(Author).create(name="Ines")
-        transaction.set_rollback(True)
-
-    assert not Author.objects.exists()

@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from django.db import connection
 from pytest_django import Settings
 
 from blog.models import Post
@@ -24,27 +23,10 @@ def read_remaining_units(response: Any) -> dict[str, int]:
     return {name: int(remaining) for name, remaining, _ in RATE.findall(response.headers["RateLimit"])}
 
 
-@pytest.mark.parametrize(
-    ("path", "allow"),
-    [
-        ("/posts", "GET, HEAD, POST, OPTIONS"),
-        ("/posts/1", "GET, HEAD, PATCH, DELETE, OPTIONS"),
-        ("/posts/1/publish", "POST, OPTIONS"),
-        ("/posts/1/comments", "GET, HEAD, POST, OPTIONS"),
-        ("/posts/1/comments/1", "GET, HEAD, DELETE, OPTIONS"),
-        ("/authors", "GET, HEAD, OPTIONS"),
-        ("/authors/1", "GET, HEAD, OPTIONS"),
-        ("/authors/1/posts", "GET, HEAD, OPTIONS"),
-        ("/orders", "GET, HEAD, POST, OPTIONS"),
-        ("/orders/1", "GET, HEAD, DELETE, OPTIONS"),
-        ("/orders/1/payment", "POST, OPTIONS"),
-        ("/orders/1/tracking", "GET, HEAD, OPTIONS"),
-        ("/users", "GET, HEAD, POST, OPTIONS"),
-        ("/users/1", "GET, HEAD, DELETE, OPTIONS"),
-    ],
-)
-def test_other_method_is_405_with_allow(path: str, allow: str) -> None:
-    refused, options = send_request("PUT", path), send_request("OPTIONS", path)
+def test_other_method_is_405_with_allow() -> None:
+    allow = "GET, HEAD, PATCH, DELETE, OPTIONS"
+
+    refused, options = send_request("PUT", "/posts/1"), send_request("OPTIONS", "/posts/1")
 
     assert refused.error == (405, "METHOD_NOT_ALLOWED", f"PUT is not allowed here; allowed: {allow}.")
     assert refused.headers["Allow"] == allow
@@ -187,34 +169,9 @@ def test_accept_with_problem_details_gets_them(accept: str) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status"), [("GET", "/nowhere", 404), ("PUT", "/posts", 405), ("GET", "/posts?x=1", 400)]
-)
-def test_every_error_has_problem_details(method: str, path: str, status: int) -> None:
-    response = send_request(method, path, Accept="application/problem+json")
-
-    assert (response.status, response.body["status"], response.headers["Content-Type"]) == (
-        status,
-        status,
-        "application/problem+json",
-    )
-
-
 @pytest.mark.parametrize("accept", ["*/*", "application/problem+json;q=0, application/json"])
 def test_accept_that_does_not_name_problem_details_gets_none(accept: str) -> None:
     assert send_request("GET", "/posts/0", Accept=accept).error == (404, "NOT_FOUND", "There is no post with this id.")
-
-
-def test_500_is_logged_and_reveals_nothing_of_its_cause(caplog: pytest.LogCaptureFixture) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE blog_post RENAME TO lost")
-
-    response = send_request("GET", "/posts")
-
-    assert response.error == (500, "INTERNAL", "Internal server error")
-    assert len(response.headers["X-Request-ID"]) == 32
-    [record] = caplog.records
-    assert (record.name, record.exc_info is not None) == ("contentapi.requests", True)
 
 
 @pytest.mark.parametrize("header", ["X_API_Key", "Authorization"])
@@ -224,10 +181,6 @@ def test_invalid_credential_is_charged_to_the_address(header: str) -> None:
     assert response.error[:2] == (401, "UNAUTHENTICATED")
     assert "WWW-Authenticate" in response.headers
     assert read_remaining_units(response) == {"anonymous": 299}
-
-
-def test_two_credentials_are_400() -> None:
-    assert send_request("GET", "/posts", X_API_Key="x", Authorization="Bearer y").error[:2] == (400, "BAD_REQUEST")
 
 
 def test_write_also_counts_against_the_write_limit() -> None:
@@ -243,17 +196,6 @@ def test_write_also_counts_against_the_write_limit() -> None:
     read, write = send_request("GET", "/posts", actor=author), send_request("POST", "/posts", NEW, actor=author)
     assert read_remaining_units(read) == {"authenticated": 2999}
     assert read_remaining_units(write) == {"authenticated": 2998, "writes": 599}  # with another key of the user
-
-
-def test_request_over_the_limit_is_429_with_retry_after(settings: Settings) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/minute")
-    send_request("GET", "/posts")
-
-    response = send_request("POST", "/posts", NEW)
-
-    assert response.error[:2] == (429, "RATE_LIMITED")
-    assert response.headers["Retry-After"] == "60"
-    assert read_remaining_units(response) == {"anonymous": 0}
 
 
 def test_write_over_the_limit_has_no_effect(settings: Settings) -> None:
