@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.database_template import Template, get_or_create_template
-from tests.e2e.checkout import Checkout
+from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import launch_chromium
 from tests.e2e.live_server import Site, run_site
 from tests.e2e.shared_servers import SharedServer
@@ -27,6 +27,13 @@ def new_checkout(tmp_path: Path) -> Iterator[Checkout]:
 def checkout(tmp_path: Path, template: Template) -> Iterator[Checkout]:
     """A checkout that has run before: it has a migrated database with the demo."""
     yield from stop_at_the_end(Checkout(tmp_path / "a checkout", template))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Run]:
+    """`make run` in a checkout with the demo, for the tests of a module. A test changes rows of its own only."""
+    for checkout in stop_at_the_end(Checkout(tmp_path_factory.mktemp("run") / "a checkout", template)):
+        yield checkout.run().wait_until_ready()
 
 
 def stop_at_the_end(checkout: Checkout) -> Iterator[Checkout]:

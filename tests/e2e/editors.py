@@ -1,6 +1,8 @@
 """Editors who use the admin in Chromium, each in a browser of their own."""
 
+import json
 from typing import Any
+from urllib.request import Request, urlopen
 
 from playwright.sync_api import Browser, Page
 
@@ -33,6 +35,15 @@ def open_admin(browser: Browser, server: Run | LiveServer, email: str, **options
     log_in(page, email)
     page.wait_for_url("**/admin/")
     return page
+
+
+def make_draft(run: Run) -> str:
+    """Create a draft of the admin. Return the path of its form."""
+    data = json.dumps({"title": "Of one test", "body": "Text"}).encode()
+    headers = {"Content-Type": "application/json", "X-API-Key": run.checkout.key}
+    with urlopen(Request(f"http://localhost:{run.port}/posts", data, headers)) as response:
+        post = json.load(response)["id"]
+    return f"/admin/blog/post/{post}/change/?_changelist_filters=status__exact%3Ddraft"
 
 
 def find_post(page: Page, status: str) -> str:

@@ -7,11 +7,12 @@ from http import HTTPStatus
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.checkout import Checkout, Run
-from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
-from tests.e2e.editors import create_editor, find_post, open_admin, save
+from tests.e2e.checkout import Run
+from tests.e2e.chromium import NEEDS_CHROMIUM
+from tests.e2e.editors import create_editor, find_post, make_draft, open_admin, save
 
 pytestmark = NEEDS_CHROMIUM
 AUCKLAND = "Pacific/Auckland"
@@ -19,6 +20,11 @@ SECONDS = 8  # until the time of the schedule
 PATIENCE = 20  # seconds; the clock publishes a post at most 10 seconds after its time
 # The time that the clocks of the browser show in some seconds, as a field for a local time has it
 LATER = "seconds => new Date(Date.now() + 1000 * seconds).toLocaleString('sv').replace(' ', 'T')"
+
+
+@pytest.fixture(scope="module")
+def email(run: Run) -> str:
+    return create_editor(run.checkout, "Ada")
 
 
 def read_status(run: Run, path: str) -> str:
@@ -36,103 +42,91 @@ def fill_time(page: Page, local: str) -> None:
     page.locator("[name=schedule_at_local]").fill(local)
 
 
-def test_editor_schedules_a_post_and_sees_it_published(checkout: Checkout) -> None:
-    run = checkout.run().wait_until_ready()
-    email = create_editor(checkout, "Ada")
-    with launch_chromium() as browser:
-        page = open_admin(browser, run, email, timezone_id=AUCKLAND)
-        path = find_post(page, "draft")
-        page.goto(path)
-        state = page.locator("#post-state")
-        page.locator("#id_title").fill("The tide of tonight")
+def test_editor_schedules_a_post_and_sees_it_published(browser: Browser, run: Run, email: str) -> None:
+    page = open_admin(browser, run, email, timezone_id=AUCKLAND)
+    path = make_draft(run)
+    page.goto(path)
+    state = page.locator("#post-state")
+    page.locator("#id_title").fill("The tide of tonight")
 
-        fill_time(page, "2030-07-01T09:00")
-        expect(state).to_contain_text(re.compile(r"by itself on July 1, 2030 at 9:00\sAM \(Pacific/Auckland\)\."))
-        fill_time(page, page.evaluate(LATER, SECONDS))
-        state.get_by_role("button", name="Schedule").click()
+    fill_time(page, "2030-07-01T09:00")
+    expect(state).to_contain_text(re.compile(r"by itself on July 1, 2030 at 9:00\sAM \(Pacific/Auckland\)\."))
+    fill_time(page, page.evaluate(LATER, SECONDS))
+    state.get_by_role("button", name="Schedule").click()
 
-        expect(page.locator("body")).to_contain_text("“The tide of tonight” will be published on")
-        assert read_status(run, path) == ""
-        deadline = time.monotonic() + SECONDS + PATIENCE
-        while read_status(run, path) != "published" and time.monotonic() < deadline:
-            time.sleep(0.2)
-        assert read_status(run, path) == "published"
-        page.goto(path)
-        expect(page.locator(".post-state-line")).to_contain_text("Published at")
+    expect(page.locator("body")).to_contain_text("“The tide of tonight” will be published on")
+    assert read_status(run, path) == ""
+    deadline = time.monotonic() + SECONDS + PATIENCE
+    while read_status(run, path) != "published" and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert read_status(run, path) == "published"
+    page.goto(path)
+    expect(page.locator(".post-state-line")).to_contain_text("Published at")
 
 
-def test_scheduled_time_is_shown_in_the_zone_of_the_editor_and_kept_by_a_save(checkout: Checkout) -> None:
-    run = checkout.run().wait_until_ready()
-    email = create_editor(checkout, "Ada")
-    with launch_chromium() as browser:
-        page = open_admin(browser, run, email, timezone_id=AUCKLAND)
-        path = find_post(page, "draft")
-        page.goto(path)
-        fill_time(page, "2030-07-01T09:00")
-        page.get_by_role("button", name="Schedule").click()
-        expect(page.locator("body")).to_contain_text("will be published on")
+def test_scheduled_time_is_shown_in_the_zone_of_the_editor_and_kept_by_a_save(
+    browser: Browser, run: Run, email: str
+) -> None:
+    page = open_admin(browser, run, email, timezone_id=AUCKLAND)
+    path = make_draft(run)
+    page.goto(path)
+    fill_time(page, "2030-07-01T09:00")
+    page.get_by_role("button", name="Schedule").click()
+    expect(page.locator("body")).to_contain_text("will be published on")
 
-        berlin = open_admin(browser, run, email, timezone_id="Europe/Berlin")
-        berlin.goto(path)
-        expect(berlin.locator("[name=schedule_at_local]")).to_have_value(re.compile("2030-06-30T23:00"))
-        expect(berlin.locator(".local-time-zone")).to_have_text("Europe/Berlin")
-        berlin.locator("#id_title").fill("New title")
-        save(berlin)
-        berlin.wait_for_url("**/admin/blog/post/?*")
+    berlin = open_admin(browser, run, email, timezone_id="Europe/Berlin")
+    berlin.goto(path)
+    expect(berlin.locator("[name=schedule_at_local]")).to_have_value(re.compile("2030-06-30T23:00"))
+    expect(berlin.locator(".local-time-zone")).to_have_text("Europe/Berlin")
+    berlin.locator("#id_title").fill("New title")
+    save(berlin)
+    berlin.wait_for_url("**/admin/blog/post/?*")
 
-        plain = open_admin(browser, run, email, java_script_enabled=False)
-        plain.goto(path)
-        expect(plain.locator("#id_title")).to_have_value("New title")
-        expect(plain.locator("[name=schedule_at_local]")).to_have_value(re.compile("2030-06-30T21:00"))
-        expect(plain.locator(".local-time-zone")).to_have_text("UTC")
-
-
-def test_archived_post_is_published_again_by_one_button(checkout: Checkout) -> None:
-    run = checkout.run().wait_until_ready()
-    email = create_editor(checkout, "Ada")
-    with launch_chromium() as browser:
-        page = open_admin(browser, run, email)
-        path = find_post(page, "published")
-        page.goto(path)
-        page.get_by_role("button", name="Archive").click()
-        expect(page.locator("body")).to_contain_text("is in the archive.")
-        assert read_status(run, path) == ""
-
-        page.goto(path)
-        page.locator("#submit-row").get_by_role("button", name="Publish again").click()
-
-        expect(page.locator("body")).to_contain_text("is public again.")
-        assert read_status(run, path) == "published"
+    plain = open_admin(browser, run, email, java_script_enabled=False)
+    plain.goto(path)
+    expect(plain.locator("#id_title")).to_have_value("New title")
+    expect(plain.locator("[name=schedule_at_local]")).to_have_value(re.compile("2030-06-30T21:00"))
+    expect(plain.locator(".local-time-zone")).to_have_text("UTC")
 
 
-def test_enter_in_a_field_saves_and_publishes_nothing(checkout: Checkout) -> None:
-    run = checkout.run().wait_until_ready()
-    email = create_editor(checkout, "Ada")
-    with launch_chromium() as browser:
-        page = open_admin(browser, run, email)
-        path = find_post(page, "draft")
-        page.goto(path)
-        page.locator("#id_title").fill("New title")
-        page.locator("[name=schedule_at_local]").press("Enter")
+def test_archived_post_is_published_again_by_one_button(browser: Browser, run: Run, email: str) -> None:
+    page = open_admin(browser, run, email)
+    path = find_post(page, "published")
+    page.goto(path)
+    page.get_by_role("button", name="Archive").click()
+    expect(page.locator("body")).to_contain_text("is in the archive.")
+    assert read_status(run, path) == ""
 
-        page.wait_for_url("**/admin/blog/post/?*")
-        page.goto(path)
-        expect(page.locator("#id_title")).to_have_value("New title")
-        expect(page.locator(".post-state-line")).to_contain_text("Draft")
+    page.goto(path)
+    page.locator("#submit-row").get_by_role("button", name="Publish again").click()
+
+    expect(page.locator("body")).to_contain_text("is public again.")
+    assert read_status(run, path) == "published"
 
 
-def test_posts_are_scheduled_from_the_list(checkout: Checkout) -> None:
-    run = checkout.run().wait_until_ready()
-    email = create_editor(checkout, "Ada")
-    with launch_chromium() as browser:
-        page = open_admin(browser, run, email, timezone_id=AUCKLAND)
-        page.goto("/admin/blog/post/?status__exact=draft")
-        page.locator("input.action-select").first.check()
-        page.locator("select[name=action]").select_option("schedule")
-        page.get_by_role("button", name="Run").click()
+def test_enter_in_a_field_saves_and_publishes_nothing(browser: Browser, run: Run, email: str) -> None:
+    page = open_admin(browser, run, email)
+    path = make_draft(run)
+    page.goto(path)
+    page.locator("#id_title").fill("New title")
+    page.locator("[name=schedule_at_local]").press("Enter")
 
-        expect(page.locator(".local-time-zone")).to_have_text(AUCKLAND)
-        fill_time(page, "2030-07-01T09:00")
-        page.get_by_role("button", name="Schedule: 1 post").click()
+    page.wait_for_url("**/admin/blog/post/?*")
+    page.goto(path)
+    expect(page.locator("#id_title")).to_have_value("New title")
+    expect(page.locator(".post-state-line")).to_contain_text("Draft")
 
-        expect(page.locator("body")).to_contain_text(re.compile(r"will be published on Jul 1, 2030, 9:00\sAM"))
+
+def test_posts_are_scheduled_from_the_list(browser: Browser, run: Run, email: str) -> None:
+    page = open_admin(browser, run, email, timezone_id=AUCKLAND)
+    make_draft(run)
+    page.goto("/admin/blog/post/?status__exact=draft")
+    page.locator("input.action-select").first.check()
+    page.locator("select[name=action]").select_option("schedule")
+    page.get_by_role("button", name="Run").click()
+
+    expect(page.locator(".local-time-zone")).to_have_text(AUCKLAND)
+    fill_time(page, "2030-07-01T09:00")
+    page.get_by_role("button", name="Schedule: 1 post").click()
+
+    expect(page.locator("body")).to_contain_text(re.compile(r"will be published on Jul 1, 2030, 9:00\sAM"))
