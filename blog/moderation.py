@@ -5,7 +5,7 @@ reason not to do it stays as it is.
 """
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 import pgtrigger
@@ -15,13 +15,13 @@ from django.utils import timezone
 
 from blog import selectors, services
 from blog.models import Comment, CommentState
+from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.monitoring.audit import Event, record_event
 
-RESTORABLE_FOR = timedelta(days=30)
 COMMENTS_PER_TRANSACTION = 500  # comments that one transaction of the purge deletes
 
 

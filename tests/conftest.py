@@ -117,7 +117,7 @@ def list_static_files_once() -> Iterator[None]:
 
 @pytest.fixture
 def redis_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisServer]:
-    monkeypatch.setattr(redis, "TIMEOUT", 30)  # the machine may be busy
+    monkeypatch.setattr(redis, "REDIS_TIMEOUT", 30)  # the machine may be busy
     server = RedisServer(tmp_path)
     yield server
     server.kill()

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from contentapi.auth.jwt import TokenError
 from contentapi.auth.sessions import SessionStore
+from contentapi.conf.timeouts import LAST_USE_INTERVAL
 from contentapi.core.errors import Malformed, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
 from contentapi.core.pagination import parse_id
@@ -144,6 +145,6 @@ def find_session_actor(environ: Mapping[str, Any]) -> Actor:
 
 def record_last_use(pk: int, last_used_at: datetime | None, now: datetime) -> None:
     """Store the time at which a key was last used: at most one write per minute, also for concurrent requests."""
-    due = now - ApiKey.LAST_USE_KEPT_EVERY
+    due = now - LAST_USE_INTERVAL
     if last_used_at is None or last_used_at <= due:
         ApiKey.objects.filter(Q(last_used_at=None) | Q(last_used_at__lte=due), pk=pk).update(last_used_at=now)

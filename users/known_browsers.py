@@ -11,11 +11,11 @@ from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponseBase
 
+from contentapi.conf.timeouts import KNOWN_BROWSER_LIFETIME
 from contentapi.core.keyed_hash import compute_keyed_hash
 from users.models import User
 
 COOKIE = "known_browser"
-LIFETIME = 180 * 24 * 3600  # seconds
 MAX_ACCOUNTS = 5  # of one browser, which people may share
 SALT = "users.known_browsers"
 
@@ -34,7 +34,7 @@ def remember_browser(request: HttpRequest, response: HttpResponseBase, user: Use
     response.set_cookie(
         COOKIE,
         signing.dumps([browser or secrets.token_hex(16), latest], salt=SALT),
-        max_age=LIFETIME,
+        max_age=KNOWN_BROWSER_LIFETIME,
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
         samesite="Lax",
@@ -44,7 +44,7 @@ def remember_browser(request: HttpRequest, response: HttpResponseBase, user: Use
 def read_cookie(request: HttpRequest) -> tuple[str, list[str]]:
     """Return the id of the browser and the digests of its accounts; both are empty without a cookie of ours."""
     try:
-        browser, digests = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=LIFETIME)
+        browser, digests = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=KNOWN_BROWSER_LIFETIME)
     except signing.BadSignature:
         return "", []
     return browser, digests

@@ -11,7 +11,7 @@ from django.db.models import Q, Value
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-from contentapi.auth.jwt import LEEWAY
+from contentapi.conf.timeouts import CLOCK_LEEWAY
 from contentapi.core import policy
 from contentapi.core.identity import OPERATOR, Role, Scope
 from contentapi.db.ids import SharedIdField
@@ -111,8 +111,6 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 class ApiKey(models.Model):
     """A credential of a user. The table has only the SHA-256 of the key, which was shown once, when it was created."""
 
-    LAST_USE_KEPT_EVERY = timedelta(minutes=1)
-
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_keys")
     name = models.CharField(max_length=100, help_text="What the key is for.")
     prefix = models.CharField(max_length=32, help_text="The beginning of the key, which names it and is no secret.")
@@ -154,7 +152,7 @@ class IssuedTokenQuerySet(models.QuerySet["IssuedToken"]):
         Their user is deleted, locked or has another role, or their OAuth access token is deleted.
         """
         gone = Q(user=None) | Q(user__is_active=False) | ~Q(user__role=models.F("role"))
-        still = now - timedelta(seconds=LEEWAY + 1)  # a token is accepted for so long after its expiry
+        still = now - timedelta(seconds=CLOCK_LEEWAY + 1)  # a token is accepted for so long after its expiry
         return self.filter(gone | Q(is_oauth=True, access_token=None), expires_at__gt=still)
 
     def prunable(self, now: datetime) -> IssuedTokenQuerySet:

@@ -1,7 +1,7 @@
 """Revoked JWT ids, cached in each process so that a request needs no query.
 
 After a revocation by its own OAuth endpoints, a process refreshes the cache at once. A thread refreshes it every
-`REFRESH_INTERVAL` seconds: other processes revoke tokens, and so do the deletion and the locking of a user and a new
+`REVOCATION_INTERVAL` seconds: other processes revoke tokens, and so do the deletion and the locking of a user and a new
 role.
 """
 
@@ -13,12 +13,12 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
+from contentapi.conf.timeouts import REVOCATION_INTERVAL
 from contentapi.db.postgresql.replicas import read_credential
 from contentapi.http.request_log import describe_exception
 from users.models import IssuedToken
 
 LOG = logging.getLogger("users.revocations")
-REFRESH_INTERVAL = 2.0  # seconds
 
 
 class RevokedTokenCache:
@@ -52,7 +52,7 @@ class RevokedTokenCache:
         """Refresh the cache periodically. Of consecutive failures only the first is logged."""
         has_failed = False
         while True:
-            time.sleep(REFRESH_INTERVAL)
+            time.sleep(REVOCATION_INTERVAL)
             try:
                 close_old_connections()
                 self.refresh()

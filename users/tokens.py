@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from contentapi.auth import jwt
-from contentapi.auth.jwt import MAX_LIFETIME, Claims, TokenError
+from contentapi.auth.jwt import Claims, TokenError
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.conf import conf
+from contentapi.conf.timeouts import ACCESS_TOKEN_LIFETIME, TOKEN_MAX_LIFETIME
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from contentapi.http.hosts import is_issuer
@@ -16,14 +17,13 @@ from contentapi.monitoring.audit import Event, record_event
 from users.models import IssuedToken, User
 
 AUDIENCE = "contentapi"
-ACCESS_TOKEN_LIFE = 600  # seconds
 
 
 def issue_token(
     *,
     user: User,
     scopes: Iterable[Scope] = (),
-    ttl: int = ACCESS_TOKEN_LIFE,
+    ttl: int = ACCESS_TOKEN_LIFETIME,
     issuer: str = "",
     jti: str = "",
     is_oauth: bool = False,
@@ -39,8 +39,8 @@ def issue_token(
     """
     if not user.is_active:
         raise Invalid({"user": ["This account is locked."]})
-    if not 1 <= ttl <= MAX_LIFETIME:
-        raise Invalid({"ttl": [f"From 1 to {MAX_LIFETIME} seconds."]})
+    if not 1 <= ttl <= TOKEN_MAX_LIFETIME:
+        raise Invalid({"ttl": [f"From 1 to {TOKEN_MAX_LIFETIME} seconds."]})
     role, now = Role(user.role), int(time.time())
     ours = {
         "iss": issuer or conf.origin,

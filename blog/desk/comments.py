@@ -16,6 +16,7 @@ from blog.desk import queries
 from blog.desk.filters import DayFilter
 from blog.models import Comment, CommentState, Post
 from blog.moderation import Moderation
+from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from users.desk.actions import Action, Log, Outcome, Perform, list_offered_actions
@@ -73,7 +74,7 @@ ACTIONS = [
         name="delete",
         label="Delete",
         done="Deleted",
-        help=f"The comment can be restored for {moderation.RESTORABLE_FOR.days} days.",
+        help=f"The comment can be restored for {RESTORABLE_FOR.days} days.",
         perform=perform_together(moderation.delete_comments),
         is_permitted=build_permission("delete"),
         is_offered=lambda comment: comment.state != CommentState.DELETED,

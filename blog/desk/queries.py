@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
@@ -16,6 +16,7 @@ from blog.selectors import (
     select_moderated_comments,
     validate_tag,
 )
+from contentapi.conf.timeouts import OVERDUE, RECENT
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
@@ -24,10 +25,8 @@ from contentapi.projection import NEWEST_FIRST
 EXCERPT = 5  # rows of a list on the desk
 NEWEST_COMMENTS = 10  # of a post, beside its form
 MAX_COUNT = 10_000
-RECENT = timedelta(days=1)
 MAX_SUGGESTIONS = 10
 SUGGESTING_POSTS = 5_000  # the newest posts, whose tags are suggested
-OVERDUE = timedelta(minutes=1)  # the clock publishes a post within 10 seconds
 
 
 def find_comment(actor: Actor, comment_id: str) -> Comment | None:

@@ -25,12 +25,12 @@ from blog.files.importing import FileReport, ImportOutcome
 from blog.files.limited_parsing import LimitedParser
 from blog.files.reading import ReadFile
 from blog.models import RUNNING_IMPORT, ImportJob, ImportResult, ImportState
+from contentapi.conf.timeouts import IMPORT_SLICE
 from contentapi.core.errors import ApiError, Forbidden
 from contentapi.core.identity import CLOCK, Actor
 from users.authentication import build_session_actor
 
 logger = logging.getLogger("contentapi.clock")
-LONGEST_SLICE = 3.0  # seconds
 END = "after the last file"
 MAX_IMAGES = 10  # missing images of a file that the plan names
 MAX_ATTEMPTS = 5  # runs that end before the first file is finished
@@ -51,7 +51,7 @@ class ImportWorker:
     def __init__(self) -> None:
         self.run: ImportRun | None = None
 
-    def work(self, stop: Event, *, seconds: float = LONGEST_SLICE) -> bool:
+    def work(self, stop: Event, *, seconds: float = IMPORT_SLICE) -> bool:
         """Work on an import for at most some seconds, or until `stop` is set. Return whether there is more to do.
 
         After a database error, the next call begins the run again. After any other error, the import has failed.

@@ -25,6 +25,7 @@ from blog.files import archives
 from blog.files.importing import ImportOutcome
 from blog.files.limited_parsing import MAX_SECONDS
 from blog.models import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource, PostStatus
+from contentapi.conf.timeouts import IMPORTS_KEPT_FOR
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
@@ -34,7 +35,6 @@ from contentapi.monitoring.audit import Event, record_event
 PIECE = 1_000_000  # bytes of one row: the whole zip file is never in memory
 MAX_WAITING = 3  # uploads of a person that are not started
 MAX_STORED = 200_000_000  # bytes of the uploads of a person that have not ended
-KEPT_FOR = timedelta(days=30)
 SILENCE = timedelta(seconds=20 + MAX_SECONDS)  # without progress of any import: no clock is running
 END_EVENTS = {
     ImportState.DONE: Event.IMPORT_FINISHED,
@@ -201,7 +201,7 @@ def count_outcomes(job: ImportJob) -> dict[str, int]:
 def purge_imports(*, actor: Actor) -> int:
     """Delete the imports that were uploaded more than 30 days ago and do not run. Return their number."""
     policy.require_permission(actor, policy.may_purge_history(actor), "delete old imports")
-    old = ImportJob.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).exclude(RUNNING_IMPORT)
+    old = ImportJob.objects.filter(created_at__lt=timezone.now() - IMPORTS_KEPT_FOR).exclude(RUNNING_IMPORT)
     with transaction.atomic():
         ids = list(old.select_for_update(skip_locked=True).values_list("pk", flat=True))
         if ids:

@@ -11,12 +11,12 @@ from blog.files.front_matter import MarkdownPost
 from blog.files.limited_parsing import LimitedParser
 from blog.files.syntax import InvalidFile
 from blog.models import MAX_NAME
+from contentapi.conf.timeouts import PARSER_WAIT
 from contentapi.core.errors import Invalid
 from contentapi.core.text import is_storable
 
 SUFFIXES = (".md", ".markdown", ".mdx")
 MAX_FILE = 2_000_000  # bytes; the text of a post has at most 200,000 characters
-PATIENCE = 0.2  # seconds of waiting for the parser, after which the caller may do something else
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def read_files(parser: LimitedParser, files: Iterable[MarkdownFile]) -> Iterator
                 continue
             content = file.read()
             parser.begin(content)
-            while not parser.is_done(PATIENCE):
+            while not parser.is_done(PARSER_WAIT):
                 yield None
             post = front_matter.build_post(*parser.finish(), file.location)
             yield ReadFile(file, hashlib.sha256(content).digest(), post)

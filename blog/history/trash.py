@@ -1,7 +1,7 @@
 """Deleted posts, which can be restored for 30 days, and the end of old history."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -12,7 +12,6 @@ from blog import services
 from blog.history.versions import (
     EVENT_COLUMNS,
     PAGE,
-    RESTORABLE_FOR,
     Change,
     build_deletion,
     list_versioned_fields,
@@ -30,13 +29,13 @@ from blog.models import (
     PostStatus,
     PostVersion,
 )
+from contentapi.conf.timeouts import HISTORY_KEPT_FOR, RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.monitoring.audit import Event, record_event
 
-KEPT_FOR = RESTORABLE_FOR + timedelta(hours=1)  # a restore that began in time finds the history
 ROWS_PER_STATEMENT = 500  # rows that one statement of the purge deletes
 
 
@@ -132,7 +131,7 @@ def purge_history(*, actor: Actor) -> int:
     Returns the number of posts. Each batch is a transaction of its own. The history of existing posts is kept.
     """
     policy.require_permission(actor, policy.may_purge_history(actor), "delete the history of posts")
-    end = timezone.now() - KEPT_FOR
+    end = timezone.now() - HISTORY_KEPT_FOR
     for model in (DeletedComment, DeletedPostSource):
         expired = model.objects.filter(pgh_created_at__lt=end).values("pgh_id")[:ROWS_PER_STATEMENT]
         while model.objects.filter(pgh_id__in=expired).delete()[0]:

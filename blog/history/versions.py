@@ -7,7 +7,7 @@ how.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
@@ -19,13 +19,13 @@ from django.utils import timezone
 from blog import selectors, services
 from blog.history.differences import DifferenceLine, compare_texts
 from blog.models import CONTENT, DATABASE, VERSIONED, Author, Post, PostVersion
+from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import NotFound, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 
-RESTORABLE_FOR = timedelta(days=30)
 PAGE = 50  # versions, and deleted posts, of a page
 COMPARED = [name for name in VERSIONED if name not in ("body", "author")]  # as values; see `Comparison`
 EVENT_COLUMNS = ["pgh_label", "pgh_created_at", "pgh_context"]

@@ -16,13 +16,11 @@ from django.db import OperationalError, connection, transaction
 
 from blog.models import CONTENT_FIELDS, MAX_BODY, Kind, Post, PostSearch, SearchChange
 from contentapi.conf import conf
+from contentapi.conf.timeouts import COMPARISON_INTERVAL, INDEXING_LIMIT, LATE_COMMIT
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 
 POSTS_PER_TRANSACTION = 50  # posts of one transaction
-LONGEST_RUN = 3  # seconds of one update, so that due posts do not wait
-LATE_COMMIT = 60  # seconds for which a transaction may be open and commit a lower id than those seen
-COMPARISON_INTERVAL = 600  # seconds
 
 SOURCES = {  # of the words of a field, in SQL
     Kind.LINE: "post.{}",
@@ -77,7 +75,7 @@ class SearchIndexer:
         self.compared: int | None = 0  # the comparison has reached this id; None: no comparison is running
         self.next_comparison = monotonic() + LATE_COMMIT  # the first one can miss transactions that are open now
 
-    def update(self, *, actor: Actor, seconds: float = LONGEST_RUN) -> bool:
+    def update(self, *, actor: Actor, seconds: float = INDEXING_LIMIT) -> bool:
         """Write documents for at most some seconds. Return whether there is more to do.
 
         Changes come first, then new posts, then the comparison, which can take minutes.

@@ -3,7 +3,7 @@
 The page of a post announces itself every 10 seconds. An announcement expires after 90 seconds.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from blog import selectors
 from blog.models import Post, PostPresence
+from contentapi.conf.timeouts import PRESENCE_LIFETIME
 from contentapi.core import policy
 from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
 
-EXPIRES_AFTER = timedelta(seconds=90)
 MOST_PAGES = 50  # pages of one person. Further pages are not announced
 MOST_NAMED = 10
 ROWS_PER_STATEMENT = 500  # expired rows that one announcement deletes
@@ -46,7 +46,7 @@ def announce_page(*, actor: Actor, post_id: str, page: UUID) -> list[PresentPers
     if user_id is None:  # the operator, who has no pages
         return list_people(actor, pk)
     now = timezone.now()
-    expired = PostPresence.objects.filter(seen_at__lt=now - EXPIRES_AFTER).values("pk")[:ROWS_PER_STATEMENT]
+    expired = PostPresence.objects.filter(seen_at__lt=now - PRESENCE_LIFETIME).values("pk")[:ROWS_PER_STATEMENT]
     PostPresence.objects.filter(pk__in=expired).delete()
     pages = PostPresence.objects.filter(user=user_id)
     if not pages.filter(post_id=pk, page=page).update(seen_at=now) and pages.count() < MOST_PAGES:
@@ -88,6 +88,6 @@ def require_writable_post(actor: Actor, post_id: str) -> Post:
 
 
 def list_people(actor: Actor, pk: int) -> list[PresentPerson]:
-    seen = PostPresence.objects.filter(post_id=pk, seen_at__gte=timezone.now() - EXPIRES_AFTER)
+    seen = PostPresence.objects.filter(post_id=pk, seen_at__gte=timezone.now() - PRESENCE_LIFETIME)
     others = seen.exclude(user=actor.user_id).values_list("user__name").annotate(since=Min("opened_at"))
     return [PresentPerson(name, since) for name, since in others.order_by("since")[:MOST_NAMED] if name]

@@ -18,13 +18,11 @@ from jose import jws
 from jose.exceptions import JOSEError
 
 from contentapi.auth.jwk import Key, encode_base64url
+from contentapi.conf.timeouts import CLOCK_LEEWAY, MAX_IAT_LEAD, TOKEN_MAX_LIFETIME
 from contentapi.core.caching import BoundedCache
 from contentapi.core.text import is_storable
 
 MAX_TOKEN = 8 * 1024  # characters
-MAX_LIFETIME = 24 * 3600  # seconds from `iat` to `exp`
-LEEWAY = 30  # seconds by which clocks may differ: added to `exp`, subtracted from `nbf`
-MAX_IAT_LEAD = 60  # seconds by which `iat` may lie in the future
 TYPES = ("at+jwt", "application/at+jwt")
 REFUSED_HEADERS = frozenset({"crit", "b64", "jku", "jwk", "x5u", "x5c", "zip"})
 
@@ -52,8 +50,8 @@ def verify(
 ) -> Claims:
     """Return the claims of a valid token. Raises `TokenError` for any other input, and nothing else.
 
-    `now` is in seconds since 1970. A token expires at `exp` (RFC 7519, section 4.1.4) by a clock that may be `LEEWAY`
-    ahead of ours: it is invalid from `now == exp + LEEWAY` on.
+    `now` is in seconds since 1970. A token expires at `exp` (RFC 7519, section 4.1.4) by a clock that may be
+    `CLOCK_LEEWAY` ahead of ours: it is invalid from `now == exp + CLOCK_LEEWAY` on.
     """
     now = time.time() if now is None else now
     cached = VERIFIED_TOKENS.get(token) if isinstance(token, str) and len(token) <= MAX_TOKEN else None
@@ -68,8 +66,8 @@ def verify(
         claims = verify_signature(str(token), header, key)
         check_times(claims, now)
         check_identity_claims(claims, is_issuer, audience)
-        valid_from = max(int(claims["iat"]) - MAX_IAT_LEAD, int(claims.get("nbf", 0)) - LEEWAY)
-        valid_until = int(claims["exp"]) + LEEWAY
+        valid_from = max(int(claims["iat"]) - MAX_IAT_LEAD, int(claims.get("nbf", 0)) - CLOCK_LEEWAY)
+        valid_until = int(claims["exp"]) + CLOCK_LEEWAY
         claims = MappingProxyType(claims)
         verified = VerifiedToken(claims, header.get("kid"), key, valid_from, valid_until, len(str(token)))
         VERIFIED_TOKENS.put(str(token), verified)
@@ -146,13 +144,13 @@ def verify_signature(token: str, header: Mapping[str, Any], key: Key) -> Claims:
 
 def check_times(claims: Claims, now: float) -> None:
     issued, expires = parse_numeric_date(claims, "iat"), parse_numeric_date(claims, "exp")
-    if now >= expires + LEEWAY:
+    if now >= expires + CLOCK_LEEWAY:
         raise TokenError("expired")
     if issued > now + MAX_IAT_LEAD:
         raise TokenError("iat is in the future")
-    if expires > issued + MAX_LIFETIME:
+    if expires > issued + TOKEN_MAX_LIFETIME:
         raise TokenError("lifetime is too long")
-    if "nbf" in claims and parse_numeric_date(claims, "nbf") > now + LEEWAY:
+    if "nbf" in claims and parse_numeric_date(claims, "nbf") > now + CLOCK_LEEWAY:
         raise TokenError("nbf is in the future")
 
 

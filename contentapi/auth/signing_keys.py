@@ -16,16 +16,13 @@ from threading import Lock
 from django.core.exceptions import ImproperlyConfigured
 
 from contentapi.auth.jwk import Key, KeyProblem
-from contentapi.auth.jwt import LEEWAY, MAX_LIFETIME
 from contentapi.conf import conf
 from contentapi.conf.secret_files import read_or_create
+from contentapi.conf.timeouts import KEY_RELOAD_INTERVAL, RETIRED_KEY_LIFETIME, UNKNOWN_KEY_INTERVAL
 from contentapi.core.identity import OPERATOR
 from contentapi.monitoring.audit import Event, record_event
 
 PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----.*?-----END \1-----", re.DOTALL)
-RELOAD_INTERVAL = 5.0  # seconds between two reads of the folder
-UNKNOWN_KEY_INTERVAL = 1.0  # seconds between two reads that unknown key ids cause
-RETIRED_KEY_LIFETIME = MAX_LIFETIME + LEEWAY + 60  # seconds; the last 60 for servers that learn of the next key late
 
 
 class EnvironmentKeys:
@@ -50,8 +47,8 @@ class EnvironmentKeys:
 class KeyDirectory:
     """The keys in a folder: `1.pem`, `2.pem` and so on. The last one signs.
 
-    Each process reads the folder again every `RELOAD_INTERVAL` seconds. An unknown key id causes a read at once, but at
-    most every `UNKNOWN_KEY_INTERVAL` seconds, because clients can invent key ids.
+    Each process reads the folder again every `KEY_RELOAD_INTERVAL` seconds. An unknown key id causes a read at once,
+    but at most every `UNKNOWN_KEY_INTERVAL` seconds, because clients can invent key ids.
     """
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
@@ -108,7 +105,7 @@ class KeyDirectory:
         self.reload()
 
     def reload_if_stale(self) -> None:
-        if self.clock() - self.loaded_at >= RELOAD_INTERVAL:
+        if self.clock() - self.loaded_at >= KEY_RELOAD_INTERVAL:
             self.reload()
 
     def reload(self) -> None:

@@ -1,12 +1,64 @@
-"""The time-outs of a server, which depend on each other.
+"""All time-outs, intervals and lifetimes, in one place: many depend on each other.
 
-Each is below the next: PostgreSQL ends a statement before a request gives up, a request gives up before the server ends
-its worker. `contentapi.conf.checks` reports settings that contradict this.
+`derive_timeouts` returns those that follow from the settings. Each is below the next: PostgreSQL ends a statement
+before a request gives up, a request gives up before the server ends its worker. `contentapi.conf.checks` reports
+settings that contradict this. The others are constants, in seconds or as a `timedelta`, for comparison with times.
 """
 
+from datetime import timedelta
 from typing import NamedTuple
 
 from contentapi.conf.environment import Environment
+
+# Credentials
+TOKEN_MAX_LIFETIME = 24 * 3600  # from `iat` to `exp` of a JWT
+ACCESS_TOKEN_LIFETIME = 600  # of OAuth
+CLOCK_LEEWAY = 30  # by which clocks may differ: added to `exp`, subtracted from `nbf`
+MAX_IAT_LEAD = 60  # by which `iat` may lie in the future
+KEY_RELOAD_INTERVAL = 5.0  # between two reads of the folder of keys
+UNKNOWN_KEY_INTERVAL = 1.0  # between two reads that unknown key ids cause
+KEY_SET_MAX_AGE = 30  # for which clients cache the public keys
+RETIRED_KEY_LIFETIME = TOKEN_MAX_LIFETIME + CLOCK_LEEWAY + 60  # the last 60 for servers that learn of the next key late
+REVOCATION_INTERVAL = 2.0  # between two reads of the revoked tokens
+KNOWN_BROWSER_LIFETIME = 180 * 24 * 3600  # without a login
+LAST_USE_INTERVAL = timedelta(minutes=1)  # between two updates of the last use of an API key
+
+# Stored requests
+IDEMPOTENCY_RETENTION = timedelta(hours=24)  # of the response to a POST with a key
+DOCUMENT_LIFETIME = 7 * 24 * 3600  # of a persisted document in Redis
+
+# Content
+RESTORABLE_FOR = timedelta(days=30)  # a deleted post or comment
+HISTORY_KEPT_FOR = RESTORABLE_FOR + timedelta(hours=1)  # a restore that began in time finds the history
+IMPORTS_KEPT_FOR = timedelta(days=30)
+IMPORT_SLICE = 3.0  # of an import, after which the clock does other work
+PARSER_WAIT = 0.2  # for the parser, after which the caller may do something else
+PRESENCE_LIFETIME = timedelta(seconds=90)  # of an announcement that a page is open
+INDEXING_LIMIT = 3  # of one update of the search index, so that due posts do not wait
+LATE_COMMIT = 60  # for which a transaction may be open and commit a lower id than those seen
+COMPARISON_INTERVAL = 600  # between two comparisons of the search index with the posts
+RECENT = timedelta(days=1)  # what the first page of the desk shows
+OVERDUE = timedelta(minutes=1)  # of a scheduled post; the clock publishes it within 10 seconds
+
+# Monitoring
+SNAPSHOT_INTERVAL = 1.0  # between two snapshots of the figures of a process
+COLLECT_INTERVAL = 30  # between two looks for processes that have ended
+OUTAGE_INTERVAL = 1.0  # between two log lines about an outage
+TRACE_STOP_LIMIT = 2.0  # for which a worker waits at its end for the collector
+TRACE_LOG_INTERVAL = 60.0  # between two log lines about a collector that fails
+
+# Redis
+REDIS_TIMEOUT = 0.2  # to connect, and then for each response
+REDIS_RETRY_INTERVAL = 5.0  # between two attempts to use a Redis that has failed
+
+# PostgreSQL
+MAX_LOCK_TIMEOUT = 2.0  # for which a request waits for a lock at most
+MIGRATION_LOCK_TIMEOUT = MAX_LOCK_TIMEOUT / 2  # below it: a request behind the migration must not fail
+MIGRATION_PAUSE = 3  # in which requests that waited behind the migration are processed
+POSTGRES_START_LIMIT = 60  # of the embedded server, which may include crash recovery
+POSTGRES_RESTART_LIMIT = 10  # for which a request waits for a restart, and then for another process that restarts it
+POSTGRES_RESTART_PAUSE = 5  # between a failed restart and the next attempt of the process
+PROGRAM_STOP_LIMIT = 10  # for which pg_dump or pg_restore may end after SIGTERM
 
 
 class Timeouts(NamedTuple):
@@ -33,7 +85,7 @@ def derive_timeouts(environment: Environment) -> Timeouts:
     statements = max(environment.contentapi_max_root_fields, 2 * environment.contentapi_max_mutations)
     return Timeouts(
         statement=statement,
-        lock=min(2.0, statement),
+        lock=min(MAX_LOCK_TIMEOUT, statement),
         idle_in_transaction=worker / 2,
         slot=2 * statement,
         worker=worker,

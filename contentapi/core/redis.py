@@ -4,11 +4,10 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from contentapi.conf.timeouts import REDIS_RETRY_INTERVAL, REDIS_TIMEOUT
 from contentapi.core.circuit_breaker import CircuitBreaker
 from contentapi.monitoring.traces import trace
 
-TIMEOUT = 0.2  # seconds to connect, and then for each response
-RETRY_INTERVAL = 5.0  # seconds between two attempts to use a Redis that has failed
 ATTRIBUTES = {"db.system.name": "redis"}  # of spans
 
 T = TypeVar("T")
@@ -46,11 +45,11 @@ class GuardedRedis:
     ) -> None:
         from redis.exceptions import RedisError
 
-        self.client = connect_redis(url, timeout=TIMEOUT)
+        self.client = connect_redis(url, timeout=REDIS_TIMEOUT)
         self.failures = (RedisError, OSError)
         self.report_loss = report_loss
         self.report_return = report_return
-        self.breaker = CircuitBreaker(RETRY_INTERVAL, clock)
+        self.breaker = CircuitBreaker(REDIS_RETRY_INTERVAL, clock)
 
     def execute(self, name: str, command: Callable[[], T]) -> T:
         """Return the result of a command, under whose name a span appears. Raises `RedisUnavailable`."""

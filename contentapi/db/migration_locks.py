@@ -11,7 +11,9 @@ from typing import Any
 from django.db import OperationalError
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 
-LOCK_TIMEOUT = "1s"  # below the lock_timeout of the servers, 2s: a request behind the migration must not fail
+from contentapi.conf.timeouts import MIGRATION_LOCK_TIMEOUT
+
+LOCK_TIMEOUT = f"{MIGRATION_LOCK_TIMEOUT:g}s"
 # These wait for old transactions without blocking reads or writes. A time-out would leave an invalid index behind.
 PATIENT_STATEMENTS = ("CREATE INDEX CONCURRENTLY", "CREATE UNIQUE INDEX CONCURRENTLY", "DROP INDEX CONCURRENTLY")
 

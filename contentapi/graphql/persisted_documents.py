@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 from contentapi.conf import conf
+from contentapi.conf.timeouts import DOCUMENT_LIFETIME
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import Malformed
 from contentapi.core.redis import GuardedRedis, RedisUnavailable
@@ -28,7 +29,6 @@ VERSION = 1
 SHA256 = re.compile(r"[0-9a-f]{64}")
 MAX_ID = 200  # characters of an id in an error message
 SLOTS = 4096  # documents in Redis at most
-EXPIRY = 7 * 24 * 3600  # seconds until Redis drops a document
 REDIS_PREFIX = "contentapi:persisted:"
 
 
@@ -150,7 +150,7 @@ class SharedTexts:
 
     def put(self, digest: str, text: str) -> None:
         with suppress(RedisUnavailable):
-            self.redis.execute("set", lambda: self.redis.client.set(get_slot(digest), text.encode(), EXPIRY))
+            self.redis.execute("set", lambda: self.redis.client.set(get_slot(digest), text.encode(), DOCUMENT_LIFETIME))
 
     def report_loss(self, error: str) -> None:
         LOG.error("Redis is unavailable (%s). Persisted queries are kept in this process.", error)

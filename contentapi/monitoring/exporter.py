@@ -18,12 +18,12 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
+from contentapi.conf.timeouts import COLLECT_INTERVAL
 from contentapi.monitoring.figures import FOLDER_VARIABLE, HistogramState, Labels, Snapshot, build_snapshot_name
 from contentapi.monitoring.metrics import METRICS
 from contentapi.monitoring.owned_folder import OwnedFolder
 
 FOLDER_PREFIX = "contentapi-metrics-"
-COLLECT_INTERVAL = 30  # seconds between two looks for processes that have ended
 SNAPSHOT = msgspec.json.Decoder(Snapshot)
 
 

@@ -23,11 +23,11 @@ from opentelemetry.trace import Span, SpanKind, StatusCode, get_current_span, se
 from opentelemetry.trace import Tracer as OTelTracer
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from contentapi.conf.timeouts import TRACE_LOG_INTERVAL
 from contentapi.monitoring.records import RequestRecord, RequestTrace, current_record
 from contentapi.monitoring.repeated import RepeatedLine
 
 LOG = logging.getLogger("contentapi.traces")
-LOG_INTERVAL = 60.0  # seconds
 DEFAULT_SERVICE = "contentapi"
 STANDARD_METHODS = frozenset({"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"})
 UNTRACED_PATHS = frozenset({"/healthz", "/readyz"})
@@ -192,7 +192,7 @@ class CollectorLog(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self.line = RepeatedLine(LOG_INTERVAL, write_failures)
+        self.line = RepeatedLine(TRACE_LOG_INTERVAL, write_failures)
 
     def emit(self, record: logging.LogRecord) -> None:
         self.line.add(describe_line(record))

@@ -16,10 +16,10 @@ from pathlib import Path
 from threading import Lock, Timer
 from typing import BinaryIO
 
+from contentapi.conf.timeouts import OUTAGE_INTERVAL
 from contentapi.monitoring.owned_folder import OwnedFolder
 
 OUTAGE_LOG = logging.getLogger("contentapi.outages")
-OUTAGE_INTERVAL = 1.0  # seconds between two lines
 FILE_VARIABLE = "CONTENTAPI_OUTAGE_FILE"  # the shared file; set by the process that starts the others
 FOLDER_PREFIX = "contentapi-outages-"
 

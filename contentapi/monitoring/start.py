@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import psutil
 
+from contentapi.conf.timeouts import SNAPSHOT_INTERVAL
 from contentapi.monitoring.figures import FIGURES, FOLDER_VARIABLE, Figures, Sample, build_snapshot_name
 
 LOG = logging.getLogger("contentapi.metrics")
-INTERVAL = 1.0  # seconds between two snapshots
 
 
 class SnapshotWriter:
@@ -36,7 +36,7 @@ class SnapshotWriter:
         Thread(target=self.run, name="metrics", daemon=True).start()
 
     def run(self) -> None:
-        while not self.stop.wait(INTERVAL):
+        while not self.stop.wait(SNAPSHOT_INTERVAL):
             self.write()
 
     def write(self) -> None:

@@ -14,9 +14,9 @@ from threading import Event, Thread
 from typing import Any, Protocol
 
 from contentapi.conf import conf
+from contentapi.conf.timeouts import TRACE_STOP_LIMIT
 from contentapi.monitoring.records import RequestRecord, current_record
 
-STOP_LIMIT = 2.0  # seconds that a worker waits at its end for the collector
 TRACEPARENT = re.compile(r"(?:00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}|(?!00|ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?)")  # fmt: skip  # noqa: E501
 UNTRACED: AbstractContextManager[Any] = nullcontext(lambda _: None)
 
@@ -70,11 +70,11 @@ def start_tracing() -> None:
 
 
 def stop_tracing() -> None:
-    """Send the spans that are left, within `STOP_LIMIT`. Call this at the end of a worker."""
+    """Send the spans that are left, within `TRACE_STOP_LIMIT`. Call this at the end of a worker."""
     TRACING.tracer = None
     if TRACING.stopper is not None:
         TRACING.ending.set()
-        TRACING.stopper.join(STOP_LIMIT)
+        TRACING.stopper.join(TRACE_STOP_LIMIT)
 
 
 def begin_trace(record: RequestRecord, environ: Mapping[str, Any]) -> None:

@@ -12,7 +12,8 @@ from contextlib import suppress
 from math import ceil
 from threading import Lock
 
-from contentapi.core.redis import RETRY_INTERVAL, GuardedRedis, RedisUnavailable
+from contentapi.conf.timeouts import REDIS_RETRY_INTERVAL
+from contentapi.core.redis import GuardedRedis, RedisUnavailable
 from contentapi.rate_limits.limits import Charge
 from contentapi.rate_limits.memory import KeyWindow
 from contentapi.rate_limits.redis_windows import RedisWindows
@@ -135,7 +136,7 @@ class RedisCounter:
             "Next attempt in %g s.",
             error,
             self.counted_in_process,
-            RETRY_INTERVAL,
+            REDIS_RETRY_INTERVAL,
         )
 
     def report_return(self) -> None:

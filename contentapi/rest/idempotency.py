@@ -8,7 +8,7 @@ before.
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -16,6 +16,7 @@ import msgspec
 from django.db import connection, transaction
 from django.utils import timezone
 
+from contentapi.conf.timeouts import IDEMPOTENCY_RETENTION
 from contentapi.core.errors import ApiError, Conflict, Internal, Invalid, Malformed
 from contentapi.core.identity import Actor
 from contentapi.http.error_response import error_response
@@ -23,7 +24,6 @@ from contentapi.http.response import Response
 from contentapi.models import IdempotencyRecord
 
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
-RETENTION = timedelta(hours=24)
 PURGE_BATCH = 10  # expired records that each new record deletes
 
 
@@ -46,7 +46,7 @@ def replay_or_execute(
             message = "The first request with this Idempotency-Key is still running. Try again shortly."
             raise Conflict(message, headers={"Retry-After": "1"})
         now = timezone.now()
-        record = IdempotencyRecord.objects.filter(key=key, created_at__gt=now - RETENTION).first()
+        record = IdempotencyRecord.objects.filter(key=key, created_at__gt=now - IDEMPOTENCY_RETENTION).first()
         if record is not None:
             return replay_response(record, request)
         response = execute_in_savepoint(action, environ.get("HTTP_ACCEPT", ""))
@@ -99,6 +99,6 @@ def store_response(response: Response, key: str, request: str, now: datetime) ->
     fields = ["request", "status", "headers", "body", "created_at"]
     # Replaces an expired record with the same key.
     IdempotencyRecord.objects.bulk_create([record], update_conflicts=True, unique_fields=["key"], update_fields=fields)
-    expired = IdempotencyRecord.objects.filter(created_at__lte=now - RETENTION).order_by("created_at")
+    expired = IdempotencyRecord.objects.filter(created_at__lte=now - IDEMPOTENCY_RETENTION).order_by("created_at")
     locked = expired.select_for_update(skip_locked=True).values("key")[:PURGE_BATCH]
     IdempotencyRecord.objects.filter(key__in=locked).delete()

@@ -9,9 +9,9 @@ from django.conf import settings
 from graphql import build_schema, is_input_object_type, is_introspection_type, is_object_type
 
 from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE
-from blog.moderation import RESTORABLE_FOR
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
 from contentapi import clock
+from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.pagination import DEFAULT_PAGE
 from contentapi.rest.pages import MAX_OFFSET
 from orders.models import LARGEST_TOTAL, SMALLEST_TOTAL

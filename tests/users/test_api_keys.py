@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from contentapi.conf.timeouts import LAST_USE_INTERVAL
 from contentapi.core.errors import Conflict, Unauthenticated
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from tests.blog.racing import race
@@ -254,7 +255,7 @@ def test_last_use_is_recorded_once_per_minute() -> None:
 def test_last_use_is_recorded_again_after_a_minute() -> None:
     key = make_key()
     before = timezone.now()
-    change_key(last_used_at=before - ApiKey.LAST_USE_KEPT_EVERY)
+    change_key(last_used_at=before - LAST_USE_INTERVAL)
 
     authenticate({"X-API-Key": key})
 

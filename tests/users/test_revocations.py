@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from contentapi.auth.jwt import LEEWAY
+from contentapi.conf.timeouts import CLOCK_LEEWAY
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import Role
 from tests.factories import make_user
@@ -46,7 +46,7 @@ def test_token_of_a_changed_or_deleted_user_is_refused(change: Callable[[User], 
     assert authenticate({"Authorization": f"Bearer {stays}"}).user_id == other.pk
 
 
-@pytest.mark.parametrize("seconds", [-600, -1, 0, LEEWAY - 1])
+@pytest.mark.parametrize("seconds", [-600, -1, 0, CLOCK_LEEWAY - 1])
 def test_revoked_token_stays_revoked_until_its_leeway_ends(seconds: int) -> None:
     user, now = make_user(), timezone.now()
     tokens.issue_token(user=user, jti="ends")

@@ -10,13 +10,14 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from contentapi.auth import jwt
-from contentapi.auth.jwt import MAX_LIFETIME, TokenError
+from contentapi.auth.jwt import TokenError
 from contentapi.auth.signing_keys import get_key_ring
+from contentapi.conf.timeouts import ACCESS_TOKEN_LIFETIME, TOKEN_MAX_LIFETIME
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from tests.factories import make_user
 from users import tokens
-from users.tokens import ACCESS_TOKEN_LIFE, AUDIENCE, issue_token, read_claims
+from users.tokens import AUDIENCE, issue_token, read_claims
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +40,7 @@ def test_token_contains_the_user_the_scopes_and_the_times() -> None:
         "role": "author",
         "scope": "posts:read posts:write",
         "iat": issued,
-        "exp": issued + ACCESS_TOKEN_LIFE,
+        "exp": issued + ACCESS_TOKEN_LIFETIME,
         "jti": jti,
     }
 
@@ -82,7 +83,7 @@ def test_additional_claims_do_not_replace_the_standard_claims() -> None:
     assert (claims["sub"], claims["role"], claims["aud"]) == (str(user.pk), "reader", AUDIENCE)
 
 
-@pytest.mark.parametrize("ttl", [1, MAX_LIFETIME])
+@pytest.mark.parametrize("ttl", [1, TOKEN_MAX_LIFETIME])
 def test_lifetime_may_be_from_one_second_to_one_day(ttl: int) -> None:
     claims = read_claims(issue_token(user=make_user(), ttl=ttl))
 
@@ -90,7 +91,7 @@ def test_lifetime_may_be_from_one_second_to_one_day(ttl: int) -> None:
     assert claims["exp"] - claims["iat"] == ttl
 
 
-@pytest.mark.parametrize("ttl", [0, -1, MAX_LIFETIME + 1])
+@pytest.mark.parametrize("ttl", [0, -1, TOKEN_MAX_LIFETIME + 1])
 def test_lifetime_out_of_range_is_invalid(ttl: int) -> None:
     with pytest.raises(Invalid) as raised:
         issue_token(user=make_user(), ttl=ttl)

@@ -24,8 +24,8 @@ from blog.desk.posts import conflict, history, presence, save, states, writing
 from blog.desk.posts.form import PostForm
 from blog.desk.posts.list import LightPostList, lists_scheduled, search_posts
 from blog.desk.posts.source import SourceInline
-from blog.history.versions import RESTORABLE_FOR
 from blog.models import Post, PostStatus
+from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.errors import ApiError, NotFound, VersionConflict
 from contentapi.core.identity import Actor

@@ -12,9 +12,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from blog import services, states
 from blog.desk.local_times import LocalTimeField
-from blog.history.versions import RESTORABLE_FOR
 from blog.models import Post, PostStatus
 from blog.states import StateAction
+from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid
 from contentapi.core.identity import Actor

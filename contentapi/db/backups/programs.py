@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from contentapi.conf.timeouts import PROGRAM_STOP_LIMIT
 from contentapi.db.embedded.programs import PROGRAMS as EMBEDDED_PROGRAMS
 
 # Where Debian, Red Hat, Homebrew and Postgres.app install the programs of a major version.
@@ -27,7 +28,6 @@ NEWEST_MAJOR = 25  # of the versions that are looked for
 SETS_TRANSACTION_TIMEOUT = 17  # since this version, pg_restore sets a parameter that older servers reject
 VERSION = re.compile(r"\(PostgreSQL\) ((\d+)\S*)")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PATIENCE = 10  # seconds for a terminated program to end
 
 
 class BackupError(Exception):
@@ -73,7 +73,7 @@ def read_version(path: Path) -> Program | None:
     """Return the program at this path with its version, or None if it is missing or does not run."""
     try:
         printed = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, check=True, timeout=PATIENCE
+            [path, "--version"], capture_output=True, text=True, check=True, timeout=PROGRAM_STOP_LIMIT
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
@@ -125,7 +125,7 @@ def end_process(process: "subprocess.Popen[bytes]") -> None:
     if process.poll() is None:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
-            process.wait(PATIENCE)
+            process.wait(PROGRAM_STOP_LIMIT)
     if process.poll() is None:
         process.kill()
         process.wait()

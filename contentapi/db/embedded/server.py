@@ -31,6 +31,7 @@ from pathlib import Path
 
 import psutil
 
+from contentapi.conf.timeouts import POSTGRES_RESTART_LIMIT, POSTGRES_RESTART_PAUSE, POSTGRES_START_LIMIT
 from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_account, grant_server_account_access
 
 PORT = 5432  # names the socket; nothing listens on TCP
@@ -38,9 +39,6 @@ LOG = logging.getLogger("contentapi.embedded")
 UNSAFE = set('$`"\\\n')  # initdb and pg_ctl pass paths to a shell, in double quotes
 UNQUOTABLE = set(" ,'\"\\")  # in the folder of the socket
 TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PATIENCE = 60  # seconds for a start, which may include crash recovery
-RESTART_PATIENCE = 10  # seconds that a request waits for a restart, and then for another process that restarts it
-RESTART_PAUSE = 5  # seconds between a failed restart and the next attempt of the process
 
 
 class EmbeddedServer:
@@ -69,19 +67,19 @@ class EmbeddedServer:
         if time.monotonic() < self._no_restart_before:
             return False
         try:
-            with self._exclusive(RESTART_PATIENCE):
+            with self._exclusive(POSTGRES_RESTART_LIMIT):
                 if self._lock is None:  # released: this process is ending
                     return False
                 self._acquire_own_lock()
                 if self._postmaster() is None:
-                    self._start(RESTART_PATIENCE)
+                    self._start(POSTGRES_RESTART_LIMIT)
                     LOG.warning("The embedded PostgreSQL was not running and has been started again.")
                 self._socket_folder = self._record()[4]
-                return self._wait_until_ready(RESTART_PATIENCE)
+                return self._wait_until_ready(POSTGRES_RESTART_LIMIT)
         except TimeoutError:
             return False
         except (SystemExit, OSError) as error:
-            self._no_restart_before = time.monotonic() + RESTART_PAUSE
+            self._no_restart_before = time.monotonic() + POSTGRES_RESTART_PAUSE
             LOG.error("The embedded PostgreSQL cannot be started again: %r", str(error))  # noqa: TRY400 - in one line
             return False
 
@@ -162,7 +160,7 @@ class EmbeddedServer:
         self._run("initdb", *locale, *access, "--data-checksums", "-D", str(draft), owner=draft)
         draft.rename(self.data)
 
-    def _start(self, patience: int = PATIENCE) -> None:
+    def _start(self, patience: int = POSTGRES_START_LIMIT) -> None:
         self._clean_up_stale_server()
         if os.geteuid() == 0:
             grant_server_account_access(self.data)
@@ -193,7 +191,7 @@ class EmbeddedServer:
         except (ValueError, OSError, psutil.Error):
             return None
 
-    def _wait_until_ready(self, patience: float = PATIENCE) -> bool:
+    def _wait_until_ready(self, patience: float = POSTGRES_START_LIMIT) -> bool:
         """Wait until the server accepts connections. Returns False if it does not, as when it was being stopped."""
         deadline = time.monotonic() + patience
         while self._postmaster() is not None and time.monotonic() < deadline:

@@ -7,10 +7,10 @@ from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands.migrate import Command as MigrateCommand
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 
+from contentapi.conf.timeouts import MIGRATION_PAUSE
 from contentapi.db.migration_locks import LOCK_TIMEOUT, is_lock_failure, limit_locks
 
 ATTEMPTS = 10
-PAUSE = 3  # seconds, in which requests that waited behind the migration are processed
 
 
 class Command(MigrateCommand):
@@ -38,6 +38,6 @@ class Command(MigrateCommand):
                     raise CommandError(
                         "A long transaction or much load prevents it. Run migrate again: earlier migrations are kept."
                     ) from error
-                time.sleep(PAUSE)
+                time.sleep(MIGRATION_PAUSE)
             else:
                 return

@@ -6,7 +6,8 @@ import pytest
 
 from contentapi.auth import jwt
 from contentapi.auth.jwk import Key
-from contentapi.auth.jwt import LEEWAY, VERIFIED_TOKENS, TokenError, encode
+from contentapi.auth.jwt import VERIFIED_TOKENS, TokenError, encode
+from contentapi.conf.timeouts import CLOCK_LEEWAY
 from tests.contentapi.auth.tokens import CLAIMS, KEYS, NOW, OTHER, RSA, SHARED, get_rejection_reason, verify_token
 
 
@@ -34,8 +35,8 @@ def test_signature_is_verified_once(key: Key, request: pytest.FixtureRequest) ->
 
 
 def test_times_are_checked_again() -> None:
-    assert get_rejection_reason(encode_and_cache(), now=NOW + 600 + LEEWAY) == "expired"
-    assert get_rejection_reason(encode_and_cache(nbf=NOW), now=NOW - LEEWAY - 1) == "nbf is in the future"
+    assert get_rejection_reason(encode_and_cache(), now=NOW + 600 + CLOCK_LEEWAY) == "expired"
+    assert get_rejection_reason(encode_and_cache(nbf=NOW), now=NOW - CLOCK_LEEWAY - 1) == "nbf is in the future"
 
 
 def test_audience_and_issuer_are_checked_again() -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from contentapi.auth.jwt import LEEWAY, MAX_IAT_LEAD, MAX_LIFETIME, encode
+from contentapi.auth.jwt import encode
+from contentapi.conf.timeouts import CLOCK_LEEWAY, MAX_IAT_LEAD, TOKEN_MAX_LIFETIME
 from tests.contentapi.auth.tokens import (
     CLAIMS,
     ISSUER,
@@ -23,7 +24,14 @@ from tests.contentapi.auth.tokens import (
 
 @pytest.mark.parametrize(
     ("late", "valid"),
-    [(-1, True), (0, True), (LEEWAY - 1, True), (LEEWAY - 0.001, True), (LEEWAY, False), (LEEWAY + 1, False)],
+    [
+        (-1, True),
+        (0, True),
+        (CLOCK_LEEWAY - 1, True),
+        (CLOCK_LEEWAY - 0.001, True),
+        (CLOCK_LEEWAY, False),
+        (CLOCK_LEEWAY + 1, False),
+    ],
 )
 def test_token_is_valid_until_exp_plus_leeway(late: float, *, valid: bool) -> None:
     token, now = encode(CLAIMS, RSA), CLAIMS["exp"] + late  # type: ignore[operator]
@@ -64,7 +72,9 @@ def test_exp_and_iat_are_required(name: str) -> None:
     assert get_rejection_reason(encode(omit(CLAIMS, name), RSA)) == f"{name} is missing, or not a number"
 
 
-@pytest.mark.parametrize(("lifetime", "valid"), [(MAX_LIFETIME, True), (MAX_LIFETIME + 1, False), (10**9, False)])
+@pytest.mark.parametrize(
+    ("lifetime", "valid"), [(TOKEN_MAX_LIFETIME, True), (TOKEN_MAX_LIFETIME + 1, False), (10**9, False)]
+)
 def test_lifetime_of_more_than_a_day_is_rejected(lifetime: int, *, valid: bool) -> None:
     claims = {**CLAIMS, "exp": NOW + lifetime}
 
@@ -84,7 +94,7 @@ def test_iat_more_than_a_minute_in_the_future_is_rejected(ahead: int, *, valid: 
         assert get_rejection_reason(encode(claims, RSA)) == "iat is in the future"
 
 
-@pytest.mark.parametrize(("ahead", "valid"), [(-100, True), (LEEWAY, True), (LEEWAY + 1, False)])
+@pytest.mark.parametrize(("ahead", "valid"), [(-100, True), (CLOCK_LEEWAY, True), (CLOCK_LEEWAY + 1, False)])
 def test_nbf_in_the_future_is_rejected(ahead: int, *, valid: bool) -> None:
     claims = {**CLAIMS, "nbf": NOW + ahead}
 

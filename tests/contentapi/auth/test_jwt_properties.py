@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
 from contentapi.auth.jwk import Key
-from contentapi.auth.jwt import LEEWAY, MAX_IAT_LEAD, Claims, TokenError, encode, verify
+from contentapi.auth.jwt import Claims, TokenError, encode, verify
+from contentapi.conf.timeouts import CLOCK_LEEWAY, MAX_IAT_LEAD
 from tests.thoroughness import scale_examples
 
 ISSUER = "https://api.example.invalid"
@@ -64,7 +65,7 @@ def get_rejection_reason(token: str, now: float) -> str:
     key=some.sampled_from([RSA, SHARED]),
     names=some.tuples(TEXTS.filter(bool), TEXTS.filter(bool)).filter(lambda pair: "\0" not in "".join(pair)),
     issued=some.integers(-600, MAX_IAT_LEAD),
-    life=some.integers(600 - LEEWAY + 1, 80_000),
+    life=some.integers(600 - CLOCK_LEEWAY + 1, 80_000),
     more=some.dictionaries(
         TEXTS.filter(lambda name: name not in {"iss", "aud", "sub", "jti", "iat", "exp", "nbf"}), VALUES
     ),
@@ -174,7 +175,7 @@ def base64url(content: bytes) -> str:
 
 def pyjwt_accepts(token: str) -> bool:
     """Return whether PyJWT accepts a token, with our leeway for each time."""
-    return is_decoded(token, leeway=LEEWAY, verify_iat=False) and is_decoded(
+    return is_decoded(token, leeway=CLOCK_LEEWAY, verify_iat=False) and is_decoded(
         token, leeway=MAX_IAT_LEAD, verify_iat=True
     )
 

@@ -10,7 +10,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from contentapi.auth.jwk import Key
-from contentapi.auth.signing_keys import RELOAD_INTERVAL, RETIRED_KEY_LIFETIME, UNKNOWN_KEY_INTERVAL, KeyDirectory
+from contentapi.auth.signing_keys import KeyDirectory
+from contentapi.conf.timeouts import KEY_RELOAD_INTERVAL, RETIRED_KEY_LIFETIME, UNKNOWN_KEY_INTERVAL
 from tests.contentapi.auth.signing_keys import generate_key, get_key_ids, read_key
 
 
@@ -70,7 +71,7 @@ def test_other_process_signs_with_a_new_key_after_the_reload_interval(tmp_path: 
     old = here.get_signing_key()
     new = there.rotate()
 
-    clock.now += RELOAD_INTERVAL - 0.1
+    clock.now += KEY_RELOAD_INTERVAL - 0.1
     assert here.get_signing_key() == old
     clock.now += 0.1
     assert here.get_signing_key() == new
@@ -93,7 +94,7 @@ def test_regular_reload_does_not_delay_the_search_for_a_new_key(tmp_path: Path) 
     clock = Clock()
     here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
     old = here.get_signing_key()
-    clock.now += RELOAD_INTERVAL
+    clock.now += KEY_RELOAD_INTERVAL
     here.get(old.kid)
 
     new = there.rotate()

@@ -10,13 +10,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from contentapi.conf.timeouts import OUTAGE_INTERVAL
 from contentapi.monitoring import repeated
-from contentapi.monitoring.repeated import OUTAGE_INTERVAL, RepeatedLine, write_outage
+from contentapi.monitoring.repeated import RepeatedLine, write_outage
 
 CHILD = """
 import logging, sys, time
 logging.basicConfig(format="%(message)s", stream=sys.stdout)
-from contentapi.monitoring.repeated import OUTAGE_INTERVAL, RepeatedLine, write_outage
+from contentapi.conf.timeouts import OUTAGE_INTERVAL
+from contentapi.monitoring.repeated import RepeatedLine, write_outage
 log = RepeatedLine(OUTAGE_INTERVAL, write_outage, sys.argv[1])
 for _ in range(100):
     log.add("connection refused")

@@ -14,9 +14,9 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from pytest_django import Settings
 
+from contentapi.conf.timeouts import REDIS_RETRY_INTERVAL
 from contentapi.core import redis
 from contentapi.core.errors import RateLimited
-from contentapi.core.redis import RETRY_INTERVAL
 from contentapi.rate_limits.counters import InProcessCounter, RedisCounter
 from contentapi.rate_limits.limits import Charge, Limit
 from tests.contentapi.rate_limits.counting import Clock
@@ -168,7 +168,7 @@ def test_requests_are_counted_in_process_until_redis_is_available_again(
         redis_server.start()
         before_the_retry = consume(counter)[0]
 
-        clock.now += RETRY_INTERVAL
+        clock.now += REDIS_RETRY_INTERVAL
         after_the_retry = consume(counter)
 
     assert without_redis == [True] * 10 + [False] * 2  # by the windows of this process
@@ -190,7 +190,7 @@ def test_redis_that_stays_down_is_logged_once_per_interval(
         for _ in range(3):
             for _ in range(20):
                 consume(counter)
-            clock.now += RETRY_INTERVAL
+            clock.now += REDIS_RETRY_INTERVAL
 
     assert [line.split(": ")[1] for line in get_logged_messages(caplog)] == [
         "0 requests so far. Next attempt in 5 s.",
@@ -202,7 +202,7 @@ def test_redis_that_stays_down_is_logged_once_per_interval(
 def test_redis_that_hangs_delays_one_request_per_interval(
     redis_server: RedisServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(redis, "TIMEOUT", 0.5)
+    monkeypatch.setattr(redis, "REDIS_TIMEOUT", 0.5)
     with redis_counter(redis_server.url, Clock()) as counter:
         redis_server.hang()
         begin = time.monotonic()
@@ -218,7 +218,7 @@ def test_redis_that_hangs_delays_one_request_per_interval(
 def test_threads_that_wait_for_the_same_hanging_redis_log_it_once(
     redis_server: RedisServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(redis, "TIMEOUT", 0.5)
+    monkeypatch.setattr(redis, "REDIS_TIMEOUT", 0.5)
     with redis_counter(redis_server.url, Clock()) as counter:
         redis_server.hang()
         threads = [Thread(target=consume, args=(counter,)) for _ in range(8)]

@@ -2,18 +2,17 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from contentapi.auth.jwt import MAX_LIFETIME
+from contentapi.conf.timeouts import ACCESS_TOKEN_LIFETIME, REVOCATION_INTERVAL, TOKEN_MAX_LIFETIME
 from contentapi.core.commands import CredentialCommand
 from contentapi.core.identity import Role, Scope
 from users import selectors, tokens
-from users.revocations import REFRESH_INTERVAL
 
 
 class Command(CredentialCommand):
     help = (
         "Print a bearer token (JWT) for a user, to be sent as `Authorization: Bearer TOKEN`. A locked account gets no "
         "token. Locking the account, deleting it or changing its role ends its tokens within about "
-        f"{REFRESH_INTERVAL:g} seconds; otherwise a token is valid until it expires."
+        f"{REVOCATION_INTERVAL:g} seconds; otherwise a token is valid until it expires."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -21,9 +20,9 @@ class Command(CredentialCommand):
         parser.add_argument(
             "--ttl",
             type=int,
-            default=tokens.ACCESS_TOKEN_LIFE,
+            default=ACCESS_TOKEN_LIFETIME,
             metavar="SECONDS",
-            help=f"the lifetime, at most {MAX_LIFETIME}; default: %(default)s",
+            help=f"the lifetime, at most {TOKEN_MAX_LIFETIME}; default: %(default)s",
         )
 
     def handle(self, *, email: str, scopes: list[str], ttl: int, **_: Any) -> None:

@@ -146,7 +146,7 @@ def test_process_that_released_the_server_does_not_restart_it(data_directory: Pa
 def test_restart_waits_a_limited_time_for_another_process(
     data_directory: Path, start_user: StartUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedded_server, "RESTART_PATIENCE", 0.3)
+    monkeypatch.setattr(embedded_server, "POSTGRES_RESTART_LIMIT", 0.3)
     start_user(data_directory)
     server = EmbeddedServer(data_directory)
     server.acquire()
