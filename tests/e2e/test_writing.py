@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.database_template import Template
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.writing import EXACT, KEPT, Desk, get_tags, run_desk, save, set_text, write
 
@@ -13,8 +14,8 @@ pytestmark = NEEDS_CHROMIUM
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    with run_desk(tmp_path_factory.mktemp("writing") / "a checkout") as desk:
+def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
+    with run_desk(tmp_path_factory.mktemp("writing") / "a checkout", template) as desk:
         yield desk
 
 

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, Request, Route, expect
 
 from blog.desk.rendering import render_markdown
 from tests.blog.xss import VECTORS
+from tests.database_template import Template
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.writing import Desk, get_tags, record_dialogs, run_desk, save, write
 
@@ -15,8 +16,8 @@ pytestmark = NEEDS_CHROMIUM
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    with run_desk(tmp_path_factory.mktemp("writing") / "a checkout") as desk:
+def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
+    with run_desk(tmp_path_factory.mktemp("writing") / "a checkout", template) as desk:
         yield desk
 
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from playwright.sync_api import Error as BrowserError
 
+from tests.database_template import Template
 from tests.e2e.chromium import CHROMIUM, NEEDS_CHROMIUM
 from tests.e2e.desk_pages import log_in
 from tests.e2e.writing import EXACT, KEPT, Desk, get_tags, press_save, record_dialogs, run_desk, save, set_text, write
@@ -19,8 +20,8 @@ ALL_KEPT = "Object.entries(localStorage).filter(([key]) => key.startsWith('kept-
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    with run_desk(tmp_path_factory.mktemp("writing") / "a checkout") as desk:
+def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
+    with run_desk(tmp_path_factory.mktemp("writing") / "a checkout", template) as desk:
         yield desk
 
 

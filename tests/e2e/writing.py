@@ -8,6 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Dialog, Locator, Page
 
+from tests.database_template import Template
 from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import launch_chromium
 from tests.e2e.desk_pages import log_in
@@ -47,9 +48,9 @@ class Desk:
 
 
 @contextmanager
-def run_desk(folder: Path) -> Iterator[Desk]:
+def run_desk(folder: Path, template: Template) -> Iterator[Desk]:
     """Run a server from a checkout in a new folder, and a browser. The admin has an author profile."""
-    checkout = Checkout(folder)
+    checkout = Checkout(folder, template)
     try:
         run = checkout.run().wait_until_ready()
         admin = "from users.models import User; from blog.models import Author; "
