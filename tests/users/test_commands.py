@@ -146,6 +146,14 @@ def test_revoke_api_key_takes_effect_at_once_and_may_be_repeated() -> None:
 
 
 @pytest.mark.django_db
+def test_revoke_api_key_rejects_an_unknown_prefix() -> None:
+    with pytest.raises(CommandError) as raised:
+        run_command("revoke_api_key", "capi_00000000")
+
+    assert str(raised.value) == "There is no API key with this prefix: the part of a key before its last underscore."
+
+
+@pytest.mark.django_db
 def test_revoke_api_key_rejects_a_whole_key_without_repeating_its_secret() -> None:
     make_user(email=EMAIL)
     key = run_command("create_api_key", EMAIL, "--name", "x")[0].strip()
