@@ -105,7 +105,7 @@ def test_order_of_scheduled_posts_is_that_of_an_index(browser: Client) -> None:
     statements = [each["sql"] for each in captured.captured_queries if '"publish_at" ASC' in each["sql"]]
 
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
         cursor.execute(f"EXPLAIN {statements[0]}")
         plan = " ".join(line for (line,) in cursor.fetchall())
 
