@@ -20,7 +20,7 @@ from contentapi.conf.timeouts import COMPARISON_INTERVAL, INDEXING_LIMIT, LATE_C
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 
-POSTS_PER_TRANSACTION = 50  # posts of one transaction
+POSTS_PER_TRANSACTION = 50
 
 SOURCES = {  # of the words of a field, in SQL
     Kind.LINE: "post.{}",

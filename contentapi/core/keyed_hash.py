@@ -1,14 +1,13 @@
 """Keyed hashes of texts: signatures, and digests that nobody can compute without SECRET_KEY."""
 
 import hmac
-from hashlib import sha256
 
 from django.conf import settings
 
 
 def derive_key(purpose: str) -> bytes:
     """Return the key for one purpose. Hashes for different purposes cannot replace each other."""
-    return sha256(f"{purpose}:{settings.SECRET_KEY}".encode()).digest()
+    return hmac.digest(settings.SECRET_KEY.encode(), purpose.encode(), "sha256")
 
 
 def compute_keyed_hash(purpose: str, text: str) -> bytes:

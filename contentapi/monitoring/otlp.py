@@ -199,7 +199,7 @@ class CollectorLog(logging.Handler):
 
 
 def write_failures(messages: int, last: str) -> None:
-    LOG.warning("Traces are not sent. %s (%s messages since the last line)", last, messages)
+    LOG.warning("Traces are not sent. %s (messages since the last line: %s)", last, messages)
 
 
 def describe_line(record: logging.LogRecord) -> str:

@@ -13,7 +13,7 @@ from contentapi.core.identity import OPERATOR, Role
 from users import selectors
 from users.models import ApiKey, User
 
-ROWS_PER_STATEMENT = 1000  # rows of one statement
+ROWS_PER_STATEMENT = 1000
 Row = TypeVar("Row", bound=Model)
 
 

@@ -152,4 +152,4 @@ def test_messages_of_opentelemetry_are_one_line_a_minute(caplog: pytest.LogCaptu
     handler.line.timer.cancel()
 
     assert handler.line.interval == 60
-    assert caplog.messages == ["Traces are not sent. Failed: ConnectionError (1 messages since the last line)"]
+    assert caplog.messages == ["Traces are not sent. Failed: ConnectionError (messages since the last line: 1)"]
