@@ -11,10 +11,10 @@ class ContentApiConfig(AppConfig):
         from contentapi.auth import checks as auth_checks  # noqa: F401 - registers itself
         from contentapi.conf.checks import START_TAG
         from contentapi.core.errors import SCHEMA
-        from contentapi.health.schema_state import SCHEMA_STATE
+        from contentapi.health.readiness import lacks_migrations
 
         register(check_trusted_documents, START_TAG)
-        SCHEMA.lacks_migrations = SCHEMA_STATE.read
+        SCHEMA.lacks_migrations = lacks_migrations
 
 
 def check_trusted_documents(**_: Any) -> list[Error]:

@@ -109,7 +109,7 @@ def build_database_settings(url: str) -> dict[str, Any]:
             # On an SSD the most selective index is the fastest. The default is for disks and prefers another index.
             "random_page_cost": 1.1,
         }
-        options["connect_timeout"] = 2  # of each host; a request does not wait longer (`db.postgresql.availability`)
+        options["connect_timeout"] = 2  # of each host; a request does not wait longer (`contentapi.db.watch`)
     options["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
     common = {
         "OPTIONS": options,
@@ -139,7 +139,7 @@ DATABASES = {"default": build_database_settings("" if EMBEDDED else ENVIRONMENT.
 if not EMBEDDED and ENVIRONMENT.database_replica_urls:
     for number, replica_url in enumerate(ENVIRONMENT.database_replica_urls, start=1):
         DATABASES[f"replica{number}"] = build_replica_settings(replica_url)
-    DATABASE_ROUTERS = ["contentapi.db.postgresql.replicas.ReplicaRouter"]
+    DATABASE_ROUTERS = ["contentapi.core.replicas.ReplicaRouter"]
 
 # --- Users and passwords -------------------------------------------------------------------------------
 AUTH_USER_MODEL = "users.User"

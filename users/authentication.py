@@ -21,7 +21,7 @@ from contentapi.conf.timeouts import LAST_USE_INTERVAL
 from contentapi.core.errors import Malformed, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
 from contentapi.core.pagination import parse_id
-from contentapi.db.postgresql.replicas import read_credential
+from contentapi.core.replicas import read_credential
 from contentapi.projection import PreparedQuery
 from users import tokens
 from users.models import ApiKey

@@ -14,7 +14,7 @@ from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
 from contentapi.conf.timeouts import REVOCATION_INTERVAL
-from contentapi.db.postgresql.replicas import read_credential
+from contentapi.core.replicas import read_credential
 from contentapi.http.request_log import describe_exception
 from users.models import IssuedToken
 

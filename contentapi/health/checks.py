@@ -15,8 +15,8 @@ from contentapi.auth.jwk import Key, KeyProblem
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.conf import conf
 from contentapi.core.redis import connect_redis
-from contentapi.db.postgresql import replicas
-from contentapi.health.connection import DatabaseUnavailable, DeadlineConnection, QueryFailed
+from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
+from contentapi.db.watch.servers import find_replica_faults
 from contentapi.health.heartbeat import NO_CLOCK, check_clock
 from contentapi.health.results import OK, CheckResult, Results, failed
 
@@ -90,11 +90,11 @@ def signs_correctly(key: Key) -> bool:
 
 def check_replicas() -> CheckResult:
     """Check that replicas are used. One that lags or fails is left out of reads by itself, so it is a warning."""
-    left_out = [status for status in replicas.check_replicas() if not status.in_use]
-    if not left_out:
+    faults = find_replica_faults()
+    reasons = "; ".join(f"{alias}: {fault}" for alias, fault in faults.items() if fault)
+    if not reasons:
         return OK
-    reasons = "; ".join(f"{status.alias}: {status.reason}" for status in left_out)
-    if len(left_out) == len(connections.settings) - 1:
+    if all(faults.values()):
         return failed(f"No replica is in use, and all reads go to the primary. {reasons}")
     return CheckResult("warning", f"Replicas are left out of reads. {reasons}")
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from time import monotonic
 
 from contentapi.conf import conf
+from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed, Rows
 from contentapi.health.checks import check_database, check_replicas, has_replicas
-from contentapi.health.connection import DatabaseUnavailable, DeadlineConnection, QueryFailed, Rows
 from contentapi.health.findings import Finding, Findings, format_bytes, from_result, ok, problem, warning
 
 TIME_LIMIT = 10.0  # seconds for one statement
@@ -123,7 +123,7 @@ def inspect_connections(connection: DeadlineConnection) -> Findings:
     environment = conf.environment
     needed = environment.web_concurrency * (environment.contentapi_threads + 2) + CONNECTIONS_OF_CLOCK
     available = int(total or 0) - int(reserved or 0)
-    if connection.raw is not None and str(connection.raw.backend_pid) != pid:
+    if connection.is_pooled(pid):
         yield ok("connections", "A pooler is in front of PostgreSQL. Its own limits apply to the servers' connections.")
     elif needed > available:
         message = f"This host may open {needed} connections, and PostgreSQL has {available} for all hosts."

@@ -14,7 +14,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Any, Self
 
-from contentapi.health.connection import DatabaseUnavailable, DeadlineConnection, QueryFailed
+from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
 from contentapi.health.results import OK, CheckResult, failed
 
 LOG = logging.getLogger("contentapi.clock")

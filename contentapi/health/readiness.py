@@ -13,8 +13,8 @@ from time import monotonic
 from django.conf import settings
 
 from contentapi.conf import conf
+from contentapi.db.watch.link import DeadlineConnection
 from contentapi.health.checks import check_database, check_keys, check_redis, check_replicas, has_replicas
-from contentapi.health.connection import DeadlineConnection
 from contentapi.health.results import CheckResult, Results, failed
 
 LOG = logging.getLogger("contentapi.health")
@@ -81,6 +81,12 @@ class Readiness:
         self.log_changes(results)
         return results
 
+    def read_check(self, name: str) -> CheckResult:
+        """Return the result of one check, without the other ones."""
+        (check,) = (check for check in self.checks if name in check.names)
+        check.refresh()
+        return check.get_results()[name]
+
     def log_changes(self, results: Results) -> None:
         """Log each check that has begun to fail, and each that is no longer failing, once."""
         with self.lock:
@@ -108,6 +114,14 @@ def get_readiness() -> Readiness:
             *(BackgroundCheck((name,), partial(run_single_check, name, check)) for name, check in single.items()),
         ]
     )
+
+
+def lacks_migrations() -> bool:
+    """Return whether the database lacks migrations, for errors about missing tables, columns and functions.
+
+    Many requests fail at the same time, and one of them looks.
+    """
+    return get_readiness().read_check("migrations").status == "failed"
 
 
 def check_database_of_server(connection: DeadlineConnection) -> Results:

@@ -8,7 +8,7 @@ from django.contrib.sessions.middleware import SessionMiddleware as DjangoSessio
 from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
-from contentapi.db.postgresql.replicas import record_write
+from contentapi.core.replicas import record_write
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 PAGES = ("/admin/", "/oauth/authorize", "/oauth/login", "/oauth/logout")

@@ -22,7 +22,7 @@ from psycopg.pq.abc import PGresult
 
 from contentapi.conf import conf
 from contentapi.core.errors import ResponseTooLarge
-from contentapi.db.postgresql.replicas import ROUTE, leave_replica
+from contentapi.core.replicas import ROUTE, leave_replica
 from contentapi.db.postgresql.thread_connections import get_connection
 from contentapi.monitoring.records import current_record
 

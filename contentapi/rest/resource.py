@@ -12,7 +12,7 @@ from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import MethodNotAllowed, UnsupportedMediaType
 from contentapi.core.identity import Actor
-from contentapi.db.postgresql.replicas import read, record_write
+from contentapi.core.replicas import read, record_write
 from contentapi.http.api_version import VERSION, negotiate_rest_media_type, require_known_version, split_version_prefix
 from contentapi.http.body import JSON, is_json, read_request_body
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version

@@ -7,7 +7,7 @@ from psycopg import OperationalError
 
 from contentapi.db.embedded.server import PORT, EmbeddedServer
 from contentapi.db.postgresql import base
-from contentapi.db.postgresql.availability import DatabaseSilent
+from contentapi.db.watch.watch import DatabaseSilent
 
 SERVER = EmbeddedServer(settings.VAR_DIR / "postgres")
 

@@ -3,8 +3,7 @@
 The health check polls the socket first. It asks the server only if that is not conclusive. A connection that must write
 is unusable on a server that only reads, as on a primary that was replaced by one of its replicas.
 
-In a server, connections are watched: if the database does not answer, requests fail soon
-(`contentapi.db.postgresql.availability`, and `open_connections` for replicas).
+In a server, connections are watched: if the database does not answer, requests fail soon (`contentapi.db.watch`).
 """
 
 import select
@@ -12,13 +11,12 @@ from time import perf_counter
 from typing import Any
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, Error
+from django.db import Error
 from django.db.backends.postgresql import base
 from django.db.backends.utils import CursorWrapper
 from psycopg.pq import TransactionStatus
 
-from contentapi.db.postgresql.availability import GUARD
-from contentapi.db.postgresql.open_connections import register_connection
+from contentapi.db.watch.servers import get_servers
 from contentapi.monitoring.records import current_record
 
 READ_ONLY = (b"in_hot_standby", b"default_transaction_read_only")  # parameters that PostgreSQL 14 reports
@@ -53,12 +51,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         self.prepared = None  # a new connection has no prepared statements
-        if self.alias == DEFAULT_DB_ALIAS and (settings.SERVING or GUARD.is_enabled):
-            return GUARD.connect(conn_params, super().get_new_connection)
-        connection = super().get_new_connection(conn_params)
-        if self.alias != DEFAULT_DB_ALIAS:
-            register_connection(self.alias, connection)
-        return connection
+        if settings.SERVING:
+            return get_servers().by_alias[self.alias].connect(conn_params, super().get_new_connection)
+        return super().get_new_connection(conn_params)
 
     def make_cursor(self, cursor: Any) -> MeasuredCursor:
         return MeasuredCursor(cursor, self)

@@ -18,7 +18,7 @@ def is_pooled(connection: Any) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         (pid,) = cursor.fetchone()
-    return bool(connection.connection.pgconn.backend_pid != pid)
+    return bool(connection.connection.info.backend_pid != pid)
 
 
 def warn_if_pooled(connection: Any, process: str) -> None:

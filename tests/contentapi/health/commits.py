@@ -3,7 +3,7 @@
 from contextlib import closing
 from time import monotonic
 
-from contentapi.health.connection import DeadlineConnection
+from contentapi.db.watch.link import DeadlineConnection
 
 
 def commit(sql: str) -> None:

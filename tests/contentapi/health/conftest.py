@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from contentapi.health.connection import DeadlineConnection
+from contentapi.db.watch.link import DeadlineConnection
 from tests.contentapi.health.commits import commit
 
 

@@ -4,13 +4,12 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
-from types import SimpleNamespace
 
 import pytest
 from pytest_django import Settings
 
 from contentapi.auth.signing_keys import load_key_ring
-from contentapi.db.postgresql.replicas import ReplicaStatus
+from contentapi.db.watch.link import DeadlineConnection
 from contentapi.health.checks import (
     check_database,
     check_keys,
@@ -20,7 +19,6 @@ from contentapi.health.checks import (
     find_unapplied_migrations,
     load_migrations,
 )
-from contentapi.health.connection import DeadlineConnection
 from contentapi.health.results import OK
 from tests.contentapi.health.commits import commit
 from tests.environment import set_environment
@@ -183,12 +181,9 @@ def test_redis_with_another_password_is_a_failure_without_the_password(
 def test_one_replica_that_is_left_out_is_a_warning_and_all_are_a_failure(
     monkeypatch: pytest.MonkeyPatch, usable: list[bool], status: str, reason: str
 ) -> None:
-    statuses = [
-        ReplicaStatus(f"replica{number}", in_use=in_use, reason="" if in_use else "it lags more than 5 s", lag=None)
-        for number, in_use in enumerate(usable, start=1)
-    ]
-    monkeypatch.setattr("contentapi.db.postgresql.replicas.check_replicas", lambda: statuses)
-    aliases = dict.fromkeys(["default", "replica1", "replica2"])
-    monkeypatch.setattr("contentapi.health.checks.connections", SimpleNamespace(settings=aliases))
+    faults = {
+        f"replica{number}": "" if in_use else "it lags more than 5 s" for number, in_use in enumerate(usable, start=1)
+    }
+    monkeypatch.setattr("contentapi.health.checks.find_replica_faults", lambda: faults)
 
     assert check_replicas() == (status, reason)

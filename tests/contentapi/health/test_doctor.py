@@ -13,9 +13,9 @@ import pytest
 from django.core.management import call_command
 from pytest_django import Settings
 
-from contentapi.health import connection as connection_module
+from contentapi.db.watch import link
+from contentapi.db.watch.link import DeadlineConnection, QueryFailed
 from contentapi.health import database_findings, host_findings
-from contentapi.health.connection import DeadlineConnection, QueryFailed
 from contentapi.health.doctor import examine
 from contentapi.health.findings import Finding, format_bytes, problem
 from contentapi.health.heartbeat import Heartbeat
@@ -46,8 +46,8 @@ def test_healthy_database_has_no_problem() -> None:
 
 
 def test_database_that_is_down_is_a_problem_and_all_else_is_examined(monkeypatch: pytest.MonkeyPatch) -> None:
-    conninfo = "host=127.0.0.1 port=1 user=app password=hunter2 dbname=app"
-    monkeypatch.setattr(connection_module, "build_conninfo", lambda *_: conninfo)
+    parameters = {"host": "127.0.0.1", "port": 1, "user": "app", "password": "hunter2"}
+    monkeypatch.setattr(link, "build_parameters", lambda *_: parameters)
 
     findings = list(examine())
 

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.db import connection as django_connection
 
 from contentapi import clock
-from contentapi.health.connection import DatabaseUnavailable, DeadlineConnection
+from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection
 from contentapi.health.heartbeat import BEAT_LIMIT, PROGRESS_LIMIT, Heartbeat, check_clock
 from contentapi.health.results import OK, CheckResult
 from contentapi.models import ClockHeartbeat

@@ -11,10 +11,9 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
-from contentapi.health import readiness, schema_state
+from contentapi.health import readiness
 from contentapi.health.readiness import get_readiness
 from contentapi.health.results import Results
-from contentapi.health.schema_state import SCHEMA_STATE
 from contentapi.server.complete_requests import RequestBufferingLayer
 from tests.contentapi.health.commits import commit
 from tests.environment import set_environment
@@ -27,10 +26,9 @@ PATHS = ("/healthz", "/readyz")
 @pytest.fixture(autouse=True)
 def new_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin each test without cached results, and give the checks enough time on a busy machine."""
-    for module, limit in ((readiness, "TIME_LIMIT"), (readiness, "DATABASE_TIME"), (schema_state, "TIME_LIMIT")):
-        monkeypatch.setattr(module, limit, 60)
+    for limit in ("TIME_LIMIT", "DATABASE_TIME"):
+        monkeypatch.setattr(readiness, limit, 60)
     get_readiness.cache_clear()
-    SCHEMA_STATE.looked_at = float("-inf")
 
 
 def never_called(*_: Any) -> Any:

@@ -1,20 +1,38 @@
 """The connection of the checks: each wait ends at its deadline, and no message contains an address or a name."""
 
 import socket
+from collections.abc import Iterator
+from threading import Event
 from time import monotonic
+from typing import Any
 
+import psycopg
 import pytest
 from psycopg import errors
 
-from contentapi.health import connection as module
-from contentapi.health.connection import (
+from contentapi.db.watch import link as module
+from contentapi.db.watch.link import (
+    ConnectionAttempt,
     DatabaseUnavailable,
     DeadlineConnection,
     QueryFailed,
-    explain_connection_failure,
+    explain_failure,
+    open_connection,
+    prefer_reached_host,
 )
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def connection() -> Iterator[DeadlineConnection]:
+    connection = DeadlineConnection()
+    yield connection
+    connection.close()
+
+
+def build_parameters(listener: socket.socket) -> dict[str, Any]:
+    return {"host": "127.0.0.1", "port": listener.getsockname()[1], "user": "app", "password": "hunter2"}
 
 
 def query(connection: DeadlineConnection, sql: str, seconds: float = 10) -> module.Rows:
@@ -57,8 +75,7 @@ def test_connection_to_a_silent_host_ends_at_the_deadline(
     connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # the kernel accepts; nobody responds
-        conninfo = f"host=127.0.0.1 port={silent.getsockname()[1]} user=app password=hunter2 dbname=app"
-        monkeypatch.setattr(module, "build_conninfo", lambda *_: conninfo)
+        monkeypatch.setattr(module, "build_parameters", lambda *_: build_parameters(silent))
         start = monotonic()
 
         with pytest.raises(DatabaseUnavailable, match=r"^PostgreSQL does not respond in time\.$"):
@@ -72,8 +89,7 @@ def test_refused_connection_is_explained_without_its_address(
 ) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        conninfo = f"host=127.0.0.1 port={unused.getsockname()[1]} user=app password=hunter2 dbname=app"
-        monkeypatch.setattr(module, "build_conninfo", lambda *_: conninfo)
+        monkeypatch.setattr(module, "build_parameters", lambda *_: build_parameters(unused))
 
         with pytest.raises(DatabaseUnavailable, match=r"^Nothing listens at the address of the embedded PostgreSQL\.$"):
             query(connection, "SELECT 1")
@@ -89,11 +105,70 @@ def test_refused_connection_is_explained_without_its_address(
         ),
         ('FATAL:  database "secret_name" does not exist', "does not exist"),
         ("FATAL:  the database system is starting up", "is starting"),
+        ("failed to resolve host 'secret_name': Name or service not known", "cannot be resolved"),
         ("eine unbekannte Meldung über 10.1.2.3", "No connection to PostgreSQL is possible."),
     ],
 )
 def test_messages_of_libpq_are_replaced(message: str, reason: str) -> None:
-    explained = explain_connection_failure(message)
+    explained = explain_failure(message, "default")
 
     assert reason in explained
     assert not any(secret in explained for secret in ("10.1.2.3", "secret_name", '"app"'))
+
+
+class FakeConnection:
+    is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_connection_attempt_that_ends_late_closes_its_connection() -> None:
+    may_connect, connection = Event(), FakeConnection()
+
+    def connect(_: dict[str, Any]) -> FakeConnection:
+        may_connect.wait()
+        return connection
+
+    attempt = ConnectionAttempt(connect, {})
+    with pytest.raises(TimeoutError):
+        attempt.wait(0.01)
+    may_connect.set()
+
+    assert attempt.finished.wait(60)
+    assert connection.is_closed
+
+
+def test_error_of_a_connection_attempt_is_raised_unchanged() -> None:
+    with pytest.raises(psycopg.OperationalError, match="No such file"):
+        ConnectionAttempt(open_connection, {"host": "/nowhere"}).wait(60)
+
+
+def test_name_resolution_that_hangs_ends_at_the_deadline(
+    connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end = Event()
+    monkeypatch.setattr(module, "open_connection", lambda _: may_end.wait() and FakeConnection())
+
+    with pytest.raises(DatabaseUnavailable, match=r"^PostgreSQL does not respond in time\.$"):
+        query(connection, "SELECT 1", seconds=0.2)
+
+    may_end.set()
+
+
+@pytest.mark.parametrize(
+    ("given", "ordered"),
+    [
+        ({"host": "a,b,c", "port": "1,2,3"}, {"host": "b,a,c", "port": "2,1,3"}),
+        ({"host": "a,b", "port": 2}, {"host": "b,a", "port": "2,2"}),
+        ({"host": "a,c", "port": "1,3"}, {"host": "a,c", "port": "1,3"}),
+        ({"host": "b", "port": "2"}, {"host": "b", "port": "2"}),
+        ({"dbname": "app"}, {"dbname": "app"}),
+    ],
+)
+def test_host_that_was_reached_is_tried_first(
+    given: dict[str, Any], ordered: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(module.REACHED, "default", ("b", "2"))
+
+    assert prefer_reached_host("default", given) == ordered

@@ -4,28 +4,32 @@ import time
 
 import pytest
 
-from contentapi.db.postgresql.replica_watch import GONE_AFTER, PrimaryWatch, ReplicaWatch
-from contentapi.db.postgresql.replication import ServerState
+from contentapi.db.watch.primary import GONE_AFTER, PrimaryWatch
+from contentapi.db.watch.replica import ReplicaWatch
+from contentapi.db.watch.watch import OLDEST_STATE, State
 
 
 class Watched:
     """A primary and a replica whose states a test sets."""
 
     def __init__(self, max_lag: float = 4) -> None:
-        self.primary = PrimaryWatch({}, max_lag)
-        self.replica = ReplicaWatch("replica1", {}, self.primary, max_lag)
+        self.primary = PrimaryWatch(max_lag)
+        self.replica = ReplicaWatch("replica1", self.primary, max_lag)
         self.time = time.monotonic()
 
     def write(self, lsn: int, *, timeline: int = 1, cluster: int = 7, ago: float = 0) -> None:
-        self.primary.accept_state(ServerState(False, lsn, timeline, cluster, time.monotonic() - ago))
+        self.primary.accept_state(State(False, lsn, timeline, cluster, time.monotonic() - ago))
 
     def lose_primary(self) -> None:
         for _ in range(GONE_AFTER):
             self.primary.accept_failure("refused")
 
+    def at(self, lsn: int, *, cluster: int = 7, ago: float = 0) -> State:
+        return State(True, lsn, 0, cluster, time.monotonic() - ago)
+
     def replay(self, lsn: int, *, cluster: int = 7) -> str:
         """Let the replica have replayed a position. Return why it is not usable, or an empty string."""
-        self.replica.accept_state(ServerState(True, lsn, 0, cluster, time.monotonic()))
+        self.replica.accept_state(self.at(lsn, cluster=cluster))
         assert self.replica.is_usable == (not self.replica.reason)
         return self.replica.reason
 
@@ -49,18 +53,25 @@ def test_replica_is_used_if_the_primary_is_gone_from_the_start() -> None:
 
 
 def test_idle_primary_has_no_lag(watched: Watched) -> None:
-    watched.write(100, ago=60)
+    watched.primary.states.clear()
+    watched.write(100, ago=3.5)
     assert watched.replay(100) == ""
-    assert watched.replica.lag == 0
+
+
+def test_position_of_the_primary_that_is_too_old_proves_nothing_unless_it_fails(watched: Watched) -> None:
+    watched.primary.states.clear()
+    watched.write(100, ago=4.5)
+    assert watched.replay(100) == "it lags more than 4 s"
+    watched.primary.accept_failure("refused")
+    assert watched.replay(100) == ""
 
 
 def test_lag_is_the_time_since_the_primary_was_there() -> None:
     watched = Watched()
     for lsn, ago in ((100, 3), (110, 2), (120, 1)):
         watched.write(lsn, ago=ago)
-    assert watched.primary.measure_lag(100) == pytest.approx(3, abs=0.2)
-    assert watched.primary.measure_lag(115) == pytest.approx(2, abs=0.2)
-    assert (watched.primary.measure_lag(120), watched.primary.measure_lag(99)) == (0, None)
+    lags = {lsn: watched.primary.measure_lag(watched.at(lsn)) for lsn in (99, 100, 115, 120)}
+    assert lags == {99: None, 100: pytest.approx(3, abs=0.2), 115: pytest.approx(2, abs=0.2), 120: 0}
 
 
 def test_lagging_replica_returns_below_half_of_the_accepted_lag(watched: Watched) -> None:
@@ -87,7 +98,7 @@ def test_replica_with_unknown_lag_is_not_used_while_the_primary_is_gone(watched:
 
 
 def test_promoted_replica_is_left_out(watched: Watched) -> None:
-    watched.replica.accept_state(ServerState(False, 120, 2, 7, time.monotonic()))
+    watched.replica.accept_state(State(False, 120, 2, 7, time.monotonic()))
     assert not watched.replica.is_usable
     assert "it was promoted" in watched.replica.reason
 
@@ -100,7 +111,6 @@ def test_replica_that_does_not_follow_a_promotion_is_left_out(watched: Watched) 
     watched.write(150, timeline=2)
     assert watched.replay(120) == "it does not follow the primary"
     assert watched.replay(150) == ""
-    assert watched.replica.position == (2, 150)
 
 
 def test_replica_ahead_of_a_promoted_primary_is_left_out(watched: Watched) -> None:
@@ -122,6 +132,13 @@ def test_replica_rests_after_a_failed_read(watched: Watched) -> None:
     assert watched.replay(100) == "a read failed"
     watched.replica.paused_until = 0
     assert watched.replay(100) == ""
+
+
+def test_old_state_does_not_let_reads_use_a_replica_unless_the_primary_is_gone(watched: Watched) -> None:
+    watched.replica.accept_state(watched.at(100, ago=OLDEST_STATE + 0.1))
+    assert not watched.replica.is_usable
+    watched.lose_primary()
+    assert watched.replica.is_usable
 
 
 def test_one_failure_of_a_busy_primary_is_not_an_outage(watched: Watched) -> None:

@@ -5,31 +5,23 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import psycopg
 import pytest
 from django.db import connection as django_connection
 
-from contentapi.db.postgresql import availability
-from contentapi.db.postgresql.availability import (
-    ANSWER_LIMIT,
-    CONNECT_LIMIT,
-    TICK,
-    AvailabilityGuard,
-    ConnectionAttempt,
-    DatabaseSilent,
-    build_end_of_backends,
-    cut,
-)
+from contentapi.db.watch import link, primary
+from contentapi.db.watch.link import open_connection
+from contentapi.db.watch.primary import PrimaryWatch
+from contentapi.db.watch.watch import ANSWER_LIMIT, CONNECT_LIMIT, TICK, DatabaseSilent, build_end_of_backends, cut
 from tests.contentapi.db.embedded.server_users import ServerUser, get_postmaster
 
 PATIENCE = 60  # seconds, for a busy machine
 
 
 class Server:
-    """A PostgreSQL of these tests, and the guard of a process that uses it."""
+    """A PostgreSQL of these tests, and the watch of a process that uses it."""
 
     def __init__(self, data: Path) -> None:
         self.data = data
@@ -38,16 +30,16 @@ class Server:
         self.begin()
 
     def begin(self) -> None:
-        self.guard = AvailabilityGuard()
+        self.watch = PrimaryWatch(max_lag=None)
         self.connections: list[psycopg.Connection[Any]] = []
 
     def connect(self) -> psycopg.Connection[Any]:
-        connection: psycopg.Connection[Any] = self.guard.connect(self.parameters, open_connection)
+        connection: psycopg.Connection[Any] = self.watch.connect(self.parameters, open_connection)
         self.connections.append(connection)
         return connection
 
     def finish(self) -> None:
-        self.guard.stop()
+        self.watch.stop()
         for connection in self.connections:
             connection.close()
 
@@ -66,20 +58,17 @@ class Server:
 
 @pytest.fixture(scope="module")
 def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("availability") / "postgres")
+    server = Server(tmp_path_factory.mktemp("watch") / "postgres")
     yield server
     server.user.finish()
 
 
 @pytest.fixture
-def server(own_server: Server) -> Iterator[Server]:
+def server(own_server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setattr(link, "build_parameters", lambda *_: own_server.parameters)
     own_server.begin()
     yield own_server
     own_server.finish()
-
-
-def open_connection(parameters: dict[str, Any]) -> psycopg.Connection[Any]:
-    return psycopg.connect(**parameters, autocommit=True)
 
 
 def wait_until(condition: Callable[[], object]) -> None:
@@ -114,17 +103,17 @@ def test_limits_notice_a_silent_database_within_two_seconds() -> None:
 @pytest.mark.servers
 def test_waiting_statement_fails_while_the_server_hangs(server: Server) -> None:
     connection, idle = server.connect(), server.connect()
-    wait_until(lambda: server.guard.probe)
+    wait_until(lambda: server.watch.is_pooled is False and server.watch.link.connection)
     with ThreadPoolExecutor() as pool:
         with server.suspended():
             result = execute_in_thread(pool, connection, b"SELECT 1").result(timeout=PATIENCE)
             with pytest.raises(DatabaseSilent):
-                server.guard.connect(server.parameters, never_connect)
+                server.watch.connect(server.parameters, never_connect)
 
         assert b"server closed the connection" in result.error_message
         assert idle.pgconn.exec_(b"SELECT 1").error_message  # it was cut, too
         wait_until(lambda: can_connect(server))
-        assert not server.guard.is_silent
+        assert not server.watch.is_silent
 
 
 @pytest.mark.servers
@@ -138,20 +127,20 @@ def test_server_that_hangs_before_the_first_probe_is_noticed(server: Server) -> 
 
 @pytest.mark.servers
 def test_slow_statement_is_not_cut_while_the_server_answers(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(availability, "ANSWER_LIMIT", 3)  # a busy machine answers a probe late
+    monkeypatch.setattr(primary, "ANSWER_LIMIT", 3)  # a busy machine answers a probe late
     connection = server.connect()
     with ThreadPoolExecutor() as pool:
         result = execute_in_thread(pool, connection, b"SELECT pg_sleep(5), 7").result(timeout=PATIENCE)
 
     assert result.get_value(0, 1) == b"7"
-    assert not server.guard.is_silent
+    assert not server.watch.is_silent
 
 
 @pytest.mark.servers
 def test_server_that_accepts_no_connections_leaves_the_present_ones(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(availability, "ANSWER_LIMIT", PATIENCE)
+    monkeypatch.setattr(primary, "ANSWER_LIMIT", PATIENCE)
     connection = server.connect()
     with server.suspended(postmaster_only=True):
         with pytest.raises(DatabaseSilent):
@@ -173,35 +162,7 @@ def test_server_that_is_killed_and_started_again_is_used_again(server: Server) -
     server.user = ServerUser(server.data)
 
     wait_until(lambda: can_connect(server))
-    assert not server.guard.is_silent
-
-
-def test_connection_attempt_that_ends_late_closes_its_connection() -> None:
-    may_connect, connection = Event(), FakeConnection()
-
-    def connect(_: dict[str, Any]) -> FakeConnection:
-        may_connect.wait()
-        return connection
-
-    attempt = ConnectionAttempt(connect, {})
-    with pytest.raises(TimeoutError):
-        attempt.wait(0.01)
-    may_connect.set()
-
-    assert attempt.finished.wait(PATIENCE)
-    assert connection.is_closed
-
-
-class FakeConnection:
-    is_closed = False
-
-    def close(self) -> None:
-        self.is_closed = True
-
-
-def test_error_of_a_connection_attempt_is_raised_unchanged() -> None:
-    with pytest.raises(psycopg.OperationalError, match="No such file"):
-        AvailabilityGuard().connect({"host": "/nowhere"}, open_connection)
+    assert not server.watch.is_silent
 
 
 @pytest.mark.servers
@@ -210,23 +171,6 @@ def test_cutting_a_closed_connection_does_nothing(server: Server) -> None:
     connection.close()
 
     assert cut(connection) is None
-
-
-@pytest.mark.parametrize(
-    ("given", "ordered"),
-    [
-        ({"host": "a,b,c", "port": "1,2,3"}, {"host": "b,a,c", "port": "2,1,3"}),
-        ({"host": "a,b", "port": 2}, {"host": "b,a", "port": "2,2"}),
-        ({"host": "a,c", "port": "1,3"}, {"host": "a,c", "port": "1,3"}),
-        ({"host": "b", "port": "2"}, {"host": "b", "port": "2"}),
-        ({"dbname": "app"}, {"dbname": "app"}),
-    ],
-)
-def test_host_that_was_reached_is_tried_first(given: dict[str, Any], ordered: dict[str, Any]) -> None:
-    guard = AvailabilityGuard()
-    guard.reached = ("b", "2")
-
-    assert guard.prefer_reached_host(given) == ordered
 
 
 @pytest.mark.django_db(transaction=True)

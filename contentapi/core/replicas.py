@@ -1,0 +1,177 @@
+"""Send reads to streaming replicas (DATABASE_REPLICA_URLS), and writes to the primary.
+
+`read` calls a function that only reads: its statements go to a replica if one is usable, and are repeated on the
+primary if the replica fails. `contentapi.db.watch` decides which replicas are usable.
+
+An actor reads their own writes: after a write, `record_write` sends the reads of this user to the primary until each
+replica that is in use has replayed the write (`contentapi.core.pins`). Without Redis, all reads of authenticated actors
+go to the primary, while there is one.
+
+Without DATABASE_REPLICA_URLS, all of this is off. See docs/decisions/0042-replicas.md.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from itertools import count
+from threading import local
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, ProgrammingError, connections
+
+from contentapi.core.pins import Pins
+from contentapi.db.postgresql.slots import THREAD
+from contentapi.db.watch.servers import Servers, get_servers
+from contentapi.db.watch.watch import OLDEST_STATE
+
+T = TypeVar("T")
+
+QUERY_CANCELED = "57014"  # by the time limit: the primary would need as long
+# The replica has not replayed a migration yet.
+UNKNOWN_OBJECTS = ("42P01", "42703", "42883", "3F000")
+TURNS = count()
+
+
+class Route(local):
+    """The replica of the read that this thread executes."""
+
+    alias: str | None = None
+
+
+ROUTE = Route()
+
+
+class ReplicaRouter:
+    """Django's database router: reads of this thread go to the replica of its route."""
+
+    def db_for_read(self, *_: Any, **__: Any) -> str | None:
+        return ROUTE.alias
+
+    def db_for_write(self, *_: Any, **__: Any) -> str:
+        return DEFAULT_DB_ALIAS
+
+    def allow_relation(self, *_: Any, **__: Any) -> bool:
+        return True  # all aliases are copies of one database
+
+    def allow_migrate(self, db: str, *_: Any, **__: Any) -> bool | None:
+        return None if db == DEFAULT_DB_ALIAS else False
+
+
+@cache
+def get_pins() -> Pins | None:
+    environment = settings.ENVIRONMENT
+    life = environment.contentapi_replica_max_lag / 1000 + OLDEST_STATE
+    return Pins(environment.redis_url, life) if environment.redis_url else None
+
+
+def get_replicated_servers() -> Servers | None:
+    """Return the servers, or None without replicas. They are watched from the first request of a client on."""
+    if len(connections.settings) == 1 or not settings.SERVING:
+        return None
+    servers = get_servers()
+    if not servers.is_started:
+        if THREAD.lease is None:  # not in a worker process
+            return None
+        servers.start()
+    return servers
+
+
+def read(user_id: int | None, function: Callable[[], T]) -> T:
+    """Call a function that only reads, for a user or for an anonymous caller (None).
+
+    Its statements go to a replica if one is usable. If the replica fails, the function is called again. Call this
+    outside of a transaction. Raises what `function` raises.
+    """
+    servers = get_replicated_servers()
+    alias = choose_for_user(servers, user_id) if servers is not None else None
+    if alias is None:
+        return function()
+    ROUTE.alias = alias
+    try:
+        while True:
+            try:
+                return function()
+            except (OperationalError, InterfaceError, ProgrammingError) as error:
+                if not leave_replica(error):
+                    raise
+    finally:
+        ROUTE.alias = None
+
+
+def choose_for_user(servers: Servers, user_id: int | None) -> str | None:
+    """Return the alias of the replica for a read. None: read from the primary.
+
+    Reads of an actor use one replica while it is usable, so that time does not go backwards between them.
+    """
+    if user_id is None:
+        return choose(servers, next(TURNS))
+    alias = choose(servers, user_id)
+    if alias is None:
+        return None
+    pins = get_pins()
+    has_written = pins.has(user_id) if pins is not None else None
+    if has_written or (has_written is None and not servers.primary.is_gone):
+        return None
+    return alias
+
+
+def choose(servers: Servers, number: int = 0) -> str | None:
+    """Return the alias of one of the usable replicas, by a number."""
+    usable = [replica.alias for replica in servers.replicas if replica.is_usable]
+    return usable[number % len(usable)] if usable else None
+
+
+def leave_replica(error: Exception) -> bool:
+    """After an error of a statement on the replica of this thread, route the thread to another server.
+
+    Returns whether to repeat the statement. It is not repeated if the error is not one of the replica.
+    """
+    alias = ROUTE.alias
+    if alias is None:
+        return False
+    code = getattr(error.__cause__, "sqlstate", None)
+    if code == QUERY_CANCELED or (isinstance(error, ProgrammingError) and code not in UNKNOWN_OBJECTS):
+        return False
+    servers = get_servers()
+    if is_connection_lost(code):
+        for replica in servers.replicas:
+            if replica.alias == alias:
+                replica.leave_out("a read failed")
+    ROUTE.alias = choose(servers) if servers.primary.is_gone else None
+    return ROUTE.alias != alias
+
+
+def is_connection_lost(code: str | None) -> bool:
+    """Return whether an SQLSTATE means that the connection or the server is unusable. libpq's own errors have none."""
+    return code is None or code[:2] in ("08", "53", "57")
+
+
+def read_credential(function: Callable[[], T]) -> tuple[T, bool]:
+    """Call a function that reads from the primary, or from a replica if the primary is gone.
+
+    Returns its result, and whether it is the primary's. The result of a replica lacks the changes of the last moments
+    before the primary was gone, at most CONTENTAPI_REPLICA_MAX_LAG. Raises what `function` raises.
+    """
+    servers = get_replicated_servers()
+    if servers is None:
+        return function(), True
+    if not servers.primary.is_gone:
+        try:
+            return function(), True
+        except (OperationalError, InterfaceError) as error:
+            if not is_connection_lost(getattr(error.__cause__, "sqlstate", None)) or choose(servers) is None:
+                raise
+    ROUTE.alias = alias = choose(servers)
+    try:
+        return function(), alias is None
+    finally:
+        ROUTE.alias = None
+
+
+def record_write(user_id: int | None) -> None:
+    """After a write of a user, let their next reads see it. Call this before the response is sent."""
+    if user_id is None or get_replicated_servers() is None:
+        return
+    pins = get_pins()
+    if pins is not None:
+        pins.add(user_id)

@@ -1,0 +1,247 @@
+"""Connections to PostgreSQL on which each wait has a deadline.
+
+Django's connections wait as long as PostgreSQL and TCP permit: libpq waits without a limit for the result of a
+statement, and TCP notices only a machine that is gone, not a process that hangs. Name resolution and the attempts at
+several hosts have no common limit either, so an attempt to connect runs in a thread of its own.
+"""
+
+import select
+from collections.abc import Callable
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connections
+from psycopg import errors
+from psycopg.pq import ExecStatus
+
+Connection = psycopg.Connection[Any]
+Connect = Callable[[dict[str, Any]], Any]
+Rows = list[tuple[str | None, ...]]
+LATE = "PostgreSQL does not respond in time."
+LOST = "The connection to PostgreSQL was lost."
+# Parts of messages of psycopg, libpq and PostgreSQL, which have no SQLSTATE while a connection is made.
+CONNECTION_FAILURES = {
+    "password authentication failed": "PostgreSQL refuses the user or the password of DATABASE_URL.",
+    "no pg_hba.conf entry": "PostgreSQL does not permit connections from this host.",
+    "failed to resolve host": "The host of DATABASE_URL cannot be resolved.",
+    "Connection refused": "Nothing listens at the address of DATABASE_URL.",
+    "No such file or directory": "Nothing listens at the address of DATABASE_URL.",
+    "timeout expired": LATE,
+    "starting up": "PostgreSQL is starting.",
+    "shutting down": "PostgreSQL is shutting down.",
+    "too many clients": "PostgreSQL has no connection left (max_connections).",
+    "remaining connection slots": "PostgreSQL has no connection left (max_connections).",
+    "unsupported startup parameter": "The connection pooler refuses a startup parameter.",
+    "SSL": "The TLS connection to PostgreSQL failed.",
+    "does not exist": "The database or the user of DATABASE_URL does not exist.",
+}
+REACHED: dict[str, tuple[str, str]] = {}  # host and port of the newest connection, by the alias of a database
+
+
+class DatabaseUnavailable(Exception):
+    """No result within the deadline, or no connection. The message is a sentence without any secret."""
+
+
+class QueryFailed(Exception):
+    """PostgreSQL refused a statement. `kind` is psycopg's exception class of its SQLSTATE."""
+
+    def __init__(self, kind: type[errors.Error]) -> None:
+        super().__init__(f"PostgreSQL refused a statement of the check ({kind.__name__}).")
+        self.kind = kind
+
+
+class ConnectionAttempt:
+    """An attempt to connect in a thread of its own. One that is abandoned closes its connection."""
+
+    def __init__(self, connect: Connect, parameters: dict[str, Any]) -> None:
+        self.connection: Any = None
+        self.error: BaseException | None = None
+        self.is_abandoned = False
+        self.finished = Event()
+        self.lock = Lock()
+        Thread(target=self.run, args=(connect, parameters), name="connect", daemon=True).start()
+
+    def run(self, connect: Connect, parameters: dict[str, Any]) -> None:
+        try:
+            connection = connect(parameters)
+        except BaseException as error:  # noqa: BLE001 - `wait` raises it in the other thread
+            self.error = error
+        else:
+            with self.lock:
+                self.connection = connection
+                if self.is_abandoned:
+                    connection.close()
+        self.finished.set()
+
+    def abandon(self) -> None:
+        with self.lock:
+            self.is_abandoned = True
+            if self.connection is not None:
+                self.connection.close()
+
+    def wait(self, limit: float) -> Any:
+        """Return the connection. Raises the error of the attempt, and `TimeoutError` after `limit` seconds."""
+        if not self.finished.wait(limit):
+            self.abandon()
+            raise TimeoutError
+        if self.error is not None:
+            raise self.error
+        return self.connection
+
+
+class DeadlineConnection:
+    """One connection, opened when it is needed and again after a failure. Use it from one thread at a time."""
+
+    def __init__(self, alias: str = DEFAULT_DB_ALIAS, options: str = "") -> None:
+        self.alias = alias
+        self.options = options  # of the session, as `-c name=value`
+        self.hosts = 1  # that an attempt to connect may try
+        self.attempt: ConnectionAttempt | None = None
+        self.connection: Connection | None = None
+        self.rows: Rows = []
+        self.failure: QueryFailed | None = None
+
+    def query(self, sql: str, deadline: float) -> Rows:
+        """Return the rows of a statement as text. `deadline` is a time of `monotonic`.
+
+        Raises `DatabaseUnavailable` or `QueryFailed`. A connection that has ended since its last use is replaced.
+        """
+        was_open = self.connection is not None
+        try:
+            return self.send_and_wait(sql, deadline)
+        except DatabaseUnavailable:
+            if not was_open or monotonic() >= deadline:
+                raise
+        return self.send_and_wait(sql, deadline)
+
+    def send_and_wait(self, sql: str, deadline: float) -> Rows:
+        self.send(sql)
+        rows = self.receive(deadline - monotonic())
+        if rows is None:
+            self.close()
+            raise DatabaseUnavailable(LATE)
+        return rows
+
+    def send(self, sql: str) -> None:
+        """Send a statement, after an attempt to connect if necessary. Does not wait, and needs `receive` afterwards."""
+        statement = sql.encode()
+        self.rows, self.failure = [], None
+        if self.connection is None:
+
+            def connect(parameters: dict[str, Any]) -> Connection:
+                connection = open_connection(parameters)
+                connection.pgconn.send_query(statement)
+                return connection
+
+            parameters = build_parameters(self.alias, self.options)
+            self.hosts = 1 + str(parameters.get("host")).count(",")
+            self.attempt = ConnectionAttempt(connect, prefer_reached_host(self.alias, parameters))
+            return
+        try:
+            self.connection.pgconn.send_query(statement)
+        except psycopg.Error:  # `receive` raises an error
+            self.close()
+
+    def receive(self, limit: float = 0) -> Rows | None:
+        """Return the rows of the statement as text, or None if they have not arrived within `limit` seconds.
+
+        Raises `DatabaseUnavailable`, after which the connection is closed, or `QueryFailed`.
+        """
+        deadline = monotonic() + limit
+        try:
+            if self.attempt is not None:
+                if not self.attempt.finished.wait(max(0, limit)):
+                    return None
+                self.connection = self.attempt.wait(0)
+                self.attempt = None
+                REACHED[self.alias] = (self.connection.info.host, str(self.connection.info.port))
+            if self.connection is None:
+                raise DatabaseUnavailable(LOST)
+            return self.read_rows(self.connection, deadline)
+        except psycopg.Error as error:
+            reason = LOST if self.connection is not None else explain_failure(str(error), self.alias)
+            self.close()
+            raise DatabaseUnavailable(reason) from None
+
+    def read_rows(self, connection: Connection, deadline: float) -> Rows | None:
+        """Read the results that have arrived. Returns the rows of the last one, once it is complete."""
+        raw = connection.pgconn
+        while True:
+            while raw.is_busy():
+                if not has_data(connection.fileno(), deadline):
+                    return None
+                raw.consume_input()
+            result = raw.get_result()
+            if result is None:
+                break
+            if result.status == ExecStatus.TUPLES_OK:
+                self.rows = [
+                    tuple(decode(result.get_value(row, column)) for column in range(result.nfields))
+                    for row in range(result.ntuples)
+                ]
+            elif result.status != ExecStatus.COMMAND_OK:
+                self.failure = QueryFailed(type(errors.error_from_result(result)))
+        if self.failure is not None:
+            raise self.failure
+        return self.rows
+
+    def is_pooled(self, reported: str | None) -> bool:
+        """Return whether a pooler answers: the result of `pg_backend_pid` is not the process id of the connection."""
+        return self.connection is not None and str(self.connection.info.backend_pid) != reported
+
+    def close(self) -> None:
+        """Close the connection, and abandon an attempt to connect."""
+        attempt, self.attempt = self.attempt, None
+        connection, self.connection = self.connection, None
+        if attempt is not None:
+            attempt.abandon()
+        if connection is not None:
+            connection.close()
+
+
+def build_parameters(alias: str, options: str = "") -> dict[str, Any]:
+    """Return the parameters of `psycopg.connect` for a database of the settings."""
+    wrapper: Any = connections.create_connection(alias)
+    parameters: dict[str, Any] = wrapper.get_connection_params()  # for the embedded server this also starts it
+    if options:
+        parameters["options"] = f"{parameters.get('options', '')} {options}".strip()
+    return parameters
+
+
+def prefer_reached_host(alias: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Of several hosts, put the one that was reached last first: the others may be silent."""
+    hosts = str(parameters.get("host") or "").split(",")
+    if len(hosts) == 1 or alias not in REACHED or parameters.get("hostaddr"):
+        return parameters
+    ports = str(parameters.get("port") or "5432").split(",")
+    places = list(zip(hosts, ports * len(hosts) if len(ports) == 1 else ports, strict=False))
+    places.sort(key=lambda place: place != REACHED[alias])
+    ordered_hosts, ordered_ports = zip(*places, strict=True)
+    return {**parameters, "host": ",".join(ordered_hosts), "port": ",".join(ordered_ports)}
+
+
+def open_connection(parameters: dict[str, Any]) -> Connection:
+    return psycopg.connect(**{**parameters, "autocommit": True})
+
+
+def has_data(descriptor: int, deadline: float) -> bool:
+    """Wait until data arrive at a connection. Returns False at the deadline."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(max(0, 1000 * (deadline - monotonic()))))
+
+
+def decode(value: bytes | None) -> str | None:
+    return None if value is None else value.decode()
+
+
+def explain_failure(message: str, alias: str) -> str:
+    """Return a sentence for a message of libpq, which contains the address, the user or the database."""
+    variable = "DATABASE_URL" if alias == DEFAULT_DB_ALIAS else "DATABASE_REPLICA_URLS"
+    for part, reason in CONNECTION_FAILURES.items():
+        if part in message:
+            return reason.replace("DATABASE_URL", "the embedded PostgreSQL" if settings.EMBEDDED else variable)
+    return "No connection to PostgreSQL is possible."

@@ -1,0 +1,99 @@
+"""Watch a replica, and decide whether reads may use it.
+
+The lag of a replica is measured without clocks of other machines: it is the time since the primary was at the position
+that the replica has replayed. So an idle primary has no lag, and a replica that hangs has more each second. While the
+primary is gone, no lag can be measured; a replica that was in use then remains in use.
+"""
+
+import logging
+from time import monotonic
+
+from contentapi.db.watch.primary import PrimaryWatch
+from contentapi.db.watch.watch import OLDEST_STATE, State, Watch
+
+LOG = logging.getLogger("contentapi.replicas")
+PAUSE = 2.0  # seconds that a replica is left out after a read has failed on it
+RETURN_SHARE = 0.5  # of the accepted lag: a replica returns when it lags less, so that it does not come and go
+NO_REPLICA = "it is not a replica: it was promoted, or the address is wrong"
+
+
+class ReplicaWatch(Watch):
+    """Watches a replica. `reason` says why reads do not use it, and is empty if they do."""
+
+    def __init__(self, alias: str, primary: PrimaryWatch, max_lag: float) -> None:
+        super().__init__(alias)
+        self.primary = primary
+        self.max_lag = max_lag
+        self.reason = "not reached yet"
+        self.state: State | None = None
+        self.paused_until = 0.0
+        self.followed: tuple[int, int] | None = None  # the timeline and the cluster of the primary that it follows
+        self.required_lsn = 0  # the position after which it is known to follow this primary
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether reads may use it. Its state is no older than `OLDEST_STATE`, also in a process that was suspended."""
+        if self.reason or self.state is None:
+            return False
+        return monotonic() - self.state.time <= OLDEST_STATE or self.primary.is_gone
+
+    def accept_failure(self, reason: str) -> None:
+        self.state = None
+        self.leave_out(f"unreachable ({reason})", pause=0)
+        self.cut_connections()  # requests that wait for its response repeat their reads
+
+    def accept_state(self, state: State) -> None:
+        self.require_progress(state)
+        self.state = state
+        reason = self.find_fault(state)
+        with self.lock:
+            if reason or monotonic() >= self.paused_until:
+                self.set_reason(reason)
+
+    def require_progress(self, state: State) -> None:
+        """Notice a replica that does not follow the primary, and one that has not yet followed it to a new timeline.
+
+        A replica cannot tell its timeline. One that is ahead of the primary has another one. After a promotion, the
+        replica must pass a position of the new timeline.
+        """
+        latest, before = self.primary.latest, self.state
+        if latest is None:
+            return
+        identity = (latest.timeline, latest.cluster)
+        if self.followed is not None and self.followed != identity:
+            self.required_lsn = latest.lsn
+        self.followed = identity
+        if before is not None and latest.time > before.time and latest.lsn < before.lsn:
+            self.required_lsn = before.lsn + 1
+        if before is not None and state.lsn < before.lsn:
+            self.required_lsn = latest.lsn  # restored from an older backup
+
+    def find_fault(self, state: State) -> str:
+        """Return why the replica must not be used, or an empty string."""
+        latest, was_in_use = self.primary.latest, not self.reason
+        if not state.is_in_recovery:
+            return NO_REPLICA
+        if latest is None:  # this process has never reached the primary
+            return "" if self.primary.is_gone else "the primary's position is not known yet"
+        if state.cluster != latest.cluster:
+            return "it is a replica of another database"
+        if state.lsn < self.required_lsn:
+            return "it does not follow the primary"
+        if self.primary.is_gone:
+            return "" if was_in_use or state.lsn >= latest.lsn else "it lags, and the primary is gone"
+        lag = self.primary.measure_lag(state)
+        accepted = self.max_lag if was_in_use else self.max_lag * RETURN_SHARE
+        return f"it lags more than {accepted:g} s" if lag is None or lag > accepted else ""
+
+    def leave_out(self, reason: str, *, pause: float = PAUSE) -> None:
+        with self.lock:
+            self.paused_until = monotonic() + pause
+            self.set_reason(reason)
+
+    def set_reason(self, reason: str) -> None:
+        """Use the replica, or leave it out for a reason. Logs each change once."""
+        if reason and not self.reason:
+            LOG.warning("%s is left out: %s.", self.alias, reason)
+        elif self.reason and not reason:
+            LOG.info("%s is in use.", self.alias)
+        self.reason = reason
