@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 import pytest
 from django.db import connection as django_connection
@@ -46,13 +47,15 @@ class Server:
     @contextmanager
     def suspended(self, *, postmaster_only: bool = False) -> Iterator[None]:
         postmaster = get_postmaster(self.data)
-        processes = [postmaster] if postmaster_only else [postmaster, *postmaster.children()]
-        for process in processes:
-            process.suspend()
+        postmaster.suspend()
+        wait_until(lambda: postmaster.status() == psutil.STATUS_STOPPED)  # it creates no more processes
+        children = [] if postmaster_only else postmaster.children()
+        for child in children:
+            child.suspend()
         try:
             yield
         finally:
-            for process in processes:
+            for process in (postmaster, *children):
                 process.resume()
 
 
