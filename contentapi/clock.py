@@ -17,7 +17,7 @@ from blog.files.job_worker import ImportWorker
 from blog.history import trash
 from blog.search.indexing import SearchIndexer
 from contentapi.core.identity import CLOCK, OPERATOR
-from contentapi.db.postgresql.pooling import warn_if_pooled
+from contentapi.db.engine.pooling import warn_if_pooled
 from contentapi.health.heartbeat import Heartbeat
 
 logger = logging.getLogger("contentapi.clock")

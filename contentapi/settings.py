@@ -126,7 +126,7 @@ def build_database_settings(url: str) -> dict[str, Any]:
         options["options"] += f" {parameters.pop('options')}"
     if "," in values["HOST"]:  # several servers, one of which is the primary
         options["target_session_attrs"] = "read-write"
-    return {"ENGINE": "contentapi.db.postgresql", **values, **common, "OPTIONS": options | parameters}
+    return {"ENGINE": "contentapi.db.engine", **values, **common, "OPTIONS": options | parameters}
 
 
 def build_replica_settings(url: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from psycopg.errors import (
     UniqueViolation,
 )
 
-from contentapi.db.postgresql.slots import NoSlotAvailable
+from contentapi.db.engine.slots import NoSlotAvailable
 
 T = TypeVar("T")
 Fields = Mapping[str, Sequence[str]]

@@ -20,7 +20,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, ProgrammingError, connections
 
 from contentapi.core.pins import Pins
-from contentapi.db.postgresql.slots import THREAD
+from contentapi.db.engine.slots import THREAD
 from contentapi.db.watch.servers import Servers, get_servers
 from contentapi.db.watch.watch import OLDEST_STATE
 

@@ -20,7 +20,7 @@ from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.conf import conf
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Malformed, MethodNotAllowed, NotAcceptable
 from contentapi.core.replicas import read, record_write
-from contentapi.db.postgresql.slots import enter_expensive_lane, enter_preparation_lane
+from contentapi.db.engine.slots import enter_expensive_lane, enter_preparation_lane
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import COST_PER_CHARGE, require_cost_within_limit
 from contentapi.graphql.documents import DocumentRejected, get_operation

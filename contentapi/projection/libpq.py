@@ -23,7 +23,7 @@ from psycopg.pq.abc import PGresult
 from contentapi.conf import conf
 from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.replicas import ROUTE, leave_replica
-from contentapi.db.postgresql.thread_connections import get_connection
+from contentapi.db.engine.thread_connections import get_connection
 from contentapi.monitoring.records import current_record
 
 MOST_PREPARED = 100  # statements of a connection; each occupies memory of the server

@@ -1,7 +1,7 @@
 """A WSGI layer that reads each request completely, then leases a connection slot and calls the application.
 
 A client that sends its body slowly holds a thread and nothing else. Everything that needs the processor or the database
-happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.db.postgresql.slots`).
+happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.db.engine.slots`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,8 +16,8 @@ from django.db import DatabaseError
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import derive_timeouts
-from contentapi.db.postgresql.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
-from contentapi.db.postgresql.thread_connections import close_unusable_connections
+from contentapi.db.engine.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
+from contentapi.db.engine.thread_connections import close_unusable_connections
 from contentapi.health.probes import PROBES, respond_to_probe
 from contentapi.http.body import UploadTooLarge
 from contentapi.monitoring.records import current_record

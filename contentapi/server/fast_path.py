@@ -24,7 +24,7 @@ from django.utils.http import parse_header_parameters
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import ApiError
-from contentapi.db.postgresql.thread_connections import close_unusable_connections
+from contentapi.db.engine.thread_connections import close_unusable_connections
 from contentapi.graphql.endpoint import MEDIA_TYPES, READS, respond_with_error
 from contentapi.graphql.explorer.page import is_explorer_requested
 from contentapi.http.api_version import VERSION

@@ -7,7 +7,7 @@ a finalizer in granian.py: granian ends its workers without the functions of `at
 
 from dataclasses import dataclass
 
-from contentapi.db.postgresql.slots import ConnectionSlots
+from contentapi.db.engine.slots import ConnectionSlots
 
 
 @dataclass(slots=True)

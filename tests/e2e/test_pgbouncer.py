@@ -166,7 +166,7 @@ def test_clock_warns_that_it_has_no_session(pooled: Pooled) -> None:
 
 def test_direct_connection_is_not_taken_for_a_pooled_one(pooled: Pooled) -> None:
     host = Host(pooled.host.log, {"DATABASE_URL": pooled.server.build_url()})
-    code = "from django.db import connection; from contentapi.db.postgresql.pooling import is_pooled; "
+    code = "from django.db import connection; from contentapi.db.engine.pooling import is_pooled; "
     assert host.manage("shell", "--verbosity", "0", "-c", code + "print(is_pooled(connection))") == "False"
 
 

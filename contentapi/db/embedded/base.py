@@ -6,7 +6,7 @@ from django.conf import settings
 from psycopg import OperationalError
 
 from contentapi.db.embedded.server import PORT, EmbeddedServer
-from contentapi.db.postgresql import base
+from contentapi.db.engine import base
 from contentapi.db.watch.watch import DatabaseSilent
 
 SERVER = EmbeddedServer(settings.VAR_DIR / "postgres")

@@ -33,7 +33,7 @@ from contentapi.core.errors import (
     get_constraint_name,
     to_api_error,
 )
-from contentapi.db.postgresql.slots import NoSlotAvailable
+from contentapi.db.engine.slots import NoSlotAvailable
 from contentapi.http.error_response import django_error_response
 from tests.challenges import build_schemes
 from tests.factories import make_user

@@ -111,7 +111,7 @@ def test_other_methods_are_405_with_allow(path: str) -> None:
 
 
 def test_server_whose_slots_are_all_in_use_responds_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contentapi.db.postgresql.slots.create_wrappers", dict)  # the test's own connection stays
+    monkeypatch.setattr("contentapi.db.engine.slots.create_wrappers", dict)  # the test's own connection stays
     layer = RequestBufferingLayer(never_called, never_called, slots=1)
     layer.slots.take()
 

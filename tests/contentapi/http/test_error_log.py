@@ -9,7 +9,7 @@ from django.db import connection, connections
 from pytest_django import Settings
 
 from contentapi.core.identity import Role
-from contentapi.db.postgresql.slots import ConnectionSlots, Lease, install_connections
+from contentapi.db.engine.slots import ConnectionSlots, Lease, install_connections
 from contentapi.http.request_log import SAFE_MESSAGES
 from tests.behaviour.test_graphql_failures import execute, slow_down_post_queries
 from tests.conftest import make_api_key
@@ -129,7 +129,7 @@ def test_request_that_waited_too_long_is_one_line_that_names_what_it_waited_for(
     application: Any, log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = connections["default"]
-    monkeypatch.setattr("contentapi.db.postgresql.slots.create_wrappers", lambda: {"default": own})
+    monkeypatch.setattr("contentapi.db.engine.slots.create_wrappers", lambda: {"default": own})
     slots = ConnectionSlots(2, patience=0.01)
     slots.enter_lane(Lease(slots), slots.preparation)
     lease = slots.acquire()

@@ -10,7 +10,7 @@ from django.http import FileResponse, HttpResponse
 from pytest_django import Settings
 
 from contentapi.conf.environment import Environment
-from contentapi.db.postgresql.slots import NoSlotAvailable
+from contentapi.db.engine.slots import NoSlotAvailable
 from contentapi.server.complete_requests import DRAIN_LIMIT, RequestBufferingLayer
 
 LIMIT = 1000
@@ -24,7 +24,7 @@ def small_limit(settings: Settings) -> None:
 @pytest.fixture(autouse=True)
 def no_database(monkeypatch: pytest.MonkeyPatch) -> None:
     """These slots lend nothing: the test's own connection stays."""
-    monkeypatch.setattr("contentapi.db.postgresql.slots.create_wrappers", dict)
+    monkeypatch.setattr("contentapi.db.engine.slots.create_wrappers", dict)
 
 
 class Stream:

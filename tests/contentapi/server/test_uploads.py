@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from contentapi.conf.environment import Environment
 from contentapi.core.identity import Role
-from contentapi.db.postgresql.slots import NoSlotAvailable
+from contentapi.db.engine.slots import NoSlotAvailable
 from contentapi.http.body import UploadTooLarge
 from contentapi.server import uploads
 from contentapi.server.complete_requests import RequestBufferingLayer, SpooledBody, Upload
@@ -35,7 +35,7 @@ def small_limit(settings: Settings) -> None:
 def use_own_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """These slots lend the test's own connection."""
     own = {"default": connections["default"]}
-    monkeypatch.setattr("contentapi.db.postgresql.slots.create_wrappers", lambda: own)
+    monkeypatch.setattr("contentapi.db.engine.slots.create_wrappers", lambda: own)
     monkeypatch.setattr("contentapi.server.complete_requests.close_unusable_connections", lambda: None)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from django.db import connections
 
-from contentapi.db.postgresql.thread_connections import CURRENT, close_unusable_connections
+from contentapi.db.engine.thread_connections import CURRENT, close_unusable_connections
 from contentapi.monitoring.figures import Sample
 from contentapi.monitoring.records import current_record
 

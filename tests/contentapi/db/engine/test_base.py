@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from blog.models import Author, PostStatus
 from blog.selectors import AuthorRow
 from contentapi.core.errors import Unavailable, to_api_error
-from contentapi.db.postgresql.thread_connections import get_connection
+from contentapi.db.engine.thread_connections import get_connection
 from contentapi.projection import PreparedInsert, PreparedQuery
 from contentapi.projection.libpq import MOST_PREPARED, encode_parameter, execute, execute_on_connection, read_column
 from tests.factories import make_author

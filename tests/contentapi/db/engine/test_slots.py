@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 
-from contentapi.db.postgresql.slots import ConnectionSlots, Lease, NoSlotAvailable, uninstall_connections
-from contentapi.db.postgresql.thread_connections import get_connection
+from contentapi.db.engine.slots import ConnectionSlots, Lease, NoSlotAvailable, uninstall_connections
+from contentapi.db.engine.thread_connections import get_connection
 
 pytestmark = pytest.mark.django_db
 

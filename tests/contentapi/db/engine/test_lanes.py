@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 
-from contentapi.db.postgresql.slots import (
+from contentapi.db.engine.slots import (
     MAX_WAITING,
     ConnectionSlots,
     NoSlotAvailable,
