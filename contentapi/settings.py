@@ -161,13 +161,7 @@ SILENCED_SYSTEM_CHECKS = ["auth.E003"]
 # --- The OAuth 2.0 authorization server, by RFC 9700 -----------------------------------------------------
 OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oauth2_provider.AccessToken"  # noqa: S105 - the default; foreign keys need it
 OAUTH2_PROVIDER = {
-    "OAUTH2_SERVER_CLASS": "users.oauth.server.AuthorizationServer",
-    "OAUTH2_BACKEND_CLASS": "users.oauth.server.OAuthBackend",
-    "OAUTH2_VALIDATOR_CLASS": "users.oauth.server.OAuthRequestValidator",
-    "ACCESS_TOKEN_GENERATOR": "users.oauth.server.make_access_token",
-    "REFRESH_TOKEN_GENERATOR": "users.oauth.server.make_refresh_token",
     "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,
-    "ACCESS_TOKEN_EXPIRE_SECONDS": 600,
     "REFRESH_TOKEN_EXPIRE_SECONDS": 30 * 24 * 3600,
     "REFRESH_TOKEN_GRACE_PERIOD_SECONDS": 0,
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
@@ -175,12 +169,8 @@ OAUTH2_PROVIDER = {
     "PKCE_REQUIRED": True,
     "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],  # for `check --deploy` only: users/oauth/clients.py has the rules
     "ALLOW_URI_WILDCARDS": False,
-    "OIDC_ISS_ENDPOINT": ENVIRONMENT.contentapi_public_url,  # the issuer; without it, the address of the request
     "SCOPES": dict(Scope.choices),
     "DEFAULT_SCOPES": Scope.values,
-    "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
-    "OAUTH2_GRANT_TYPES_SUPPORTED": ["authorization_code", "refresh_token"],
-    "OAUTH2_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED": ["client_secret_basic", "client_secret_post", "none"],
     "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
     "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
     "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,

@@ -36,7 +36,8 @@ SOURCES = {
 # Modules that the documentation of their package names. Every import from another module is in internals.toml.
 DOCUMENTED_MODULES = {
     "django", "django.apps", "django.conf", "django.conf.urls", "django.contrib", "django.contrib.admin",
-    "django.contrib.auth", "django.contrib.auth.admin", "django.contrib.auth.forms", "django.contrib.auth.middleware",
+    "django.contrib.auth", "django.contrib.auth.admin", "django.contrib.auth.forms", "django.contrib.auth.hashers",
+    "django.contrib.auth.middleware",
     "django.contrib.auth.models", "django.contrib.auth.password_validation", "django.contrib.auth.views",
     "django.contrib.messages.middleware", "django.contrib.postgres.aggregates", "django.contrib.postgres.fields",
     "django.contrib.postgres.forms", "django.contrib.postgres.indexes", "django.contrib.postgres.search",
@@ -56,8 +57,7 @@ DOCUMENTED_MODULES = {
     "granian", "granian.constants", "granian.http",
     "graphql",
     "gunicorn.app.base",
-    "oauth2_provider.models", "oauth2_provider.settings", "oauth2_provider.exceptions", "oauth2_provider.views",
-    "oauth2_provider.oauth2_backends", "oauth2_provider.oauth2_validators",  # subclasses are named in settings
+    "oauth2_provider.models", "oauth2_provider.settings", "oauth2_provider.oauth2_validators",
     "oauthlib.oauth2", "oauthlib.oauth2.rfc6749.errors",
     "psycopg", "psycopg.adapt", "psycopg.conninfo", "psycopg.errors", "psycopg.pq", "psycopg.rows", "psycopg.sql",
     "psycopg.types",

@@ -31,8 +31,8 @@ from users.oauth.clients import (
 from users.oauth.server import record_revoked_consents
 from users.pages import render_page
 
-for model in (theirs.application_model, theirs.access_token_model, theirs.grant_model, theirs.id_token_model):
-    admin.site.unregister(model)
+for name in ("application", "access_token", "grant", "id_token", "refresh_token"):
+    admin.site.unregister(getattr(theirs, f"{name}_model"))
 
 
 class ClientForm(forms.ModelForm):
@@ -183,22 +183,28 @@ class ClientAdmin(PolicyAdmin):
         return response
 
 
-class OAuthRefreshTokenAdmin(PolicyAdmin, theirs.RefreshTokenAdmin):
+@admin.register(RefreshToken)
+class ConsentAdmin(PolicyAdmin):
     """The consents of users, each a refresh token. Revoking one also revokes its access tokens."""
 
     list_display = ["user", "application", "show_created_at", "show_revoked_at"]
     list_filter = [("application", RelatedFilter)]
     list_lookups = frozenset({"application__id__exact"})
     list_filter_submit = True
-    fields = ["user", "application", "masked_token", "show_created_at", "show_revoked_at"]
-    readonly_fields = ["masked_token", "show_created_at", "show_revoked_at"]
+    list_select_related = ["user", "application"]
+    search_fields = ["application__client_id", "application__name", "user__email"]
+    fields = readonly_fields = ["user", "application", "show_created_at", "show_revoked_at"]
     ordering = ["-id"]
+    actions = ["revoke_tokens"]
 
     @admin.action(description="Revoke selected refresh tokens")
     @transaction.atomic
     def revoke_tokens(self, request: HttpRequest, queryset: QuerySet[RefreshToken]) -> None:
         record_revoked_consents(get_actor(request), queryset.filter(revoked=None))
-        super().revoke_tokens(request, queryset)
+        for token in queryset:
+            token.revoke()
+        number = len(queryset)
+        self.message_user(request, f"Revoked {number} refresh token{'' if number == 1 else 's'}.")
 
     def may_open(self, actor: Actor) -> bool:
         return policy.may_manage_clients(actor)
@@ -209,7 +215,3 @@ class OAuthRefreshTokenAdmin(PolicyAdmin, theirs.RefreshTokenAdmin):
 
     show_created_at = build_time_column("created", "Created at")
     show_revoked_at = build_time_column("revoked", "Revoked at")
-
-
-admin.site.unregister(RefreshToken)
-admin.site.register(RefreshToken, OAuthRefreshTokenAdmin)

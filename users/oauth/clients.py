@@ -1,11 +1,13 @@
 """The applications that may ask users for access (RFC 6749, section 2)."""
 
+import base64
 import re
 import secrets
 from collections.abc import Sequence
 from typing import NamedTuple
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote_plus, urlsplit
 
+from django.contrib.auth.hashers import check_password
 from django.db import transaction
 from django.db.models import QuerySet
 from oauth2_provider.models import Application
@@ -129,6 +131,26 @@ def revoke_client(*, actor: Actor, client_id: str) -> Application:
         raise NotFound(f"There is no OAuth client with the id {client_id}.")
     delete_client(actor=actor, client=client)
     return client
+
+
+def authenticate_client(header: str | None, client_id: str | None, secret: str | None) -> Application | None:
+    """Return the client that the header authenticates or, without one, the form (RFC 6749, section 2.3)."""
+    if header is not None:
+        client_id, secret = parse_basic_credentials(header)
+    if not client_id or not is_storable(client_id):
+        return None
+    client = Application.objects.filter(client_id=client_id).first()
+    return client if client and check_password(secret or "", client.client_secret) else None
+
+
+def parse_basic_credentials(header: str) -> tuple[str, str]:
+    """Return the client id and the secret of an Authorization header; empty texts for an invalid header."""
+    scheme, _, pair = header.partition(" ")
+    try:
+        client_id, _, secret = base64.b64decode(pair if scheme.lower() == "basic" else "").decode().partition(":")
+    except ValueError:
+        return "", ""
+    return unquote_plus(client_id), unquote_plus(secret)
 
 
 def describe_state(client: Application) -> str:

@@ -1,4 +1,4 @@
-"""Restrict django-oauth-toolkit beyond its settings (RFC 6749, 7636, 9700).
+"""The grants: oauthlib's server on the tables of django-oauth-toolkit, stricter than both (RFC 6749, 7636, 9700).
 
 The authorization code and the refresh token are the only grants, and PKCE with S256 is the only challenge. A code or a
 refresh token is locked while it is exchanged, so that only one of two simultaneous exchanges succeeds. The other is
@@ -10,94 +10,43 @@ import re
 import secrets
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import urlencode
 
-from django.http import QueryDict
 from django.utils import timezone
 from oauth2_provider.models import AccessToken, Application, Grant, RefreshToken
-from oauth2_provider.oauth2_backends import OAuthLibCore
 from oauth2_provider.oauth2_validators import OAuth2Validator
-from oauth2_provider.settings import oauth2_settings
-from oauthlib.common import Request
 from oauthlib.oauth2 import WebApplicationServer
-from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError, UnsupportedCodeChallengeMethodError
+from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError
 
+from contentapi.conf.timeouts import ACCESS_TOKEN_LIFETIME
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
-from contentapi.core.text import is_storable
 from contentapi.monitoring.audit import Event, record_event
 from users import tokens
 from users.models import IssuedToken, User
-from users.oauth.clients import allows_redirect_uri
+from users.oauth.clients import allows_redirect_uri, authenticate_client
 
 S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")  # a SHA-256 in base64url (RFC 7636, section 4.2)
 LONGEST_STATE = 1000
-PARAMETERS = {
-    "client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "grant_type",
-    "redirect_uri", "refresh_token", "response_type", "scope", "state", "token", "token_type_hint",
-}  # fmt: skip
-ISSUER = "contentapi.issuer"  # a key in the headers of oauthlib's request; no client can set it
+ISSUER = "issuer"  # a key in the headers of oauthlib's request
+Request = Any  # oauthlib has no types
 
 
-class AuthorizationServer(WebApplicationServer):  # type: ignore[misc]  # oauthlib has no types
-    """oauthlib's server, which supports only authorization codes and refresh tokens."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.auth_grant.custom_validators.pre_auth.append(validate_authorization_parameters)
-
-
-def validate_authorization_parameters(request: Request) -> dict[str, Any]:
-    """Raise `InvalidRequestError` for invalid parameters, before the user sees the consent page."""
-    if request.code_challenge is not None and not S256_CHALLENGE.fullmatch(request.code_challenge):
-        raise InvalidRequestError("code_challenge must be 43 characters of base64url.", request=request)
-    if request.code_challenge is not None and request.code_challenge_method != "S256":
-        raise UnsupportedCodeChallengeMethodError(request=request)
+def validate_authorization_parameters(request: Request) -> None:
+    """Raise `InvalidRequestError` for a request that oauthlib has accepted, before the user sees the consent page."""
+    if request.code_challenge_method != "S256" or not S256_CHALLENGE.fullmatch(request.code_challenge):
+        raise InvalidRequestError("code_challenge must be a SHA-256 in base64url (S256).", request=request)
     if len(request.state or "") > LONGEST_STATE:
         raise InvalidRequestError(f"state has at most {LONGEST_STATE} characters.", request=request)
-    return {}
-
-
-class OAuthBackend(OAuthLibCore):  # type: ignore[misc]
-    """Passes Django's requests to oauthlib, and replaces an authorization code with its hash."""
-
-    def extract_headers(self, request: Any) -> dict[str, Any]:
-        return {**super().extract_headers(request), ISSUER: oauth2_settings.oauth2_authorization_server_issuer(request)}
-
-    def extract_body(self, request: Any) -> list[tuple[str, str]]:
-        if request.resolver_match.url_name == "authorize":
-            return []  # the parameters are in the URL; the form has only the decision
-        return [
-            (name, hash_token(text) if name == "code" else text) for name, text in filter_oauth_parameters(request.POST)
-        ]
-
-    def _get_escaped_full_path(self, request: Any) -> str:
-        return f"{request.path}?{urlencode(filter_oauth_parameters(request.GET))}"
-
-    def authenticate_client(self, request: Any) -> Application | None:
-        """Return the client that the request authenticates by its secret."""
-        oauth_request = Request(request.path, "POST", self.extract_body(request), self.extract_headers(request))
-        is_authenticated = self.server.request_validator.authenticate_client(oauth_request)
-        return oauth_request.client if is_authenticated else None
-
-
-def filter_oauth_parameters(form: QueryDict) -> list[tuple[str, str]]:
-    """Return the known parameters. oauthlib would use others, such as `client`, as attributes of its request."""
-    return [(name, text) for name, texts in form.lists() if name in PARAMETERS for text in texts]
 
 
 class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
-    def _load_application(self, client_id: str | None, request: Request) -> Application | None:
-        return super()._load_application(client_id, request) if client_id and is_storable(client_id) else None
-
-    def _extract_basic_auth(self, request: Request) -> str | None:
-        scheme, _, pair = request.headers.get("HTTP_AUTHORIZATION", "").partition(" ")
-        return pair if scheme.lower() == "basic" and pair.isascii() else None
+    def client_authentication_required(self, request: Request, *_: Any, **__: Any) -> bool:
+        is_basic = request.headers.get("Authorization", "").lower().startswith("basic ")
+        return is_basic or bool(super().client_authentication_required(request))
 
     def authenticate_client(self, request: Request, *_: Any, **__: Any) -> bool:
-        """Authenticate by the header if there is one, otherwise by the form (RFC 6749, section 2.3)."""
-        by_header = "HTTP_AUTHORIZATION" in request.headers
-        authenticate = self._authenticate_basic_auth if by_header else self._authenticate_request_body
-        return bool(authenticate(request))
+        header = request.headers.get("Authorization")
+        request.client = authenticate_client(header, request.client_id, request.client_secret)
+        return request.client is not None
 
     def validate_redirect_uri(self, _: str, redirect_uri: str, request: Request, *__: Any, **___: Any) -> bool:
         return allows_redirect_uri(request.client, redirect_uri)
@@ -107,23 +56,20 @@ class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
         record_consent(Event.OAUTH_CONSENT_GRANTED, build_oauth_actor(request), " ".join(request.scopes))
         super().save_authorization_code(client_id, {**code, "code": hash_token(code["code"])}, request)
 
-    def validate_code(
-        self, client_id: str, code: str, client: Application, request: Request, *_: Any, **__: Any
-    ) -> bool:
+    def validate_code(self, _: str, code: str, client: Application, request: Request, *__: Any, **___: Any) -> bool:
         grant = Grant.objects.select_for_update().filter(code=code, application=client).first()
         if grant is None:
             revoke_tokens_of_reused_code(code, client)
             return False
-        return bool(super().validate_code(client_id, code, client, request)) and request.user.is_active
+        request.user, request.scopes = grant.user, grant.scope.split()
+        return not grant.is_expired() and bool(grant.user.is_active)
 
-    def validate_refresh_token(
-        self, refresh_token: str, client: Application, request: Request, *_: Any, **__: Any
-    ) -> bool:
-        held = RefreshToken.objects.select_for_update().filter(token_checksum=hash_token(refresh_token))
-        if not any(token.application_id == client.pk for token in held):
+    def validate_refresh_token(self, token: str, client: Application, request: Request, *_: Any, **__: Any) -> bool:
+        held = RefreshToken.objects.select_for_update().filter(token_checksum=hash_token(token))
+        if not any(each.application_id == client.pk for each in held):
             return False  # unknown, or issued to another client: do not revoke the other client's tokens
-        is_valid = super().validate_refresh_token(refresh_token, client, request)
-        if not is_valid and all(token.revoked is not None for token in held):
+        is_valid = super().validate_refresh_token(token, client, request)
+        if not is_valid and all(each.revoked is not None for each in held):
             record_reuse(held[0].user_id, client, "refresh token")
         return bool(is_valid) and request.user.is_active
 
@@ -205,10 +151,14 @@ def make_access_token(request: Request) -> str:
     )
 
 
-def make_refresh_token(_: Request) -> str:
-    return secrets.token_urlsafe(32)
-
-
 def hash_token(secret: str) -> str:
     """Return the hash that is stored for a code or a token. Both have too many random bits to be guessed."""
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+SERVER = WebApplicationServer(
+    OAuthRequestValidator(),
+    token_generator=make_access_token,
+    token_expires_in=ACCESS_TOKEN_LIFETIME,
+    refresh_token_generator=lambda _: secrets.token_urlsafe(32),
+)

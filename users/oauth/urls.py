@@ -1,4 +1,4 @@
-"""URLs of the authorization server. django-oauth-toolkit reverses them by these names."""
+"""URLs of the authorization server."""
 
 from django.urls import path
 

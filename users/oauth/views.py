@@ -1,6 +1,5 @@
 """The endpoints of the authorization server: HTML pages at /oauth/authorize, JSON at the others."""
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import wraps
@@ -10,19 +9,18 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, QueryDict
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.encoding import iri_to_uri
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import View
-from oauth2_provider.exceptions import FatalClientError, OAuthToolkitError
 from oauth2_provider.models import Application
 from oauth2_provider.settings import oauth2_settings
-from oauth2_provider.views import OAuthServerMetadataView
-from oauth2_provider.views.mixins import OAuthLibMixin
+from oauthlib.oauth2 import AccessDeniedError, FatalClientError, OAuth2Error
 
+from contentapi.conf import conf
 from contentapi.core.errors import Malformed, MethodNotAllowed, Unauthenticated, UnsupportedMediaType
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import require_storable
@@ -34,68 +32,74 @@ from contentapi.rate_limits.limits import TOKENS
 from contentapi.rate_limits.middleware import handles_rate_limit
 from users import tokens
 from users.models import IssuedToken, User
-from users.oauth.server import PARAMETERS, hash_token, list_usable_scopes
+from users.oauth.clients import authenticate_client
+from users.oauth.server import ISSUER, SERVER, hash_token, list_usable_scopes, validate_authorization_parameters
 from users.pages import render_page
 from users.revocations import REVOCATIONS
 
 FORM = "application/x-www-form-urlencoded"
 WEB_SCHEMES = ("https", "http")
-CORE = OAuthLibMixin.get_oauthlib_core
+PARAMETERS = {
+    "client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "grant_type",
+    "redirect_uri", "refresh_token", "response_type", "scope", "state", "token", "token_type_hint",
+}  # fmt: skip
 
 
 @method_decorator(never_cache, name="dispatch")
-class AuthorizeView(OAuthLibMixin, View):  # type: ignore[misc]  # django-oauth-toolkit has no types
+class AuthorizeView(View):
     """Ask a user whether an application may act for them (RFC 6749, section 4.1.1)."""
 
     def dispatch(self, request: HttpRequest, *_: Any, **__: Any) -> HttpResponseBase:
         """Validate the parameters, which are in the URL only, before the user logs in."""
+        self.uri = f"{request.path}?{urlencode(filter_parameters(request.GET))}"
         try:
             require_valid_parameters(request)
-            scopes, credentials = self.validate_authorization_request(request)
-        except OAuthToolkitError as error:
+            scopes, details = SERVER.validate_authorization_request(self.uri)
+            self.oauth_request = details["request"]
+            validate_authorization_parameters(self.oauth_request)
+        except OAuth2Error as error:
             return self.refuse(error)
         except Malformed as error:
             return render_refusal(request, error.message)
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
-        self.application = Application.objects.get(client_id=credentials["client_id"])
-        self.credentials = credentials
         self.scopes = list_usable_scopes(request.user, scopes)
         return super().dispatch(request)
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        target = urlsplit(self.credentials["redirect_uri"])
+        target = urlsplit(self.oauth_request.redirect_uri)
         meanings = [oauth2_settings.SCOPES[scope] for scope in self.scopes]
         is_web = target.scheme in WEB_SCHEMES
         goal = target.netloc if is_web else f"an application on this device ({target.scheme})"
-        context = {"client": self.application, "goal": goal, "scopes": meanings}
+        context = {"client": self.oauth_request.client, "goal": goal, "scopes": meanings}
         return render_page(request, "authorize", context, leads_to=build_source(target))
 
     def post(self, request: HttpRequest) -> HttpResponseBase:
-        names = ("client_id", "redirect_uri", "response_type", "state", "code_challenge", "code_challenge_method")
+        if request.POST.get("allow") != "yes":
+            return self.refuse(AccessDeniedError(request=self.oauth_request))
+        options = {"scopes": self.scopes, "credentials": {"user": request.user}}
         try:
-            address, *_ = self.create_authorization_response(
-                request=request,
-                scopes=" ".join(self.scopes),
-                credentials={name: self.credentials.get(name) for name in names},
-                allow=request.POST.get("allow") == "yes",
-            )
-        except OAuthToolkitError as error:
+            headers, *_ = SERVER.create_authorization_response(self.uri, **options)
+        except OAuth2Error as error:
             return self.refuse(error)
-        return redirect_to_client(address)
+        return redirect_to_client(request, headers["Location"])
 
-    def refuse(self, error: OAuthToolkitError) -> HttpResponseBase:
+    def refuse(self, error: OAuth2Error) -> HttpResponseBase:
         """Redirect to the application with the error. Show the error if the application or its URI is invalid."""
-        oauth_error = error.oauthlib_error
-        if isinstance(error, FatalClientError) or not oauth_error.redirect_uri:
-            return render_refusal(self.request, oauth_error.description or oauth_error.error)
-        issuer = oauth2_settings.oauth2_authorization_server_issuer(self.request)  # RFC 9207, section 2
-        return redirect_to_client(f"{oauth_error.in_uri(oauth_error.redirect_uri)}&{urlencode({'iss': issuer})}")
+        if isinstance(error, FatalClientError) or not error.redirect_uri:
+            return render_refusal(self.request, error.description or error.error)
+        return redirect_to_client(self.request, error.in_uri(error.redirect_uri))
 
 
-def redirect_to_client(address: str) -> HttpResponse:
-    """Redirect to a registered redirect URI, whose scheme may be that of an application on a device."""
+def redirect_to_client(request: HttpRequest, address: str) -> HttpResponse:
+    """Redirect to an address of any scheme, whose query has the response. Add the issuer (RFC 9207, section 2)."""
+    address = f"{address}&{urlencode({'iss': get_issuer(request)})}"
     return HttpResponse(status=HTTPStatus.FOUND, headers={"Location": iri_to_uri(address)})
+
+
+def get_issuer(request: HttpRequest) -> str:
+    """Return the issuer: CONTENTAPI_PUBLIC_URL or, without it, the origin of the request."""
+    return conf.public_url or request.build_absolute_uri("/").removesuffix("/")
 
 
 def build_source(target: SplitResult) -> str:
@@ -154,24 +158,39 @@ def require_valid_parameters(request: HttpRequest) -> None:
             raise Malformed(f"{name} must not be sent twice.")
 
 
+def filter_parameters(form: QueryDict) -> list[tuple[str, str]]:
+    """Return the known parameters. oauthlib would use others, such as `client`, as attributes of its request."""
+    return [(name, text) for name, texts in form.lists() if name in PARAMETERS for text in texts]
+
+
+def ask_server(respond: Callable[..., Any], request: HttpRequest) -> HttpResponse:
+    """Return the response of an endpoint of oauthlib's server, which gets the hash of an authorization code."""
+    form = [(name, hash_token(text) if name == "code" else text) for name, text in filter_parameters(request.POST)]
+    sent = {name: text for name, text in request.headers.items() if name == "Authorization"}
+    try:
+        headers, body, status = respond(request.path, "POST", urlencode(form), {**sent, ISSUER: get_issuer(request)})
+    except OAuth2Error as error:
+        headers, body, status = error.headers, error.json, error.status_code
+    return HttpResponse(body, status=status, headers=headers)
+
+
 @oauth_endpoint
 def token_view(request: HttpRequest) -> HttpResponse:
     """Exchange a code or a refresh token for an access token and a new refresh token."""
-    _, headers, body, status = CORE().create_token_response(request)
-    return HttpResponse(body, status=status, headers=headers)
+    return ask_server(SERVER.create_token_response, request)
 
 
 @oauth_endpoint
 def revoke_view(request: HttpRequest) -> HttpResponse:
     """Revoke a token and the tokens of its family (RFC 7009)."""
-    _, headers, body, status = CORE().create_revocation_response(request)
-    return HttpResponse(body, status=status, headers=headers)
+    return ask_server(SERVER.create_revocation_response, request)
 
 
 @oauth_endpoint
 def introspect_view(request: HttpRequest) -> HttpResponse:
     """Return the state of a token to an authenticated client (RFC 7662)."""
-    application = CORE().authenticate_client(request)
+    form, header = request.POST, request.headers.get("Authorization")
+    application = authenticate_client(header, form.get("client_id"), form.get("client_secret"))
     if application is None:
         return JsonResponse({"error": "invalid_client"}, status=Unauthenticated.status)
     presented = request.POST.get("token")
@@ -194,23 +213,36 @@ def build_introspection_response(presented: str, application: Application) -> di
     return {"active": True, "token_type": "Bearer", **claims}
 
 
-SERVER_METADATA = OAuthServerMetadataView.as_view()
-
-
 @for_readers
 def metadata_view(request: HttpRequest) -> HttpResponse:
     """Return the metadata of the authorization server (RFC 8414)."""
-    found = json.loads(SERVER_METADATA(request).content)
-    issuer = found["issuer"]
-    found["introspection_endpoint_auth_methods_supported"] = ["client_secret_basic", "client_secret_post"]
-    found["protected_resources"] = [issuer]  # RFC 9728, section 4
-    return JsonResponse({**found, "jwks_uri": f"{issuer}/.well-known/jwks.json"})
+    issuer, with_secret = get_issuer(request), ["client_secret_basic", "client_secret_post"]
+    return JsonResponse(
+        {
+            "issuer": issuer,
+            "authorization_endpoint": f"{issuer}/oauth/authorize",
+            "token_endpoint": f"{issuer}/oauth/token",
+            "revocation_endpoint": f"{issuer}/oauth/revoke",
+            "introspection_endpoint": f"{issuer}/oauth/introspect",
+            "jwks_uri": f"{issuer}/.well-known/jwks.json",
+            "response_types_supported": ["code"],
+            "grant_types_supported": ["authorization_code", "refresh_token"],
+            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": [*with_secret, "none"],
+            "revocation_endpoint_auth_methods_supported": [*with_secret, "none"],
+            "introspection_endpoint_auth_methods_supported": with_secret,
+            "scopes_supported": sorted(oauth2_settings.SCOPES),
+            "authorization_response_iss_parameter_supported": True,
+            "client_id_metadata_document_supported": False,
+            "protected_resources": [issuer],  # RFC 9728, section 4
+        }
+    )
 
 
 @for_readers
 def resource_metadata_view(request: HttpRequest) -> HttpResponse:
     """Return the metadata of the API as a protected resource (RFC 9728). `audience` is the `aud` of access tokens."""
-    issuer = oauth2_settings.oauth2_authorization_server_issuer(request)
+    issuer = get_issuer(request)
     return JsonResponse(
         {
             "resource": issuer,

@@ -192,7 +192,6 @@ def test_refused_request_leads_to_the_metadata_of_the_api(
     settings: Settings, public_url: str, host: str, path: str
 ) -> None:
     settings.PUBLIC_URL = public_url
-    settings.OAUTH2_PROVIDER = {**settings.OAUTH2_PROVIDER, "OIDC_ISS_ENDPOINT": public_url}
     client = Client(headers={"Host": host})
 
     challenge = client.get(path, headers={"Authorization": "Bearer no token"})["WWW-Authenticate"]

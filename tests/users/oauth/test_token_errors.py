@@ -254,3 +254,12 @@ def test_authorization_scheme_may_be_in_lower_case() -> None:
     )
 
     assert response.status_code == 200
+
+
+def test_public_application_with_an_invalid_authorization_header_is_401() -> None:
+    form = f"client_id={Application(public=True).registered.client_id}&token=x"
+    headers = {"Authorization": "Basic é"}
+
+    response = Client().generic("POST", "/oauth/revoke", form, "application/x-www-form-urlencoded", headers=headers)
+
+    assert (response.status_code, json.loads(response.content)["error"]) == (401, "invalid_client")
