@@ -15,18 +15,15 @@ class IdempotencyRecord(models.Model):
         return self.key
 
 
-class ClockHeartbeat(models.Model):
-    """When a clock was last alive, by the time of the database. There is one row at most, for all clocks.
+class JobHeartbeat(models.Model):
+    """When a worker with this job was last alive, by the time of the database. All workers share the row.
 
-    `worked_at` is when a clock last made progress. A clock that hangs is alive and makes none.
+    `worked_at` is when the job last made progress. A job that hangs is alive and makes none.
     """
 
-    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    job = models.TextField(primary_key=True)
     beat_at = models.DateTimeField()
     worked_at = models.DateTimeField()
 
-    class Meta:
-        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="contentapi_clockheartbeat_one_row")]
-
     def __str__(self) -> str:
-        return f"alive at {self.beat_at:%Y-%m-%d %H:%M:%S}"
+        return f"{self.job}, alive at {self.beat_at:%Y-%m-%d %H:%M:%S}"

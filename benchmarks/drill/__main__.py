@@ -1,6 +1,6 @@
 """Break parts of a deployment under a load with idempotency keys, and print what the clients lost: see docs/faults.md.
 
-The drill starts its own PostgreSQL, Redis, server and clock in a temporary folder, and stops only these.
+The drill starts its own PostgreSQL, Redis, server and background worker in a temporary folder, and stops only these.
 """
 
 import argparse
@@ -13,14 +13,15 @@ from benchmarks.drill.faults import FAULTS, SMALL, Fault, can_cause, prepare_rep
 from benchmarks.drill.load import Load
 from benchmarks.drill.report import Outcome, Span, Use, format_row, format_table, judge
 from benchmarks.drill.stack import SERVERS, THREADS, WORKERS, Stack
+from contentapi.health.database_findings import CONNECTIONS_OF_WORKER
 
 CLIENTS = 16
 WARM_UP = 6.0  # seconds
 BEFORE, AFTER = 3.0, 9.0  # seconds of load before a fault, and after its cause
 SETTLE = 3.0  # seconds
 LONGEST_RETURN = 40.0  # seconds, after which the drill continues without workers
-# The connections of the workers: their slots, revocations, health and availability; and two of the clock.
-MOST_CONNECTIONS = WORKERS * (THREADS + 3) + 2
+# The connections of the workers: their slots, revocations, health and availability; and those of the jobs.
+MOST_CONNECTIONS = WORKERS * (THREADS + 3) + CONNECTIONS_OF_WORKER
 
 
 def main() -> None:

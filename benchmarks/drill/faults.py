@@ -105,10 +105,10 @@ def flush_redis(stack: Stack, _: float) -> None:
     client.close()
 
 
-def stop_clock(stack: Stack, seconds: float) -> None:
-    stack.clock.halt()
+def stop_background(stack: Stack, seconds: float) -> None:
+    stack.background.halt()
     time.sleep(seconds)
-    stack.clock.resume()
+    stack.background.resume()
 
 
 def fail_over(stack: Stack, _: float) -> None:
@@ -140,7 +140,7 @@ FAULTS = {
     "disk": Fault("fill the disk of PostgreSQL", fill_disk, seconds=20, small_seconds=8, needs_root=True),
     "redis": Fault("kill -9 Redis", kill_redis, seconds=10, small_seconds=3, refuses=False),
     "flush": Fault("flush Redis", flush_redis, refuses=False),
-    "clock": Fault("stop the clock", stop_clock, seconds=15, small_seconds=5, refuses=False),
+    "background": Fault("stop the background worker", stop_background, seconds=15, small_seconds=5, refuses=False),
     "failover": Fault("fail over to the replica", fail_over),
 }
 SMALL = ("worker", "postgres", "network")

@@ -1,4 +1,4 @@
-"""The deployment of the drill: PostgreSQL, Redis, the server and the clock, each restarted when it ends."""
+"""The deployment of the drill: PostgreSQL, Redis, the server and the background worker, each restarted when it ends."""
 
 import os
 import secrets
@@ -67,7 +67,7 @@ class Stack:
         redis = [shutil.which("redis-server") or "redis-server", "--port", str(redis_port), "--save", "", "--dir", "/"]
         self.redis = Service("redis", [*redis, "--bind", "127.0.0.1"], bases, self.logs)
         self.server = Service("server", [sys.executable, *COMMANDS[server]], self.environment, self.logs)
-        self.clock = Service("clock", [sys.executable, "manage.py", "clock"], self.environment, self.logs)
+        self.background = Service("background", [sys.executable, "manage.py", "worker"], self.environment, self.logs)
         self.key = self.post_id = ""
         self.database = self.primary  # the one that accepts writes
 
@@ -88,7 +88,7 @@ class Stack:
         self.key = (self.folder / "var" / "demo_api_key").read_text().strip()
         self.post_id = str(self.primary.query("SELECT min(id) FROM blog_post WHERE status = 'published'"))
         self.server.start()
-        self.clock.start()
+        self.background.start()
         self.wait_until_serving()
 
     def manage(self, *arguments: str) -> None:
@@ -130,7 +130,7 @@ class Stack:
 
     def stop(self) -> None:
         """Stop what this drill started, and remove its files, its network and its file system."""
-        services = (self.clock, self.server, self.redis, self.primary.service, self.replica.service)
+        services = (self.background, self.server, self.redis, self.primary.service, self.replica.service)
         for service in services:
             service.stop()
         kill_marked_processes(self.mark)

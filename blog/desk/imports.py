@@ -44,7 +44,7 @@ WORK: Mapping[str, str] = {
     ImportState.CHECKING: "files checked",
     ImportState.UNDOING: "posts processed",
 }
-NO_CLOCK = "Nothing is doing this import: the process “clock” is not running. Ask the operator to start it."
+NO_WORKER = "Nothing is doing this import: the process “worker” is not running. Ask the operator to start it."
 
 
 class UploadForm(forms.Form):
@@ -229,8 +229,8 @@ def describe_progress(job: ImportJob) -> dict[str, Any]:
     """Return the progress of an import, and what the person must know about it."""
     done, total = undoing.count_undone(job) if job.state == ImportState.UNDOING else (job.done, job.total)
     note = ""
-    if jobs.is_waiting_for_clock(job):
-        note = NO_CLOCK
+    if jobs.is_waiting_for_worker(job):
+        note = NO_WORKER
     elif job.is_running and not done:
         note = "The work begins in a few seconds. If another import is running, it is finished first."
     return {

@@ -1,11 +1,9 @@
-"""The work of imports, which the clock does in slices of a few seconds, so that due posts do not wait.
+"""The work of imports, which is a job of the worker.
 
-A slice ends while a child process still parses a file: the next slice continues to wait for it.
-
-Several clocks can run. A clock locks the source of an import for its database session: so one clock at a time works on
-a source, and PostgreSQL releases the lock of a clock that was killed. Another clock then continues. Each file is one
-transaction, together with its result and the progress. `run` numbers the clocks that have worked on an import: a clock
-whose number is no longer the last one stops.
+Several workers can run. A worker locks the source of an import for its database session: so one worker at a time works
+on a source, and PostgreSQL releases the lock of a worker that was killed. Another worker then continues. Each file is
+one transaction, together with its result and the progress. `run` numbers the workers that have worked on an import: a
+worker whose number is no longer the last one stops.
 """
 
 import logging
@@ -13,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from tempfile import TemporaryFile
 from threading import Event
-from time import monotonic
 from typing import IO, Any
 
 from django.db import Error as DatabaseErrors
@@ -25,12 +22,11 @@ from blog.files.importing import FileReport, ImportOutcome
 from blog.files.limited_parsing import LimitedParser
 from blog.files.reading import ReadFile
 from blog.models import RUNNING_IMPORT, ImportJob, ImportResult, ImportState
-from contentapi.conf.timeouts import IMPORT_SLICE
 from contentapi.core.errors import ApiError, Forbidden
-from contentapi.core.identity import CLOCK, Actor
+from contentapi.core.identity import WORKER, Actor
 from users.authentication import build_session_actor
 
-logger = logging.getLogger("contentapi.clock")
+logger = logging.getLogger("contentapi.worker")
 END = "after the last file"
 MAX_IMAGES = 10  # missing images of a file that the plan names
 MAX_ATTEMPTS = 5  # runs that end before the first file is finished
@@ -42,49 +38,21 @@ NO_PROGRESS = (
     "Remove this file from the zip file, and report the error to the operator."
 )
 NO_UNDO = "The work stopped several times at the same post. Report the error to the operator."
-UNEXPECTED = "The import failed because of an unexpected error. The operator finds it in the log of the clock."
+UNEXPECTED = "The import failed because of an unexpected error. The operator finds it in the log of the worker."
 
 
-class ImportWorker:
-    """What one clock knows: the import on which it works, if any."""
+def work_on_imports(stop: Event) -> None:
+    """Work on imports until there is nothing to do, or until `stop` is set. Raises database errors.
 
-    def __init__(self) -> None:
-        self.run: ImportRun | None = None
-
-    def work(self, stop: Event, *, seconds: float = IMPORT_SLICE) -> bool:
-        """Work on an import for at most some seconds, or until `stop` is set. Return whether there is more to do.
-
-        After a database error, the next call begins the run again. After any other error, the import has failed.
-        """
-        end = monotonic() + seconds
-        try:
-            self.run = self.run or find_work()
-            while self.run is not None and monotonic() < end and not stop.is_set():
-                if not self.run.process_next_file():
-                    self.drop()
-                    return True  # there may be another import
-        except DatabaseErrors:
-            self.drop()
-            raise
-        except Exception as error:
-            if self.run is None:
-                raise
-            if not isinstance(error, ApiError):
-                logger.exception("Import %s failed.", self.run.job.pk)
-            self.run.fail(error.message if isinstance(error, ApiError) else UNEXPECTED)
-            self.drop()
-            return True
-        return self.run is not None
-
-    def drop(self) -> None:
-        """Stop the work on the import, which any clock can then continue."""
-        run, self.run = self.run, None
-        if run is not None:
-            run.close()
+    Any worker can then continue the import. After any other error, the import has failed.
+    """
+    while not stop.is_set() and (run := find_work()) is not None:
+        with closing(run):
+            run.work(stop)
 
 
 def find_work() -> "ImportRun | None":
-    """Return a run of the oldest import whose source no other clock works on; None if there is nothing to do."""
+    """Return a run of the oldest import whose source no other worker works on; None if there is nothing to do."""
     for job in ImportJob.objects.filter(RUNNING_IMPORT).order_by("pk"):
         if not try_lock(job.source):
             continue
@@ -105,7 +73,7 @@ def take_up_import(job_id: int) -> ImportJob | None:
     if job.attempts >= MAX_ATTEMPTS:
         is_undo = job.state == ImportState.UNDOING
         problem = NO_UNDO if is_undo else NO_PROGRESS.format(number=job.done + 1, total=job.total)
-        jobs.end_import(job, ImportState.FAILED, CLOCK, problem)
+        jobs.end_import(job, ImportState.FAILED, WORKER, problem)
         return None
     job.run, job.attempts = job.run + 1, job.attempts + 1
     job.save(update_fields=["run", "attempts"])
@@ -130,7 +98,7 @@ def unlock(source: str) -> None:
 
 
 class ImportRun:
-    """The work of one clock on one import."""
+    """The work of one worker on one import."""
 
     def __init__(self, job: ImportJob) -> None:
         self.job = job
@@ -140,6 +108,19 @@ class ImportRun:
         self.actor: Actor | None = None
         self.files: Iterator[ReadFile | None] | None = None
         self.seen = set[tuple[str, str]]()
+
+    def work(self, stop: Event) -> None:
+        """Process the files until the import has ended, or until `stop` is set. Raises database errors."""
+        try:
+            while not stop.is_set() and self.process_next_file():
+                pass
+        except DatabaseErrors:
+            raise
+        except ApiError as error:
+            self.fail(error.message)
+        except Exception:
+            logger.exception("Import %s failed.", self.job.pk)
+            self.fail(UNEXPECTED)
 
     def process_next_file(self) -> bool:
         """Check, import or undo the next file, and store the result. Return False if the import has ended.
@@ -172,7 +153,7 @@ class ImportRun:
         return True
 
     def lock_job(self) -> ImportJob | None:
-        """Return the import; None if it was cancelled or deleted, or if another clock has continued it."""
+        """Return the import; None if it was cancelled or deleted, or if another worker has continued it."""
         current = ImportJob.objects.select_for_update().filter(RUNNING_IMPORT, pk=self.job.pk)
         return current.filter(run=self.job.run, state=self.job.state).first()
 
@@ -260,7 +241,7 @@ class ImportRun:
         """Set the state of the import to failed, if it still runs."""
         job = ImportJob.objects.select_for_update().filter(RUNNING_IMPORT, pk=self.job.pk, run=self.job.run).first()
         if job is not None:
-            jobs.end_import(job, ImportState.FAILED, CLOCK, problem)
+            jobs.end_import(job, ImportState.FAILED, WORKER, problem)
 
     def close(self) -> None:
         self.resources.close()

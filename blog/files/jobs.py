@@ -4,7 +4,7 @@ An import has these states:
 
     checking -> checked -> importing -> done -> undoing -> undone
 
-The clock checks each file, the owner reads what would happen and starts the import, and the clock imports. The owner
+The worker checks each file, the owner reads what would happen and starts the import, and the worker imports. The owner
 may cancel before the end. An import fails if its owner may no longer import, or if the work stops without progress.
 `undoing` undoes an import that has ended.
 """
@@ -35,7 +35,7 @@ from contentapi.monitoring.audit import Event, record_event
 PIECE = 1_000_000  # bytes of one row: the whole zip file is never in memory
 MAX_WAITING = 3  # uploads of a person that are not started
 MAX_STORED = 200_000_000  # bytes of the uploads of a person that have not ended
-SILENCE = timedelta(seconds=20 + MAX_SECONDS)  # without progress of any import: no clock is running
+SILENCE = timedelta(seconds=20 + MAX_SECONDS)  # without progress of any import: no worker is running
 END_EVENTS = {
     ImportState.DONE: Event.IMPORT_FINISHED,
     ImportState.FAILED: Event.IMPORT_FAILED,
@@ -64,7 +64,7 @@ class ResultPage(NamedTuple):
 def create_import_job(
     *, actor: Actor, archive: IO[bytes], name: str, source: str = "", status: str = PostStatus.PUBLISHED
 ) -> ImportJob:
-    """Store the Markdown files of an uploaded zip file, which the clock then checks. No post is changed.
+    """Store the Markdown files of an uploaded zip file, which the worker then checks. No post is changed.
 
     Without a name, the source is the only folder in the zip file, or else the name of the zip file. Raises `Invalid`
     for a zip file that is broken, encrypted, too large or without Markdown files, and for too many uploads.
@@ -149,7 +149,7 @@ def find_import_job(*, actor: Actor, job_id: str) -> ImportJob:
 
 @transaction.atomic
 def start_import(*, actor: Actor, job_id: str) -> ImportJob:
-    """Let the clock import the files that it has checked. Raises `Conflict` in other states.
+    """Let the worker import the files that it has checked. Raises `Conflict` in other states.
 
     One import of a source runs at a time. Raises `Conflict` while another one does.
     """
@@ -210,8 +210,8 @@ def purge_imports(*, actor: Actor) -> int:
     return len(ids)
 
 
-def is_waiting_for_clock(job: ImportJob) -> bool:
-    """Whether the import has work for the clock, and no clock has done any import's work for some seconds."""
+def is_waiting_for_worker(job: ImportJob) -> bool:
+    """Whether the import has work for the worker, and no worker has done any import's work for some seconds."""
     if not job.is_running:
         return False
     last = ImportJob.objects.filter(RUNNING_IMPORT).aggregate(last=Max("updated_at"))["last"]

@@ -56,7 +56,7 @@ def select_undoable(job: ImportJob) -> "QuerySet[ImportResult]":
 
 @transaction.atomic
 def start_undo(*, actor: Actor, job_id: str) -> ImportJob:
-    """Let the clock delete the posts that an import created. Raises `Conflict` if there are none."""
+    """Let the worker delete the posts that an import created. Raises `Conflict` if there are none."""
     job = jobs.lock_import_job(actor, job_id)
     if job.state not in ENDED:
         raise Conflict(f"This import is {job.state}. Only an import that has ended can be undone.")

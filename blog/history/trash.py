@@ -141,9 +141,13 @@ def purge_history(*, actor: Actor) -> int:
     deleted = PostVersion.objects.filter(pgh_label="delete", pgh_created_at__lt=end)
     deleted = deleted.exclude(Exists(posts)).exclude(Exists(recent)).order_by("pgh_id").values_list("id", flat=True)
     purged = set[int]()
-    while ids := list(deleted[:ROWS_PER_STATEMENT]):
-        PostVersion.objects.filter(id__in=ids).delete()
+    while True:
+        with transaction.atomic():
+            ids = list(deleted.select_for_update(skip_locked=True)[:ROWS_PER_STATEMENT])
+            PostVersion.objects.filter(id__in=ids).delete()
         purged |= set(ids)
+        if len(ids) < ROWS_PER_STATEMENT:
+            break
     if purged:
         record_event(Event.POST_HISTORY_PURGED, actor, posts=len(purged))
     return len(purged)

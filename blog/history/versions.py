@@ -35,7 +35,7 @@ COLUMNS = [*COMPARED, "author_id", "updated_at", "version", "changed_at", "chang
 class Change(NamedTuple):
     """Who did something, when, and with which interface and credential.
 
-    `person` is empty if no user did it: an operator, the clock, or a change in the database.
+    `person` is empty if no user did it: an operator, the worker, or a change in the database.
     """
 
     at: datetime

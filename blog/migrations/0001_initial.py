@@ -99,11 +99,11 @@ class Migration(migrations.Migration):
                 ('done', models.PositiveIntegerField(default=0, help_text='The number of files that are checked or imported.')),
                 ('ignored', models.PositiveIntegerField(help_text='The number of files that are not Markdown.')),
                 ('problem', models.TextField(blank=True, help_text='Why the import failed.')),
-                ('run', models.PositiveIntegerField(default=0, help_text='How often a clock has begun or continued the work.')),
+                ('run', models.PositiveIntegerField(default=0, help_text='How often a worker has begun or continued the work.')),
                 ('attempts', models.PositiveSmallIntegerField(default=0, help_text='The runs since the last file that was finished.')),
                 ('undone_by', models.BigIntegerField(help_text='The id of the user who undid the import.', null=True)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('updated_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When the clock last finished a file.')),
+                ('updated_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When the worker last finished a file.')),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={

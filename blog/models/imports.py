@@ -41,12 +41,12 @@ class ImportState(models.TextChoices):
     UNDONE = "undone"
 
 
-WORKING = (ImportState.CHECKING, ImportState.IMPORTING, ImportState.UNDOING)  # the states in which the clock works
+WORKING = (ImportState.CHECKING, ImportState.IMPORTING, ImportState.UNDOING)  # the states in which the worker works
 RUNNING_IMPORT = Q(state__in=WORKING)
 
 
 class ImportJob(models.Model):
-    """The import of an uploaded zip file. The clock checks the files, and imports them after the owner has agreed."""
+    """The import of an uploaded zip file. The worker checks the files, and imports them after the owner has agreed."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     file_name = models.TextField()
@@ -59,11 +59,11 @@ class ImportJob(models.Model):
     done = models.PositiveIntegerField(default=0, help_text="The number of files that are checked or imported.")
     ignored = models.PositiveIntegerField(help_text="The number of files that are not Markdown.")
     problem = models.TextField(blank=True, help_text="Why the import failed.")
-    run = models.PositiveIntegerField(default=0, help_text="How often a clock has begun or continued the work.")
+    run = models.PositiveIntegerField(default=0, help_text="How often a worker has begun or continued the work.")
     attempts = models.PositiveSmallIntegerField(default=0, help_text="The runs since the last file that was finished.")
     undone_by = models.BigIntegerField(null=True, help_text="The id of the user who undid the import.")
     created_at = models.DateTimeField(default=timezone.now)
-    updated_at = models.DateTimeField(default=timezone.now, help_text="When the clock last finished a file.")
+    updated_at = models.DateTimeField(default=timezone.now, help_text="When the worker last finished a file.")
 
     class Meta:
         verbose_name = "import"

@@ -212,7 +212,7 @@ class Post(models.Model):
             models.Index(fields=["author", *NEWEST], condition=~PUBLIC, name="blog_post_own_newest"),
             models.Index(fields=["publish_at"], condition=Q(status=PostStatus.SCHEDULED), name="blog_post_due"),
         ]
-        # A creation has no trigger: the clock finds new posts by their ids.
+        # A creation has no trigger: the worker finds new posts by their ids.
         triggers = [
             ATTRIBUTE_TO_DATABASE,
             build_search_trigger("post_id", [*CONTENT, "status", "author_id", "created_at"]),

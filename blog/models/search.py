@@ -9,11 +9,11 @@ from blog.models.posts import Post
 
 
 class PostSearch(models.Model):
-    """What search finds a post by. The clock writes it (`blog.search.indexing`): a new post has none for some seconds.
+    """What search finds a post by. The worker writes it (`blog.search.indexing`): a new post has none for some seconds.
 
     Author, status and time are copies that select candidates. They have the names of `Post`, so that the policy applies
     to them. They can be out of date: a query must compare the post too. Without the constraints of foreign keys, the
-    clock and a deletion never wait for each other.
+    worker and a deletion never wait for each other.
     """
 
     post = models.OneToOneField(
@@ -39,9 +39,10 @@ class PostSearch(models.Model):
 
 
 class SearchChange(models.Model):
-    """A change of a post, or of an author's name, that search does not know yet. Triggers add it; the clock deletes it.
+    """A change of a post, or of an author's name, that search does not know yet. Triggers add it; the worker
+    deletes it.
 
-    No constraint and no unique index: the writer of a post never waits for the clock.
+    No constraint and no unique index: the writer of a post never waits for the worker.
     """
 
     post_id = models.BigIntegerField(null=True)

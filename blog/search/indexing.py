@@ -1,13 +1,14 @@
-"""Keep the documents of search up to date. The clock does this: a creation or a change does not wait for it.
+"""Keep the documents of search up to date. The worker does this: a creation or a change does not wait for it.
 
 Triggers note the posts that change in `SearchChange`. New posts are found by their ids. A comparison of all posts finds
 the rest: posts of transactions that were open for longer than a minute, and documents of another language.
 
-Several clocks can run: one of them writes at a time. Each batch is a transaction, so a clock can stop at any time.
+Several workers can run: one of them writes at a time. Each batch is a transaction, so a worker can stop at any time.
 """
 
 from collections import deque
 from collections.abc import Sequence
+from threading import Event
 from time import monotonic
 from typing import Any
 
@@ -16,7 +17,7 @@ from django.db import OperationalError, connection, transaction
 
 from blog.models import CONTENT_FIELDS, MAX_BODY, Kind, Post, PostSearch, SearchChange
 from contentapi.conf import conf
-from contentapi.conf.timeouts import COMPARISON_INTERVAL, INDEXING_LIMIT, LATE_COMMIT
+from contentapi.conf.timeouts import COMPARISON_INTERVAL, LATE_COMMIT
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 
@@ -68,25 +69,25 @@ FIND_NEW_POSTS = """
 
 
 class SearchIndexer:
-    """What one clock knows: the ids that it has seen, and the progress of its comparison."""
+    """What one worker knows: the ids that it has seen, and the progress of its comparison."""
 
     def __init__(self) -> None:
         self.seen: deque[tuple[float, int]] = deque()  # the last id at some times, the earliest time first
         self.compared: int | None = 0  # the comparison has reached this id; None: no comparison is running
         self.next_comparison = monotonic() + LATE_COMMIT  # the first one can miss transactions that are open now
 
-    def update(self, *, actor: Actor, seconds: float = INDEXING_LIMIT) -> bool:
-        """Write documents for at most some seconds. Return whether there is more to do.
+    def update(self, stop: Event, *, actor: Actor) -> None:
+        """Write documents until there is nothing to do, or until `stop` is set.
 
-        Changes come first, then new posts, then the comparison, which can take minutes.
+        Before each batch of the comparison, which can take minutes, come changes, and then new posts.
         """
         policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "update the search index")
-        end = monotonic() + seconds
-        for write_batch in (index_changed_posts, self.index_new_posts, self.continue_comparison):
-            while write_batch():
-                if monotonic() >= end:
-                    return True
-        return False
+        while not stop.is_set() and self.write_batch():
+            pass
+
+    def write_batch(self) -> bool:
+        """Return whether there may be more to do."""
+        return index_changed_posts() or self.index_new_posts() or self.continue_comparison()
 
     def index_new_posts(self) -> bool:
         """Index a batch of the posts after the last id that was seen a minute ago. Return whether there may be more."""

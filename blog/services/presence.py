@@ -29,7 +29,7 @@ class PresentPerson(NamedTuple):
 
 
 class Save(NamedTuple):
-    """The last change of a post. The name is empty if no person made it, as the clock or a change in SQL."""
+    """The last change of a post. The name is empty if no person made it, as the worker or a change in SQL."""
 
     name: str
     at: datetime | None

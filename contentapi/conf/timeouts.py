@@ -31,14 +31,29 @@ DOCUMENT_LIFETIME = 7 * 24 * 3600  # of a persisted document in Redis
 RESTORABLE_FOR = timedelta(days=30)  # a deleted post or comment
 HISTORY_KEPT_FOR = RESTORABLE_FOR + timedelta(hours=1)  # a restore that began in time finds the history
 IMPORTS_KEPT_FOR = timedelta(days=30)
-IMPORT_SLICE = 3.0  # of an import, after which the clock does other work
 PARSER_WAIT = 0.2  # for the parser, after which the caller may do something else
 PRESENCE_LIFETIME = timedelta(seconds=90)  # of an announcement that a page is open
-INDEXING_LIMIT = 3  # of one update of the search index, so that due posts do not wait
 LATE_COMMIT = 60  # for which a transaction may be open and commit a lower id than those seen
 COMPARISON_INTERVAL = 600  # between two comparisons of the search index with the posts
 RECENT = timedelta(days=1)  # what the first page of the desk shows
-OVERDUE = timedelta(minutes=1)  # of a scheduled post; the clock publishes it within 10 seconds
+OVERDUE = timedelta(minutes=1)  # of a scheduled post; the worker publishes it within 10 seconds
+
+# The worker
+PUBLICATION_INTERVAL = 2  # between two rounds of a job; at most 10 from the time of a post to its publication
+IMPORT_INTERVAL = 5
+SEARCH_INTERVAL = 5
+PURGE_INTERVAL = 60
+TOKEN_PURGE_INTERVAL = 3600
+JOB_RETRY_INTERVAL = 5  # after a round that failed
+JOB_CONNECTION_INTERVAL = 30  # between two rounds for which a job keeps its connection
+JOB_STATEMENT_TIMEOUT = 60
+JOB_LOCK_TIMEOUT = 2
+JOB_PROGRESS_LIMIT = 2 * JOB_STATEMENT_TIMEOUT  # without progress of a job
+WORKER_STOP_LIMIT = 10  # in which all jobs end their rounds after SIGTERM
+BEAT_INTERVAL = 5  # between two heartbeats
+BEAT_RETRY_INTERVAL = 1  # after a heartbeat that failed
+BEAT_TIME_LIMIT = 3  # of one heartbeat
+BEAT_LIMIT = 60  # without a heartbeat: more than the restart of a worker takes
 
 # Monitoring
 SNAPSHOT_INTERVAL = 1.0  # between two snapshots of the figures of a process

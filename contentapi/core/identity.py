@@ -8,7 +8,7 @@ from typing import Literal
 from django.db.models import TextChoices
 
 CredentialKind = Literal["none", "api-key", "jwt", "session", "operator"]
-Interface = Literal["", "GraphQL", "REST", "OAuth", "admin", "command line", "import", "demo", "clock"]
+Interface = Literal["", "GraphQL", "REST", "OAuth", "admin", "command line", "import", "demo", "worker"]
 
 
 class Role(StrEnum):
@@ -87,4 +87,4 @@ class Actor:
 
 ANONYMOUS = Actor()
 OPERATOR = Actor(role=Role.ADMIN, scopes=ALL_SCOPES, credential="operator", interface="command line")
-CLOCK = OPERATOR.through("clock")
+WORKER = OPERATOR.through("worker")

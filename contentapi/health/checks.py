@@ -17,31 +17,31 @@ from contentapi.conf import conf
 from contentapi.core.redis import connect_redis
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
 from contentapi.db.watch.servers import find_replica_faults
-from contentapi.health.heartbeat import NO_CLOCK, check_clock
+from contentapi.health.heartbeat import NO_WORKER, check_worker
 from contentapi.health.results import OK, CheckResult, Results, failed
 
 REDIS_TIMEOUT = 0.7  # seconds to connect, and then for each response
 READ_STATE = """
     SELECT current_setting('transaction_read_only') = 'on', to_regclass('django_migrations') IS NOT NULL,
-      to_regclass('contentapi_clockheartbeat') IS NOT NULL
+      to_regclass('contentapi_jobheartbeat') IS NOT NULL
 """
 MigrationName = tuple[str, str]  # the app and the name
 
 
 def check_database(connection: DeadlineConnection, seconds: float) -> Results:
-    """Check that the database is reachable and accepts writes, the migrations, and the clock, in some seconds."""
+    """Check that the database is reachable and accepts writes, the migrations, and the worker, in some seconds."""
     deadline = monotonic() + seconds
     results: Results = {}
     try:
-        is_read_only, has_migrations, has_clock = connection.query(READ_STATE, deadline)[0]
+        is_read_only, has_migrations, has_heartbeats = connection.query(READ_STATE, deadline)[0]
         results["database"] = failed("PostgreSQL accepts no writes.") if is_read_only == "t" else OK
         applied = read_applied_migrations(connection, deadline) if has_migrations == "t" else set()
         results["migrations"] = check_migrations(applied)
-        results["clock"] = check_clock(connection, deadline) if has_clock == "t" else NO_CLOCK
+        results["worker"] = check_worker(connection, deadline) if has_heartbeats == "t" else NO_WORKER
     except (DatabaseUnavailable, QueryFailed) as error:
         results["database"] = failed(str(error))
     not_checked = CheckResult("unknown", "Not checked: the database is not available.")
-    return {name: results.get(name, not_checked) for name in ("database", "migrations", "clock")}
+    return {name: results.get(name, not_checked) for name in ("database", "migrations", "worker")}
 
 
 def read_applied_migrations(connection: DeadlineConnection, deadline: float) -> set[MigrationName]:

@@ -14,7 +14,7 @@ OLDEST_VERSION = 14
 LARGEST_DRIFT = 5.0  # seconds; tokens are accepted up to 30 s early
 OLDEST_TRANSACTION_AGE = 1_000_000_000  # transactions; PostgreSQL stops at 2.1 billion, and vacuums from 0.2 billion on
 LARGEST_RETAINED_WAL = 1024**3  # bytes of an inactive slot
-CONNECTIONS_OF_CLOCK = 2
+CONNECTIONS_OF_WORKER = 10  # one for each job, and one for the heartbeat
 
 ALWAYS_ON = {
     "fsync": "A crash of the host can destroy the database.",
@@ -35,7 +35,7 @@ def inspect_database() -> Findings:
             yield Finding("database", "skipped", "Everything else about the database was not checked.")
             return
         yield from_result("migrations", results["migrations"], "All are applied.", "python manage.py migrate")
-        yield describe_clock(results["clock"].status, results["clock"].reason)
+        yield describe_worker(results["worker"].status, results["worker"].reason)
         for inspect in INSPECTIONS:
             yield from run_inspection(inspect, connection)
     finally:
@@ -55,15 +55,15 @@ def query(connection: DeadlineConnection, sql: str) -> Rows:
     return connection.query(sql, monotonic() + TIME_LIMIT)
 
 
-def describe_clock(status: str, reason: str) -> Finding:
-    start = "Start one clock: python manage.py clock"
+def describe_worker(status: str, reason: str) -> Finding:
+    start = "Start one worker: python manage.py worker"
     if status == "failed":
-        retire = "If this deployment needs none any more: python manage.py clock --retire"
-        return problem("clock", reason, f"{start} (restart it if it hangs; its log says why). {retire}")
+        retire = "If this deployment needs none any more: python manage.py worker --retire"
+        return problem("worker", reason, f"{start} (restart it if it hangs; its log says why). {retire}")
     if status == "skipped":
-        message = "No clock has run on this database: scheduled posts and uploaded zip files wait."
-        return warning("clock", message, start)
-    return ok("clock", "A clock is alive and makes progress.")
+        message = "No worker has run on this database: scheduled posts and uploaded zip files wait."
+        return warning("worker", message, start)
+    return ok("worker", "A worker is alive, and its jobs make progress.")
 
 
 def inspect_version(connection: DeadlineConnection) -> Findings:
@@ -121,7 +121,7 @@ def inspect_connections(connection: DeadlineConnection) -> Findings:
         "  WHERE name IN ('superuser_reserved_connections', 'reserved_connections'))",
     )
     environment = conf.environment
-    needed = environment.web_concurrency * (environment.contentapi_threads + 2) + CONNECTIONS_OF_CLOCK
+    needed = environment.web_concurrency * (environment.contentapi_threads + 2) + CONNECTIONS_OF_WORKER
     available = int(total or 0) - int(reserved or 0)
     if connection.is_pooled(pid):
         yield ok("connections", "A pooler is in front of PostgreSQL. Its own limits apply to the servers' connections.")

@@ -1,106 +1,141 @@
-"""The heartbeat of the clock: the clock writes to the database that it is alive, and when it last made progress.
+"""The heartbeat of the jobs of the worker: it writes to the database that they are alive, and when they last succeeded.
 
 A thread with a connection of its own writes every `BEAT_INTERVAL` seconds, so long work does not look like a dead
-clock. A clock that hangs would still beat. So the row also has the time of the last progress: the clock notes each
-statement that ends. After an error it notes nothing until a whole round succeeds: a clock that fails in each round
-makes no progress.
+worker. A job that hangs would still beat. So its row also has the time of the last progress: each statement and each
+round that ends. After an error there is no progress until a whole round succeeds: a job that fails in each round makes
+none.
 
-The times are those of the database, and ages are computed there. The hosts' clocks may differ.
+The times are those of the database, and ages are computed there. The times of the hosts may differ.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Event, Thread
 from time import monotonic
-from typing import Any, Self
+from typing import Any
 
+from contentapi.conf.timeouts import (
+    BEAT_INTERVAL,
+    BEAT_LIMIT,
+    BEAT_RETRY_INTERVAL,
+    BEAT_TIME_LIMIT,
+    JOB_PROGRESS_LIMIT,
+)
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
 from contentapi.health.results import OK, CheckResult, failed
 
-LOG = logging.getLogger("contentapi.clock")
-BEAT_INTERVAL = 5.0  # seconds
-RETRY_INTERVAL = 1.0  # seconds after a beat that failed
-TIME_LIMIT = 3.0  # seconds for one beat
-BEAT_LIMIT = 60  # seconds without a beat: more than the restart of a clock takes
-PROGRESS_LIMIT = 120  # seconds without progress: twice the time limit of a statement of the clock
+LOG = logging.getLogger("contentapi.worker")
 
+# INSERT … VALUES ('imports', clock_timestamp(), clock_timestamp() - make_interval(secs => 0.125)), ('search', …
 BEAT = """
-    INSERT INTO contentapi_clockheartbeat (id, beat_at, worked_at)
-    VALUES (1, clock_timestamp(), clock_timestamp() - make_interval(secs => {idle:.3f}))
-    ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at,
-      worked_at = least(greatest(contentapi_clockheartbeat.worked_at, excluded.worked_at), excluded.beat_at)
+    INSERT INTO contentapi_jobheartbeat (job, beat_at, worked_at) VALUES {rows}
+    ON CONFLICT (job) DO UPDATE SET beat_at = excluded.beat_at,
+      worked_at = least(greatest(contentapi_jobheartbeat.worked_at, excluded.worked_at), excluded.beat_at)
 """
+ROW = "('{job}', clock_timestamp(), clock_timestamp() - make_interval(secs => {idle:.3f}))"
 READ_AGES = """
-    SELECT extract(epoch FROM clock_timestamp() - beat_at)::bigint,
+    SELECT job, extract(epoch FROM clock_timestamp() - beat_at)::bigint,
       extract(epoch FROM clock_timestamp() - worked_at)::bigint
-    FROM contentapi_clockheartbeat
+    FROM contentapi_jobheartbeat ORDER BY job
 """
-NO_CLOCK = CheckResult("skipped", "No clock has run on this database.")
+NO_WORKER = CheckResult("skipped", "No worker has run on this database.")
+
+
+class Progress:
+    """The progress of one job. It is an execute wrapper for the connection of the job."""
+
+    def __init__(self) -> None:
+        self.is_waiting = True  # for the next round
+        self.has_failed = False
+        self.progress_at = self.active_at = monotonic()
+
+    def begin_round(self) -> None:
+        self.note_activity()
+        self.is_waiting = False
+
+    def end_round(self, *, has_failed: bool) -> None:
+        self.has_failed = has_failed
+        self.note_activity()
+        self.is_waiting = True
+
+    def note_activity(self) -> None:
+        """Note that the job does not hang. This is progress, unless its last round has failed."""
+        self.active_at = monotonic()
+        if not self.has_failed:
+            self.progress_at = self.active_at
+
+    def __call__(self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:  # noqa: FBT001
+        """Execute a statement for Django, and note the activity."""
+        result = execute(sql, params, many, context)
+        self.note_activity()
+        return result
+
+    @property
+    def idle(self) -> float:
+        """The seconds without progress. A job that waits for its next round needs none."""
+        return 0.0 if self.is_waiting and not self.has_failed else monotonic() - self.progress_at
+
+    @property
+    def is_hanging(self) -> bool:
+        return not self.is_waiting and monotonic() - self.active_at > JOB_PROGRESS_LIMIT
 
 
 class Heartbeat:
-    """The heartbeat of one clock. Use it as a context manager around the clock's work, and as an execute wrapper."""
+    """The heartbeat of the jobs of one worker. `report_alive` is called before each beat, unless a job hangs."""
 
-    def __init__(self) -> None:
-        self.progress_at = monotonic()
-        self.has_failed = False
+    def __init__(self, jobs: Iterable[str], report_alive: Callable[[], object] = lambda: None) -> None:
+        self.jobs = {job: Progress() for job in sorted(jobs)}  # all workers lock the rows in the same order
+        self.report_alive = report_alive
         self.stopped = Event()
         self.thread = Thread(target=self.beat_until_stopped, name="heartbeat", daemon=True)
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
         self.thread.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def stop(self) -> None:
         self.stopped.set()
-        self.thread.join(TIME_LIMIT + 1)
-
-    def note_round(self) -> None:
-        """Note that a round ended without an error."""
-        self.has_failed = False
-        self.progress_at = monotonic()
-
-    def note_failure(self) -> None:
-        self.has_failed = True
-
-    def __call__(self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:  # noqa: FBT001
-        """Execute a statement for Django, and note the progress."""
-        result = execute(sql, params, many, context)
-        if not self.has_failed:
-            self.progress_at = monotonic()
-        return result
+        self.thread.join(BEAT_TIME_LIMIT + 1)
 
     def beat_until_stopped(self) -> None:
         connection = DeadlineConnection()
         try:
-            while not self.stopped.wait(BEAT_INTERVAL if self.beat(connection) else RETRY_INTERVAL):
-                pass
+            while not self.stopped.is_set():
+                if not any(progress.is_hanging for progress in self.jobs.values()):
+                    self.report_alive()
+                self.stopped.wait(BEAT_INTERVAL if self.beat(connection) else BEAT_RETRY_INTERVAL)
         finally:
             connection.close()
 
     def beat(self, connection: DeadlineConnection) -> bool:
-        """Write one beat. Return whether it succeeded. The clock itself logs an outage of the database."""
+        """Write one beat. Return whether it succeeded. The worker itself logs an outage of the database."""
+        rows = ", ".join(ROW.format(job=job, idle=progress.idle) for job, progress in self.jobs.items())
         try:
-            connection.query(BEAT.format(idle=monotonic() - self.progress_at), monotonic() + TIME_LIMIT)
+            connection.query(BEAT.format(rows=rows), monotonic() + BEAT_TIME_LIMIT)
         except DatabaseUnavailable:
-            self.progress_at = monotonic()  # without a database, the clock need not make progress
+            for progress in self.jobs.values():  # without a database, the jobs need not make progress
+                progress.progress_at = progress.active_at = monotonic()
             return False
         except QueryFailed:  # the table does not exist yet
             return False
         except Exception:
-            LOG.exception("The heartbeat of the clock failed, and continues.")
+            LOG.exception("The heartbeat of the worker failed, and continues.")
             return False
         return True
 
 
-def check_clock(connection: DeadlineConnection, deadline: float) -> CheckResult:
-    """Check the age of the heartbeat. A database on which no clock has run has none, and needs none."""
-    ages = connection.query(READ_AGES, deadline)
+def check_worker(connection: DeadlineConnection, deadline: float) -> CheckResult:
+    """Check the ages of the heartbeats. A database on which no worker has run has none, and needs none.
+
+    Of jobs with several workers, one that makes progress is enough. A job that no worker has any more is ignored.
+    """
+    ages = [(str(job), int(silent or 0), int(idle or 0)) for job, silent, idle in connection.query(READ_AGES, deadline)]
     if not ages:
-        return NO_CLOCK
-    silent, idle = (int(age or 0) for age in ages[0])
-    if silent > BEAT_LIMIT:
-        return failed(f"No clock process has been alive for {silent} seconds.")
-    if idle > PROGRESS_LIMIT:
-        return failed(f"The clock process is alive, but has made no progress for {idle} seconds.")
+        return NO_WORKER
+    silence = min(silent for _, silent, _ in ages)
+    if silence > BEAT_LIMIT:
+        return failed(f"No worker process has been alive for {silence} seconds.")
+    running = [(job, idle) for job, silent, idle in ages if silent <= BEAT_LIMIT]
+    stuck = [f"{job} for {idle} seconds" for job, idle in running if idle > JOB_PROGRESS_LIMIT]
+    if stuck:
+        return failed(f"The worker process is alive, but jobs have made no progress: {', '.join(stuck)}.")
     return OK

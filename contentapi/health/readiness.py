@@ -110,7 +110,7 @@ def get_readiness() -> Readiness:
         single["replicas"] = check_replicas
     return Readiness(
         [
-            BackgroundCheck(("database", "migrations", "clock"), database),
+            BackgroundCheck(("database", "migrations", "worker"), database),
             *(BackgroundCheck((name,), partial(run_single_check, name, check)) for name, check in single.items()),
         ]
     )

@@ -25,14 +25,11 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='ClockHeartbeat',
+            name='JobHeartbeat',
             fields=[
-                ('id', models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
+                ('job', models.TextField(primary_key=True, serialize=False)),
                 ('beat_at', models.DateTimeField()),
                 ('worked_at', models.DateTimeField()),
             ],
-            options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='contentapi_clockheartbeat_one_row')],
-            },
         ),
     ]

@@ -1,7 +1,7 @@
 """Serve /metrics at CONTENTAPI_METRICS_BIND: the sum of the figures of all processes of this server.
 
-The first process of a server (`manage.py serve`, or the master of granian or gunicorn) exports; its workers and its
-clock write their figures into a folder. The address is a separate one, so that no client of the API can reach it.
+The first process of a server (`manage.py serve`, or the master of granian or gunicorn) exports; all of its processes
+write their figures into a folder. The address is a separate one, so that no client of the API can reach it.
 """
 
 import atexit

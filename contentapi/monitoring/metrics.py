@@ -40,6 +40,11 @@ METRICS: dict[str, Metric] = {
     "contentapi_cache_hits_total": Metric("counter", ("cache",), "Lookups that found an item."),
     "contentapi_cache_misses_total": Metric("counter", ("cache",), "Lookups that found no item."),
     "contentapi_posts_published_total": Metric("counter", ("interface",), "Posts that were published."),
+    "contentapi_job_last_success_timestamp_seconds": Metric(
+        "gauge", ("name",), "Time of the last success of a job of the worker: a statement or a round that ended."
+    ),
+    "contentapi_job_seconds_total": Metric("counter", ("name",), "Time in which a job of the worker was not waiting."),
+    "contentapi_job_failures_total": Metric("counter", ("name",), "Rounds of a job of the worker that failed."),
     "contentapi_processes": Metric("gauge", ("role",), "Processes that run."),
     "contentapi_resident_memory_bytes": Metric("gauge", ("role",), "Resident memory of the processes."),
     "contentapi_open_files": Metric("gauge", ("role",), "Open file descriptors of the processes."),

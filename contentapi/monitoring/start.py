@@ -83,7 +83,7 @@ def start_exporter(address: str) -> None:
 
 
 def start_figures(role: str) -> None:
-    """Count in this process from now on, if a parent process exports metrics. `role` is `worker` or `clock`."""
+    """Count in this process from now on, if a parent process exports metrics. `role` is `server` or `worker`."""
     folder = os.environ.get(FOLDER_VARIABLE)
     if folder and not any(writer.process.pid == os.getpid() for writer in WRITERS):
         writer = SnapshotWriter(FIGURES, Path(folder), role)

@@ -24,7 +24,7 @@ from contentapi.http.response import Response
 from contentapi.models import IdempotencyRecord
 
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
-PURGE_BATCH = 10  # expired records that each new record deletes
+PURGE_BATCH = 500  # expired records that one statement deletes
 
 
 def replay_or_execute(
@@ -99,6 +99,11 @@ def store_response(response: Response, key: str, request: str, now: datetime) ->
     fields = ["request", "status", "headers", "body", "created_at"]
     # Replaces an expired record with the same key.
     IdempotencyRecord.objects.bulk_create([record], update_conflicts=True, unique_fields=["key"], update_fields=fields)
-    expired = IdempotencyRecord.objects.filter(created_at__lte=now - IDEMPOTENCY_RETENTION).order_by("created_at")
+
+
+def purge_expired_records() -> int:
+    """Delete some expired records. Returns their number."""
+    end = timezone.now() - IDEMPOTENCY_RETENTION
+    expired = IdempotencyRecord.objects.filter(created_at__lte=end).order_by("created_at")
     locked = expired.select_for_update(skip_locked=True).values("key")[:PURGE_BATCH]
-    IdempotencyRecord.objects.filter(key__in=locked).delete()
+    return IdempotencyRecord.objects.filter(key__in=locked).delete()[0]

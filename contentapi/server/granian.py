@@ -108,7 +108,7 @@ def make_application() -> WSGIApplication:
     """Return the application. granian calls this in each worker, before the worker listens."""
     from contentapi.wsgi import application
 
-    start_figures("worker")
+    start_figures("server")
     start_tracing()
     # A worker is forked by multiprocessing, which ends it without the functions of `atexit`.
     for priority, function in enumerate((stop_tracing, flush_figures)):

@@ -65,7 +65,7 @@ def on_starting(arbiter: Any) -> None:
 
 
 def post_fork(_: Any, __: Any) -> None:
-    start_figures("worker")
+    start_figures("server")
     start_tracing()
 
 

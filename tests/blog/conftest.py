@@ -1,11 +1,8 @@
-"""An editor, as a browser and as an actor, and the worker that imports."""
-
-from collections.abc import Iterator
+"""An editor, as a browser and as an actor."""
 
 import pytest
 from django.test import Client
 
-from blog.files.job_worker import ImportWorker
 from contentapi.core.identity import Actor, Role
 from tests.factories import make_user
 from users.authentication import build_session_actor
@@ -21,10 +18,3 @@ def editor_client(db: None, client: Client) -> Client:  # noqa: ARG001
 @pytest.fixture
 def editor(db: None) -> Actor:  # noqa: ARG001
     return build_session_actor(make_user(Role.EDITOR, name="Edda Editor"))
-
-
-@pytest.fixture
-def worker() -> Iterator[ImportWorker]:
-    worker = ImportWorker()
-    yield worker
-    worker.drop()

@@ -1,15 +1,14 @@
 """Uploads of zip files in the admin, for the tests of its pages."""
 
-from threading import Event
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from blog.files.job_worker import ImportWorker
 from blog.models import ImportJob
 from tests.blog.archives import SITE, build_archive
+from tests.blog.import_work import finish_work
 
 ADD = reverse("admin:blog_importjob_add")
 LIST = reverse("admin:blog_importjob_changelist")
@@ -26,16 +25,11 @@ def send_archive(client: Client, content: bytes | None = None, **values: str) ->
     return client.post(ADD, {"archive": file, "source": "", "status": "published", **values})
 
 
-def finish_work(worker: ImportWorker) -> None:
-    while worker.work(Event()):
-        pass
-
-
-def upload_and_check(client: Client, worker: ImportWorker, **values: str) -> ImportJob:
+def upload_and_check(client: Client, **values: str) -> ImportJob:
     response = send_archive(client, None, **values)
     job = ImportJob.objects.latest("pk")
     assert response["Location"] == get_url("change", job)
-    finish_work(worker)
+    finish_work()
     return job
 
 

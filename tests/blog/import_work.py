@@ -1,9 +1,11 @@
-"""Uploads of zip files and the work of clocks on them, for the tests of imports."""
+"""Uploads of zip files and the work of workers on them, for the tests of imports."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from threading import Event
 
 from blog.files import job_worker, jobs
-from blog.files.job_worker import ImportWorker
+from blog.files.job_worker import ImportRun
 from blog.models import ImportJob
 from contentapi.core.identity import Actor
 from tests.blog.archives import SITE, build_archive
@@ -19,16 +21,15 @@ def make_files(number: int) -> dict[str, str | bytes]:
     return {f"{each:04}.md": build_file(title=f"Post {each}") for each in range(number)}
 
 
-def finish_work(worker: ImportWorker) -> None:
-    while worker.work(Event()):
-        pass
+def finish_work() -> None:
+    job_worker.work_on_imports(Event())
 
 
-def import_completely(actor: Actor, worker: ImportWorker, files: dict[str, str | bytes] | None = None) -> ImportJob:
+def import_completely(actor: Actor, files: dict[str, str | bytes] | None = None) -> ImportJob:
     job = upload(actor, files)
-    finish_work(worker)
+    finish_work()
     jobs.start_import(actor=actor, job_id=str(job.pk))
-    finish_work(worker)
+    finish_work()
     job.refresh_from_db()
     return job
 
@@ -38,9 +39,17 @@ def list_results(job: ImportJob, *, is_plan: bool) -> list[tuple[str, str]]:
     return [(result.path, result.reason or result.outcome) for result in results]
 
 
-def process_files(worker: ImportWorker, number: int) -> None:
-    """Let a worker begin a run and process some files."""
-    worker.run = worker.run or job_worker.find_work()
-    assert worker.run is not None
-    for _ in range(number):
-        assert worker.run.process_next_file()
+@contextmanager
+def begin_run() -> Iterator[ImportRun]:
+    """Begin or continue the oldest import. The end of the block stops the work."""
+    run = job_worker.find_work()
+    assert run is not None
+    with closing(run):
+        yield run
+
+
+def process_files(number: int) -> None:
+    """Begin or continue the oldest import, and stop the work after some files."""
+    with begin_run() as run:
+        for _ in range(number):
+            assert run.process_next_file()

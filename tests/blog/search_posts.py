@@ -1,5 +1,6 @@
 """Posts that a search finds, for the tests of search."""
 
+from threading import Event
 from typing import Any
 
 from blog import selectors
@@ -19,8 +20,7 @@ query ($text: String, $first: Int, $after: String, $last: Int, $before: String, 
 
 
 def index_posts() -> None:
-    while SearchIndexer().update(actor=OPERATOR):
-        pass
+    SearchIndexer().update(Event(), actor=OPERATOR)
 
 
 def make_library() -> dict[str, Post]:

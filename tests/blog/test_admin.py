@@ -9,10 +9,10 @@ from django.urls import reverse
 
 from blog import services
 from blog.models import Author, Comment, ImportJob, Post
-from blog.search.indexing import SearchIndexer
 from contentapi.core.errors import Conflict, Forbidden
 from contentapi.core.identity import OPERATOR, Actor
 from tests.admin_forms import submit_form
+from tests.blog.search_posts import index_posts
 from tests.factories import make_author, make_comment, make_post
 
 ADD, AUTHORS = reverse("admin:blog_post_add"), reverse("admin:blog_author_changelist")
@@ -38,7 +38,7 @@ def test_first_link_of_a_page_skips_the_navigation(editor_client: Client, addres
 def test_every_list_page_can_be_searched(editor_client: Client, model: type[Post | Author | Comment]) -> None:
     make_comment(make_post(title="Needle", author=make_author(name="Needle")), body="Needle")
     make_comment(make_post())
-    SearchIndexer().update(actor=OPERATOR)
+    index_posts()
     url = reverse(f"admin:blog_{model._meta.model_name}_changelist")
 
     pages = [
@@ -55,7 +55,7 @@ def test_posts_are_searched_like_in_the_api_and_in_the_order_of_the_list(editor_
     older = make_post(title="Kelp", status="draft")
     newer = make_post(body="Forests of kelp.")
     make_post(body="Lemons.")
-    SearchIndexer().update(actor=OPERATOR)
+    index_posts()
     page = editor_client.get(reverse("admin:blog_post_changelist"), {"q": "kel"})
     assert [post.pk for post in page.context["cl"].result_list] == [newer.pk, older.pk]
 

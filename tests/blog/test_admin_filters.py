@@ -13,9 +13,9 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from blog.search.indexing import SearchIndexer
-from contentapi.core.identity import OPERATOR, Role
+from contentapi.core.identity import Role
 from tests.admin_forms import read_form, submit_form
+from tests.blog.search_posts import index_posts
 from tests.factories import make_author, make_post, make_user
 
 POSTS = reverse("admin:blog_post_changelist")
@@ -166,7 +166,7 @@ def make_filtered_posts(number: int) -> dict[str, str]:
     for _ in range(number):
         make_post(**values)
     make_post(title="Other")
-    SearchIndexer().update(actor=OPERATOR)
+    index_posts()
     return {**FILTERS, "author__id__exact": str(author.pk), "q": "title", "o": "-5"}
 
 

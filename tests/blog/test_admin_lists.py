@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from blog.search.indexing import SearchIndexer
 from contentapi.core.identity import OPERATOR, Role
+from tests.blog.search_posts import index_posts
 from tests.factories import make_author, make_comment, make_order, make_post, make_user
 from users import services
 from users.desk.bases import PolicyAdmin
@@ -110,7 +110,7 @@ def test_search_that_finds_as_much_as_it_can_says_so(browser: Client, monkeypatc
     author = make_author()
     for status in ("draft", "draft", "published"):
         make_post(title="Kelp", author=author, status=status)
-    SearchIndexer().update(actor=OPERATOR)
+    index_posts()
 
     found, filtered = (" ".join(browser.get(POSTS, values).text.split()) for values in (
         {"q": "kelp"}, {"q": "kelp", "status__exact": "published"}

@@ -43,7 +43,7 @@ def test_desk_shows_scheduled_posts_in_the_order_of_publication() -> None:
     assert desk.overdue == queries.Excerpt([], 0)
 
 
-def test_desk_names_scheduled_posts_that_no_clock_has_published() -> None:
+def test_desk_names_scheduled_posts_that_no_worker_has_published() -> None:
     overdue = schedule(minutes=-2)
     schedule(seconds=-30)
 

@@ -13,9 +13,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from blog import services
+from blog import background, services
 from blog.models import Post, PostStatus
-from contentapi import clock, demo
+from contentapi import demo
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import OPERATOR, Role
 from tests.admin_forms import submit_form
@@ -115,14 +115,14 @@ def test_import_and_second_import_of_a_changed_file_are_versions(tmp_path: Path)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_clock_publishes_a_version_of_its_own() -> None:
+def test_worker_publishes_a_version_of_its_own() -> None:
     post = make_post(status=PostStatus.SCHEDULED, publish_at=timezone.now() - timedelta(minutes=1))
 
-    clock.do_due_work(Event())
+    background.publish_due_posts(Event())
 
     newest = get_newest(post)
     assert newest.changed_fields == ["status", "publish_at", "published_at"]
-    assert (newest.made.person, newest.made.origin) == ("", "clock")
+    assert (newest.made.person, newest.made.origin) == ("", "worker")
 
 
 @pytest.mark.django_db

@@ -8,13 +8,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from blog.desk.imports import NO_CLOCK
+from blog.desk.imports import NO_WORKER
 from blog.files import jobs
-from blog.files.job_worker import ImportWorker
 from blog.models import ImportJob, ImportResult, ImportState, Post
-from contentapi.core.identity import CLOCK
+from contentapi.core.identity import WORKER
 from tests.blog.archives import BAD, build_archive
-from tests.blog.import_pages import ADD, LIST, POSTS, finish_work, get_url, list_rows, send_archive, upload_and_check
+from tests.blog.import_pages import ADD, LIST, POSTS, get_url, list_rows, send_archive, upload_and_check
+from tests.blog.import_work import finish_work
 from tests.blog.markdown_files import build_file
 
 pytestmark = pytest.mark.django_db
@@ -28,8 +28,8 @@ def add_results(job: ImportJob, number: int) -> None:
     )
 
 
-def test_upload_shows_what_would_happen_to_each_file(editor_client: Client, worker: ImportWorker) -> None:
-    job = upload_and_check(editor_client, worker)
+def test_upload_shows_what_would_happen_to_each_file(editor_client: Client) -> None:
+    job = upload_and_check(editor_client)
 
     page = editor_client.get(get_url("change", job))
 
@@ -52,12 +52,10 @@ def test_upload_shows_what_would_happen_to_each_file(editor_client: Client, work
     assert not Post.objects.exists()
 
 
-def test_started_import_reports_what_happened_with_links_to_the_posts(
-    editor_client: Client, worker: ImportWorker
-) -> None:
-    job = upload_and_check(editor_client, worker)
+def test_started_import_reports_what_happened_with_links_to_the_posts(editor_client: Client) -> None:
+    job = upload_and_check(editor_client)
     editor_client.post(get_url("start", job))
-    finish_work(worker)
+    finish_work()
 
     page = editor_client.get(get_url("change", job))
 
@@ -73,13 +71,13 @@ def test_started_import_reports_what_happened_with_links_to_the_posts(
     assert get_url("cancel", job) not in page.text
 
 
-def test_plan_warns_about_posts_of_the_same_source(editor_client: Client, worker: ImportWorker) -> None:
-    job = upload_and_check(editor_client, worker)
+def test_plan_warns_about_posts_of_the_same_source(editor_client: Client) -> None:
+    job = upload_and_check(editor_client)
     editor_client.post(get_url("start", job))
-    finish_work(worker)
+    finish_work()
 
-    same = editor_client.get(get_url("change", upload_and_check(editor_client, worker)))
-    other = editor_client.get(get_url("change", upload_and_check(editor_client, worker, source="kitchen")))
+    same = editor_client.get(get_url("change", upload_and_check(editor_client)))
+    other = editor_client.get(get_url("change", upload_and_check(editor_client, source="kitchen")))
 
     assert "2 posts come from the\n      source harbour already." in same.text
     assert list_rows(same)[0] == ("posts/a.md", "unchanged", "")
@@ -87,10 +85,10 @@ def test_plan_warns_about_posts_of_the_same_source(editor_client: Client, worker
     assert list_rows(other)[0] == ("posts/a.md", "new post", "")
 
 
-def test_status_of_the_form_applies_to_files_without_one(editor_client: Client, worker: ImportWorker) -> None:
-    job = upload_and_check(editor_client, worker, status="archived")
+def test_status_of_the_form_applies_to_files_without_one(editor_client: Client) -> None:
+    job = upload_and_check(editor_client, status="archived")
     editor_client.post(get_url("start", job))
-    finish_work(worker)
+    finish_work()
 
     assert sorted(Post.objects.values_list("title", "status")) == [("A", "archived"), ("B", "draft")]
 
@@ -131,27 +129,27 @@ def test_progress_is_json_for_the_script_and_the_page_reloads_without_it(editor_
     assert '<progress class="import-progress" value="1" max="4"' in page.text
 
 
-def test_page_says_when_no_clock_is_running(editor_client: Client) -> None:
+def test_page_says_when_no_worker_is_running(editor_client: Client) -> None:
     send_archive(editor_client)
     job = ImportJob.objects.get()
     ImportJob.objects.update(updated_at=timezone.now() - timedelta(seconds=60))
 
-    assert editor_client.get(get_url("progress", job)).json()["note"] == NO_CLOCK
-    assert NO_CLOCK in editor_client.get(get_url("change", job)).text
+    assert editor_client.get(get_url("progress", job)).json()["note"] == NO_WORKER
+    assert NO_WORKER in editor_client.get(get_url("change", job)).text
 
 
 def test_failed_import_shows_the_problem(editor_client: Client) -> None:
     send_archive(editor_client)
     job = ImportJob.objects.get()
-    jobs.end_import(job, ImportState.FAILED, CLOCK, "The disk is <full>.")
+    jobs.end_import(job, ImportState.FAILED, WORKER, "The disk is <full>.")
 
     assert "The disk is &lt;full&gt;." in editor_client.get(get_url("change", job)).text
 
 
-def test_long_report_has_pages_and_filters(editor_client: Client, worker: ImportWorker) -> None:
+def test_long_report_has_pages_and_filters(editor_client: Client) -> None:
     send_archive(editor_client, build_archive({"bad.md": "<b>x</b>"}).getvalue())
     job = ImportJob.objects.get()
-    finish_work(worker)
+    finish_work()
     add_results(job, 101)
 
     first = editor_client.get(get_url("change", job))
@@ -167,10 +165,10 @@ def test_long_report_has_pages_and_filters(editor_client: Client, worker: Import
 
 @pytest.mark.parametrize("files", [10, 100])
 def test_page_of_an_import_takes_the_same_statements_for_many_files(
-    editor_client: Client, worker: ImportWorker, django_assert_max_num_queries: Any, files: int
+    editor_client: Client, django_assert_max_num_queries: Any, files: int
 ) -> None:
     send_archive(editor_client, build_archive({"a.md": build_file()}).getvalue())
-    finish_work(worker)
+    finish_work()
     add_results(ImportJob.objects.get(), files - 1)
 
     with django_assert_max_num_queries(9):
@@ -183,9 +181,9 @@ def test_list_of_posts_and_desk_have_links_for_editors(editor_client: Client) ->
     assert LIST in editor_client.get(POSTS).text
 
 
-def test_file_names_of_the_archive_are_escaped(editor_client: Client, worker: ImportWorker) -> None:
+def test_file_names_of_the_archive_are_escaped(editor_client: Client) -> None:
     send_archive(editor_client, build_archive({"<script>x.md": "bad"}).getvalue(), source="<i>s</i>")
-    finish_work(worker)
+    finish_work()
 
     text = editor_client.get(get_url("change", ImportJob.objects.get())).text
 
@@ -193,13 +191,13 @@ def test_file_names_of_the_archive_are_escaped(editor_client: Client, worker: Im
     assert "<i>s" not in text
 
 
-def test_plan_shows_the_post_of_each_file(editor_client: Client, worker: ImportWorker) -> None:
+def test_plan_shows_the_post_of_each_file(editor_client: Client) -> None:
     lines = 'authors = ["Ines <Falk>"]\ntags = ["hot", "cold"]'
     later = "---\ntitle: Later\nstatus: scheduled\npublishAt: 2100-01-01\ndate: 2015-05-15\n---\n"
     images = " ".join(f"![](img/{number}.png)" for number in range(12))
     files = {"a.md": build_file(lines, body=images, title="A <b>"), "b.md": later, "bad.md": "# Soup"}
     send_archive(editor_client, build_archive(dict(files)).getvalue())
-    finish_work(worker)
+    finish_work()
 
     text = " ".join(editor_client.get(get_url("change", ImportJob.objects.get())).text.split())
 

@@ -4,19 +4,19 @@ import pytest
 from django.test import Client
 
 from blog.files import jobs
-from blog.files.job_worker import ImportWorker
 from blog.models import ImportJob, ImportState, Post
-from contentapi.core.identity import CLOCK, Role
+from contentapi.core.identity import WORKER, Role
 from tests.blog.archives import SITE, build_archive
-from tests.blog.import_pages import LIST, finish_work, get_url, list_rows, send_archive, upload_and_check
+from tests.blog.import_pages import LIST, get_url, list_rows, send_archive, upload_and_check
+from tests.blog.import_work import finish_work
 from tests.blog.markdown_files import build_file
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
 
 
-def test_cancelled_plan_changes_nothing(editor_client: Client, worker: ImportWorker) -> None:
-    job = upload_and_check(editor_client, worker)
+def test_cancelled_plan_changes_nothing(editor_client: Client) -> None:
+    job = upload_and_check(editor_client)
 
     editor_client.post(get_url("cancel", job))
     page = editor_client.get(get_url("change", job))
@@ -26,8 +26,8 @@ def test_cancelled_plan_changes_nothing(editor_client: Client, worker: ImportWor
     assert not Post.objects.exists()
 
 
-def test_refused_action_shows_the_reason(editor_client: Client, worker: ImportWorker) -> None:
-    job = upload_and_check(editor_client, worker)
+def test_refused_action_shows_the_reason(editor_client: Client) -> None:
+    job = upload_and_check(editor_client)
     editor_client.post(get_url("cancel", job))
 
     response = editor_client.post(get_url("start", job), follow=True)
@@ -41,8 +41,8 @@ def make_client(role: Role) -> Client:
     return client
 
 
-def test_admin_sees_all_imports_and_an_editor_only_their_own(editor_client: Client, worker: ImportWorker) -> None:
-    job = upload_and_check(editor_client, worker)
+def test_admin_sees_all_imports_and_an_editor_only_their_own(editor_client: Client) -> None:
+    job = upload_and_check(editor_client)
     other, admin = make_client(Role.EDITOR), make_client(Role.ADMIN)
 
     assert [row.pk for row in admin.get(LIST).context["cl"].result_list] == [job.pk]
@@ -57,22 +57,22 @@ def test_admin_sees_all_imports_and_an_editor_only_their_own(editor_client: Clie
     assert ImportJob.objects.get().state == "cancelled"
 
 
-def test_start_and_cancel_need_a_form(editor_client: Client, worker: ImportWorker) -> None:
-    job = upload_and_check(editor_client, worker)
+def test_start_and_cancel_need_a_form(editor_client: Client) -> None:
+    job = upload_and_check(editor_client)
 
     assert editor_client.get(get_url("start", job)).status_code == 405
     assert editor_client.get(get_url("cancel", job)).status_code == 405
 
 
-def import_and_open(client: Client, worker: ImportWorker) -> ImportJob:
-    job = upload_and_check(client, worker)
+def import_and_open(client: Client) -> ImportJob:
+    job = upload_and_check(client)
     client.post(get_url("start", job))
-    finish_work(worker)
+    finish_work()
     return job
 
 
-def test_import_is_undone_after_a_confirmation(editor_client: Client, worker: ImportWorker) -> None:
-    job = import_and_open(editor_client, worker)
+def test_import_is_undone_after_a_confirmation(editor_client: Client) -> None:
+    job = import_and_open(editor_client)
     assert get_url("undo", job) in editor_client.get(get_url("change", job)).text
 
     confirmation = editor_client.get(get_url("undo", job)).text
@@ -81,7 +81,7 @@ def test_import_is_undone_after_a_confirmation(editor_client: Client, worker: Im
     editor_client.post(get_url("undo", job))
     running = editor_client.get(get_url("change", job)).text
     progress = editor_client.get(get_url("progress", job)).json()
-    finish_work(worker)
+    finish_work()
     page = editor_client.get(get_url("change", job))
 
     assert "The posts of the import are being deleted" in running
@@ -93,18 +93,18 @@ def test_import_is_undone_after_a_confirmation(editor_client: Client, worker: Im
     assert not Post.objects.exists()
 
 
-def test_page_of_an_undone_import_names_what_was_left_alone(editor_client: Client, worker: ImportWorker) -> None:
-    import_and_open(editor_client, worker)
+def test_page_of_an_undone_import_names_what_was_left_alone(editor_client: Client) -> None:
+    import_and_open(editor_client)
     send_archive(editor_client, build_archive({**SITE, "c.md": build_file(title="C")}).getvalue())
     job = ImportJob.objects.latest("pk")
-    finish_work(worker)
+    finish_work()
     editor_client.post(get_url("start", job))
-    finish_work(worker)
+    finish_work()
     Post.objects.get(title="C").delete()
 
     confirmation = editor_client.get(get_url("undo", job)).text
     editor_client.post(get_url("undo", job))
-    finish_work(worker)
+    finish_work()
     rows = list_rows(editor_client.get(get_url("change", job)))
 
     assert "existed before the import: 2" in confirmation
@@ -113,10 +113,10 @@ def test_page_of_an_undone_import_names_what_was_left_alone(editor_client: Clien
     assert ("posts/a.md", "unchanged", "") in rows
 
 
-def test_failed_undo_shows_the_problem_and_can_be_repeated(editor_client: Client, worker: ImportWorker) -> None:
-    job = import_and_open(editor_client, worker)
+def test_failed_undo_shows_the_problem_and_can_be_repeated(editor_client: Client) -> None:
+    job = import_and_open(editor_client)
     editor_client.post(get_url("undo", job))
-    jobs.end_import(ImportJob.objects.get(), ImportState.FAILED, CLOCK, "The disk is full.")
+    jobs.end_import(ImportJob.objects.get(), ImportState.FAILED, WORKER, "The disk is full.")
 
     text = editor_client.get(get_url("change", job)).text
 
@@ -125,8 +125,8 @@ def test_failed_undo_shows_the_problem_and_can_be_repeated(editor_client: Client
     assert get_url("undo", job) in text
 
 
-def test_page_of_an_import_that_cannot_be_undone_leads_back(editor_client: Client, worker: ImportWorker) -> None:
-    job = upload_and_check(editor_client, worker)
+def test_page_of_an_import_that_cannot_be_undone_leads_back(editor_client: Client) -> None:
+    job = upload_and_check(editor_client)
 
     assert editor_client.get(get_url("undo", job))["Location"] == get_url("change", job)
     refused = editor_client.post(get_url("undo", job), follow=True)

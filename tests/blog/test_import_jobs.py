@@ -1,29 +1,24 @@
-"""Imports of uploaded zip files: their states and results, the work of clocks, and the purge."""
+"""Imports of uploaded zip files: their states and results, the work of workers, and the purge."""
 
 import os
-import signal
-import time
 from datetime import timedelta
-from threading import Event, Thread
+from threading import Event
 
 import pytest
 from django.utils import timezone
 
+from blog import background
 from blog.files import jobs
-from blog.files.job_worker import ImportWorker
 from blog.history import versions
 from blog.models import ImportJob, ImportPiece, ImportResult, Post
-from contentapi import clock
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import OPERATOR, Actor
 from tests.blog.archives import BAD
-from tests.blog.import_work import finish_work, import_completely, list_results, make_files, process_files, upload
+from tests.blog.import_work import finish_work, import_completely, list_results, process_files, upload
 from tests.blog.markdown_files import build_file
-from tests.factories import make_post
 from users.models import User
 
 pytestmark = pytest.mark.django_db
-SEVERAL_CLOCKS = pytest.mark.django_db(transaction=True)  # each sees what another one has committed
 
 
 EXPECTED = [
@@ -34,11 +29,11 @@ EXPECTED = [
 ]
 
 
-def test_uploaded_archive_is_checked_and_changes_nothing(editor: Actor, worker: ImportWorker) -> None:
+def test_uploaded_archive_is_checked_and_changes_nothing(editor: Actor) -> None:
     job = upload(editor)
     assert (job.state, job.source, job.total, job.ignored) == ("checking", "site", 4, 1)
 
-    finish_work(worker)
+    finish_work()
 
     job.refresh_from_db()
     assert (job.state, job.done) == ("checked", 4)
@@ -46,8 +41,8 @@ def test_uploaded_archive_is_checked_and_changes_nothing(editor: Actor, worker: 
     assert not Post.objects.exists()
 
 
-def test_started_import_does_what_the_plan_says_and_deletes_the_archive(editor: Actor, worker: ImportWorker) -> None:
-    job = import_completely(editor, worker)
+def test_started_import_does_what_the_plan_says_and_deletes_the_archive(editor: Actor) -> None:
+    job = import_completely(editor)
 
     assert (job.state, job.done) == ("done", 4)
     assert list_results(job, is_plan=False) == list_results(job, is_plan=True) == EXPECTED
@@ -55,27 +50,25 @@ def test_started_import_does_what_the_plan_says_and_deletes_the_archive(editor: 
     assert not ImportPiece.objects.exists()
 
 
-def test_history_names_the_person_and_the_import(editor: Actor, worker: ImportWorker) -> None:
-    import_completely(editor, worker)
+def test_history_names_the_person_and_the_import(editor: Actor) -> None:
+    import_completely(editor)
 
     (version,) = versions.list_versions(actor=OPERATOR, post_id=str(Post.objects.get(title="A").pk)).versions
 
     assert (version.made.person, version.made.origin) == ("Edda Editor", "import")
 
 
-def test_archive_is_stored_in_pieces_and_read_again(
-    editor: Actor, worker: ImportWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_archive_is_stored_in_pieces_and_read_again(editor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "PIECE", 100)
     job = upload(editor)
     assert ImportPiece.objects.filter(job=job).count() > 5
 
-    finish_work(worker)
+    finish_work()
 
     assert list_results(job, is_plan=True) == EXPECTED
 
 
-def test_only_markdown_files_are_stored(editor: Actor, worker: ImportWorker) -> None:
+def test_only_markdown_files_are_stored(editor: Actor) -> None:
     image = os.urandom(2_500_000)
     files: dict[str, str | bytes] = {
         "a.md": build_file(title="A"),
@@ -91,11 +84,11 @@ def test_only_markdown_files_are_stored(editor: Actor, worker: ImportWorker) -> 
     assert image[:100] not in stored
     assert image[-100:] not in stored
     assert stored.count(b"\0") > len(stored) * 0.99
-    finish_work(worker)
+    finish_work()
     assert list_results(job, is_plan=True) == [("a.md", "created"), ("c.md", "created")]
 
 
-def test_plan_has_the_post_of_each_file_and_its_missing_images(editor: Actor, worker: ImportWorker) -> None:
+def test_plan_has_the_post_of_each_file_and_its_missing_images(editor: Actor) -> None:
     lines = 'authors = ["Ines"]\ntags = ["hot", "cold"]'
     later = '+++\ntitle = "B"\nstatus = "scheduled"\npublishAt = 2100-01-01\ndate = 2015-05-15\n+++\n'
     job = upload(
@@ -107,7 +100,7 @@ def test_plan_has_the_post_of_each_file_and_its_missing_images(editor: Actor, wo
             "bad.md": "# Soup",
         },
     )
-    finish_work(worker)
+    finish_work()
 
     details = list(job.results.order_by("number").values_list("details", flat=True))
 
@@ -123,30 +116,9 @@ def test_plan_has_the_post_of_each_file_and_its_missing_images(editor: Actor, wo
     assert set(job.results.values_list("post_id", flat=True)) == {None}
 
 
-def test_due_posts_are_published_while_a_file_is_being_parsed(editor: Actor, worker: ImportWorker) -> None:
-    job = upload(editor, make_files(2))
-    process_files(worker, 1)
-    assert worker.run is not None
-    child = worker.run.parser.child
-    assert child is not None
-    os.kill(child.pid, signal.SIGSTOP)  # a file that takes long
-    post = make_post(status="scheduled", publish_at=timezone.now() - timedelta(seconds=1))
-
-    assert worker.work(Event(), seconds=0.1)
-    clock.do_due_work(Event())
-
-    post.refresh_from_db()
-    job.refresh_from_db()
-    assert (post.status, job.done) == ("published", 1)
-    os.kill(child.pid, signal.SIGCONT)
-    finish_work(worker)
-    job.refresh_from_db()
-    assert (job.state, job.done) == ("checked", 2)
-
-
-def test_two_imports_of_one_source_do_not_run_at_the_same_time(editor: Actor, worker: ImportWorker) -> None:
+def test_two_imports_of_one_source_do_not_run_at_the_same_time(editor: Actor) -> None:
     first, second, other = upload(editor), upload(editor), upload(editor, source="other")
-    finish_work(worker)
+    finish_work()
     jobs.start_import(actor=editor, job_id=str(first.pk))
 
     with pytest.raises(Conflict) as refusal:
@@ -156,9 +128,9 @@ def test_two_imports_of_one_source_do_not_run_at_the_same_time(editor: Actor, wo
     assert refusal.value.message == "Another import of the source site is running. Wait until it has ended."
 
 
-def test_results_of_a_started_import_are_not_those_of_its_plan(editor: Actor, worker: ImportWorker) -> None:
+def test_results_of_a_started_import_are_not_those_of_its_plan(editor: Actor) -> None:
     job = upload(editor)
-    finish_work(worker)
+    finish_work()
     job.refresh_from_db()
     assert jobs.read_results(job).is_plan
 
@@ -171,62 +143,46 @@ def test_results_of_a_started_import_are_not_those_of_its_plan(editor: Actor, wo
     assert (cancelled.is_plan, len(cancelled.results)) == (True, 4)
 
 
-@SEVERAL_CLOCKS
-def test_clock_works_on_imports_beside_due_posts(editor: Actor) -> None:
-    job, stop = upload(editor), Event()
-    thread = Thread(target=clock.run_clock, args=[stop])
-    thread.start()
-    try:
-        deadline = time.monotonic() + 60
-        while ImportJob.objects.get(pk=job.pk).state == "checking" and time.monotonic() < deadline:
-            time.sleep(0.05)
-    finally:
-        stop.set()
-        thread.join(60)
-
-    assert ImportJob.objects.get(pk=job.pk).state == "checked"
-
-
-def test_deleted_user_deletes_the_imports(editor: Actor, worker: ImportWorker) -> None:
+def test_deleted_user_deletes_the_imports(editor: Actor) -> None:
     upload(editor)
-    process_files(worker, 1)
+    process_files(1)
     User.objects.get(pk=editor.user_id or 0).delete()
 
-    finish_work(worker)
+    finish_work()
 
     assert not ImportJob.objects.exists()
     assert not ImportPiece.objects.exists()
 
 
-def test_silence_of_all_clocks_is_noticed_after_some_seconds(editor: Actor, worker: ImportWorker) -> None:
+def test_silence_of_all_workers_is_noticed_after_some_seconds(editor: Actor) -> None:
     job, other = upload(editor), upload(editor, source="other")
-    assert not jobs.is_waiting_for_clock(job)
+    assert not jobs.is_waiting_for_worker(job)
 
     ImportJob.objects.update(updated_at=timezone.now() - timedelta(seconds=60))
-    assert jobs.is_waiting_for_clock(job)
+    assert jobs.is_waiting_for_worker(job)
 
-    ImportJob.objects.filter(pk=other.pk).update(updated_at=timezone.now())  # a clock works on the other one
-    assert not jobs.is_waiting_for_clock(job)
-    finish_work(worker)
+    ImportJob.objects.filter(pk=other.pk).update(updated_at=timezone.now())  # a worker works on the other one
+    assert not jobs.is_waiting_for_worker(job)
+    finish_work()
     job.refresh_from_db()
-    assert not jobs.is_waiting_for_clock(job)
+    assert not jobs.is_waiting_for_worker(job)
 
 
-def test_clock_deletes_imports_after_30_days_but_no_running_one(editor: Actor, worker: ImportWorker) -> None:
-    old, recent = import_completely(editor, worker), import_completely(editor, worker)
+def test_worker_deletes_imports_after_30_days_but_no_running_one(editor: Actor) -> None:
+    old, recent = import_completely(editor), import_completely(editor)
     running = upload(editor)
     past = timezone.now() - timedelta(days=31)
     ImportJob.objects.filter(pk__in=[old.pk, running.pk]).update(created_at=past)
 
-    clock.do_due_work(Event())
+    background.purge_imports(Event())
 
     assert set(ImportJob.objects.values_list("pk", flat=True)) == {recent.pk, running.pk}
     assert not ImportResult.objects.filter(job_id=old.pk).exists()
     assert Post.objects.count() == 2
 
 
-def test_results_are_read_in_pages_and_by_outcome(editor: Actor, worker: ImportWorker) -> None:
-    job = import_completely(editor, worker)
+def test_results_are_read_in_pages_and_by_outcome(editor: Actor) -> None:
+    job = import_completely(editor)
 
     first = jobs.read_results(job, size=3)
     last = jobs.read_results(job, size=3, number=99)

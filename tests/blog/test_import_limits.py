@@ -1,16 +1,16 @@
 """Imports of uploaded zip files: their limits, refused archives, and who may upload, start and see them."""
 
 import io
+from threading import Event
 
 import pytest
 
 from blog.files import jobs
-from blog.files.job_worker import ImportWorker, find_work
 from blog.models import ImportJob, ImportPiece
 from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from tests.blog.archives import SITE, build_archive
-from tests.blog.import_work import finish_work, list_results, upload
+from tests.blog.import_work import begin_run, finish_work, list_results, upload
 from tests.blog.markdown_files import build_file
 from tests.blog.test_limited_parsing import SLOW
 from tests.factories import make_actor, make_user
@@ -23,9 +23,9 @@ pytestmark = pytest.mark.django_db
 LIMIT = "cannot be parsed with 512 MiB of memory and 0.2 s of CPU time. Make the front matter simpler."
 
 
-def test_person_has_at_most_three_uploads_that_are_not_started(editor: Actor, worker: ImportWorker) -> None:
+def test_person_has_at_most_three_uploads_that_are_not_started(editor: Actor) -> None:
     first, *_ = [upload(editor, source=name) for name in "abc"]
-    finish_work(worker)
+    finish_work()
 
     with pytest.raises(Invalid, match="At most 3 uploads may wait for their start"):
         upload(editor)
@@ -36,27 +36,23 @@ def test_person_has_at_most_three_uploads_that_are_not_started(editor: Actor, wo
     upload(editor)
 
 
-def test_uploads_of_a_person_have_at_most_200_mb_until_they_end(
-    editor: Actor, worker: ImportWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_uploads_of_a_person_have_at_most_200_mb_until_they_end(editor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     job = upload(editor)
     size = sum(map(len, job.pieces.values_list("content", flat=True)))
     monkeypatch.setattr(jobs, "MAX_STORED", 2 * size - 1)
 
     with pytest.raises(Invalid, match=rf"may have {2 * size - 1:,} bytes together \(got {2 * size:,}\)"):
         upload(editor)
-    finish_work(worker)
+    finish_work()
     jobs.cancel_import(actor=editor, job_id=str(job.pk))
     upload(editor)
 
 
-def test_file_that_breaks_a_limit_is_a_bad_file_and_the_rest_is_imported(editor: Actor, worker: ImportWorker) -> None:
+def test_file_that_breaks_a_limit_is_a_bad_file_and_the_rest_is_imported(editor: Actor) -> None:
     job = upload(editor, {"a.md": build_file(title="A"), "slow.md": SLOW, "z.md": build_file(title="Z")})
-    worker.run = find_work()
-    assert worker.run is not None
-    worker.run.parser.seconds = 0.2
-
-    finish_work(worker)
+    with begin_run() as run:
+        run.parser.seconds = 0.2
+        run.work(Event())
 
     assert list_results(job, is_plan=True) == [
         ("a.md", "created"),
@@ -106,32 +102,32 @@ def test_another_editor_does_not_find_an_import_and_an_admin_does(editor: Actor)
     assert jobs.cancel_import(actor=make_actor(Role.ADMIN), job_id=job_id).state == "cancelled"
 
 
-def test_import_of_a_person_who_has_become_an_author_fails(editor: Actor, worker: ImportWorker) -> None:
+def test_import_of_a_person_who_has_become_an_author_fails(editor: Actor) -> None:
     job = upload(editor)
     User.objects.filter(pk=editor.user_id or 0).update(role=Role.AUTHOR)
 
-    finish_work(worker)
+    finish_work()
 
     job.refresh_from_db()
     assert (job.state, job.problem) == ("failed", "You may not import posts.")
     assert not ImportPiece.objects.exists()
 
 
-def test_import_of_a_locked_person_fails(editor: Actor, worker: ImportWorker) -> None:
+def test_import_of_a_locked_person_fails(editor: Actor) -> None:
     job = upload(editor)
     User.objects.filter(pk=editor.user_id or 0).update(is_active=False)
 
-    finish_work(worker)
+    finish_work()
 
     job.refresh_from_db()
     assert (job.state, job.problem) == ("failed", "The account of the person who uploaded the zip file is locked.")
 
 
-def test_only_a_checked_import_can_be_started(editor: Actor, worker: ImportWorker) -> None:
+def test_only_a_checked_import_can_be_started(editor: Actor) -> None:
     job = upload(editor)
     with pytest.raises(Conflict, match="This import is checking"):
         jobs.start_import(actor=editor, job_id=str(job.pk))
-    finish_work(worker)
+    finish_work()
     jobs.start_import(actor=editor, job_id=str(job.pk))
 
     with pytest.raises(Conflict, match="This import is importing"):

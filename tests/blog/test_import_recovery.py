@@ -1,4 +1,4 @@
-"""Imports of uploaded zip files that stop: cancelled, killed and failing ones, and several clocks."""
+"""Imports of uploaded zip files that stop: cancelled, killed and failing ones, and several workers."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 
 import pytest
 from django.conf import settings
@@ -15,25 +15,24 @@ from django.db import OperationalError, connection
 
 from blog.files import importing, job_worker, jobs
 from blog.files.front_matter import MarkdownPost
-from blog.files.job_worker import ImportWorker, find_work
 from blog.models import ImportJob, ImportPiece, ImportResult, Post, PostSource
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
-from tests.blog.import_work import finish_work, list_results, make_files, process_files, upload
+from tests.blog.import_work import begin_run, finish_work, list_results, make_files, process_files, upload
 from tests.blog.markdown_files import build_file
 
 pytestmark = pytest.mark.django_db
-SEVERAL_CLOCKS = pytest.mark.django_db(transaction=True)  # each sees what another one has committed
+SEVERAL_WORKERS = pytest.mark.django_db(transaction=True)  # each sees what another one has committed
 
 
-def test_cancelled_import_stops_and_keeps_the_posts_that_it_wrote(editor: Actor, worker: ImportWorker) -> None:
+def test_cancelled_import_stops_and_keeps_the_posts_that_it_wrote(editor: Actor) -> None:
     job = upload(editor, make_files(9))
-    finish_work(worker)
+    finish_work()
     jobs.start_import(actor=editor, job_id=str(job.pk))
-    process_files(worker, 3)
+    process_files(3)
 
     jobs.cancel_import(actor=editor, job_id=str(job.pk))
-    finish_work(worker)
+    finish_work()
 
     job.refresh_from_db()
     assert (job.state, job.done, Post.objects.count()) == ("cancelled", 3, 3)
@@ -42,35 +41,41 @@ def test_cancelled_import_stops_and_keeps_the_posts_that_it_wrote(editor: Actor,
         jobs.cancel_import(actor=editor, job_id=str(job.pk))
 
 
-def test_work_stops_after_its_seconds_and_continues(editor: Actor, worker: ImportWorker) -> None:
-    job = upload(editor, make_files(3))
-
-    assert worker.work(Event(), seconds=0)
-    job.refresh_from_db()
-    assert (job.state, job.done) == ("checking", 0)
-    finish_work(worker)
-
-    job.refresh_from_db()
-    assert (job.state, job.run) == ("checked", 1)
-
-
-def test_work_stops_when_the_clock_stops(editor: Actor, worker: ImportWorker) -> None:
+def test_stopped_work_does_nothing(editor: Actor) -> None:
     job, stop = upload(editor), Event()
     stop.set()
 
-    assert worker.work(stop)
+    job_worker.work_on_imports(stop)
 
     job.refresh_from_db()
-    assert job.done == 0
+    assert (job.done, job.run) == (0, 0)
 
 
-KILLED_CLOCK = """
+def test_work_stops_while_a_file_is_being_parsed(editor: Actor) -> None:
+    job, stop = upload(editor, make_files(2)), Event()
+    with begin_run() as run:
+        assert run.process_next_file()
+        assert run.parser.child is not None
+        os.kill(run.parser.child.pid, signal.SIGSTOP)  # a file that takes long
+        timer = Timer(0.3, stop.set)
+        timer.start()
+        run.work(stop)
+        timer.join()
+
+    job.refresh_from_db()
+    assert (job.state, job.done) == ("checking", 1)
+    finish_work()
+    job.refresh_from_db()
+    assert (job.state, job.done) == ("checked", 2)
+
+
+KILLED_WORKER = """
     import os, signal
     import django
     django.setup()
     from threading import Event
     from blog.files import importing
-    from blog.files.job_worker import ImportWorker, find_work
+    from blog.files.job_worker import work_on_imports
     save, calls = importing.save_imported_post, []
 
     def save_and_die(*arguments):
@@ -80,12 +85,11 @@ KILLED_CLOCK = """
         return save(*arguments)
 
     importing.save_imported_post = save_and_die
-    while ImportWorker().work(Event()):
-        pass
+    work_on_imports(Event())
 """
 
 
-def run_clock_that_is_killed() -> int:
+def run_worker_that_is_killed() -> int:
     """Run the work in a process of its own, which is killed in the transaction of the fifth file."""
     database = connection.settings_dict
     code = f"""
@@ -94,23 +98,23 @@ def run_clock_that_is_killed() -> int:
     from django.conf import settings
     settings.DATABASES["default"]["NAME"] = {database["NAME"]!r}
     """
-    command = [sys.executable, "-c", textwrap.dedent(code) + textwrap.dedent(KILLED_CLOCK)]
+    command = [sys.executable, "-c", textwrap.dedent(code) + textwrap.dedent(KILLED_WORKER)]
     return subprocess.run(command, cwd=settings.BASE_DIR, env=os.environ, check=False, timeout=120).returncode
 
 
 @pytest.mark.servers
-@SEVERAL_CLOCKS
-def test_import_of_a_killed_clock_is_continued_by_another_one(editor: Actor, worker: ImportWorker) -> None:
+@SEVERAL_WORKERS
+def test_import_of_a_killed_worker_is_continued_by_another_one(editor: Actor) -> None:
     job = upload(editor, make_files(9))
-    finish_work(worker)
+    finish_work()
     jobs.start_import(actor=editor, job_id=str(job.pk))
 
-    assert run_clock_that_is_killed() == -signal.SIGKILL
+    assert run_worker_that_is_killed() == -signal.SIGKILL
     job.refresh_from_db()
     assert (job.state, job.done, Post.objects.count()) == ("importing", 4, 4)
     deadline = time.monotonic() + 60
     while ImportJob.objects.get(pk=job.pk).state == "importing" and time.monotonic() < deadline:
-        finish_work(worker)  # PostgreSQL notices the end of the process after a moment
+        finish_work()  # PostgreSQL notices the end of the process after a moment
 
     job.refresh_from_db()
     assert (job.state, job.done, job.run) == ("done", 9, 3)
@@ -122,17 +126,14 @@ def test_continued_import_begins_at_the_first_file_that_was_not_processed(editor
     job = upload(editor, make_files(5))
 
     done = []
-    for _ in range(3):  # each clock stops after one file
-        run = find_work()
-        assert run is not None
-        assert run.process_next_file()
-        run.close()
+    for _ in range(3):  # each worker stops after one file
+        process_files(1)
         done.append(ImportJob.objects.get(pk=job.pk).done)
 
     assert done == [1, 2, 3]
 
 
-def test_continued_import_refuses_a_second_file_of_the_same_path(editor: Actor, worker: ImportWorker) -> None:
+def test_continued_import_refuses_a_second_file_of_the_same_path(editor: Actor) -> None:
     page = "---\nlayout: home\n---\n"  # no post: the next file of this path is none that overwrites it
     files: dict[str, str | bytes] = {
         "a/b.md": build_file(title="First"),
@@ -141,31 +142,24 @@ def test_continued_import_refuses_a_second_file_of_the_same_path(editor: Actor, 
         "c\\d.md": page,
     }
     job = upload(editor, files)
-    worker.run = find_work()
-    assert worker.run is not None
-    assert worker.run.process_next_file()
-    assert worker.run.process_next_file()
-    worker.drop()
+    process_files(2)
 
-    finish_work(worker)
+    finish_work()
 
     first, page_result, second, other_page = [result for _, result in list_results(job, is_plan=True)]
     assert (first, page_result, other_page) == ("created", "not a post", "not a post")
     assert second.startswith("another file of this import has the path a/b.md")
 
 
-@SEVERAL_CLOCKS
-def test_two_clocks_import_each_file_once(editor: Actor, worker: ImportWorker) -> None:
+@SEVERAL_WORKERS
+def test_two_workers_import_each_file_once(editor: Actor) -> None:
     uploaded = [upload(editor, make_files(8), source=name) for name in ("one", "two", "three")]
-    finish_work(worker)
+    finish_work()
     for job in uploaded:
         jobs.start_import(actor=editor, job_id=str(job.pk))
 
     def work() -> None:
-        own = ImportWorker()
-        while own.work(Event(), seconds=0.01):
-            pass
-        own.drop()
+        finish_work()
         connection.close()
 
     threads = [Thread(target=work) for _ in range(3)]
@@ -173,7 +167,7 @@ def test_two_clocks_import_each_file_once(editor: Actor, worker: ImportWorker) -
         thread.start()
     for thread in threads:
         thread.join(60)
-    finish_work(worker)
+    finish_work()
 
     assert set(ImportJob.objects.values_list("state", "done")) == {("done", 8)}
     assert Post.objects.count() == PostSource.objects.count() == 24
@@ -181,23 +175,20 @@ def test_two_clocks_import_each_file_once(editor: Actor, worker: ImportWorker) -
     assert set(Post.objects.values_list("version", flat=True)) == {1}
 
 
-def test_clock_whose_import_another_clock_has_continued_stops(editor: Actor, worker: ImportWorker) -> None:
+def test_worker_whose_import_another_worker_has_continued_stops(editor: Actor) -> None:
     job = upload(editor, make_files(3))
-    process_files(worker, 1)
-    ImportJob.objects.filter(pk=job.pk).update(run=7)
+    with begin_run() as run:
+        assert run.process_next_file()
+        ImportJob.objects.filter(pk=job.pk).update(run=7)
+        assert not run.process_next_file()
 
-    assert worker.run is not None
-    assert not worker.run.process_next_file()
     job.refresh_from_db()
     assert job.done == 1
 
 
-def test_import_that_makes_no_progress_fails_and_names_the_file(
-    editor: Actor, worker: ImportWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_import_that_makes_no_progress_fails_and_names_the_file(editor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     job = upload(editor, make_files(3))
-    process_files(worker, 1)
-    worker.drop()
+    process_files(1)
 
     def fail(*_: object) -> None:
         raise OperationalError("the connection is lost")
@@ -206,8 +197,8 @@ def test_import_that_makes_no_progress_fails_and_names_the_file(
         patched.setattr(importing, "apply_content", fail_at("Post 1", fail))
         for _ in range(job_worker.MAX_ATTEMPTS):
             with pytest.raises(OperationalError):
-                finish_work(worker)
-        finish_work(worker)
+                finish_work()
+        finish_work()
 
     job.refresh_from_db()
     assert job.state == "failed"
@@ -227,7 +218,7 @@ def fail_at(title: str, fail: Callable[..., None]) -> Callable[..., None]:
 
 
 def test_unexpected_error_fails_the_import_and_is_logged(
-    editor: Actor, worker: ImportWorker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    editor: Actor, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     job = upload(editor)
 
@@ -236,8 +227,8 @@ def test_unexpected_error_fails_the_import_and_is_logged(
 
     with monkeypatch.context() as patched:
         patched.setattr(importing, "apply_content", fail)
-        finish_work(worker)
+        finish_work()
 
     job.refresh_from_db()
     assert (job.state, job.problem) == ("failed", job_worker.UNEXPECTED)
-    assert [each.message for each in caplog.records if each.name == "contentapi.clock"] == [f"Import {job.pk} failed."]
+    assert [each.message for each in caplog.records if each.name == "contentapi.worker"] == [f"Import {job.pk} failed."]

@@ -4,7 +4,7 @@ import pytest
 
 from blog import services
 from blog.files import jobs, undoing
-from blog.files.job_worker import MAX_ATTEMPTS, ImportWorker
+from blog.files.job_worker import MAX_ATTEMPTS
 from blog.files.undoing import GONE, UndoPlan
 from blog.history import trash
 from blog.models import ImportJob, Post, PostSource
@@ -19,9 +19,9 @@ from users.models import User
 pytestmark = pytest.mark.django_db
 
 
-def undo(actor: Actor, job: ImportJob, worker: ImportWorker) -> ImportJob:
+def undo(actor: Actor, job: ImportJob) -> ImportJob:
     undoing.start_undo(actor=actor, job_id=str(job.pk))
-    finish_work(worker)
+    finish_work()
     job.refresh_from_db()
     return job
 
@@ -35,12 +35,12 @@ def get_post(path: str) -> Post:
     return PostSource.objects.get(path=path).post
 
 
-def test_posts_that_the_import_created_are_deleted_and_can_be_restored(editor: Actor, worker: ImportWorker) -> None:
-    job = import_completely(editor, worker, make_files(2))
+def test_posts_that_the_import_created_are_deleted_and_can_be_restored(editor: Actor) -> None:
+    job = import_completely(editor, make_files(2))
     post = get_post("0000.md")
     make_comment(post)
 
-    undo(editor, job, worker)
+    undo(editor, job)
 
     assert (job.state, job.undone_by) == ("undone", editor.user_id)
     assert list_results(job) == [("0000.md", "undone", ""), ("0001.md", "undone", "")]
@@ -51,48 +51,46 @@ def test_posts_that_the_import_created_are_deleted_and_can_be_restored(editor: A
     assert get_post("0000.md").comments.count() == 1
 
 
-def test_posts_that_existed_before_are_left_alone(editor: Actor, worker: ImportWorker) -> None:
+def test_posts_that_existed_before_are_left_alone(editor: Actor) -> None:
     first = {"a.md": build_file(title="A"), "b.md": build_file(title="B")}
-    import_completely(editor, worker, dict(first))
-    job = import_completely(editor, worker, {**first, "a.md": build_file(title="New A"), "c.md": build_file(title="C")})
+    import_completely(editor, dict(first))
+    job = import_completely(editor, {**first, "a.md": build_file(title="New A"), "c.md": build_file(title="C")})
 
     assert undoing.plan_undo(job) == UndoPlan(deleted=1, changed=0, gone=0, existing=2)
-    undo(editor, job, worker)
+    undo(editor, job)
 
     assert list_results(job) == [("a.md", "updated", ""), ("b.md", "unchanged", ""), ("c.md", "undone", "")]
     assert sorted(Post.objects.values_list("title", flat=True)) == ["B", "New A"]
 
 
-def test_changed_post_is_deleted_with_its_changes_and_a_deleted_one_is_named(
-    editor: Actor, worker: ImportWorker
-) -> None:
-    job = import_completely(editor, worker, make_files(3))
+def test_changed_post_is_deleted_with_its_changes_and_a_deleted_one_is_named(editor: Actor) -> None:
+    job = import_completely(editor, make_files(3))
     changed, gone = get_post("0000.md"), get_post("0001.md")
     services.edit_post(actor=editor, post_id=str(changed.pk), changes={"title": "Better"})
     services.delete_post(actor=editor, post_id=str(gone.pk))
 
     assert undoing.plan_undo(job) == UndoPlan(deleted=2, changed=1, gone=1, existing=0)
-    undo(editor, job, worker)
+    undo(editor, job)
 
     assert list_results(job) == [("0000.md", "undone", ""), ("0001.md", "created", GONE), ("0002.md", "undone", "")]
     assert trash.restore_deleted_post(actor=editor, post_id=str(changed.pk)).title == "Better"
     assert jobs.read_results(job).counts["undone"] == 2
 
 
-def test_cancelled_import_can_be_undone(editor: Actor, worker: ImportWorker) -> None:
+def test_cancelled_import_can_be_undone(editor: Actor) -> None:
     job = upload(editor, make_files(5))
-    finish_work(worker)
+    finish_work()
     jobs.start_import(actor=editor, job_id=str(job.pk))
-    process_files(worker, 2)
+    process_files(2)
     jobs.cancel_import(actor=editor, job_id=str(job.pk))
-    finish_work(worker)
+    finish_work()
 
-    undo(editor, job, worker)
+    undo(editor, job)
 
     assert (job.state, Post.objects.count()) == ("undone", 0)
 
 
-def test_import_that_has_not_ended_or_created_nothing_cannot_be_undone(editor: Actor, worker: ImportWorker) -> None:
+def test_import_that_has_not_ended_or_created_nothing_cannot_be_undone(editor: Actor) -> None:
     job = upload(editor, make_files(1))
     with pytest.raises(Conflict, match=r"^This import is checking\. Only an import that has ended can be undone\.$"):
         undoing.start_undo(actor=editor, job_id=str(job.pk))
@@ -100,69 +98,68 @@ def test_import_that_has_not_ended_or_created_nothing_cannot_be_undone(editor: A
     nothing = "^This import has created no posts that can be deleted"
     with pytest.raises(Conflict, match=nothing):
         undoing.start_undo(actor=editor, job_id=str(job.pk))
-    done = undo(editor, import_completely(editor, worker, make_files(1)), worker)
+    done = undo(editor, import_completely(editor, make_files(1)))
 
     with pytest.raises(Conflict, match=r"^This import is undone\."):
         undoing.start_undo(actor=editor, job_id=str(done.pk))
 
 
-def test_undoing_cannot_be_cancelled_and_is_not_purged(editor: Actor, worker: ImportWorker) -> None:
-    job = import_completely(editor, worker, make_files(1))
+def test_undoing_cannot_be_cancelled_and_is_not_purged(editor: Actor) -> None:
+    job = import_completely(editor, make_files(1))
     undoing.start_undo(actor=editor, job_id=str(job.pk))
 
     with pytest.raises(Conflict, match="This import is undoing"):
         jobs.cancel_import(actor=editor, job_id=str(job.pk))
-    finish_work(worker)
+    finish_work()
     assert ImportJob.objects.get().state == "undone"
 
 
-def test_another_editor_does_not_find_the_import_and_an_admin_undoes_it(editor: Actor, worker: ImportWorker) -> None:
-    job = import_completely(editor, worker, make_files(1))
+def test_another_editor_does_not_find_the_import_and_an_admin_undoes_it(editor: Actor) -> None:
+    job = import_completely(editor, make_files(1))
     with pytest.raises(NotFound):
         undoing.start_undo(actor=make_actor(Role.EDITOR), job_id=str(job.pk))
     admin = build_session_actor(make_user(Role.ADMIN, name="Ada Admin"))
 
-    undo(admin, job, worker)
+    undo(admin, job)
 
     (deleted,) = trash.list_deleted_posts(actor=OPERATOR).posts
     assert deleted.deletion.person == "Ada Admin"
 
 
-def test_person_who_has_lost_the_role_undoes_nothing(editor: Actor, worker: ImportWorker) -> None:
-    job = import_completely(editor, worker, make_files(2))
+def test_person_who_has_lost_the_role_undoes_nothing(editor: Actor) -> None:
+    job = import_completely(editor, make_files(2))
     undoing.start_undo(actor=editor, job_id=str(job.pk))
     User.objects.filter(pk=editor.user_id or 0).update(role=Role.AUTHOR)
     with pytest.raises((Forbidden, NotFound)):
         undoing.start_undo(actor=make_actor(Role.AUTHOR), job_id=str(job.pk))
 
-    finish_work(worker)
+    finish_work()
 
     job.refresh_from_db()
     assert (job.state, job.problem, Post.objects.count()) == ("failed", "You may not import posts.", 2)
     User.objects.filter(pk=editor.user_id or 0).update(role=Role.EDITOR)
-    assert undo(editor, job, worker).state == "undone"
+    assert undo(editor, job).state == "undone"
 
 
-def test_stopped_work_is_continued_where_it_was(editor: Actor, worker: ImportWorker) -> None:
-    job = import_completely(editor, worker, make_files(5))
+def test_stopped_work_is_continued_where_it_was(editor: Actor) -> None:
+    job = import_completely(editor, make_files(5))
     undoing.start_undo(actor=editor, job_id=str(job.pk))
-    process_files(worker, 2)
-    worker.drop()
+    process_files(2)
     assert undoing.count_undone(job) == (2, 5)
     assert Post.objects.count() == 3
 
-    finish_work(worker)
+    finish_work()
 
     job.refresh_from_db()
     assert (job.state, Post.objects.count()) == ("undone", 0)
 
 
-def test_work_without_progress_fails(editor: Actor, worker: ImportWorker) -> None:
-    job = import_completely(editor, worker, make_files(1))
+def test_work_without_progress_fails(editor: Actor) -> None:
+    job = import_completely(editor, make_files(1))
     undoing.start_undo(actor=editor, job_id=str(job.pk))
     ImportJob.objects.filter(pk=job.pk).update(attempts=MAX_ATTEMPTS)
 
-    finish_work(worker)
+    finish_work()
 
     job.refresh_from_db()
     assert (job.state, job.problem[:47]) == ("failed", "The work stopped several times at the same post")

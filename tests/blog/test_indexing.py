@@ -1,7 +1,7 @@
-"""The documents of search follow every change of posts, however it is made and however many clocks run."""
+"""The documents of search follow every change of posts, however it is made and however many workers run."""
 
 from collections.abc import Callable
-from threading import Thread
+from threading import Event, Thread
 from time import monotonic
 
 import pytest
@@ -23,6 +23,10 @@ from tests.factories import make_author, make_post
 pytestmark = pytest.mark.django_db
 
 
+def update(indexer: SearchIndexer) -> None:
+    indexer.update(Event(), actor=OPERATOR)
+
+
 def find(text: str) -> set[int]:
     return {post.pk for post in selectors.select_posts(OPERATOR, PostCriteria.parse(search=text)).queryset()}
 
@@ -31,7 +35,7 @@ def find(text: str) -> set[int]:
 def indexer() -> SearchIndexer:
     """Return an indexer that has compared all posts, so that it finds only what is new."""
     indexer = SearchIndexer()
-    assert not indexer.update(actor=OPERATOR)
+    update(indexer)
     assert indexer.compared is None
     return indexer
 
@@ -39,7 +43,7 @@ def indexer() -> SearchIndexer:
 def test_new_post_is_indexed_with_the_next_update(indexer: SearchIndexer) -> None:
     post = make_post(body="kelp")
     assert find("kelp") == set()
-    assert not indexer.update(actor=OPERATOR)
+    update(indexer)
     assert find("kelp") == {post.pk}
 
 
@@ -48,9 +52,9 @@ def test_post_with_a_lower_id_that_is_committed_later_is_indexed(indexer: Search
     late = Post.objects.get(pk=post.pk)
     post.delete()
     make_post()
-    indexer.update(actor=OPERATOR)
+    update(indexer)
     late.save(force_insert=True)
-    indexer.update(actor=OPERATOR)
+    update(indexer)
     assert find("kelp") == {late.pk}
 
 
@@ -67,26 +71,26 @@ def test_post_with_a_lower_id_that_is_committed_later_is_indexed(indexer: Search
 )
 def test_change_is_indexed_however_it_is_made(indexer: SearchIndexer, change: Callable[[Post], object]) -> None:
     post = make_post()
-    indexer.update(actor=OPERATOR)
+    update(indexer)
     change(post)
     assert find("kelp") == set()
-    assert not indexer.update(actor=OPERATOR)
+    update(indexer)
     assert find("kelp") == {post.pk}
     assert not SearchChange.objects.exists()
 
 
 def test_change_of_status_and_time_reaches_the_copies(indexer: SearchIndexer) -> None:
     post = make_post()
-    indexer.update(actor=OPERATOR)
+    update(indexer)
     later = post.created_at.replace(year=2030)
     Post.objects.filter(pk=post.pk).update(status="archived", created_at=later)
-    indexer.update(actor=OPERATOR)
+    update(indexer)
     assert PostSearch.objects.values_list("status", "created_at").get() == ("archived", later)
 
 
 def test_change_of_other_values_is_not_noted(indexer: SearchIndexer) -> None:
     post = make_post()
-    indexer.update(actor=OPERATOR)
+    update(indexer)
     Post.objects.update(version=F("version") + 1, title=F("title"), body=F("body"))
     Author.objects.filter(pk=post.author_id).update(bio="New.", name=F("name"))
     assert not SearchChange.objects.exists()
@@ -100,7 +104,7 @@ def test_creation_does_not_write_to_the_index() -> None:
 
 def test_rolled_back_change_is_not_noted(indexer: SearchIndexer) -> None:
     post = make_post(body="kelp")
-    indexer.update(actor=OPERATOR)
+    update(indexer)
     with transaction.atomic():
         Post.objects.update(body="lemons")
         transaction.set_rollback(True)
@@ -111,50 +115,59 @@ def test_rolled_back_change_is_not_noted(indexer: SearchIndexer) -> None:
 def test_author_of_many_posts_is_indexed_in_batches(indexer: SearchIndexer) -> None:
     author = make_author()
     Post.objects.bulk_create(Post(title="Same", author=author) for _ in range(2 * POSTS_PER_TRANSACTION + 1))
-    indexer.update(actor=OPERATOR)
+    update(indexer)
     Author.objects.filter(pk=author.pk).update(name="Kelp")
-    assert indexer.update(actor=OPERATOR, seconds=0)
-    assert not indexer.update(actor=OPERATOR)
+    assert indexer.write_batch()
+    update(indexer)
     assert len(find("kelp")) == 2 * POSTS_PER_TRANSACTION + 1
 
 
 def test_first_comparison_indexes_all_posts_and_can_be_interrupted() -> None:
     Post.objects.bulk_create(Post(title="Kelp", author=make_author()) for _ in range(2 * POSTS_PER_TRANSACTION + 1))
     indexer = SearchIndexer()
-    updates = 1
-    while indexer.update(actor=OPERATOR, seconds=0):
-        updates += 1
-    assert updates > 2
+    batches = 1
+    while indexer.write_batch():
+        batches += 1
+    assert batches > 2
     assert len(find("kelp")) == 2 * POSTS_PER_TRANSACTION + 1
+
+
+def test_change_is_indexed_before_the_rest_of_the_comparison() -> None:
+    posts = Post.objects.bulk_create(Post(title="Pier", author=make_author()) for _ in range(3 * POSTS_PER_TRANSACTION))
+    indexer = SearchIndexer()
+    assert indexer.write_batch()
+    Post.objects.filter(pk=posts[0].pk).update(body="kelp")
+    assert indexer.write_batch()  # of the comparison, there is more
+    assert find("kelp") == {posts[0].pk}
 
 
 def test_comparison_repairs_what_the_triggers_cannot_see(indexer: SearchIndexer) -> None:
     kept, lost = make_post(body="kelp"), make_post(body="kelp")
-    indexer.update(actor=OPERATOR)
+    update(indexer)
     PostSearch.objects.filter(pk=lost.pk).delete()
     PostSearch.objects.filter(pk=kept.pk).update(post=kept.pk + 1000)  # the document of no post
     indexer.seen.clear()
     indexer.seen.append((monotonic(), lost.pk + 1))
-    indexer.update(actor=OPERATOR)
+    update(indexer)
     assert not PostSearch.objects.filter(pk__in=[kept.pk, lost.pk]).exists()
     indexer.next_comparison = 0
-    indexer.update(actor=OPERATOR)
+    update(indexer)
     assert set(PostSearch.objects.values_list("pk", flat=True)) == {kept.pk, lost.pk}
 
 
 def test_another_language_replaces_the_documents(settings: Settings) -> None:
     post = make_post(body="Die Häuser am Hafen")
-    SearchIndexer().update(actor=OPERATOR)
+    update(SearchIndexer())
     assert find("Haus") == set()
     set_environment(settings, CONTENTAPI_SEARCH_LANGUAGE="german")
-    SearchIndexer().update(actor=OPERATOR)
+    update(SearchIndexer())
     assert PostSearch.objects.get().language == "german"
     assert find("Haus") == {post.pk}
 
 
 def test_deletion_removes_the_document(indexer: SearchIndexer) -> None:
     post = make_post()
-    indexer.update(actor=OPERATOR)
+    update(indexer)
     post.delete()
     assert not PostSearch.objects.exists()
 
@@ -167,14 +180,14 @@ def test_body_that_exceeds_the_limit_is_indexed_as_far_as_it_fits(indexer: Searc
     large, small = make_post(body=body), make_post(body="first last")
     with pytest.raises(OperationalError, match="too long for tsvector"), transaction.atomic():
         Post.objects.annotate(vector=SearchVector("body")).get(pk=large.pk)
-    indexer.update(actor=OPERATOR)
+    update(indexer)
     assert find("first") == {large.pk, small.pk}
     assert find("last") == {small.pk}
 
 
 def test_indexing_needs_the_permission_to_write_all_posts() -> None:
     with pytest.raises(Unauthenticated):
-        SearchIndexer().update(actor=ANONYMOUS)
+        SearchIndexer().update(Event(), actor=ANONYMOUS)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -185,7 +198,7 @@ def test_concurrent_indexers_write_the_last_text_of_each_post() -> None:
     def work() -> None:
         indexer = SearchIndexer()
         while not stop:
-            indexer.update(actor=OPERATOR)
+            update(indexer)
         connection.close()
 
     threads = [Thread(target=work) for _ in range(3)]
@@ -197,7 +210,7 @@ def test_concurrent_indexers_write_the_last_text_of_each_post() -> None:
     stop = True
     for thread in threads:
         thread.join()
-    SearchIndexer().update(actor=OPERATOR)
+    update(SearchIndexer())
     assert find("lemon4") == {post.pk for post in posts}
     assert find("lemon3") == find("kelp") == set()
     assert not SearchChange.objects.exists()

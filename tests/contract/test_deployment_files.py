@@ -21,7 +21,7 @@ from tests.e2e.units import UNITS, read_unit
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 KUBERNETES_VERSION = "1.30"  # an old version in wide use; the files use stable parts only
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
-APPLICATION = ("migrate", "server", "clock")
+APPLICATION = ("migrate", "server", "worker")
 SERVICES = sorted(path.name for path in UNITS.glob("*.service"))
 MEMORY = re.compile(r"[1-9][0-9]*(?:[gmGM]|[GM]i)")
 # Variables of Python, libraries and Compose, which the project does not define.
@@ -133,7 +133,7 @@ def test_server_is_replaced_without_a_gap() -> None:
     assert server["strategy"]["rollingUpdate"]["maxUnavailable"] == 0
     assert probes == {
         "startupProbe": "/healthz",
-        "readinessProbe": "/readyz?exclude=clock,redis",
+        "readinessProbe": "/readyz?exclude=redis,worker",
         "livenessProbe": "/healthz",
     }
     assert waiting + 30 < server["template"]["spec"]["terminationGracePeriodSeconds"]
@@ -158,8 +158,8 @@ def test_container_is_restricted(name: str) -> None:
     assert bool(service.get("ports")) == (name == "caddy")
 
 
-def test_compose_migrates_before_servers_and_clock_start() -> None:
-    conditions = [COMPOSE["services"][name]["depends_on"]["migrate"] for name in ("server", "clock")]
+def test_compose_migrates_before_servers_and_worker_start() -> None:
+    conditions = [COMPOSE["services"][name]["depends_on"]["migrate"] for name in ("server", "worker")]
 
     assert conditions == [{"condition": "service_completed_successfully"}] * 2
     assert COMPOSE["networks"]["internal"] == {"internal": True}

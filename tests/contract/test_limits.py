@@ -10,8 +10,7 @@ from graphql import build_schema, is_input_object_type, is_introspection_type, i
 
 from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
-from contentapi import clock
-from contentapi.conf.timeouts import RESTORABLE_FOR
+from contentapi.conf.timeouts import RESTORABLE_FOR, SEARCH_INTERVAL
 from contentapi.core.pagination import DEFAULT_PAGE
 from contentapi.rest.pages import MAX_OFFSET
 from orders.models import LARGEST_TOTAL, SMALLEST_TOTAL
@@ -33,7 +32,7 @@ PHRASES = {
     "search": [
         f"at most {MAX_SEARCH} characters",
         f"at most the {MAX_MATCHES} newest posts",
-        f"at most {2 * clock.INTERVAL} seconds",
+        f"at most {2 * SEARCH_INTERVAL} seconds",
     ],
     "deleteComment": [f"for {RESTORABLE_FOR.days} days"],
     "total": [f"from {SMALLEST_TOTAL} to {LARGEST_TOTAL}"],

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.checkout import Checkout, Run
 
 SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
-WAIT = 30_000  # milliseconds: the clock begins an import after at most five seconds
+WAIT = 30_000  # milliseconds: the worker begins an import after at most five seconds
 PAGES = {
     "desk": "/admin/",
     "posts": "/admin/blog/post/",

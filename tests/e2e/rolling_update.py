@@ -183,7 +183,7 @@ def migrate_during_long_transaction(new: Host, database: PostgresServer, log: Pa
 
 def is_ready(host: Host) -> bool:
     with suppress(OSError):
-        return host.request("GET", "/readyz?exclude=clock,redis").status == 200
+        return host.request("GET", "/readyz?exclude=redis,worker").status == 200
     return False
 
 

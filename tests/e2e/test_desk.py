@@ -25,7 +25,7 @@ from tests.e2e.desk_pages import (
     write_history,
 )
 
-MANY = 4000  # files: the clock checks them for a minute
+MANY = 4000  # files: the worker checks them for a minute
 WIDTHS = {390: 844, 820: 1180, 1280: 800}
 
 pytestmark = [
@@ -41,7 +41,7 @@ def axe(tmp_path: Path) -> str:
 
 
 def list_findings_of_progress(page: Page, axe: str, run: Run, folder: Path) -> dict[str, list[str]]:
-    """Return the findings of the page of an import while the clock works on it, by width. Then cancel the import."""
+    """Return the findings of the page of an import while the worker works on it, by width. Then cancel the import."""
     archive = folder / "many.zip"
     with ZipFile(archive, "w") as opened:
         for number in range(MANY):

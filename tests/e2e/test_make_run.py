@@ -124,9 +124,9 @@ def test_gunicorn_serves_the_same_responses(checkout: Checkout) -> None:
     assert made == {"data": {"createPost": {"body": "é"}}}
     assert "csrfmiddlewaretoken" in page
     require_restart_of_postgresql(run)
-    with urlopen(f"http://{metrics}/metrics") as response:  # of all processes, the clock's included
+    with urlopen(f"http://{metrics}/metrics") as response:  # of all processes, the background's included
         processes = re.findall(r'^contentapi_processes\{role="(\w+)"\} (\S+)', response.read().decode(), re.MULTILINE)
-    assert sorted(processes) == [("clock", "1.0"), ("worker", "2.0")]
+    assert sorted(processes) == [("server", "2.0"), ("worker", "1.0")]
     run.interrupt()
     checkout.wait_until_empty()
     assert "Traceback" not in run.printed

@@ -95,7 +95,7 @@ def test_metrics_equal_the_counts_of_the_clients_after_workers_were_replaced(sit
         counted = sum((client.counts for client in clients), Counter[tuple[str, str, str]]())
         assert set(counted.values()) == {ROUNDS * THREADS}
         wait_until(lambda: first.isdisjoint(server.workers), "the end of the first workers")
-        wait_until(lambda: read_metrics(address)["contentapi_processes"] == {("worker",): 2}, "the end of old workers")
+        wait_until(lambda: read_metrics(address)["contentapi_processes"] == {("server",): 2}, "the end of old workers")
         wait_until(lambda: count_requests(address, before) == counted.total(), "the last figures")
         metrics = read_metrics(address)
         assert subtract(metrics, before, "contentapi_requests_total") == counted
@@ -121,7 +121,7 @@ def test_metrics_are_not_at_the_public_address(shared_server: SharedServer) -> N
     response = HttpClient(shared_server.live.address).get("/metrics")
 
     assert (response.status, "contentapi_" in response.body) == (404, False)
-    assert ("worker",) in read_metrics(shared_server.metrics)["contentapi_processes"]
+    assert ("server",) in read_metrics(shared_server.metrics)["contentapi_processes"]
 
 
 def test_occupied_address_of_metrics_stops_the_start(site: Site) -> None:

@@ -150,18 +150,18 @@ def test_settings_of_the_role_replace_those_of_the_connection(pooled: Pooled) ->
         assert connection.execute("SHOW statement_timeout").fetchone() == ("5s",)
 
 
-def test_clock_warns_that_it_has_no_session(pooled: Pooled) -> None:
+def test_worker_warns_that_it_has_no_session(pooled: Pooled) -> None:
     variables = {**pooled.host.environment, "CONTENTAPI_PROCESS": ""}
-    clock = subprocess.Popen(
-        [sys.executable, "manage.py", "clock"], cwd=ROOT, env=variables, stderr=subprocess.PIPE, text=True
+    worker = subprocess.Popen(
+        [sys.executable, "manage.py", "worker"], cwd=ROOT, env=variables, stderr=subprocess.PIPE, text=True
     )
     try:
-        assert clock.stderr is not None
-        lines = clock.stderr.readline() + clock.stderr.readline()
-        assert "The clock uses the database through a connection pooler" in lines
+        assert worker.stderr is not None
+        lines = worker.stderr.readline() + worker.stderr.readline()
+        assert "The worker uses the database through a connection pooler" in lines
     finally:
-        clock.terminate()
-        clock.communicate(timeout=30)
+        worker.terminate()
+        worker.communicate(timeout=30)
 
 
 def test_direct_connection_is_not_taken_for_a_pooled_one(pooled: Pooled) -> None:

@@ -193,7 +193,7 @@ def test_health_is_published_and_paths_of_monitoring_are_not(port: int, proxy: s
     unrouted = 503 if proxy == "ingress" else 404  # a Service without pods
 
     assert send(port, "GET", "/healthz").status == 200
-    for path, status in {"/metrics": 404, "/readyz": unrouted, "/readyz?exclude=clock": unrouted}.items():
+    for path, status in {"/metrics": 404, "/readyz": unrouted, "/readyz?exclude=worker": unrouted}.items():
         response = send(port, "GET", path)
 
         assert response.status == status, path

@@ -1,4 +1,4 @@
-"""An editor schedules a post in Chromium, in a zone other than UTC, and sees it published by the clock."""
+"""An editor schedules a post in Chromium, in a zone other than UTC, and sees it published by the worker."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from tests.e2e.editors import create_editor, find_post, make_draft, open_admin, 
 pytestmark = NEEDS_CHROMIUM
 AUCKLAND = "Pacific/Auckland"
 SECONDS = 8  # until the time of the schedule
-PATIENCE = 20  # seconds; the clock publishes a post at most 10 seconds after its time
+PATIENCE = 20  # seconds; the worker publishes a post at most 10 seconds after its time
 # The time that the clocks of the browser show in some seconds, as a field for a local time has it
 LATER = "seconds => new Date(Date.now() + 1000 * seconds).toLocaleString('sv').replace(' ', 'T')"
 

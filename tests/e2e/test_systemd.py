@@ -157,12 +157,12 @@ def test_gunicorn_is_ready_when_it_listens_and_says_that_it_stops(
     assert run.process.wait(PATIENCE) == 0
 
 
-def test_clock_reports_start_rounds_and_end(checkout: Checkout, notifications: NotificationSocket) -> None:
-    command = read_command("contentapi-clock.service", checkout.folder)
+def test_worker_reports_start_life_and_end(checkout: Checkout, notifications: NotificationSocket) -> None:
+    command = read_command("contentapi-worker.service", checkout.folder)
     run = start(checkout, command, {"NOTIFY_SOCKET": str(notifications.path)})
 
     assert {notifications.receive(), notifications.receive()} == {"READY=1", "WATCHDOG=1"}
-    assert notifications.wait_for("WATCHDOG=1")  # of the second round, five seconds later
+    assert notifications.wait_for("WATCHDOG=1")  # with the second beat, five seconds later
     run.process.terminate()
     assert notifications.wait_for("STOPPING=1")
     assert run.process.wait(PATIENCE) == 0

@@ -11,7 +11,6 @@ import secrets
 from collections.abc import Iterable
 from typing import Any
 
-from django.utils import timezone
 from oauth2_provider.models import AccessToken, Application, Grant, RefreshToken
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2 import WebApplicationServer
@@ -91,7 +90,6 @@ class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
         IssuedToken.objects.filter(jti=request.jti).update(
             access_token=made.access_token_id, family=made.token_family, code=spent
         )
-        IssuedToken.objects.all().prunable(timezone.now()).delete()
 
 
 def require_usable_scopes(request: Request) -> list[str]:

@@ -82,7 +82,7 @@ def visible_deleted_posts(actor: Actor) -> Q:
 
 
 def may_purge_history(actor: Actor) -> bool:
-    """Whether the actor may delete the history of posts that were deleted long ago, as the clock does."""
+    """Whether the actor may delete the history of posts that were deleted long ago, as the worker does."""
     return may_manage_posts_and_authors(actor)
 
 

@@ -200,5 +200,5 @@ def require_equal(expected: Contents, restored: Contents) -> None:
     if different or late:
         raise BackupError(
             f"The restored database differs from the backup in: {', '.join(sorted(different | late))}. Does a server "
-            "or a clock already use it? Do not use this database. Create an empty one, and restore again."
+            "or a worker already use it? Do not use this database. Create an empty one, and restore again."
         )

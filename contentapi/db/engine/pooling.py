@@ -1,7 +1,7 @@
 """Recognise a connection pooler between a process and PostgreSQL, such as PgBouncer in transaction mode.
 
 A pooler gives a session to another client after each transaction. So a lock or a setting of the session is lost, or
-remains with somebody else. The server needs neither; the clock needs both.
+remains with somebody else. The server needs neither; the worker needs both.
 """
 
 import logging

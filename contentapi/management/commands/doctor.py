@@ -10,8 +10,8 @@ from contentapi.health.doctor import examine, format_finding, summarise
 
 class Command(JsonCommand):
     help = (
-        "Check this deployment: settings, database, migrations, indexes, clock, Redis, keys, disk. Print what is found "
-        "and, for each problem, the remedy. Exit with 1 if there is a problem. Nothing is changed."
+        "Check this deployment: settings, database, migrations, indexes, worker, Redis, keys, disk. Print what is "
+        "found and, for each problem, the remedy. Exit with 1 if there is a problem. Nothing is changed."
     )
     requires_system_checks = ()  # their errors are findings
 

@@ -15,7 +15,7 @@ class Command(OperatorCommand):
     help = (
         "Restore a backup of the command `backup` into an empty database, in one transaction. Compares the SHA-256 of "
         "FILE and the number of rows of each table with FILE.json, and prints the numbers. A database that is not "
-        "empty is refused and not changed. Start servers and clocks afterwards."
+        "empty is refused and not changed. Start servers and workers afterwards."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

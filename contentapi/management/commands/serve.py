@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from threading import Event, Thread
+from threading import Thread
 from typing import Any
 
 from django.conf import settings
@@ -15,10 +15,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from contentapi import demo
-from contentapi.clock import run_clock
 from contentapi.conf import conf
 from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import start_exporter, start_figures
+from contentapi.worker.jobs import load_jobs
+from contentapi.worker.runner import Worker
 
 LOCK_PREPARATION = "SELECT pg_try_advisory_lock(hashtext('contentapi.serve'))"
 SERVERS = {
@@ -30,8 +31,8 @@ TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 class Command(BaseCommand):
     help = (
-        "Migrate the database, load the demo, serve on PORT, run the clock, and build the pages for developers. "
-        "Deployments run the Procfile instead."
+        "Migrate the database, load the demo, serve on PORT, work in the background, and build the pages for "
+        "developers. Deployments run the Procfile instead."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -43,7 +44,7 @@ class Command(BaseCommand):
             prepare_database()
         share_outage_log()
         start_exporter(conf.environment.contentapi_metrics_bind)
-        start_figures("clock")
+        start_figures("worker")
         sys.exit(serve(SERVERS[server]))
 
 
@@ -103,25 +104,12 @@ def serve(command: list[str]) -> int:
     )
     for each in TERMINATION_SIGNALS:
         signal.signal(each, lambda *_: server.terminate())
-    with building_pages(), running_clock():
+    with building_pages(), Worker(load_jobs()):  # their threads block the signals, too
         signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
         status = server.wait()
     if status == -signal.SIGKILL:
         time.sleep(2)  # the workers need a second to notice, and use PostgreSQL until then
     return abs(status)
-
-
-@contextmanager
-def running_clock() -> Iterator[None]:
-    """Run the clock in a thread. Call this with TERMINATION_SIGNALS blocked, so that the main thread receives them."""
-    stop = Event()
-    thread = Thread(target=run_clock, args=[stop], name="clock", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(timeout=10)
 
 
 @contextmanager

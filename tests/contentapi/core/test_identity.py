@@ -27,7 +27,7 @@ def test_anonymous_caller_has_no_scope_and_the_operator_has_all(scope: Scope) ->
     [
         (ANONYMOUS, ""),
         (OPERATOR, "command line"),
-        (OPERATOR.through("clock"), "clock"),
+        (OPERATOR.through("worker"), "worker"),
         (Actor(7, credential="session", interface="admin"), "admin"),
         (Actor(7, credential="api-key", credential_id="key:capi_1234abcd"), "API key capi_1234abcd"),
         (

@@ -1,4 +1,4 @@
-"""Fixtures of health checks: their connection, and a database without a heartbeat of a clock."""
+"""Fixtures of health checks: their connection, and a database without a heartbeat of a worker."""
 
 from collections.abc import Iterator
 
@@ -19,4 +19,4 @@ def connection() -> Iterator[DeadlineConnection]:
 def no_heartbeat(db: None) -> Iterator[None]:  # noqa: ARG001
     """Remove the heartbeats that a test commits."""
     yield
-    commit("DELETE FROM contentapi_clockheartbeat")
+    commit("DELETE FROM contentapi_jobheartbeat")

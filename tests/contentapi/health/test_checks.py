@@ -31,7 +31,7 @@ def test_migrated_database_is_ready(connection: DeadlineConnection) -> None:
     results = check_database(connection, 10)
 
     assert (results["database"], results["migrations"]) == (OK, OK)
-    assert not results["clock"].is_problem
+    assert not results["worker"].is_problem
 
 
 def test_unapplied_migration_is_named_by_its_app_with_the_remedy(connection: DeadlineConnection) -> None:
@@ -83,7 +83,7 @@ def test_locked_table_of_migrations_does_not_hold_the_check(connection: Deadline
         other.close()
 
     assert results["database"] == ("failed", "PostgreSQL does not respond in time.")
-    assert results["migrations"].status == results["clock"].status == "unknown"
+    assert results["migrations"].status == results["worker"].status == "unknown"
 
 
 # --- Keys -----------------------------------------------------------------------------------------------

@@ -35,13 +35,13 @@ def find(inspect: database_findings.Inspection, connection: DeadlineConnection) 
 
 @pytest.mark.usefixtures("no_heartbeat")
 def test_healthy_database_has_no_problem() -> None:
-    Heartbeat().beat(connection := DeadlineConnection())
+    Heartbeat(["imports"]).beat(connection := DeadlineConnection())
     connection.close()
 
     findings = list(database_findings.inspect_database())
 
     assert [finding for finding in findings if finding.status == "problem"] == []
-    expected = {"migrations", "clock", "database", "durability", "time limits", "connections", "indexes"}
+    expected = {"migrations", "worker", "database", "durability", "time limits", "connections", "indexes"}
     assert expected | {"time", "transaction ids", "replication slots"} == {finding.check for finding in findings}
 
 
@@ -108,7 +108,7 @@ def test_more_connections_than_postgresql_has_are_a_problem(connection: Deadline
     finding = find(database_findings.inspect_connections, connection)
 
     assert finding.status == "problem"
-    assert finding.message.startswith("This host may open 1802 connections, and PostgreSQL has ")
+    assert finding.message.startswith("This host may open 1810 connections, and PostgreSQL has ")
     assert "lower WEB_CONCURRENCY" in finding.remedy
 
 
@@ -149,14 +149,14 @@ def test_slot_without_a_consumer_that_retains_wal_is_a_problem(
 
 
 @pytest.mark.usefixtures("no_heartbeat")
-def test_dead_clock_is_a_problem_and_no_clock_a_warning() -> None:
+def test_dead_worker_is_a_problem_and_no_worker_a_warning() -> None:
     def describe() -> Finding:
-        return next(finding for finding in database_findings.inspect_database() if finding.check == "clock")
+        return next(finding for finding in database_findings.inspect_database() if finding.check == "worker")
 
     assert describe().status == "warning"
-    commit("INSERT INTO contentapi_clockheartbeat VALUES (1, now() - interval '1 hour', now())")
+    commit("INSERT INTO contentapi_jobheartbeat VALUES ('imports', now() - interval '1 hour', now())")
     assert describe().status == "problem"
-    assert "manage.py clock --retire" in describe().remedy
+    assert "manage.py worker --retire" in describe().remedy
 
 
 def test_inspection_without_permission_is_skipped_and_the_others_continue(connection: DeadlineConnection) -> None:

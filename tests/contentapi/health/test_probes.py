@@ -40,8 +40,10 @@ def call(method: str, path: str, **changes: Any) -> WsgiResponse:
     return call_application(layer, method, path, **changes)
 
 
-def outdate_clock() -> None:
-    commit("INSERT INTO contentapi_clockheartbeat VALUES (1, now() - interval '1 hour', now() - interval '1 hour')")
+def outdate_worker() -> None:
+    commit(
+        "INSERT INTO contentapi_jobheartbeat VALUES ('imports', now() - interval '1 hour', now() - interval '1 hour')"
+    )
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -64,34 +66,34 @@ def test_results_name_each_check() -> None:
         "checks": {
             "database": {"status": "ok"},
             "migrations": {"status": "ok"},
-            "clock": {"status": "skipped", "reason": "No clock has run on this database."},
+            "worker": {"status": "skipped", "reason": "No worker has run on this database."},
             "keys": {"status": "ok"},
         },
     }
 
 
 def test_failure_is_503_with_its_reason_and_retry_after() -> None:
-    outdate_clock()
+    outdate_worker()
 
     response = call("GET", "/readyz")
 
     assert (response.status, response.headers["Retry-After"]) == (503, "5")
     content = json.loads(response.content)
     assert content["status"] == "not ready"
-    assert content["checks"]["clock"]["status"] == "failed"
-    assert "No clock process has been alive for 36" in content["checks"]["clock"]["reason"]
+    assert content["checks"]["worker"]["status"] == "failed"
+    assert "No worker process has been alive for 36" in content["checks"]["worker"]["reason"]
     assert content["checks"]["database"] == {"status": "ok"}
 
 
-@pytest.mark.parametrize("query", ["exclude=clock", "exclude=redis,clock", "x=1&exclude=redis&exclude=clock"])
+@pytest.mark.parametrize("query", ["exclude=worker", "exclude=redis,worker", "x=1&exclude=redis&exclude=worker"])
 def test_excluded_failure_is_a_warning(query: str) -> None:
-    outdate_clock()
+    outdate_worker()
 
     response = call("GET", "/readyz", QUERY_STRING=query)
 
     assert response.status == 200
-    assert json.loads(response.content)["checks"]["clock"]["status"] == "warning"
-    assert call("GET", "/readyz", QUERY_STRING="exclude=redis&clock").status == 503
+    assert json.loads(response.content)["checks"]["worker"]["status"] == "warning"
+    assert call("GET", "/readyz", QUERY_STRING="exclude=redis&worker").status == 503
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from blog import moderation, services
 from blog.files import jobs, undoing
-from blog.files.job_worker import ImportWorker
+from blog.files.job_worker import work_on_imports
 from blog.history import trash
 from blog.models import CommentState, ImportJob, ImportState, Post, PostStatus, PostVersion
-from contentapi.core.identity import CLOCK, OPERATOR
+from contentapi.core.identity import OPERATOR, WORKER
 from contentapi.monitoring.audit import Event
 from tests.blog.archives import build_archive
 from tests.blog.markdown_files import build_file
@@ -37,10 +37,10 @@ def create_a_published_post(scene: Scene) -> Action:
     return lambda: scene.gql('createPost(input: {title: "New", body: "Text", status: published}) { id }')
 
 
-@causes(Event.POST_PUBLISHED, "clock")
-def publish_a_due_post_by_the_clock(_: Scene) -> Action:
+@causes(Event.POST_PUBLISHED, "worker")
+def publish_a_due_post_by_the_worker(_: Scene) -> Action:
     make_due_post()
-    return lambda: list(services.publish_due_posts(actor=CLOCK))
+    return lambda: list(services.publish_due_posts(actor=WORKER))
 
 
 def make_due_post() -> None:
@@ -90,12 +90,12 @@ def restore_a_deleted_post(scene: Scene) -> Action:
     return lambda: scene.browser.post(reverse("admin:blog_post_restore_deleted", args=[post.pk or 0]))
 
 
-@causes(Event.POST_HISTORY_PURGED, "clock")
+@causes(Event.POST_HISTORY_PURGED, "worker")
 def purge_the_history(_: Scene) -> Action:
     post = make_post()
     services.delete_post(actor=OPERATOR, post_id=str(post.pk))
     PostVersion.objects.update(pgh_created_at=timezone.now() - timedelta(days=60))
-    return lambda: trash.purge_history(actor=CLOCK)
+    return lambda: trash.purge_history(actor=WORKER)
 
 
 @causes(Event.COMMENT_DELETED, "GraphQL")
@@ -122,10 +122,10 @@ def restore_a_comment(scene: Scene) -> Action:
     return lambda: scene.press("blog_comment", comment.pk, "restore")
 
 
-@causes(Event.COMMENT_PURGED, "clock")
+@causes(Event.COMMENT_PURGED, "worker")
 def purge_deleted_comments(_: Scene) -> Action:
     make_comment(make_post(), state=CommentState.DELETED, state_changed_at=timezone.now() - timedelta(days=31))
-    return lambda: moderation.purge_comments(actor=CLOCK)
+    return lambda: moderation.purge_comments(actor=WORKER)
 
 
 @causes(Event.AUTHOR_DELETED, "admin")
@@ -144,10 +144,7 @@ def upload(scene: Scene) -> ImportJob:
 
 
 def finish_work() -> None:
-    worker = ImportWorker()
-    while worker.work(Flag()):
-        pass
-    worker.drop()
+    work_on_imports(Flag())
 
 
 @causes(Event.IMPORT_UPLOADED, "admin")
@@ -176,7 +173,7 @@ def import_by_command(scene: Scene) -> Action:
     return lambda: scene.command("import_posts", str(scene.folder))
 
 
-@causes(Event.IMPORT_FAILED, "clock")
+@causes(Event.IMPORT_FAILED, "worker")
 def import_for_a_locked_owner(scene: Scene) -> Action:
     upload(scene)
     User.objects.filter(pk=scene.user.pk).update(is_active=False)
@@ -200,10 +197,10 @@ def undo_an_import(scene: Scene) -> Action:
     return finish_work
 
 
-@causes(Event.IMPORT_PURGED, "clock")
+@causes(Event.IMPORT_PURGED, "worker")
 def purge_old_imports(scene: Scene) -> Action:
     job = upload(scene)
     ImportJob.objects.filter(pk=job.pk).update(
         state=ImportState.CHECKED, created_at=timezone.now() - timedelta(days=31)
     )
-    return lambda: jobs.purge_imports(actor=CLOCK)
+    return lambda: jobs.purge_imports(actor=WORKER)

@@ -17,7 +17,7 @@ from blog import moderation, services
 from blog.history import trash
 from contentapi import settings as project
 from contentapi.core.errors import Conflict
-from contentapi.core.identity import CLOCK, OPERATOR
+from contentapi.core.identity import OPERATOR, WORKER
 from contentapi.monitoring.audit import Event
 from contentapi.monitoring.records import current_record
 from orders import services as orders
@@ -207,8 +207,8 @@ def test_acts_without_effect_write_no_line(
         user_services.lock_user(actor=OPERATOR, user_id=str(user.pk))
         user_services.revoke_api_key(actor=OPERATOR, prefix=key.prefix)
         orders.cancel_order(actor=OPERATOR, order_id=str(cancelled.pk))
-        trash.purge_history(actor=CLOCK)
-        moderation.purge_comments(actor=CLOCK)
+        trash.purge_history(actor=WORKER)
+        moderation.purge_comments(actor=WORKER)
         Client().post("/oauth/logout")
 
     assert lines.events == []

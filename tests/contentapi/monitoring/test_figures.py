@@ -55,7 +55,7 @@ def test_request_is_counted_with_all_of_its_values(figures: Figures, tmp_path: P
     limited = SimpleNamespace(limit="cost", code="LIMIT_EXCEEDED")
     record = make_record(status=400, cost=7, size=100, waited=0.5, errors=[limited], statements=[0.0002, 0.2])
     figures.observe_request(record, 0.003)
-    SnapshotWriter(figures, tmp_path, "worker").write()
+    SnapshotWriter(figures, tmp_path, "server").write()
 
     metrics = read_metrics(tmp_path)
 
@@ -72,7 +72,7 @@ def test_request_is_counted_with_all_of_its_values(figures: Figures, tmp_path: P
     buckets = [metrics[f'contentapi_request_duration_seconds_bucket{{"le": "{bound}", "operation": "query posts"}}']
                for bound in ("0.001", "0.0025", "0.005", "10.0", "+Inf")]  # fmt: skip
     assert buckets == [0, 0, 1, 1, 1]
-    assert metrics['contentapi_processes{"role": "worker"}'] == 1
+    assert metrics['contentapi_processes{"role": "server"}'] == 1
 
 
 def test_unknown_method_and_operation_have_one_label(figures: Figures) -> None:
@@ -110,7 +110,7 @@ record = RequestRecord("GET", "/")
 record.operation, record.status = "/posts", 200
 for _ in range(3):
     figures.observe_request(record, 0.1)
-SnapshotWriter(figures, Path(sys.argv[1]), "worker").write()
+SnapshotWriter(figures, Path(sys.argv[1]), "server").write()
 """
 
 
@@ -118,13 +118,13 @@ def test_figures_of_ended_processes_stay_and_their_files_go(figures: Figures, tm
     registry = CollectorRegistry(auto_describe=False)
     registry.register(SnapshotCollector(tmp_path))
     figures.observe_request(make_record("/posts", "GET"), 0.1)
-    SnapshotWriter(figures, tmp_path, "worker").write()
+    SnapshotWriter(figures, tmp_path, "server").write()
 
     for ended in (1, 2, 3):
         subprocess.run([sys.executable, "-c", CHILD, str(tmp_path)], check=True)
         text = generate_latest(registry).decode()
         assert f'contentapi_requests_total{{method="GET",operation="/posts",status="200"}} {1 + 3 * ended}.0' in text
-        assert 'contentapi_processes{role="worker"} 1.0' in text
+        assert 'contentapi_processes{role="server"} 1.0' in text
         assert [path.name for path in tmp_path.iterdir()] == [build_snapshot_name(psutil.Process())]
 
 
@@ -137,14 +137,14 @@ def test_snapshot_of_another_process_with_this_id_is_not_alive() -> None:
 
 
 def test_damaged_snapshot_is_left_out(figures: Figures, tmp_path: Path) -> None:
-    SnapshotWriter(figures, tmp_path, "worker").write()
+    SnapshotWriter(figures, tmp_path, "server").write()
     (tmp_path / f"{os.getppid()}-5.00.json").write_bytes(b'{"counters": [')
 
-    assert 'contentapi_processes{"role": "worker"}' in read_metrics(tmp_path)
+    assert 'contentapi_processes{"role": "server"}' in read_metrics(tmp_path)
 
 
 def test_failure_to_write_is_one_line(figures: Figures, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    writer = SnapshotWriter(figures, tmp_path / "gone", "worker")
+    writer = SnapshotWriter(figures, tmp_path / "gone", "server")
 
     writer.write()
     writer.write()

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Event
 
 import msgspec
 import pytest
@@ -10,9 +11,10 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from blog.models import Post
+from contentapi.background import purge_idempotency_keys
 from contentapi.core.identity import Role
 from contentapi.models import IdempotencyRecord
-from contentapi.rest.idempotency import PURGE_BATCH
+from contentapi.rest import idempotency
 from orders.models import Order
 from tests.blog.racing import race
 from tests.conftest import make_api_key
@@ -82,19 +84,19 @@ def test_key_is_valid_for_24_hours(key: str) -> None:
     assert send_post("/posts", NEW, key).headers[REPLAYED] == "true"
 
 
-def test_each_new_record_deletes_a_few_expired_ones(key: str) -> None:
+def test_expired_records_are_deleted_in_batches_and_others_kept(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idempotency, "PURGE_BATCH", 2)
     old = timezone.now() - timedelta(days=2)
     rows = [
-        IdempotencyRecord(key=f"{n}", request="", status=200, headers={}, body=b"", created_at=old)
-        for n in range(PURGE_BATCH + 1)
+        IdempotencyRecord(key=f"{n}", request="", status=200, headers={}, body=b"", created_at=old) for n in range(5)
     ]
     IdempotencyRecord.objects.bulk_create(rows)
-
     send_post("/posts", NEW, key, "one")
-    assert IdempotencyRecord.objects.count() == 2
+    assert IdempotencyRecord.objects.count() == 6
 
-    send_post("/posts", NEW, key, "two")
-    assert IdempotencyRecord.objects.count() == 2
+    purge_idempotency_keys(Event())
+
+    assert [record.created_at > old for record in IdempotencyRecord.objects.all()] == [True]
 
 
 def test_post_without_a_key_is_not_stored(key: str, django_assert_num_queries: DjangoAssertNumQueries) -> None:

@@ -1,0 +1,50 @@
+"""The jobs of the background process: publication, search index, imports, and the deletion of what is too old."""
+
+import logging
+from functools import partial
+from threading import Event
+
+from blog import moderation, services
+from blog.files import job_worker, jobs
+from blog.history import trash
+from blog.search.indexing import SearchIndexer
+from contentapi.conf.timeouts import IMPORT_INTERVAL, PUBLICATION_INTERVAL, PURGE_INTERVAL, SEARCH_INTERVAL
+from contentapi.core.identity import WORKER
+from contentapi.worker.jobs import Job
+
+LOG = logging.getLogger("contentapi.worker")
+
+
+def list_jobs() -> list[Job]:
+    return [
+        Job("publication", publish_due_posts, interval=PUBLICATION_INTERVAL),
+        Job("search", partial(SearchIndexer().update, actor=WORKER), interval=SEARCH_INTERVAL),
+        Job("imports", job_worker.work_on_imports, interval=IMPORT_INTERVAL),
+        Job("purge_history", purge_history, interval=PURGE_INTERVAL),
+        Job("purge_comments", purge_comments, interval=PURGE_INTERVAL),
+        Job("purge_imports", purge_imports, interval=PURGE_INTERVAL),
+    ]
+
+
+def publish_due_posts(stop: Event) -> None:
+    """Publish the posts that are due. Return early after a post when `stop` is set."""
+    for post in services.publish_due_posts(actor=WORKER):
+        LOG.info("Published post %s, which was scheduled.", post.pk)
+        if stop.is_set():
+            return
+
+
+def purge_history(_: Event) -> None:
+    purged = trash.purge_history(actor=WORKER)
+    if purged:
+        LOG.info("Deleted the history of %s posts, which were deleted more than 30 days ago.", purged)
+
+
+def purge_comments(_: Event) -> None:
+    purged = moderation.purge_comments(actor=WORKER)
+    if purged:
+        LOG.info("Deleted %s comments, which moderators or authors deleted more than 30 days ago.", purged)
+
+
+def purge_imports(_: Event) -> None:
+    jobs.purge_imports(actor=WORKER)

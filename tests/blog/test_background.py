@@ -1,0 +1,125 @@
+"""The jobs of the blog: publish due posts, purge what was deleted long ago."""
+
+import logging
+from datetime import timedelta
+from threading import Event, Thread
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from blog import background
+from blog.models import Post, PostVersion
+from tests.factories import make_post
+
+pytestmark = pytest.mark.django_db
+
+
+def make_due_post() -> Post:
+    return make_post(status="scheduled", publish_at=timezone.now() - timedelta(minutes=1))
+
+
+def list_messages(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.name == "contentapi.worker"]
+
+
+def run_at_the_same_time(number: int) -> None:
+    """Publish and purge in some threads, as several workers do."""
+
+    def work() -> None:
+        background.publish_due_posts(Event())
+        background.purge_history(Event())
+        connection.close()
+
+    threads = [Thread(target=work) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_due_posts_are_published_and_no_others() -> None:
+    due = make_due_post()
+    later = make_post(status="scheduled", publish_at=timezone.now() + timedelta(days=1))
+    background.publish_due_posts(Event())
+    assert Post.objects.get(pk=due.pk).status == "published"
+    assert Post.objects.get(pk=later.pk).status == "scheduled"
+
+
+def test_published_at_is_the_time_of_publication() -> None:
+    post, before = make_due_post(), timezone.now()
+    background.publish_due_posts(Event())
+    published_at = Post.objects.get(pk=post.pk).published_at
+    assert published_at is not None
+    assert before <= published_at <= timezone.now()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_workers_publish_each_post_once(caplog: pytest.LogCaptureFixture) -> None:
+    posts = [make_due_post() for _ in range(20)]
+    caplog.set_level(logging.INFO, "contentapi.worker")
+
+    run_at_the_same_time(4)
+
+    assert sorted(list_messages(caplog)) == sorted(f"Published post {post.pk}, which was scheduled." for post in posts)
+    assert set(Post.objects.values_list("status", "version")) == {("published", 2)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_workers_purge_each_history_once(caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(20):
+        make_post().delete()
+    PostVersion.objects.update(pgh_created_at=timezone.now() - timedelta(days=31))
+    caplog.set_level(logging.INFO, "contentapi.worker")
+
+    run_at_the_same_time(4)
+
+    assert not PostVersion.objects.exists()
+    assert sum(int(message.split()[4]) for message in list_messages(caplog)) == 20
+
+
+def test_publication_stops_between_two_posts() -> None:
+    for _ in range(3):
+        make_due_post()
+    stop = Event()
+    stop.set()
+    background.publish_due_posts(stop)
+    assert Post.objects.filter(status="published").count() == 1
+
+
+def test_history_of_posts_deleted_31_days_ago_is_deleted(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "contentapi.worker")
+    make_post().delete()
+    recent = make_post(title="Recent")
+    PostVersion.objects.update(pgh_created_at=timezone.now() - timedelta(days=31))
+    recent.delete()
+
+    background.purge_history(Event())
+
+    assert PostVersion.objects.get().title == "Recent"
+    assert list_messages(caplog) == ["Deleted the history of 1 posts, which were deleted more than 30 days ago."]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_locked_post_does_not_delay_the_others() -> None:
+    locked, free = make_due_post(), make_due_post()
+    is_locked, is_done = Event(), Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            Post.objects.select_for_update().get(pk=locked.pk)
+            is_locked.set()
+            is_done.wait(60)
+        connection.close()
+
+    holder = Thread(target=hold)
+    holder.start()
+    assert is_locked.wait(60)
+    try:
+        background.publish_due_posts(Event())
+    finally:
+        is_done.set()
+        holder.join()
+
+    assert Post.objects.get(pk=free.pk).status == "published"
+    assert Post.objects.get(pk=locked.pk).status == "scheduled"
