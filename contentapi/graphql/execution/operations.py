@@ -7,12 +7,13 @@ in each request, which takes longer than a small statement. Its executor complet
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, NoReturn, TypeGuard, cast
+from typing import Any, NoReturn, TypeGuard, TypeVar
 
 import msgspec
 from graphql import (
     DocumentNode,
     ExecutionResult,
+    Executor,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
@@ -42,12 +43,18 @@ from contentapi.graphql.costs import OperationCost
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.execution.cache_keys import get_selection_key, get_source_location
 from contentapi.graphql.execution.executor import ProjectingExecutor, RootField
-from contentapi.graphql.execution.introspection import INTROSPECTIONS, Introspection, introspect
+from contentapi.graphql.execution.introspection import (
+    INTROSPECTIONS,
+    Introspection,
+    IntrospectionExecutor,
+    introspect,
+)
 from contentapi.graphql.limits import INTROSPECTION
 from contentapi.monitoring.records import current_record
 
 MAX_ERRORS = 50  # in the variables of a request
 MAX_KEY = 200  # characters of variables in a cache key
+AnyExecutor = TypeVar("AnyExecutor", bound="Executor[None]")
 
 
 def refuse_async_work(*_: Any) -> NoReturn:
@@ -114,7 +121,7 @@ class Operation:
         values = self.coerce_variables(variables, hide_suggestions=hide_suggestions)
         if isinstance(values, list):
             return ExecutionResult(None, values)
-        executor = self.build_executor(context, values, hide_suggestions=hide_suggestions)
+        executor = self.build_executor(ProjectingExecutor, context, values, hide_suggestions=hide_suggestions)
         executor.room = self.response_byte_limit
         errors = executor.collected_errors
         try:
@@ -157,7 +164,7 @@ class Operation:
         found = INTROSPECTIONS.get(key)
         if found is None:
             before_work()
-            executor = self.build_executor(cast("RequestContext", {}), values, hide_suggestions=True)
+            executor = self.build_executor(IntrospectionExecutor, None, values, hide_suggestions=True)
             try:
                 fields = self.collect_root_fields(values) if self.varies else self.constant_fields
             except GraphQLError:  # a directive whose argument is null, which `execute` reports
@@ -194,9 +201,9 @@ class Operation:
         return sha256(f"{position} {source.body}".encode()).digest()
 
     def build_executor(
-        self, context: RequestContext, values: VariableValues, *, hide_suggestions: bool
-    ) -> ProjectingExecutor:
-        executor = ProjectingExecutor(
+        self, kind: type[AnyExecutor], context: RequestContext | None, values: VariableValues, *, hide_suggestions: bool
+    ) -> AnyExecutor:
+        executor = kind(
             schema=self.schema,
             fragment_definitions=self.fragments.definitions,
             fragments=self.fragments.details,

@@ -25,7 +25,6 @@ from contentapi.conf import conf
 from contentapi.core.errors import LimitExceeded
 from contentapi.core.text import is_storable
 from contentapi.graphql.errors import ValidationFailed
-from contentapi.graphql.execution.combined_rules import combine_rules
 from contentapi.graphql.limits import build_limit_error
 
 MAX_ERRORS = 20  # validation stops after this number of errors
@@ -73,7 +72,7 @@ def find_validation_errors(schema: GraphQLSchema, document: DocumentNode) -> lis
     errors = validate(
         schema,
         document,
-        rules=[combine_rules((*RULES, HiddenSchemaRule) if is_hidden else RULES)],
+        rules=(*RULES, HiddenSchemaRule) if is_hidden else RULES,
         max_errors=MAX_ERRORS,
         hide_suggestions=is_hidden,
         allow_empty_selection_sets=False,

@@ -132,3 +132,10 @@ def count_objects(value: Any) -> int:
     if isinstance(value, dict):
         return 1 + sum(map(count_objects, value.values()))
     return sum(map(count_objects, value)) if isinstance(value, list) else 0
+
+
+def count_fields(value: Any) -> int:
+    """Count the members of JSON objects."""
+    if isinstance(value, dict):
+        return len(value) + sum(map(count_fields, value.values()))
+    return sum(map(count_fields, value)) if isinstance(value, list) else 0

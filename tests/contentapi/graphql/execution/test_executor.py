@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -10,6 +11,7 @@ from graphql import VariableValues
 
 from contentapi.core.identity import ANONYMOUS, OPERATOR
 from contentapi.graphql.documents import DOCUMENTS, get_operation
+from contentapi.graphql.execution.executor import ProjectingExecutor
 from contentapi.schema import SCHEMA
 from tests.factories import make_author
 
@@ -70,10 +72,8 @@ def test_requests_share_no_errors() -> None:
 
 def test_executors_of_two_requests_share_no_mutable_state() -> None:
     shared = get_operation(SCHEMA, 'query ($b: Boolean!) { __type(name: "Post") { name kind @skip(if: $b) } }', None)
-    no_values = VariableValues({}, {})
-    first, second = (
-        vars(shared.build_executor({"actor": ANONYMOUS}, no_values, hide_suggestions=False)) for _ in range(2)
-    )
+    build = partial(shared.build_executor, ProjectingExecutor, values=VariableValues({}, {}), hide_suggestions=False)
+    first, second = (vars(build(context={"actor": ANONYMOUS})) for _ in range(2))
 
     responses = [shared.execute({"b": skipped}, {"actor": ANONYMOUS}).data for skipped in (True, False, True)]
 
