@@ -8,9 +8,10 @@ class ContentApiConfig(AppConfig):
     name = "contentapi"
 
     def ready(self) -> None:
-        from contentapi.auth import checks as auth_checks  # noqa: F401 - registers itself
+        from contentapi.auth import checks as auth_checks  # noqa: F401 - these register themselves
         from contentapi.conf.checks import START_TAG
         from contentapi.core.errors import SCHEMA
+        from contentapi.health import database_checks, host_checks  # noqa: F401
         from contentapi.health.readiness import lacks_migrations
 
         register(check_trusted_documents, START_TAG)

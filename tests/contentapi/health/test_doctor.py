@@ -4,21 +4,23 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.core.checks import run_checks
+from django.core.checks.registry import registry
 from django.core.management import call_command
 from pytest_django import Settings
 
 from contentapi.db.watch import link
 from contentapi.db.watch.link import DeadlineConnection, QueryFailed
-from contentapi.health import database_findings, host_findings
-from contentapi.health.doctor import examine
-from contentapi.health.findings import Finding, format_bytes, problem
+from contentapi.health import database_checks, host_checks
+from contentapi.health.deployment import Messages, format_bytes, problem, register_check
 from contentapi.health.heartbeat import Heartbeat
+from contentapi.management.commands.doctor import Finding, describe_message, find_all
 from tests.contentapi.health.commits import commit
 from tests.environment import set_environment
 from tests.redis_server import RedisServer
@@ -27,10 +29,15 @@ pytestmark = pytest.mark.django_db
 KEY = "a key that is long enough for the tests, 50 bytes or more"
 
 
-def find(inspect: database_findings.Inspection, connection: DeadlineConnection) -> Finding:
+def find(inspect: database_checks.Inspection, connection: DeadlineConnection) -> Finding:
     """Return the only finding of an inspection."""
-    (finding,) = inspect(connection)
-    return finding
+    (message,) = inspect(connection)
+    return describe_message(message)
+
+
+def find_by(check: Callable[[], Messages]) -> list[Finding]:
+    """Return the findings of a check."""
+    return list(map(describe_message, check()))
 
 
 @pytest.mark.usefixtures("no_heartbeat")
@@ -38,7 +45,7 @@ def test_healthy_database_has_no_problem() -> None:
     Heartbeat(["imports"]).beat(connection := DeadlineConnection())
     connection.close()
 
-    findings = list(database_findings.inspect_database())
+    findings = find_by(database_checks.check_database)
 
     assert [finding for finding in findings if finding.status == "problem"] == []
     expected = {"migrations", "worker", "database", "durability", "time limits", "connections", "indexes"}
@@ -49,7 +56,7 @@ def test_database_that_is_down_is_a_problem_and_all_else_is_examined(monkeypatch
     parameters = {"host": "127.0.0.1", "port": 1, "user": "app", "password": "hunter2"}
     monkeypatch.setattr(link, "build_parameters", lambda *_: parameters)
 
-    findings = list(examine())
+    findings = find_all()
 
     (found,) = [finding for finding in findings if finding.check == "database" and finding.status == "problem"]
     assert "Nothing listens" in found.message
@@ -62,20 +69,20 @@ def test_invalid_index_is_named_with_its_remedy(connection: DeadlineConnection) 
     commit("CREATE INDEX left_over ON blog_post (title)")
     commit("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'left_over'::regclass")
     try:
-        finding = find(database_findings.inspect_indexes, connection)
+        finding = find(database_checks.inspect_indexes, connection)
     finally:
         commit("DROP INDEX left_over")
 
     assert (finding.status, finding.message) == ("problem", "The index public.left_over is invalid.")
     assert "DROP INDEX CONCURRENTLY public.left_over" in finding.remedy
-    assert find(database_findings.inspect_indexes, connection).status == "ok"
+    assert find(database_checks.inspect_indexes, connection).status == "ok"
 
 
 def test_setting_that_can_lose_writes_is_a_problem(connection: DeadlineConnection) -> None:
-    assert find(database_findings.inspect_durability, connection).status == "ok"
-    database_findings.query(connection, "SET synchronous_commit = off")
+    assert find(database_checks.inspect_durability, connection).status == "ok"
+    database_checks.query(connection, "SET synchronous_commit = off")
 
-    finding = find(database_findings.inspect_durability, connection)
+    finding = find(database_checks.inspect_durability, connection)
 
     assert finding.status == "problem"
     assert finding.message.startswith("synchronous_commit is off.")
@@ -85,7 +92,7 @@ def test_setting_that_can_lose_writes_is_a_problem(connection: DeadlineConnectio
 def test_time_limits_are_those_of_the_servers(connection: DeadlineConnection, settings: Settings) -> None:
     set_environment(settings, CONTENTAPI_STATEMENT_TIMEOUT="1234")
 
-    finding = find(database_findings.inspect_time_limits, connection)
+    finding = find(database_checks.inspect_time_limits, connection)
 
     expected = "A statement ends after 1234 ms, and waiting for a lock after 1234 ms."
     assert (finding.status, finding.message) == ("ok", expected)
@@ -94,9 +101,9 @@ def test_time_limits_are_those_of_the_servers(connection: DeadlineConnection, se
 def test_time_limits_that_a_pooler_drops_are_a_problem(
     connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database_findings, "DeadlineConnection", lambda **_: DeadlineConnection())
+    monkeypatch.setattr(database_checks, "DeadlineConnection", lambda **_: DeadlineConnection())
 
-    finding = find(database_findings.inspect_time_limits, connection)
+    finding = find(database_checks.inspect_time_limits, connection)
 
     assert finding.status == "problem"
     assert "ALTER ROLE <user> SET statement_timeout = '5000ms'" in finding.remedy
@@ -105,7 +112,7 @@ def test_time_limits_that_a_pooler_drops_are_a_problem(
 def test_more_connections_than_postgresql_has_are_a_problem(connection: DeadlineConnection, settings: Settings) -> None:
     set_environment(settings, WEB_CONCURRENCY="100", CONTENTAPI_THREADS="16")
 
-    finding = find(database_findings.inspect_connections, connection)
+    finding = find(database_checks.inspect_connections, connection)
 
     assert finding.status == "problem"
     assert finding.message.startswith("This host may open 1810 connections, and PostgreSQL has ")
@@ -113,19 +120,19 @@ def test_more_connections_than_postgresql_has_are_a_problem(connection: Deadline
 
 
 def test_times_that_differ_are_a_problem(connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert find(database_findings.inspect_time, connection).status == "ok"
-    monkeypatch.setattr(database_findings, "time", SimpleNamespace(time=lambda: time.time() - 60))
+    assert find(database_checks.inspect_time, connection).status == "ok"
+    monkeypatch.setattr(database_checks, "time", SimpleNamespace(time=lambda: time.time() - 60))
 
-    finding = find(database_findings.inspect_time, connection)
+    finding = find(database_checks.inspect_time, connection)
 
     assert finding.status == "problem"
     assert "differs by +60.0 seconds" in finding.message
 
 
 def test_old_transaction_ids_are_a_problem(connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database_findings, "OLDEST_TRANSACTION_AGE", 1)
+    monkeypatch.setattr(database_checks, "OLDEST_TRANSACTION_AGE", 1)
 
-    finding = find(database_findings.inspect_transaction_ids, connection)
+    finding = find(database_checks.inspect_transaction_ids, connection)
 
     assert finding.status == "problem"
     assert "vacuumdb" in finding.remedy
@@ -134,12 +141,12 @@ def test_old_transaction_ids_are_a_problem(connection: DeadlineConnection, monke
 def test_slot_without_a_consumer_that_retains_wal_is_a_problem(
     connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database_findings, "LARGEST_RETAINED_WAL", 1000)
+    monkeypatch.setattr(database_checks, "LARGEST_RETAINED_WAL", 1000)
     slot = f"forgotten_{os.getpid()}"  # the databases of all tests have the slots in common
     commit(f"SELECT pg_create_physical_replication_slot('{slot}', true)")
     try:
         commit("CREATE TABLE wal AS SELECT generate_series(1, 1000)")
-        finding = find(database_findings.inspect_replication_slots, connection)
+        finding = find(database_checks.inspect_replication_slots, connection)
     finally:
         commit(f"SELECT pg_drop_replication_slot('{slot}')")
         commit("DROP TABLE IF EXISTS wal")
@@ -151,7 +158,7 @@ def test_slot_without_a_consumer_that_retains_wal_is_a_problem(
 @pytest.mark.usefixtures("no_heartbeat")
 def test_dead_worker_is_a_problem_and_no_worker_a_warning() -> None:
     def describe() -> Finding:
-        return next(finding for finding in database_findings.inspect_database() if finding.check == "worker")
+        return next(finding for finding in find_by(database_checks.check_database) if finding.check == "worker")
 
     assert describe().status == "warning"
     commit("INSERT INTO contentapi_jobheartbeat VALUES ('imports', now() - interval '1 hour', now())")
@@ -160,10 +167,11 @@ def test_dead_worker_is_a_problem_and_no_worker_a_warning() -> None:
 
 
 def test_inspection_without_permission_is_skipped_and_the_others_continue(connection: DeadlineConnection) -> None:
-    def inspect_secrets(connection: DeadlineConnection) -> Iterator[Finding]:
-        return iter([problem("secrets", str(database_findings.query(connection, "SELECT * FROM no_such_table")), "")])
+    def inspect_secrets(connection: DeadlineConnection) -> Messages:
+        return iter([problem("secrets", str(database_checks.query(connection, "SELECT * FROM no_such_table")), "")])
 
-    (finding,) = database_findings.run_inspection(inspect_secrets, connection)
+    (message,) = database_checks.run_inspection(inspect_secrets, connection)
+    finding = describe_message(message)
 
     assert finding.status == "skipped"
     assert finding.message.startswith("Not checked: secrets.")
@@ -178,7 +186,7 @@ def test_invalid_variable_is_a_problem_and_deployment_warnings_are_too(settings:
     settings.EMBEDDED = False
     set_environment(settings, DATABASE_URL="mysql://app:hunter2@db/app", SECRET_KEY=KEY, JWT_SECRET=KEY, PORT="eighty")
 
-    findings = {finding.message.split("(")[-1]: finding for finding in host_findings.inspect_settings()}
+    findings = {finding.message.split("(")[-1]: finding for finding in find_all()}
 
     assert findings["contentapi.DATABASE_URL)"].status == findings["contentapi.PORT)"].status == "problem"
     assert findings["security.W008)"] == Finding(
@@ -191,25 +199,25 @@ def test_redis_that_evicts_counters_is_a_warning(settings: Settings, redis_serve
     import redis
 
     set_environment(settings, REDIS_URL=redis_server.url)
-    assert {finding.status for finding in host_findings.inspect_redis()} == {"ok"}
+    assert {finding.status for finding in find_by(host_checks.check_redis)} == {"ok"}
     with redis.Redis.from_url(redis_server.url) as client:
         client.config_set("maxmemory", "100mb")
         client.config_set("maxmemory-policy", "allkeys-lru")
 
-    (evicts,) = [finding for finding in host_findings.inspect_redis() if finding.status == "warning"]
+    (evicts,) = [finding for finding in find_by(host_checks.check_redis) if finding.status == "warning"]
 
     assert "maxmemory-policy allkeys-lru" in evicts.message
     redis_server.kill()
-    (down,) = host_findings.inspect_redis()
+    (down,) = find_by(host_checks.check_redis)
     assert (down.status, down.message) == ("problem", "Redis is not reachable.")
 
 
 def test_full_disk_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage(tmp_path)
-    assert host_findings.inspect_disk("uploads", tmp_path).status in ("ok", "problem")
-    monkeypatch.setattr(host_findings, "LEAST_FREE_SPACE", usage.total)
+    assert describe_message(host_checks.check_disk("uploads", tmp_path)).status in ("ok", "problem")
+    monkeypatch.setattr(host_checks, "LEAST_FREE_SPACE", usage.total)
 
-    finding = host_findings.inspect_disk("uploads", tmp_path)
+    finding = describe_message(host_checks.check_disk("uploads", tmp_path))
 
     assert finding.status == "problem"
     assert str(tmp_path) in finding.message
@@ -218,7 +226,7 @@ def test_full_disk_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_folder_that_does_not_exist_yet_is_measured_at_its_parent(settings: Settings, tmp_path: Path) -> None:
     settings.VAR_DIR = tmp_path / "not" / "yet"
 
-    assert all(finding.check == "disk" for finding in host_findings.inspect_disks())
+    assert all(finding.check == "disk" for finding in find_by(host_checks.check_disks))
     assert not settings.VAR_DIR.exists()
 
 
@@ -228,7 +236,7 @@ def test_folder_that_does_not_exist_yet_is_measured_at_its_parent(settings: Sett
 def test_command_prints_an_array_and_fails_if_there_is_a_problem(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database_findings, "OLDEST_TRANSACTION_AGE", 1)
+    monkeypatch.setattr(database_checks, "OLDEST_TRANSACTION_AGE", 1)
 
     with pytest.raises(SystemExit) as ended:
         call_command("doctor", "--json")
@@ -251,14 +259,25 @@ def test_command_without_a_problem_succeeds(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_part_that_fails_is_a_problem_and_the_others_continue(monkeypatch: pytest.MonkeyPatch) -> None:
-    def inspect_disks() -> Iterator[Finding]:
+    def check_disks() -> Messages:
         raise OSError("disk")
 
-    monkeypatch.setattr("contentapi.health.doctor.PARTS", (inspect_disks, host_findings.inspect_keys))
+    monkeypatch.setattr(registry, "deployment_checks", set())
+    register_check(check_disks)
+    register_check(host_checks.check_keys)
 
-    findings = list(examine())
+    statuses = {finding.check: finding.status for finding in find_all()}
 
-    assert [(finding.check, finding.status) for finding in findings] == [("disks", "problem"), ("keys", "ok")]
+    assert statuses == {"settings": "ok", "disks": "problem", "keys": "ok"}
+
+
+def test_checks_of_the_deployment_run_only_with_a_database() -> None:
+    def find_ours(**options: Any) -> list[str]:
+        found = run_checks(include_deployment_checks=True, **options)
+        return [str(message.id) for message in found if str(message.id).startswith("deployment.")]
+
+    assert find_ours() == []
+    assert "deployment.keys" in find_ours(databases=["default"])
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,15 @@
-"""What the doctor finds about the database. Each function reads what it needs by one statement."""
+"""The checks of a deployment's database. Each function reads what it needs by one statement."""
 
 import time
 from collections.abc import Callable
 from time import monotonic
 
+from django.core.checks import CheckMessage
+
 from contentapi.conf import conf
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed, Rows
-from contentapi.health.checks import check_database, check_replicas, has_replicas
-from contentapi.health.findings import Finding, Findings, format_bytes, from_result, ok, problem, warning
+from contentapi.health import checks
+from contentapi.health.deployment import Messages, describe_result, format_bytes, note, problem, register_check, warning
 
 TIME_LIMIT = 10.0  # seconds for one statement
 OLDEST_VERSION = 14
@@ -21,20 +23,20 @@ ALWAYS_ON = {
     "full_page_writes": "A crash of the host can destroy pages.",
     "synchronous_commit": "A crash loses writes whose clients got a success.",
 }
-Inspection = Callable[[DeadlineConnection], Findings]
+Inspection = Callable[[DeadlineConnection], Messages]
 
 
-def inspect_database() -> Findings:
-    """Yield all findings. If the database is not available, yield that, and skip the rest."""
+@register_check
+def check_database() -> Messages:
+    """Yield all that is found. If the database is not available, yield that, and skip the rest."""
     connection = DeadlineConnection()
     try:
-        results = check_database(connection, TIME_LIMIT)
+        results = checks.check_database(connection, TIME_LIMIT)
         if results["database"].is_problem:
             remedy = "Start PostgreSQL, or correct DATABASE_URL. Check firewalls between this host and PostgreSQL."
-            yield problem("database", results["database"].reason, remedy)
-            yield Finding("database", "skipped", "Everything else about the database was not checked.")
+            yield problem("database", f"{results['database'].reason} Nothing else about it was checked.", remedy)
             return
-        yield from_result("migrations", results["migrations"], "All are applied.", "python manage.py migrate")
+        yield describe_result("migrations", results["migrations"], "All are applied.", "python manage.py migrate")
         yield describe_worker(results["worker"].status, results["worker"].reason)
         for inspect in INSPECTIONS:
             yield from run_inspection(inspect, connection)
@@ -42,20 +44,20 @@ def inspect_database() -> Findings:
         connection.close()
 
 
-def run_inspection(inspect: Inspection, connection: DeadlineConnection) -> Findings:
-    """Yield the findings of one inspection. One that fails does not end the others."""
+def run_inspection(inspect: Inspection, connection: DeadlineConnection) -> Messages:
+    """Yield what one inspection finds. One that fails does not end the others."""
     try:
         yield from list(inspect(connection))
     except (DatabaseUnavailable, QueryFailed) as error:
         name = inspect.__name__.removeprefix("inspect_").replace("_", " ")
-        yield Finding("database", "skipped", f"Not checked: {name}. {error}", "Grant the role pg_monitor to the user.")
+        yield note("database", f"Not checked: {name}. {error}", "Grant the role pg_monitor to the user.")
 
 
 def query(connection: DeadlineConnection, sql: str) -> Rows:
     return connection.query(sql, monotonic() + TIME_LIMIT)
 
 
-def describe_worker(status: str, reason: str) -> Finding:
+def describe_worker(status: str, reason: str) -> CheckMessage:
     start = "Start one worker: python manage.py worker"
     if status == "failed":
         retire = "If this deployment needs none any more: python manage.py worker --retire"
@@ -63,10 +65,10 @@ def describe_worker(status: str, reason: str) -> Finding:
     if status == "skipped":
         message = "No worker has run on this database: scheduled posts and uploaded zip files wait."
         return warning("worker", message, start)
-    return ok("worker", "A worker is alive, and its jobs make progress.")
+    return note("worker", "A worker is alive, and its jobs make progress.")
 
 
-def inspect_version(connection: DeadlineConnection) -> Findings:
+def inspect_version(connection: DeadlineConnection) -> Messages:
     ((number, size),) = query(
         connection, "SELECT current_setting('server_version_num'), pg_database_size(current_database())"
     )
@@ -74,20 +76,20 @@ def inspect_version(connection: DeadlineConnection) -> Findings:
     if version < OLDEST_VERSION:
         yield problem("database", f"PostgreSQL is version {version}.", f"Use version {OLDEST_VERSION} or newer.")
     else:
-        yield ok("database", f"PostgreSQL is version {version}; the database has {format_bytes(int(size or 0))}.")
+        yield note("database", f"PostgreSQL is version {version}; the database has {format_bytes(int(size or 0))}.")
 
 
-def inspect_durability(connection: DeadlineConnection) -> Findings:
+def inspect_durability(connection: DeadlineConnection) -> Messages:
     names = ", ".join(f"current_setting('{name}')" for name in ALWAYS_ON)
     (values,) = query(connection, f"SELECT {names}")
     for name, value in zip(ALWAYS_ON, values, strict=True):
         if value == "off":
             yield problem("durability", f"{name} is off. {ALWAYS_ON[name]}", f"ALTER SYSTEM SET {name} = on")
     if "off" not in values:
-        yield ok("durability", f"{', '.join(ALWAYS_ON)} are on.")
+        yield note("durability", f"{', '.join(ALWAYS_ON)} are on.")
 
 
-def inspect_time_limits(_: DeadlineConnection) -> Findings:
+def inspect_time_limits(_: DeadlineConnection) -> Messages:
     """Connect as a server does: a pooler can drop the options of a session."""
     expected = conf.environment.contentapi_statement_timeout
     as_server = DeadlineConnection(options=f"-c statement_timeout={expected} -c lock_timeout={min(2000, expected)}")
@@ -103,16 +105,16 @@ def inspect_time_limits(_: DeadlineConnection) -> Findings:
     if missing:
         message = f"{' and '.join(missing)} are not in effect: a pooler drops the options of sessions."
         remedy = "; ".join(f"ALTER ROLE <user> SET {name} = '{limit}'" for name, limit in describe_limits(expected))
-        yield problem("time limits", message, remedy)
+        yield problem("time_limits", message, remedy)
     else:
-        yield ok("time limits", f"A statement ends after {statements} ms, and waiting for a lock after {locks} ms.")
+        yield note("time_limits", f"A statement ends after {statements} ms, and waiting for a lock after {locks} ms.")
 
 
 def describe_limits(milliseconds: int) -> list[tuple[str, str]]:
     return [("statement_timeout", f"{milliseconds}ms"), ("lock_timeout", f"{min(2000, milliseconds)}ms")]
 
 
-def inspect_connections(connection: DeadlineConnection) -> Findings:
+def inspect_connections(connection: DeadlineConnection) -> Messages:
     """Compare the connections that this host may open with those that PostgreSQL has."""
     ((pid, total, reserved),) = query(
         connection,
@@ -124,16 +126,18 @@ def inspect_connections(connection: DeadlineConnection) -> Findings:
     needed = environment.web_concurrency * (environment.contentapi_threads + 2) + CONNECTIONS_OF_WORKER
     available = int(total or 0) - int(reserved or 0)
     if connection.is_pooled(pid):
-        yield ok("connections", "A pooler is in front of PostgreSQL. Its own limits apply to the servers' connections.")
+        yield note(
+            "connections", "A pooler is in front of PostgreSQL. Its own limits apply to the servers' connections."
+        )
     elif needed > available:
         message = f"This host may open {needed} connections, and PostgreSQL has {available} for all hosts."
         remedy = "Raise max_connections, or lower WEB_CONCURRENCY or CONTENTAPI_THREADS, or use a pooler."
         yield problem("connections", message, remedy)
     else:
-        yield ok("connections", f"This host may open {needed} of {available} connections.")
+        yield note("connections", f"This host may open {needed} of {available} connections.")
 
 
-def inspect_indexes(connection: DeadlineConnection) -> Findings:
+def inspect_indexes(connection: DeadlineConnection) -> Messages:
     """Find invalid indexes. An interrupted CREATE INDEX CONCURRENTLY leaves one: it costs writes and serves no read."""
     rows = query(
         connection,
@@ -146,10 +150,10 @@ def inspect_indexes(connection: DeadlineConnection) -> Findings:
         remedy = f"If no migration is running: DROP INDEX CONCURRENTLY {name}, or REINDEX INDEX CONCURRENTLY {name}"
         yield problem("indexes", f"The index {name} is invalid.", remedy)
     if not rows:
-        yield ok("indexes", "All are valid.")
+        yield note("indexes", "All are valid.")
 
 
-def inspect_time(connection: DeadlineConnection) -> Findings:
+def inspect_time(connection: DeadlineConnection) -> Messages:
     before = time.time()
     ((seconds,),) = query(connection, "SELECT extract(epoch FROM clock_timestamp())")
     drift = float(seconds or 0) - (before + time.time()) / 2
@@ -157,21 +161,21 @@ def inspect_time(connection: DeadlineConnection) -> Findings:
         message = f"The time of the database differs by {drift:+.1f} seconds from that of this host."
         yield problem("time", message, "Synchronise both hosts by NTP.")
     else:
-        yield ok("time", f"The time of the database differs by {drift:+.3f} seconds from that of this host.")
+        yield note("time", f"The time of the database differs by {drift:+.3f} seconds from that of this host.")
 
 
-def inspect_transaction_ids(connection: DeadlineConnection) -> Findings:
+def inspect_transaction_ids(connection: DeadlineConnection) -> Messages:
     rows = query(connection, "SELECT datname, greatest(age(datfrozenxid), mxid_age(datminmxid)) FROM pg_database")
     name, age = max(rows, key=lambda row: int(row[1] or 0))
     message = f"The oldest transaction id is {int(age or 0):,} transactions old (database {name})."
     if int(age or 0) > OLDEST_TRANSACTION_AGE:
         remedy = "End old transactions, drop unused replication slots, then: vacuumdb --all --freeze"
-        yield problem("transaction ids", f"{message} At 2.1 billion, PostgreSQL accepts no writes.", remedy)
+        yield problem("transaction_ids", f"{message} At 2.1 billion, PostgreSQL accepts no writes.", remedy)
     else:
-        yield ok("transaction ids", message)
+        yield note("transaction_ids", message)
 
 
-def inspect_replication_slots(connection: DeadlineConnection) -> Findings:
+def inspect_replication_slots(connection: DeadlineConnection) -> Messages:
     """Find slots that retain WAL for a consumer that does not read: they fill the disk."""
     rows = query(
         connection,
@@ -186,15 +190,15 @@ def inspect_replication_slots(connection: DeadlineConnection) -> Findings:
             has_problem = True
             use = "The replica of the slot must be built again" if state == "lost" else "Nobody reads the slot"
             message = f"The replication slot {name} retains {format_bytes(int(retained or 0))} of WAL ({state})."
-            yield problem("replication slots", message, f"{use}. Unless it returns: SELECT pg_drop_replication_slot(…)")
+            yield problem("replication_slots", message, f"{use}. Unless it returns: SELECT pg_drop_replication_slot(…)")
     if not has_problem:
-        yield ok("replication slots", f"{len(rows)} slots; none retains WAL for a consumer that is gone.")
+        yield note("replication_slots", f"{len(rows)} slots; none retains WAL for a consumer that is gone.")
 
 
-def inspect_replicas(_: DeadlineConnection) -> Findings:
-    if has_replicas():
+def inspect_replicas(_: DeadlineConnection) -> Messages:
+    if checks.has_replicas():
         remedy = "Start the replica, or correct DATABASE_REPLICA_URLS."
-        yield from_result("replicas", check_replicas(), "All respond.", remedy)
+        yield describe_result("replicas", checks.check_replicas(), "All respond.", remedy)
 
 
 INSPECTIONS: tuple[Inspection, ...] = (

@@ -1,4 +1,4 @@
-"""What the doctor finds without the database: settings, signing keys, Redis, disks."""
+"""The checks of a deployment that need no database: signing keys, Redis, disks."""
 
 import os
 import shutil
@@ -7,61 +7,47 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core import checks
+from django.core.checks import CheckMessage
 
 from contentapi.conf import conf
 from contentapi.core.redis import connect_redis
-from contentapi.health.checks import REDIS_TIMEOUT, check_keys, check_redis
-from contentapi.health.findings import Finding, Findings, format_bytes, from_result, ok, problem, warning
+from contentapi.health import checks
+from contentapi.health.deployment import Messages, describe_result, format_bytes, note, problem, register_check, warning
 
-TLS_FINDINGS = {"security.W004", "security.W008", "security.W010", "security.W012", "security.W016"}
 LEAST_FREE_SPACE = 1024**3  # bytes
 LEAST_FREE_SHARE = 0.05  # of the disk and of its inodes
 OLDEST_REDIS = (6, 0)  # the oldest version with users (ACL), which Redis' own documentation describes
 
 
-def inspect_settings() -> Findings:
-    """Yield the findings of Django's deployment checks. With the embedded PostgreSQL they are warnings."""
-    messages = [each for each in checks.run_checks(include_deployment_checks=True) if not each.is_silenced()]
-    for message in messages:
-        is_problem = message.level >= checks.ERROR or (message.level >= checks.WARNING and not settings.EMBEDDED)
-        text = " ".join(str(message.msg).split())
-        default = (
-            "Serve by TLS, and set CONTENTAPI_HTTPS=on." if message.id in TLS_FINDINGS else "See docs/settings.md."
-        )
-        remedy = " ".join(str(message.hint or default).split())
-        yield Finding("settings", "problem" if is_problem else "warning", f"{text} ({message.id})", remedy)
-    if not messages:
-        yield ok("settings", "The environment variables are valid, and `check --deploy` finds nothing.")
-
-
-def inspect_keys() -> Findings:
+@register_check
+def check_keys() -> Messages:
     remedy = "Set JWT_PRIVATE_KEY to an RSA key in PEM: openssl genrsa 2048"
     if conf.keys_folder is not None:
         remedy = f"Check that the files in {conf.keys_folder} are keys in PEM and belong to the user of the server."
-    yield from_result("keys", check_keys(), "The signing key signs, and its signature is valid.", remedy)
+    yield describe_result("keys", checks.check_keys(), "The signing key signs, and its signature is valid.", remedy)
 
 
-def inspect_redis() -> Findings:
+@register_check
+def check_redis() -> Messages:
     """Yield whether Redis responds, and what its version and its settings mean for the rate limits."""
     if not conf.environment.redis_url:
         message = "REDIS_URL is not set: each worker process counts rate limits alone."
-        yield Finding("redis", "skipped", message, "Set REDIS_URL if several processes serve.")
+        yield note("redis", message, "Set REDIS_URL if several processes serve.")
         return
-    result = check_redis()
-    yield from_result("redis", result, "Redis responds and accepts writes.", "Start Redis, or correct REDIS_URL.")
+    result = checks.check_redis()
+    yield describe_result("redis", result, "Redis responds and accepts writes.", "Start Redis, or correct REDIS_URL.")
     if not result.is_problem:
-        yield from inspect_redis_server()
+        yield from check_redis_server()
 
 
-def inspect_redis_server() -> Findings:
+def check_redis_server() -> Messages:
     from redis.exceptions import RedisError
 
-    client = connect_redis(conf.environment.redis_url, timeout=REDIS_TIMEOUT)
+    client = connect_redis(conf.environment.redis_url, timeout=checks.REDIS_TIMEOUT)
     try:
         information: dict[str, Any] = client.info()
     except (RedisError, OSError):
-        yield Finding("redis", "skipped", "The user of REDIS_URL may not execute INFO, so its version is not known.")
+        yield note("redis", "The version of Redis is not known.", "Permit the user of REDIS_URL to execute INFO.")
         return
     finally:
         client.close()
@@ -69,7 +55,7 @@ def inspect_redis_server() -> Findings:
     if tuple(map(int, version.split(".")[:2])) < OLDEST_REDIS:
         yield problem("redis", f"Redis is version {version}.", "Use version 6 or newer.")
     else:
-        yield ok("redis", f"Redis is version {version}.")
+        yield note("redis", f"Redis is version {version}.")
     policy = str(information.get("maxmemory_policy", "noeviction"))
     if information.get("maxmemory") and policy.startswith("allkeys"):
         message = f"Redis evicts any key when its memory is full (maxmemory-policy {policy}): counts get lost."
@@ -78,17 +64,18 @@ def inspect_redis_server() -> Findings:
         )
 
 
-def inspect_disks() -> Findings:
+@register_check
+def check_disks() -> Messages:
     """Yield the free space of the folder var/ and of the temporary folder, once if they are on the same disk."""
     folders: dict[int, tuple[str, Path]] = {}  # by disk
     for purpose, folder in (("generated files", settings.VAR_DIR), ("uploads", Path(tempfile.gettempdir()))):
         existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         folders.setdefault(existing.stat().st_dev, (purpose, existing))
     for purpose, folder in folders.values():
-        yield inspect_disk(purpose, folder)
+        yield check_disk(purpose, folder)
 
 
-def inspect_disk(purpose: str, folder: Path) -> Finding:
+def check_disk(purpose: str, folder: Path) -> CheckMessage:
     usage, inodes = shutil.disk_usage(folder), os.statvfs(folder)
     message = f"{format_bytes(usage.free)} of {format_bytes(usage.total)} are free in {folder} (for {purpose})."
     is_full = usage.free < LEAST_FREE_SPACE or usage.free < LEAST_FREE_SHARE * usage.total
@@ -96,4 +83,4 @@ def inspect_disk(purpose: str, folder: Path) -> Finding:
         return problem("disk", message, "Delete files, or enlarge the disk.")
     if inodes.f_files and inodes.f_favail < LEAST_FREE_SHARE * inodes.f_files:
         return problem("disk", f"{folder} has {inodes.f_favail} of {inodes.f_files} inodes left.", "Delete files.")
-    return ok("disk", message)
+    return note("disk", message)
