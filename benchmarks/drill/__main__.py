@@ -13,7 +13,7 @@ from benchmarks.drill.faults import FAULTS, SMALL, Fault, can_cause, prepare_rep
 from benchmarks.drill.load import Load
 from benchmarks.drill.report import Outcome, Span, Use, format_row, format_table, judge
 from benchmarks.drill.stack import SERVERS, THREADS, WORKERS, Stack
-from contentapi.health.database_findings import CONNECTIONS_OF_WORKER
+from contentapi.health.database_checks import CONNECTIONS_OF_WORKER
 
 CLIENTS = 16
 WARM_UP = 6.0  # seconds

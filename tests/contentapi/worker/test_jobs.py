@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 
-from contentapi.health.database_findings import CONNECTIONS_OF_WORKER
+from contentapi.health.database_checks import CONNECTIONS_OF_WORKER
 from contentapi.worker.jobs import Job, load_jobs
 from users import background
 
