@@ -66,6 +66,15 @@ TRACE_LOG_INTERVAL = 60.0  # between two log lines about a collector that fails
 REDIS_TIMEOUT = 0.2  # to connect, and then for each response
 REDIS_RETRY_INTERVAL = 5.0  # between two attempts to use a Redis that has failed
 
+# Processes of a server
+BEAT = 0.5  # between two signs of life of a worker
+WATCH_INTERVAL = 0.1  # between two looks of the master for signs of life
+LINGER = 2.0  # for which a worker that ends responds on kept connections, and says that it closes them
+SECOND_SIGNAL = 1.0  # after which another signal ends the server at once; two programs may send the first one
+KILL_DELAY = 0.5  # in which a worker that hangs prints its stacks
+ORPHAN_GRACE = 1.0  # for the requests that a worker handles when its master is killed
+PEER_TIMEOUT = 60  # after which the kernel closes the connection of a client that vanished or does not read
+
 # PostgreSQL
 MAX_LOCK_TIMEOUT = 2.0  # for which a request waits for a lock at most
 MIGRATION_LOCK_TIMEOUT = MAX_LOCK_TIMEOUT / 2  # below it: a request behind the migration must not fail

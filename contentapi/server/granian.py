@@ -10,7 +10,9 @@ import os
 import socket
 import sys
 import time
+from contextlib import suppress
 from functools import partial
+from math import ceil
 from multiprocessing.util import Finalize
 from threading import Thread
 from typing import Any
@@ -19,18 +21,24 @@ from wsgiref.types import WSGIApplication
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
 os.environ["CONTENTAPI_PROCESS"] = "server"
 
+import psutil
 from django.conf import settings
 from granian import Granian
+from granian._granian import SocketHolder
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 
 from contentapi.conf import conf
-from contentapi.conf.timeouts import derive_timeouts
+from contentapi.conf.timeouts import LINGER, PEER_TIMEOUT, derive_timeouts
 from contentapi.health.start import report_database_state
 from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.monitoring.traces import start_tracing, stop_tracing
 from contentapi.server import systemd
+from contentapi.server.ending import OrderlyEnd, obey_master
+from contentapi.server.listen_queue import stop_accepting
+from contentapi.server.watchdog import WATCHDOG, start_heartbeat
+from contentapi.server.worker import WORKER
 
 CONNECTIONS = 8192  # of a worker. Idle clients, and clients that stop in the headers, must not keep out others
 HEADER_TIMEOUT = 5000  # milliseconds
@@ -52,21 +60,49 @@ LOGGING: dict[str, Any] = {
 }
 
 
-def find_master() -> type[Any]:
-    """Return the class of the master process. See `contentapi.server.granian_master`."""
-    if sys.platform != "linux":
-        return Granian
-    from contentapi.server.granian_master import Master
+class Server(Granian):  # type: ignore[misc,valid-type]
+    """granian's master with one listening socket for all workers, as granian itself has on systems other than Linux.
 
-    return Master
+    With a socket for each worker, the kernel resets the connections in the queue of a worker that ends, and those in
+    the queue of a worker that hangs are served by no other.
+    """
+
+    def _init_shared_socket(self) -> None:
+        """Open the socket, which the workers inherit. Exits with a message if this is not possible."""
+        if sys.platform != "linux":
+            super()._init_shared_socket()
+            return
+        try:
+            listener = open_listener(self.bind_addr, self.bind_port, self.backlog)
+        except OSError as error:
+            raise SystemExit(f"Cannot listen on {self._bind_addr_fmt}: {error.strerror}.") from None
+        self._sso = WORKER.listener = listener
+        self._ssp = None
+        self._shd = SocketHolder(listener.fileno(), uds=False, backlog=self.backlog)  # type: ignore[call-arg]
 
 
-class Server(find_master()):  # type: ignore[misc]
-    """Notifies systemd before its workers stop."""
+def open_listener(host: str, port: int, backlog: int) -> socket.socket:
+    """Open a listening socket, whose options connections inherit.
 
-    def shutdown(self, exit_code: int = 0) -> None:
-        systemd.notify("STOPPING=1")
-        super().shutdown(exit_code)
+    The kernel closes the connections of clients that have vanished, or never read their response. Without this, a
+    client that loses its network while it sends a body keeps a thread for ever.
+    """
+    address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listener = socket.socket(address[0], socket.SOCK_STREAM)
+    # A server of the next release may listen on the same port before this one ends.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, PEER_TIMEOUT // 2)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, PEER_TIMEOUT * 1000)
+    listener.bind(address[4])
+    listener.listen(backlog)
+    listener.setblocking(False)  # noqa: FBT003
+    listener.set_inheritable(True)
+    return listener
 
 
 def main() -> None:
@@ -96,8 +132,11 @@ def main() -> None:
         http1_settings=HTTP1Settings(header_read_timeout=HEADER_TIMEOUT),
         blocking_threads=conf.environment.contentapi_server_threads,
         respawn_failed_workers=True,
-        workers_kill_timeout=round(derive_timeouts(conf.environment).shutdown),
+        workers_kill_timeout=ceil(LINGER + derive_timeouts(conf.environment).shutdown),
     )
+    # granian ends if a worker ends soon after its start. Here this holds only for a worker that was never ready.
+    WATCHDOG.start(on_ready=server.respawned_wrks.clear)
+    server.on_startup(OrderlyEnd(lambda: [WORKER.listener] if WORKER.listener else []).install)
     if os.environ.get("CONTENTAPI_GREETING") == "on":
         server.on_startup(Thread(target=print_greeting, args=(address.strip("[]"), int(port)), daemon=True).start)
     server.on_startup(partial(systemd.start_notifications, address.strip("[]"), int(port)))
@@ -106,6 +145,7 @@ def main() -> None:
 
 def make_application() -> WSGIApplication:
     """Return the application. granian calls this in each worker, before the worker listens."""
+    obey_master(stop_accepting_connections)
     from contentapi.wsgi import application
 
     start_figures("server")
@@ -113,7 +153,31 @@ def make_application() -> WSGIApplication:
     # A worker is forked by multiprocessing, which ends it without the functions of `atexit`.
     for priority, function in enumerate((stop_tracing, flush_figures)):
         Finalize(None, function, exitpriority=priority)
+    start_heartbeat()
     return application
+
+
+def stop_accepting_connections() -> None:
+    """Let other processes accept new connections, and wait until the clients have closed theirs.
+
+    Each response says that its connection will be closed. granian closes idle connections when the worker ends.
+    """
+    if WORKER.listener is None:
+        return
+    port = WORKER.listener.getsockname()[1]
+    stop_accepting(WORKER.listener)
+    lingered = 0.0
+    while lingered < LINGER and has_connections(port):
+        time.sleep(LINGER / 10)
+        lingered += LINGER / 10
+
+
+def has_connections(port: int) -> bool:
+    """Return whether this process has a connection that it accepted on a port."""
+    with suppress(psutil.Error, OSError):
+        found = psutil.Process().net_connections("tcp")
+        return any(each.status == psutil.CONN_ESTABLISHED and each.laddr.port == port for each in found)
+    return True
 
 
 def print_greeting(address: str, port: int) -> None:

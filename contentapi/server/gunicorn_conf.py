@@ -4,9 +4,7 @@ For platforms whose router buffers requests: a thread of gunicorn's waits while 
 """
 
 import os
-import time
 from math import ceil
-from threading import Thread
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
@@ -23,10 +21,9 @@ from contentapi.conf.timeouts import derive_timeouts
 from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.monitoring.traces import start_tracing, stop_tracing
-from contentapi.server import gunicorn_master, systemd
 from contentapi.server.complete_requests import DRAIN_LIMIT
-
-ORPHAN_GRACE = 1.0  # seconds for the requests that a worker handles when its master is killed
+from contentapi.server.ending import OrderlyEnd, obey_master
+from contentapi.server.watchdog import WATCHDOG, start_heartbeat
 
 environment = conf.environment
 
@@ -34,7 +31,7 @@ bind = settings.BIND
 workers = environment.web_concurrency
 worker_class = "gthread"
 threads = environment.contentapi_threads
-timeout = 0  # `gunicorn_master` watches the workers
+timeout = 0  # the watchdog finds more, and does not kill healthy workers after the server was suspended
 graceful_timeout = ceil(derive_timeouts(environment).shutdown)
 keepalive = 5
 preload_app = True  # load once, then fork; what is wrong ends the master with one message
@@ -50,9 +47,8 @@ secure_scheme_headers: dict[str, str] = {}
 forwarded_allow_ips = ""
 
 
-def on_starting(arbiter: Any) -> None:
+def on_starting(_: Any) -> None:
     """Hold the embedded PostgreSQL for as long as the master lives; the workers inherit the hold."""
-    gunicorn_master.supervise(arbiter)
     if settings.EMBEDDED:
         from contentapi.db.embedded.base import SERVER
 
@@ -65,6 +61,7 @@ def on_starting(arbiter: Any) -> None:
 
 
 def post_fork(_: Any, __: Any) -> None:
+    obey_master()
     start_figures("server")
     start_tracing()
 
@@ -74,35 +71,24 @@ def worker_exit(_: Any, __: Any) -> None:
     stop_tracing()
 
 
-def pre_fork(arbiter: Any, worker: Any) -> None:
-    gunicorn_master.prepare_worker(arbiter, worker)
+def post_worker_init(_: Any) -> None:
+    start_heartbeat()
 
 
-def post_worker_init(worker: Any) -> None:
-    gunicorn_master.start_worker(worker)
-    Thread(target=end_without_master, args=(os.getppid(),), name="orphan", daemon=True).start()
+def when_ready(arbiter: Any) -> None:
+    """Watch the workers, which do not run yet, and handle the signals that end the server."""
 
+    def find_listeners() -> list[Any]:
+        """Return no socket that systemd keeps, or that the master of the next release uses (SIGUSR2)."""
+        is_shared = arbiter.systemd or arbiter.reexec_pid or arbiter.master_pid
+        return [] if is_shared else arbiter.LISTENERS
 
-def end_without_master(master: int) -> None:
-    """End this worker soon after its master was killed.
-
-    The worker would serve its clients for up to `graceful_timeout`, and hold the port, which the next master needs.
-    """
-    while os.getppid() == master:
-        time.sleep(0.25)
-    time.sleep(ORPHAN_GRACE)
-    os._exit(1)
-
-
-def when_ready(_: Any) -> None:
+    WATCHDOG.start()
+    OrderlyEnd(find_listeners).install()
     if os.environ.get("CONTENTAPI_GREETING") == "on":
         from contentapi import demo
 
         print(demo.build_greeting(), flush=True)  # noqa: T201 - for the person who ran `make run`
-
-
-def on_exit(_: Any) -> None:
-    systemd.notify("STOPPING=1")  # gunicorn itself sends READY=1
 
 
 def pre_request(_: Any, request: Any) -> None:

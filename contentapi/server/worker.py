@@ -5,6 +5,7 @@ A function that must run when a worker has sent its last response is called by `
 a finalizer in granian.py: granian ends its workers without the functions of `atexit`. A killed worker calls neither.
 """
 
+import socket
 from dataclasses import dataclass
 
 from contentapi.db.engine.slots import ConnectionSlots
@@ -17,6 +18,7 @@ class Worker:
     requests: int = 0
     is_retiring: bool = False  # the worker will end: each response closes its connection
     slots: ConnectionSlots | None = None
+    listener: socket.socket | None = None  # of granian, inherited from the master
 
 
 WORKER = Worker()

@@ -186,7 +186,7 @@ class LiveServer:
 
     def has_all_workers(self) -> bool:
         workers = self.workers
-        return len(workers) == self.count_of_workers and all(ignores_ctrl_c(pid) for pid in workers)
+        return len(workers) == self.count_of_workers and all(obeys_master(pid) for pid in workers)
 
     def try_request(self) -> bool:
         return send_requests(self.port, count=1).failures == []
@@ -221,14 +221,14 @@ class LiveServer:
         self.process.wait(PATIENCE)
 
 
-def ignores_ctrl_c(pid: int) -> bool:
-    """Return whether a process ignores SIGINT, as each worker does once it is ready: proc_pid_status(5)."""
+def obeys_master(pid: int) -> bool:
+    """Return whether a process blocks SIGTERM and waits for it, as each worker does once it is ready."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:  # it has just ended
         return False
-    ignored = re.search(r"^SigIgn:\s*([0-9a-f]+)$", status, re.MULTILINE)
-    return ignored is not None and bool(int(ignored[1], 16) & 1 << (signal.SIGINT - 1))
+    blocked = re.search(r"^SigBlk:\s*([0-9a-f]+)$", status, re.MULTILINE)
+    return blocked is not None and bool(int(blocked[1], 16) & 1 << (signal.SIGTERM - 1))
 
 
 def is_python(process: psutil.Process) -> bool:
