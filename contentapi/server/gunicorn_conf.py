@@ -21,6 +21,7 @@ from contentapi.conf.timeouts import derive_timeouts
 from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.monitoring.traces import start_tracing, stop_tracing
+from contentapi.server import systemd
 from contentapi.server.complete_requests import DRAIN_LIMIT
 from contentapi.server.ending import OrderlyEnd, obey_master
 from contentapi.server.watchdog import WATCHDOG, start_heartbeat
@@ -89,6 +90,10 @@ def when_ready(arbiter: Any) -> None:
         from contentapi import demo
 
         print(demo.build_greeting(), flush=True)  # noqa: T201 - for the person who ran `make run`
+
+
+def on_exit(_: Any) -> None:
+    systemd.notify("STOPPING=1")  # if SIGTERM came before `when_ready`, too. gunicorn itself sends READY=1
 
 
 def pre_request(_: Any, request: Any) -> None:

@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from threading import Thread
 from typing import NamedTuple
 
@@ -77,17 +78,17 @@ class Watchdog:
         """Count one step, in which some workers wrote. Return the process ids of the workers to kill."""
         if heard - self.silent.keys():
             self.on_ready()
-        known = [pid for pid in self.silent if is_worker(pid, self.master)]
-        self.silent = {pid: self.silent[pid] + WATCH_INTERVAL for pid in known}
+        self.silent = {pid: seconds + WATCH_INTERVAL for pid, seconds in self.silent.items()}
         self.silent |= dict.fromkeys(heard, 0.0)
+        longest, fault = self.timeout, f"it gave no sign of life for {self.timeout:.0f} s"
         if self.seconds_left is not None:
             self.seconds_left -= WATCH_INTERVAL
-            stuck, fault = list(self.silent) if self.seconds_left <= 0 else [], "it did not end in time"
-        else:
-            stuck = [pid for pid, seconds in self.silent.items() if seconds > self.timeout]
-            fault = f"it gave no sign of life for {self.timeout:.0f} s"
-        for pid in stuck:
+            longest, fault = -1.0 if self.seconds_left <= 0 else inf, "it did not end in time"
+        overdue = [pid for pid, seconds in self.silent.items() if seconds > longest]
+        for pid in overdue:
             del self.silent[pid]
+        stuck = [pid for pid in overdue if is_worker(pid, self.master)]  # not one that has ended by itself
+        for pid in stuck:
             logger.error("Killing worker %d: %s.", pid, fault)
         return stuck
 

@@ -41,10 +41,12 @@ def test_one_beat_ends_the_silence(watch: Watchdog) -> None:
     assert observe_silence(watch, STEPS - 1) == []
 
 
-def test_worker_that_has_ended_is_forgotten(watch: Watchdog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_process_with_the_id_of_a_worker_that_has_ended_is_not_killed(
+    watch: Watchdog, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.undo()
-    watch.master = 1  # nobody's parent in this test: the system has given the id to another process
-    watch.silent = {os.getpid(): 0.0}
+    watch.master = os.getpid()  # nobody's parent
+    watch.silent = {os.getppid(): 0.0}
 
     assert observe_silence(watch, 2 * STEPS) == []
     assert watch.silent == {}
