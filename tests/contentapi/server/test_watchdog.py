@@ -6,7 +6,7 @@ from multiprocessing import get_context
 import pytest
 
 from contentapi.conf.timeouts import BEAT, LINGER, WATCH_INTERVAL
-from contentapi.db.postgresql.slots import ConnectionSlots
+from contentapi.db.engine.slots import ConnectionSlots
 from contentapi.server import watchdog
 from contentapi.server.watchdog import PROCESS_ID, Limits, Progress, Watchdog, choose_limits
 from contentapi.server.worker import WORKER
