@@ -20,12 +20,6 @@ class Clock:
         return self.now
 
 
-@pytest.fixture(autouse=True)
-def wait_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let Redis respond late: the machine may be busy."""
-    monkeypatch.setattr(redis, "TIMEOUT", 30)
-
-
 def test_write_of_a_user_is_known_to_every_process(redis_server: RedisServer) -> None:
     pins, other = Pins(redis_server.url, LIFE), Pins(redis_server.url, LIFE)
 
@@ -67,7 +61,7 @@ def test_writes_are_unknown_while_redis_is_down_and_as_long_afterwards(
 def test_write_that_redis_does_not_note_makes_all_writes_unknown(
     redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(redis, "TIMEOUT", 0.2)
+    monkeypatch.setattr(redis, "REDIS_TIMEOUT", 0.2)
     pins = Pins(redis_server.url, LIFE)
     redis_server.hang()
 
