@@ -10,7 +10,6 @@ may cancel before the end. An import fails if its owner may no longer import, or
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import IO, NamedTuple
 
@@ -23,9 +22,8 @@ from django.utils import timezone
 from blog import selectors
 from blog.files import archives
 from blog.files.importing import ImportOutcome
-from blog.files.limited_parsing import MAX_SECONDS
 from blog.models import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource, PostStatus
-from contentapi.conf.timeouts import IMPORTS_KEPT_FOR
+from contentapi.conf.timeouts import IMPORT_SILENCE_LIMIT, IMPORTS_KEPT_FOR
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
@@ -35,7 +33,6 @@ from contentapi.monitoring.audit import Event, record_event
 PIECE = 1_000_000  # bytes of one row: the whole zip file is never in memory
 MAX_WAITING = 3  # uploads of a person that are not started
 MAX_STORED = 200_000_000  # bytes of the uploads of a person that have not ended
-SILENCE = timedelta(seconds=20 + MAX_SECONDS)  # without progress of any import: no worker is running
 END_EVENTS = {
     ImportState.DONE: Event.IMPORT_FINISHED,
     ImportState.FAILED: Event.IMPORT_FAILED,
@@ -215,7 +212,7 @@ def is_waiting_for_worker(job: ImportJob) -> bool:
     if not job.is_running:
         return False
     last = ImportJob.objects.filter(RUNNING_IMPORT).aggregate(last=Max("updated_at"))["last"]
-    return last is None or last < timezone.now() - SILENCE
+    return last is None or last < timezone.now() - IMPORT_SILENCE_LIMIT
 
 
 def count_known_posts(source: str) -> int:

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import IO
 
 from blog.files.syntax import InvalidFile, Table, parse_text
+from contentapi.conf.timeouts import PARSER_LIMIT
 
 MAX_MEMORY = 512 * 2**20  # bytes of the child's address space
-MAX_SECONDS = 20.0  # of CPU time for a file
 LENGTH = 8
 READY = b"."
 
@@ -28,7 +28,7 @@ READY = b"."
 class LimitedParser:
     """Parses one file at a time: call `begin`, wait until `is_done`, then call `finish`. At the end call `close`."""
 
-    def __init__(self, *, memory: int = MAX_MEMORY, seconds: float = MAX_SECONDS) -> None:
+    def __init__(self, *, memory: int = MAX_MEMORY, seconds: float = PARSER_LIMIT) -> None:
         self.memory, self.seconds = memory, seconds
         self.child: subprocess.Popen[bytes] | None = None
         self.is_parsing = False

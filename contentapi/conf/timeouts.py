@@ -31,6 +31,8 @@ DOCUMENT_LIFETIME = 7 * 24 * 3600  # of a persisted document in Redis
 RESTORABLE_FOR = timedelta(days=30)  # a deleted post or comment
 HISTORY_KEPT_FOR = RESTORABLE_FOR + timedelta(hours=1)  # a restore that began in time finds the history
 IMPORTS_KEPT_FOR = timedelta(days=30)
+PARSER_LIMIT = 20.0  # of processor time for one file
+IMPORT_SILENCE_LIMIT = timedelta(seconds=20 + PARSER_LIMIT)  # without progress of any import: no worker is running
 PARSER_WAIT = 0.2  # for the parser, after which the caller may do something else
 PRESENCE_LIFETIME = timedelta(seconds=90)  # of an announcement that a page is open
 LATE_COMMIT = 60  # for which a transaction may be open and commit a lower id than those seen
@@ -50,10 +52,19 @@ JOB_STATEMENT_TIMEOUT = 60
 JOB_LOCK_TIMEOUT = 2
 JOB_PROGRESS_LIMIT = 2 * JOB_STATEMENT_TIMEOUT  # without progress of a job
 WORKER_STOP_LIMIT = 10  # in which all jobs end their rounds after SIGTERM
-BEAT_INTERVAL = 5  # between two heartbeats
-BEAT_RETRY_INTERVAL = 1  # after a heartbeat that failed
-BEAT_TIME_LIMIT = 3  # of one heartbeat
-BEAT_LIMIT = 60  # without a heartbeat: more than the restart of a worker takes
+HEARTBEAT_INTERVAL = 5  # between two heartbeats
+HEARTBEAT_RETRY_INTERVAL = 1  # after a heartbeat that failed
+HEARTBEAT_TIME_LIMIT = 3  # of one heartbeat
+HEARTBEAT_LIMIT = 60  # without a heartbeat: more than the restart of a worker takes
+
+# Probes and checks
+READINESS_LIMIT = 1.8  # of all checks together
+READINESS_DATABASE_LIMIT = READINESS_LIMIT - 0.2  # so that the reason is that of the check
+READINESS_MAX_AGE = 1.0  # for which a result is used again
+REDIS_CHECK_LIMIT = 0.7  # to connect, and then for each response
+START_CHECK_LIMIT = 2.5  # an attempt to connect ends before, so that its thread does not run at the fork
+DATABASE_CHECK_LIMIT = 10.0  # for one statement of `doctor`
+LARGEST_CLOCK_DRIFT = 5.0  # between the clocks of this host and of PostgreSQL; below `CLOCK_LEEWAY`
 
 # Monitoring
 SNAPSHOT_INTERVAL = 1.0  # between two snapshots of the figures of a process
@@ -67,13 +78,28 @@ REDIS_TIMEOUT = 0.2  # to connect, and then for each response
 REDIS_RETRY_INTERVAL = 5.0  # between two attempts to use a Redis that has failed
 
 # Processes of a server
-BEAT = 0.5  # between two signs of life of a worker
-WATCH_INTERVAL = 0.1  # between two looks of the master for signs of life
+LIFE_SIGN_INTERVAL = 0.5  # between two signs of life of a worker
+WATCHDOG_INTERVAL = 0.1  # between two looks of the master for signs of life
 LINGER = 2.0  # for which a worker that ends responds on kept connections, and says that it closes them
 SECOND_SIGNAL = 1.0  # after which another signal ends the server at once; two programs may send the first one
 KILL_DELAY = 0.5  # in which a worker that hangs prints its stacks
 ORPHAN_GRACE = 1.0  # for the requests that a worker handles when its master is killed
+HANDSHAKE_LIMIT = 0.5  # in which clients complete handshakes that they have begun
+QUEUE_INTERVAL = 0.02  # between two looks at the listen queue
+HEADER_TIMEOUT = 5  # for the headers of a request
+START_PROBE_INTERVAL = 0.1  # between two requests of the server to itself until the first response
+SELF_PROBE_LIMIT = 10.0  # in which a worker responds to them
 PEER_TIMEOUT = 60  # after which the kernel closes the connection of a client that vanished or does not read
+
+# The watch of PostgreSQL servers
+WATCH_INTERVAL = 0.25  # between two looks
+QUESTION_INTERVAL = 0.5  # between two questions
+ANSWER_LIMIT = 0.75  # in which a server that works answers
+CONNECT_LIMIT = 1.25  # for which a request waits for a new connection
+RECONNECT_LIMIT = 2.0  # in which the watch connects, for each host
+OLDEST_STATE = QUESTION_INTERVAL + WATCH_INTERVAL + ANSWER_LIMIT  # after it, the next state or its failure is known
+REPLICA_PAUSE = 2.0  # for which a replica is left out after a read has failed on it
+REPLICA_CHECK_LIMIT = 2.0  # to look at a replica from a process that does not watch it
 
 # PostgreSQL
 MAX_LOCK_TIMEOUT = 2.0  # for which a request waits for a lock at most

@@ -19,10 +19,10 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, ProgrammingError, connections
 
+from contentapi.conf.timeouts import OLDEST_STATE
 from contentapi.core.pins import Pins
 from contentapi.db.engine.slots import THREAD
 from contentapi.db.watch.servers import Servers, get_servers
-from contentapi.db.watch.watch import OLDEST_STATE
 
 T = TypeVar("T")
 

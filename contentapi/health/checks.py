@@ -14,13 +14,13 @@ from django.db.migrations.loader import MigrationLoader
 from contentapi.auth.jwk import Key, KeyProblem
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.conf import conf
+from contentapi.conf.timeouts import REDIS_CHECK_LIMIT
 from contentapi.core.redis import connect_redis
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
 from contentapi.db.watch.servers import find_replica_faults
 from contentapi.health.heartbeat import NO_WORKER, check_worker
 from contentapi.health.results import OK, CheckResult, Results, failed
 
-REDIS_TIMEOUT = 0.7  # seconds to connect, and then for each response
 READ_STATE = """
     SELECT current_setting('transaction_read_only') = 'on', to_regclass('django_migrations') IS NOT NULL,
       to_regclass('contentapi_jobheartbeat') IS NOT NULL
@@ -108,7 +108,7 @@ def check_redis() -> CheckResult:
     from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
     from redis.exceptions import TimeoutError as RedisTimeout
 
-    client = connect_redis(conf.environment.redis_url, timeout=REDIS_TIMEOUT)
+    client = connect_redis(conf.environment.redis_url, timeout=REDIS_CHECK_LIMIT)
     try:
         client.set("contentapi:readiness", 1, px=1000)
     except (AuthenticationError, NoPermissionError):

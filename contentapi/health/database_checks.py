@@ -7,13 +7,12 @@ from time import monotonic
 from django.core.checks import CheckMessage
 
 from contentapi.conf import conf
+from contentapi.conf.timeouts import DATABASE_CHECK_LIMIT, LARGEST_CLOCK_DRIFT
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed, Rows
 from contentapi.health import checks
 from contentapi.health.deployment import Messages, describe_result, format_bytes, note, problem, register_check, warning
 
-TIME_LIMIT = 10.0  # seconds for one statement
 OLDEST_VERSION = 14
-LARGEST_DRIFT = 5.0  # seconds; tokens are accepted up to 30 s early
 OLDEST_TRANSACTION_AGE = 1_000_000_000  # transactions; PostgreSQL stops at 2.1 billion, and vacuums from 0.2 billion on
 LARGEST_RETAINED_WAL = 1024**3  # bytes of an inactive slot
 CONNECTIONS_OF_WORKER = 10  # one for each job, and one for the heartbeat
@@ -31,7 +30,7 @@ def check_database() -> Messages:
     """Yield all that is found. If the database is not available, yield that, and skip the rest."""
     connection = DeadlineConnection()
     try:
-        results = checks.check_database(connection, TIME_LIMIT)
+        results = checks.check_database(connection, DATABASE_CHECK_LIMIT)
         if results["database"].is_problem:
             remedy = "Start PostgreSQL, or correct DATABASE_URL. Check firewalls between this host and PostgreSQL."
             yield problem("database", f"{results['database'].reason} Nothing else about it was checked.", remedy)
@@ -54,7 +53,7 @@ def run_inspection(inspect: Inspection, connection: DeadlineConnection) -> Messa
 
 
 def query(connection: DeadlineConnection, sql: str) -> Rows:
-    return connection.query(sql, monotonic() + TIME_LIMIT)
+    return connection.query(sql, monotonic() + DATABASE_CHECK_LIMIT)
 
 
 def describe_worker(status: str, reason: str) -> CheckMessage:
@@ -157,7 +156,7 @@ def inspect_time(connection: DeadlineConnection) -> Messages:
     before = time.time()
     ((seconds,),) = query(connection, "SELECT extract(epoch FROM clock_timestamp())")
     drift = float(seconds or 0) - (before + time.time()) / 2
-    if abs(drift) > LARGEST_DRIFT:
+    if abs(drift) > LARGEST_CLOCK_DRIFT:
         message = f"The time of the database differs by {drift:+.1f} seconds from that of this host."
         yield problem("time", message, "Synchronise both hosts by NTP.")
     else:

@@ -1,6 +1,6 @@
 """The heartbeat of the jobs of the worker: it writes to the database that they are alive, and when they last succeeded.
 
-A thread with a connection of its own writes every `BEAT_INTERVAL` seconds, so long work does not look like a dead
+A thread with a connection of its own writes every `HEARTBEAT_INTERVAL` seconds, so long work does not look like a dead
 worker. A job that hangs would still beat. So its row also has the time of the last progress: each statement and each
 round that ends. After an error there is no progress until a whole round succeeds: a job that fails in each round makes
 none.
@@ -15,10 +15,10 @@ from time import monotonic
 from typing import Any
 
 from contentapi.conf.timeouts import (
-    BEAT_INTERVAL,
-    BEAT_LIMIT,
-    BEAT_RETRY_INTERVAL,
-    BEAT_TIME_LIMIT,
+    HEARTBEAT_INTERVAL,
+    HEARTBEAT_LIMIT,
+    HEARTBEAT_RETRY_INTERVAL,
+    HEARTBEAT_TIME_LIMIT,
     JOB_PROGRESS_LIMIT,
 )
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
@@ -94,7 +94,7 @@ class Heartbeat:
 
     def stop(self) -> None:
         self.stopped.set()
-        self.thread.join(BEAT_TIME_LIMIT + 1)
+        self.thread.join(HEARTBEAT_TIME_LIMIT + 1)
 
     def beat_until_stopped(self) -> None:
         connection = DeadlineConnection()
@@ -102,7 +102,7 @@ class Heartbeat:
             while not self.stopped.is_set():
                 if not any(progress.is_hanging for progress in self.jobs.values()):
                     self.report_alive()
-                self.stopped.wait(BEAT_INTERVAL if self.beat(connection) else BEAT_RETRY_INTERVAL)
+                self.stopped.wait(HEARTBEAT_INTERVAL if self.beat(connection) else HEARTBEAT_RETRY_INTERVAL)
         finally:
             connection.close()
 
@@ -110,7 +110,7 @@ class Heartbeat:
         """Write one beat. Return whether it succeeded. The worker itself logs an outage of the database."""
         rows = ", ".join(ROW.format(job=job, idle=progress.idle) for job, progress in self.jobs.items())
         try:
-            connection.query(BEAT.format(rows=rows), monotonic() + BEAT_TIME_LIMIT)
+            connection.query(BEAT.format(rows=rows), monotonic() + HEARTBEAT_TIME_LIMIT)
         except DatabaseUnavailable:
             for progress in self.jobs.values():  # without a database, the jobs need not make progress
                 progress.progress_at = progress.active_at = monotonic()
@@ -132,9 +132,9 @@ def check_worker(connection: DeadlineConnection, deadline: float) -> CheckResult
     if not ages:
         return NO_WORKER
     silence = min(silent for _, silent, _ in ages)
-    if silence > BEAT_LIMIT:
+    if silence > HEARTBEAT_LIMIT:
         return failed(f"No worker process has been alive for {silence} seconds.")
-    running = [(job, idle) for job, silent, idle in ages if silent <= BEAT_LIMIT]
+    running = [(job, idle) for job, silent, idle in ages if silent <= HEARTBEAT_LIMIT]
     stuck = [f"{job} for {idle} seconds" for job, idle in running if idle > JOB_PROGRESS_LIMIT]
     if stuck:
         return failed(f"The worker process is alive, but jobs have made no progress: {', '.join(stuck)}.")

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage
 
 from contentapi.conf import conf
+from contentapi.conf.timeouts import REDIS_CHECK_LIMIT
 from contentapi.core.redis import connect_redis
 from contentapi.health import checks
 from contentapi.health.deployment import Messages, describe_result, format_bytes, note, problem, register_check, warning
@@ -43,7 +44,7 @@ def check_redis() -> Messages:
 def check_redis_server() -> Messages:
     from redis.exceptions import RedisError
 
-    client = connect_redis(conf.environment.redis_url, timeout=checks.REDIS_TIMEOUT)
+    client = connect_redis(conf.environment.redis_url, timeout=REDIS_CHECK_LIMIT)
     try:
         information: dict[str, Any] = client.info()
     except (RedisError, OSError):

@@ -1,7 +1,7 @@
 """Whether this server is ready: all checks, run in threads of their own, with a time limit and a short cache.
 
 A request for the result never runs a check itself and uses no connection slot. A check that hangs makes one request
-wait, until `TIME_LIMIT`; later requests get its failure at once. It is not started again until it has ended.
+wait, until `READINESS_LIMIT`; later requests get its failure at once. It is not started again until it has ended.
 """
 
 import logging
@@ -13,14 +13,12 @@ from time import monotonic
 from django.conf import settings
 
 from contentapi.conf import conf
+from contentapi.conf.timeouts import READINESS_DATABASE_LIMIT, READINESS_LIMIT, READINESS_MAX_AGE
 from contentapi.db.watch.link import DeadlineConnection
 from contentapi.health.checks import check_database, check_keys, check_redis, check_replicas, has_replicas
 from contentapi.health.results import CheckResult, Results, failed
 
 LOG = logging.getLogger("contentapi.health")
-TIME_LIMIT = 1.8  # seconds of all checks together
-CACHE_TIME = 1.0  # seconds for which a result is used again
-DATABASE_TIME = 1.6  # seconds: below TIME_LIMIT, so that the reason is that of the check
 LATE = failed("The check has not ended in time.")
 
 
@@ -38,9 +36,9 @@ class BackgroundCheck:
         self.results: Results = {}
 
     def refresh(self) -> None:
-        """Start the check unless it is running, or ended less than `CACHE_TIME` seconds ago."""
+        """Start the check unless it is running, or ended less than `READINESS_MAX_AGE` seconds ago."""
         with self.lock:
-            if not self.ended.is_set() or monotonic() - self.ended_at < CACHE_TIME:
+            if not self.ended.is_set() or monotonic() - self.ended_at < READINESS_MAX_AGE:
                 return
             self.ended.clear()
             self.started_at = monotonic()
@@ -59,7 +57,7 @@ class BackgroundCheck:
 
     def get_results(self) -> Results:
         """Return the results, or a failure if the check has not ended in time."""
-        if not self.ended.wait(max(0, self.started_at + TIME_LIMIT - monotonic())):
+        if not self.ended.wait(max(0, self.started_at + READINESS_LIMIT - monotonic())):
             return dict.fromkeys(self.names, LATE)
         return self.results
 
@@ -127,7 +125,7 @@ def lacks_migrations() -> bool:
 def check_database_of_server(connection: DeadlineConnection) -> Results:
     """Check the database. Only a server keeps the connection for the next check."""
     try:
-        return check_database(connection, DATABASE_TIME)
+        return check_database(connection, READINESS_DATABASE_LIMIT)
     finally:
         if not settings.SERVING:
             connection.close()

@@ -3,11 +3,11 @@
 import logging
 from contextlib import closing
 
+from contentapi.conf.timeouts import START_CHECK_LIMIT
 from contentapi.db.watch.link import DeadlineConnection
 from contentapi.health.checks import check_database
 
 LOG = logging.getLogger("contentapi.health")
-TIME_LIMIT = 2.5  # seconds: an attempt to connect ends before, so that its thread does not run at the fork
 
 
 def report_database_state() -> None:
@@ -15,7 +15,7 @@ def report_database_state() -> None:
     before a server forks its workers.
     """
     with closing(DeadlineConnection()) as connection:
-        results = check_database(connection, TIME_LIMIT)
+        results = check_database(connection, START_CHECK_LIMIT)
     if results["database"].is_problem:
         LOG.warning("%s The server starts, and is ready when the database is.", results["database"].reason)
     elif results["migrations"].is_problem:

@@ -14,7 +14,7 @@ from threading import Thread
 from typing import Any
 
 from contentapi.conf import conf
-from contentapi.conf.timeouts import BEAT, KILL_DELAY, SECOND_SIGNAL, derive_timeouts
+from contentapi.conf.timeouts import KILL_DELAY, LIFE_SIGN_INTERVAL, SECOND_SIGNAL, derive_timeouts
 from contentapi.server import systemd
 from contentapi.server.listen_queue import empty_queues
 from contentapi.server.watchdog import WATCHDOG
@@ -80,5 +80,5 @@ def await_master(retire: Callable[[], None], inherited: Any) -> None:
     WORKER.is_retiring = True
     retire()
     while (handler := signal.getsignal(signal.SIGTERM)) is inherited or not callable(handler):
-        time.sleep(BEAT)  # the server installs its own soon
+        time.sleep(LIFE_SIGN_INTERVAL)  # the server installs its own soon
     handler(signal.SIGTERM, None)

@@ -29,7 +29,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 
 from contentapi.conf import conf
-from contentapi.conf.timeouts import LINGER, PEER_TIMEOUT, derive_timeouts
+from contentapi.conf.timeouts import HEADER_TIMEOUT, LINGER, PEER_TIMEOUT, derive_timeouts
 from contentapi.health.start import report_database_state
 from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
@@ -41,7 +41,6 @@ from contentapi.server.watchdog import WATCHDOG, start_heartbeat
 from contentapi.server.worker import WORKER
 
 CONNECTIONS = 8192  # of a worker. Idle clients, and clients that stop in the headers, must not keep out others
-HEADER_TIMEOUT = 5000  # milliseconds
 
 
 class SkipThreadAdvice(logging.Filter):
@@ -129,7 +128,7 @@ def main() -> None:
         log_dictconfig=LOGGING,
         backlog=CONNECTIONS,
         backpressure=CONNECTIONS,
-        http1_settings=HTTP1Settings(header_read_timeout=HEADER_TIMEOUT),
+        http1_settings=HTTP1Settings(header_read_timeout=1000 * HEADER_TIMEOUT),
         blocking_threads=conf.environment.contentapi_server_threads,
         respawn_failed_workers=True,
         workers_kill_timeout=ceil(LINGER + derive_timeouts(conf.environment).shutdown),

@@ -13,6 +13,8 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
+from contentapi.conf.timeouts import HANDSHAKE_LIMIT, QUEUE_INTERVAL
+
 # From <linux/filter.h> and <linux/tcp.h>.
 SO_ATTACH_FILTER = 26
 FLAGS_OFFSET, SYN = 13, 0x02  # of a TCP header
@@ -20,9 +22,6 @@ LOAD_BYTE, JUMP_IF_SET, RETURN = 0x30, 0x45, 0x06
 DROP, PASS = 0, 0xFFFFFFFF
 TCP_INFO = struct.Struct("8B24I")
 ACCEPT_QUEUE = 12  # the index of tcpi_unacked, which is the length of the queue for a listening socket
-
-SETTLE = 0.5  # seconds in which clients complete handshakes that they have begun
-STEP = 0.02  # seconds
 
 
 def refuse_new_connections(listener: socket.socket) -> bool:
@@ -70,9 +69,9 @@ def empty_queues(listeners: Iterable[socket.socket], timeout: float, must_stop: 
         return
     start = time.monotonic()
     while (passed := time.monotonic() - start) < timeout and not must_stop():
-        if passed >= SETTLE and not any(count_queued(each) for each in listeners):
+        if passed >= HANDSHAKE_LIMIT and not any(count_queued(each) for each in listeners):
             return
-        time.sleep(STEP)
+        time.sleep(QUEUE_INTERVAL)
 
 
 def stop_accepting(listener: socket.socket) -> None:

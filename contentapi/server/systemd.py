@@ -10,10 +10,9 @@ import time
 from http.client import HTTPConnection, HTTPException
 from threading import Thread
 
-logger = logging.getLogger("contentapi.server")
+from contentapi.conf.timeouts import SELF_PROBE_LIMIT, START_PROBE_INTERVAL
 
-START_INTERVAL = 0.1  # seconds between the requests until the first response
-PATIENCE = 10.0  # seconds in which a worker must respond
+logger = logging.getLogger("contentapi.server")
 
 
 def notify(message: str) -> None:
@@ -53,7 +52,7 @@ def notify_while_responding(address: str, port: int) -> None:
     A server whose workers all hang sends nothing, so that systemd restarts it after `WatchdogSec`.
     """
     while not is_responding(address, port):
-        time.sleep(START_INTERVAL)
+        time.sleep(START_PROBE_INTERVAL)
     notify("READY=1")
     interval = get_watchdog_interval()
     while interval:
@@ -65,7 +64,7 @@ def notify_while_responding(address: str, port: int) -> None:
 def is_responding(address: str, port: int) -> bool:
     """Return whether the server responds to a request, with any status."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(address, address)  # noqa: S104 - all addresses
-    connection = HTTPConnection(host, port, timeout=PATIENCE)
+    connection = HTTPConnection(host, port, timeout=SELF_PROBE_LIMIT)
     try:
         connection.request("GET", "/healthz", headers={"Connection": "close"})
         connection.getresponse()

@@ -24,7 +24,14 @@ from typing import NamedTuple
 import psutil
 
 from contentapi.conf import conf
-from contentapi.conf.timeouts import BEAT, KILL_DELAY, LINGER, ORPHAN_GRACE, WATCH_INTERVAL, derive_timeouts
+from contentapi.conf.timeouts import (
+    KILL_DELAY,
+    LIFE_SIGN_INTERVAL,
+    LINGER,
+    ORPHAN_GRACE,
+    WATCHDOG_INTERVAL,
+    derive_timeouts,
+)
 from contentapi.server.worker import WORKER
 
 JITTER = 0.1  # a worker's limit of requests is up to this part lower or higher, so that workers end at different times
@@ -62,7 +69,7 @@ class Watchdog:
 
     def run(self) -> None:
         while True:
-            time.sleep(WATCH_INTERVAL)
+            time.sleep(WATCHDOG_INTERVAL)
             for pid in self.observe(self.read()):
                 kill_worker(pid)
 
@@ -78,11 +85,11 @@ class Watchdog:
         """Count one step, in which some workers wrote. Return the process ids of the workers to kill."""
         if heard - self.silent.keys():
             self.on_ready()
-        self.silent = {pid: seconds + WATCH_INTERVAL for pid, seconds in self.silent.items()}
+        self.silent = {pid: seconds + WATCHDOG_INTERVAL for pid, seconds in self.silent.items()}
         self.silent |= dict.fromkeys(heard, 0.0)
         longest, fault = self.timeout, f"it gave no sign of life for {self.timeout:.0f} s"
         if self.seconds_left is not None:
-            self.seconds_left -= WATCH_INTERVAL
+            self.seconds_left -= WATCHDOG_INTERVAL
             longest, fault = -1.0 if self.seconds_left <= 0 else inf, "it did not end in time"
         overdue = [pid for pid, seconds in self.silent.items() if seconds > longest]
         for pid in overdue:
@@ -138,7 +145,7 @@ def run_heartbeat() -> None:
             is_old = True
             logger.info("Replacing worker %d: %s.", os.getpid(), reason)
             os.kill(WATCHDOG.master, signal.SIGHUP)  # replaces all workers: the others are nearly as old
-        time.sleep(BEAT)
+        time.sleep(LIFE_SIGN_INTERVAL)
     # The master was killed. This worker would serve its clients for a long time, and hold the port of the next master.
     time.sleep(ORPHAN_GRACE)
     os._exit(1)
@@ -160,11 +167,11 @@ class Progress:
 
     def is_made(self) -> bool:
         """Count one step, and return whether the master may know of it."""
-        self.retiring += BEAT if WORKER.is_retiring else 0.0
+        self.retiring += LIFE_SIGN_INTERVAL if WORKER.is_retiring else 0.0
         if WORKER.slots is not None:
             is_stalled = WORKER.slots.are_exhausted and WORKER.slots.released == self.released
             self.released = WORKER.slots.released
-            self.stalled = self.stalled + BEAT if is_stalled else 0.0
+            self.stalled = self.stalled + LIFE_SIGN_INTERVAL if is_stalled else 0.0
         return self.stalled <= self.stall and self.retiring <= self.end
 
 

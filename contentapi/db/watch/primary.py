@@ -22,10 +22,9 @@ from typing import Any
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
+from contentapi.conf.timeouts import ANSWER_LIMIT, QUESTION_INTERVAL
 from contentapi.db.watch.link import Connect, Connection
 from contentapi.db.watch.watch import (
-    ANSWER_LIMIT,
-    INTERVAL,
     PROBE,
     READ_STATE,
     DatabaseSilent,
@@ -57,7 +56,7 @@ class PrimaryWatch(Watch):
         self.failures = 0  # without a response between them
         self.latest: State | None = None
         # The newest states of one timeline, the oldest first, for somewhat longer than the accepted lag.
-        self.states: deque[State] = deque(maxlen=int((max_lag or 0) / INTERVAL) + 4)
+        self.states: deque[State] = deque(maxlen=int((max_lag or 0) / QUESTION_INTERVAL) + 4)
 
     def connect(self, parameters: dict[str, Any], connect: Connect) -> Any:
         """Return a connection, which is then watched. While the database is silent, raises `DatabaseSilent` at once."""

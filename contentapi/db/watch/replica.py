@@ -8,11 +8,11 @@ primary is gone, no lag can be measured; a replica that was in use then remains 
 import logging
 from time import monotonic
 
+from contentapi.conf.timeouts import OLDEST_STATE, REPLICA_PAUSE
 from contentapi.db.watch.primary import PrimaryWatch
-from contentapi.db.watch.watch import OLDEST_STATE, State, Watch
+from contentapi.db.watch.watch import State, Watch
 
 LOG = logging.getLogger("contentapi.replicas")
-PAUSE = 2.0  # seconds that a replica is left out after a read has failed on it
 RETURN_SHARE = 0.5  # of the accepted lag: a replica returns when it lags less, so that it does not come and go
 NO_REPLICA = "it is not a replica: it was promoted, or the address is wrong"
 
@@ -85,7 +85,7 @@ class ReplicaWatch(Watch):
         accepted = self.max_lag if was_in_use else self.max_lag * RETURN_SHARE
         return f"it lags more than {accepted:g} s" if lag is None or lag > accepted else ""
 
-    def leave_out(self, reason: str, *, pause: float = PAUSE) -> None:
+    def leave_out(self, reason: str, *, pause: float = REPLICA_PAUSE) -> None:
         with self.lock:
             self.paused_until = monotonic() + pause
             self.set_reason(reason)

@@ -7,12 +7,11 @@ from time import monotonic
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 
+from contentapi.conf.timeouts import REPLICA_CHECK_LIMIT
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
 from contentapi.db.watch.primary import PrimaryWatch
 from contentapi.db.watch.replica import NO_REPLICA, ReplicaWatch
 from contentapi.db.watch.watch import Watch
-
-TIME_LIMIT = 2.0  # seconds to look at a replica from a process that does not watch it
 
 
 class Servers:
@@ -71,7 +70,7 @@ def find_replica_faults() -> dict[str, str]:
 def look_once(alias: str) -> str:
     connection = DeadlineConnection(alias)
     try:
-        ((is_in_recovery,),) = connection.query("SELECT pg_is_in_recovery()", monotonic() + TIME_LIMIT)
+        ((is_in_recovery,),) = connection.query("SELECT pg_is_in_recovery()", monotonic() + REPLICA_CHECK_LIMIT)
     except (DatabaseUnavailable, QueryFailed) as error:
         return f"unreachable ({str(error).rstrip('.')})"
     finally:

@@ -13,6 +13,7 @@ from weakref import WeakSet
 import psycopg
 from psycopg.pq import TransactionStatus
 
+from contentapi.conf.timeouts import ANSWER_LIMIT, CONNECT_LIMIT, QUESTION_INTERVAL, RECONNECT_LIMIT, WATCH_INTERVAL
 from contentapi.db.watch.link import (
     LATE,
     Connect,
@@ -25,12 +26,6 @@ from contentapi.db.watch.link import (
 )
 
 LOG = logging.getLogger("contentapi.replicas")
-TICK = 0.25  # seconds between two looks
-INTERVAL = 0.5  # seconds between two questions
-ANSWER_LIMIT = 0.75  # seconds in which a server that works answers
-CONNECT_LIMIT = 1.25  # seconds that a request waits for a new connection
-RETRY_LIMIT = 2.0  # seconds in which the thread connects, for each host
-OLDEST_STATE = INTERVAL + TICK + ANSWER_LIMIT  # seconds: the age of a state when the next one, or its failure, is known
 
 PROBE = "SELECT pg_backend_pid()"  # through a pooler, this is not the process id of the connection
 # The insert position also covers a commit that does not wait for the disk (synchronous_commit = off).
@@ -93,7 +88,7 @@ class Watch:
             except Exception:
                 LOG.exception("The state of %s is unknown.", self.alias)
                 self.end_question()
-            self.stopping.wait(TICK)
+            self.stopping.wait(WATCH_INTERVAL)
 
     def stop(self) -> None:
         """End the thread and close its connection. A server process does not: the thread ends with it."""
@@ -131,7 +126,7 @@ class Watch:
         """Take the response to the question, or its failure, and ask again when it is time."""
         if self.is_asking:
             self.take_answer()
-        if not self.is_asking and self.must_ask() and monotonic() >= self.asked_at + INTERVAL:
+        if not self.is_asking and self.must_ask() and monotonic() >= self.asked_at + QUESTION_INTERVAL:
             self.is_asking, self.asked_at = True, monotonic()
             self.is_new = self.link.connection is None
             self.link.send(self.question)
@@ -151,7 +146,7 @@ class Watch:
             self.accept_failure(LATE.rstrip("."))
 
     def get_limit(self) -> float:
-        return max(self.answer_limit, RETRY_LIMIT * self.link.hosts) if self.is_new else self.answer_limit
+        return max(self.answer_limit, RECONNECT_LIMIT * self.link.hosts) if self.is_new else self.answer_limit
 
     def end_question(self) -> None:
         """Close the connection of the thread."""

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection as django_connection
 
-from contentapi.conf.timeouts import BEAT_LIMIT, JOB_PROGRESS_LIMIT
+from contentapi.conf.timeouts import HEARTBEAT_LIMIT, JOB_PROGRESS_LIMIT
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection
 from contentapi.health.heartbeat import Heartbeat, Progress, check_worker
 from contentapi.health.results import OK, CheckResult
@@ -45,13 +45,13 @@ def test_worker_that_beats_is_alive_and_one_that_stopped_is_not(connection: Dead
     assert make_heartbeat().beat(connection)
     assert check(connection) == OK
 
-    age(BEAT_LIMIT + 5, "beat_at")
+    age(HEARTBEAT_LIMIT + 5, "beat_at")
 
     result = check(connection)
     assert result.status == "failed"
     seconds = re.fullmatch(r"No worker process has been alive for (\d+) seconds\.", result.reason)
     assert seconds is not None
-    assert BEAT_LIMIT + 5 <= int(seconds[1]) < BEAT_LIMIT + 100
+    assert HEARTBEAT_LIMIT + 5 <= int(seconds[1]) < HEARTBEAT_LIMIT + 100
 
 
 def test_job_that_hangs_beats_but_is_a_failure_with_its_name(connection: DeadlineConnection) -> None:
@@ -144,14 +144,14 @@ def test_running_worker_beats_at_once_and_stops(connection: DeadlineConnection) 
         while not JobHeartbeat.objects.exists() and monotonic() < deadline:
             sleep(0.05)
         assert check(connection) == OK
-    age(BEAT_LIMIT + 1, "beat_at")
+    age(HEARTBEAT_LIMIT + 1, "beat_at")
     assert check(connection).status == "failed"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_retired_worker_is_not_expected(connection: DeadlineConnection, capsys: pytest.CaptureFixture[str]) -> None:
     make_heartbeat().beat(connection)
-    age(BEAT_LIMIT + 1, "beat_at")
+    age(HEARTBEAT_LIMIT + 1, "beat_at")
 
     call_command("worker", "--retire")
 

@@ -26,7 +26,7 @@ PATHS = ("/healthz", "/readyz")
 @pytest.fixture(autouse=True)
 def new_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin each test without cached results, and give the checks enough time on a busy machine."""
-    for limit in ("TIME_LIMIT", "DATABASE_TIME"):
+    for limit in ("READINESS_LIMIT", "READINESS_DATABASE_LIMIT"):
         monkeypatch.setattr(readiness, limit, 60)
     get_readiness.cache_clear()
 

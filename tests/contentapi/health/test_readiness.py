@@ -8,8 +8,9 @@ from threading import enumerate as list_threads
 import pytest
 from pytest_django import Settings
 
+from contentapi.conf.timeouts import READINESS_MAX_AGE
 from contentapi.health import readiness
-from contentapi.health.readiness import CACHE_TIME, BackgroundCheck, Readiness
+from contentapi.health.readiness import BackgroundCheck, Readiness
 from contentapi.health.results import OK, CheckResult, Results, failed
 from tests.environment import set_environment
 
@@ -55,7 +56,7 @@ def test_result_is_read_again_after_the_cache_time(check: ControlledCheck) -> No
     check.released.set()
     parts = Readiness([check])
     parts.read()
-    check.ended_at -= CACHE_TIME
+    check.ended_at -= READINESS_MAX_AGE
     check.result = failed("It broke.")
 
     assert parts.read() == {"part": failed("It broke.")}
@@ -65,10 +66,10 @@ def test_check_that_hangs_delays_the_first_request_only_and_is_not_started_twice
     check: ControlledCheck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parts = Readiness([check, (quick := ControlledCheck("quick"))])
-    monkeypatch.setattr(readiness, "CACHE_TIME", 10**6)
+    monkeypatch.setattr(readiness, "READINESS_MAX_AGE", 10**6)
     quick.released.set()
     Readiness([quick]).read()
-    monkeypatch.setattr(readiness, "TIME_LIMIT", 0.2)
+    monkeypatch.setattr(readiness, "READINESS_LIMIT", 0.2)
     waits, wait = list[float](), check.ended.wait
 
     def note_and_wait(limit: float) -> bool:

@@ -28,7 +28,7 @@ def listener(request: pytest.FixtureRequest) -> Iterator[socket.socket]:
 
 @pytest.fixture(autouse=True)
 def settle_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listen_queue, "SETTLE", SETTLE)
+    monkeypatch.setattr(listen_queue, "HANDSHAKE_LIMIT", SETTLE)
 
 
 def connect(listener: socket.socket, timeout: float = 60) -> socket.socket:

@@ -111,7 +111,7 @@ def test_server_that_sends_a_status_responds(port: int, address: str) -> None:
 def test_server_that_accepts_and_stays_silent_does_not_respond(
     silent_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(systemd, "PATIENCE", 0.2)
+    monkeypatch.setattr(systemd, "SELF_PROBE_LIMIT", 0.2)
 
     assert not systemd.is_responding("127.0.0.1", silent_port)
 

@@ -5,14 +5,14 @@ from multiprocessing import get_context
 
 import pytest
 
-from contentapi.conf.timeouts import BEAT, LINGER, WATCH_INTERVAL
+from contentapi.conf.timeouts import LIFE_SIGN_INTERVAL, LINGER, WATCHDOG_INTERVAL
 from contentapi.db.engine.slots import ConnectionSlots
 from contentapi.server import watchdog
 from contentapi.server.watchdog import PROCESS_ID, Limits, Progress, Watchdog, choose_limits
 from contentapi.server.worker import WORKER
 
 PID = 12345
-STEPS = round(30 / WATCH_INTERVAL)  # of the time-out of a worker
+STEPS = round(30 / WATCHDOG_INTERVAL)  # of the time-out of a worker
 MB = 1_000_000
 
 
@@ -106,7 +106,7 @@ def test_worker_without_a_free_slot_makes_no_progress_after_the_longest_operatio
     slots.unused = 0
 
     progress = Progress()
-    assert count_steps(progress) == round(progress.stall / BEAT) + 1
+    assert count_steps(progress) == round(progress.stall / LIFE_SIGN_INTERVAL) + 1
     assert progress.stall == 100  # the master waits for another 30 s
 
 
@@ -123,7 +123,7 @@ def test_released_slot_is_progress(slots: ConnectionSlots) -> None:
 def test_worker_that_does_not_end_makes_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WORKER, "is_retiring", True)
 
-    assert count_steps(Progress()) == round((30 + LINGER) / BEAT)
+    assert count_steps(Progress()) == round((30 + LINGER) / LIFE_SIGN_INTERVAL)
 
 
 def test_worker_is_replaced_at_its_limits() -> None:

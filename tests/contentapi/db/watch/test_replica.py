@@ -4,9 +4,10 @@ import time
 
 import pytest
 
+from contentapi.conf.timeouts import OLDEST_STATE
 from contentapi.db.watch.primary import GONE_AFTER, PrimaryWatch
 from contentapi.db.watch.replica import ReplicaWatch
-from contentapi.db.watch.watch import OLDEST_STATE, State
+from contentapi.db.watch.watch import State
 
 
 class Watched:
