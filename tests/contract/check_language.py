@@ -140,8 +140,10 @@ NAMES = {
 # Names of constants that said neither what they limit nor what they belong to. Several modules had the same name.
 CONSTANTS = {
     "BATCH": "ROWS_PER_STATEMENT, POSTS_PER_TRANSACTION",
+    "INTERVAL": "a name of contentapi/conf/timeouts.py",
     "LOCK": "LOCK_FILE, LOCK_SOURCE",
     "METHODS": "ALLOWED_METHODS, RESOURCE_METHODS",
+    "TIME_LIMIT": "a name of contentapi/conf/timeouts.py",
 }
 
 # Where modules are now.
