@@ -4,10 +4,11 @@ import logging
 from functools import partial
 from threading import Event
 
-from blog import moderation, services
+from blog import services
 from blog.files import job_worker, jobs
 from blog.history import trash
 from blog.search.indexing import SearchIndexer
+from blog.services import moderation
 from contentapi.conf.timeouts import IMPORT_INTERVAL, PUBLICATION_INTERVAL, PURGE_INTERVAL, SEARCH_INTERVAL
 from contentapi.core.identity import WORKER
 from contentapi.worker.jobs import Job

@@ -11,11 +11,12 @@ from django.urls import reverse
 from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import display
 
-from blog import moderation, selectors, services
+from blog import selectors, services
 from blog.desk import queries
 from blog.desk.filters import DayFilter
 from blog.models import Comment, CommentState, Post
-from blog.moderation import Moderation
+from blog.services import moderation
+from blog.services.moderation import Moderation
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.identity import Actor
@@ -33,7 +34,7 @@ STATES = {
 
 
 def perform_together(service: Callable[..., Moderation]) -> Perform:
-    """Return a function that calls a service of `blog.moderation` once for all comments."""
+    """Return a function that calls a service of `blog.services.moderation` once for all comments."""
 
     def perform(actor: Actor, comments: Sequence[Comment], _: Mapping[str, Any], log: Log) -> Outcome:
         moderated = service(actor=actor, comment_ids=[str(comment.pk) for comment in comments])

@@ -6,7 +6,7 @@ validates, writes and returns the model.
 """
 
 from blog.services.authors import create_author, delete_author, edit_author
-from blog.services.comments import add_comment, change_comment_state, delete_comment
+from blog.services.comments import add_comment, delete_comment
 from blog.services.posts import (
     attribute_change,
     count_publication,

@@ -50,7 +50,7 @@ def delete_comment(
 ) -> str:
     """Delete a visible comment; with `post_id`, only a comment of this post. Returns its id. Raises `NotFound`.
 
-    `blog.moderation` can restore it for some time.
+    `blog.services.moderation` can restore it for some time.
     """
     comment = get_comment_for_update(actor, comment_id, "delete comments", post_id=post_id)
     owner, post_owner = comment.author.user_id, comment.post.author.user_id

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from blog import moderation
 from blog.models import Comment, Post
-from blog.moderation import Moderation
+from blog.services import moderation
+from blog.services.moderation import Moderation
 from contentapi.core.identity import OPERATOR, Actor
 from tests.factories import make_comment, make_post
 

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from blog import moderation, services
+from blog import services
 from blog.models import Comment, DeletedComment
+from blog.services import moderation
 from contentapi.core.errors import Forbidden
 from contentapi.core.identity import OPERATOR, Role
 from tests.blog.comments_in_states import action, make_comment_in

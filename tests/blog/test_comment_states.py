@@ -7,10 +7,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from blog import moderation, selectors, services
+from blog import selectors, services
 from blog.desk import queries
 from blog.models import Author, Comment, CommentState
-from blog.moderation import Moderation, Refusal
+from blog.services import moderation
+from blog.services.moderation import Moderation, Refusal
 from contentapi.core.errors import ApiError, NotFound, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Role, Scope
 from tests.blog.comments_in_states import ACTIONS, action, make_comment_in

@@ -7,9 +7,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from blog import moderation, services
+from blog import services
 from blog.history import versions
 from blog.models import Author, Comment, Post, PostSource, PostVersion
+from blog.services import moderation
 from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.blog.post_deletions import TRANSACTIONS, delete, list_deleted, restore

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection, models, transaction
 
-from blog import moderation, selectors
+from blog import selectors
 from blog.models import MAX_BODY, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostSource, PostStatus
 from blog.projections import POST_ORDERS, select_newest_visible_posts, select_oldest_visible_comments
+from blog.services import moderation
 from contentapi.core import policy
 from contentapi.core.errors import get_constraint_name
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor

@@ -6,11 +6,12 @@ from threading import Event as Flag
 from django.urls import reverse
 from django.utils import timezone
 
-from blog import moderation, services
+from blog import services
 from blog.files import jobs, undoing
 from blog.files.job_worker import work_on_imports
 from blog.history import trash
 from blog.models import CommentState, ImportJob, ImportState, Post, PostStatus, PostVersion
+from blog.services import moderation
 from contentapi.core.identity import OPERATOR, WORKER
 from contentapi.monitoring.audit import Event
 from tests.blog.archives import build_archive

@@ -13,8 +13,9 @@ from django.db import transaction
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from blog import moderation, services
+from blog import services
 from blog.history import trash
+from blog.services import moderation
 from contentapi import settings as project
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import OPERATOR, WORKER

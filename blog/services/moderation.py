@@ -13,8 +13,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from blog import selectors, services
+from blog import selectors
 from blog.models import Comment, CommentState
+from blog.services.comments import change_comment_state
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
@@ -78,7 +79,7 @@ def change_states(
             moderation.refused.append(Refusal(comment, reason))
         else:
             moderation.changed.append(comment)
-    services.change_comment_state(moderation.changed, new, actor)
+    change_comment_state(moderation.changed, new, actor)
     return moderation
 
 
