@@ -26,7 +26,31 @@ def install_axe(folder: Path) -> str:
 def list_serious_findings(page: Page, axe: str) -> list[str]:
     """Return the serious findings of a page whose context bypasses its policy."""
     page.evaluate(axe)
-    found: dict[str, Any] = page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})")
+    return run_axe(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"])
+
+
+def list_serious_findings_of_the_desk(page: Page, axe: str) -> list[str]:
+    """Return the findings of a light page of the desk, and those of its colours after a change to dark ones."""
+    light = list_serious_findings(page, axe)
+    page.emulate_media(color_scheme="dark")
+    page.evaluate(DARKEN)
+    dark = run_axe(page, {"type": "rule", "values": ["color-contrast"]})
+    page.emulate_media(color_scheme="light")
+    page.evaluate("document.documentElement.classList.remove('dark')")
+    return light + [f"dark {finding}" for finding in dark]
+
+
+# The desk chooses its colours when a page is opened. A transition would show colours between both.
+DARKEN = """() => {
+  const style = document.createElement("style");
+  style.textContent = "* { transition: none !important }";
+  document.head.append(style);
+  document.documentElement.classList.add("dark");
+}"""
+
+
+def run_axe(page: Page, rules: list[str] | dict[str, Any]) -> list[str]:
+    found: dict[str, Any] = page.evaluate("rules => axe.run({runOnly: rules})", rules)
     return [
         f"{rule['id']}: {node['html'][:160]}"
         for rule in found["violations"]

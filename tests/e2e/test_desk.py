@@ -3,13 +3,12 @@
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 from zipfile import ZipFile
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.accessibility import find_keyboard_trap, install_axe, list_serious_findings
+from tests.e2e.accessibility import find_keyboard_trap, install_axe, list_serious_findings_of_the_desk
 from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.desk_pages import (
@@ -53,11 +52,11 @@ def list_findings_of_progress(page: Page, axe: str, run: Run, folder: Path) -> d
         page.set_viewport_size({"width": width, "height": height})
         page.reload()
         assert page.evaluate("document.documentElement.scrollWidth") <= width, width
-        findings[f"progress of an import {width}"] = list_serious_findings(page, axe)
+        findings[f"progress of an import {width}"] = list_serious_findings_of_the_desk(page, axe)
         expect(page.get_by_role("heading", name="The files are being checked")).to_be_visible()
     page.get_by_role("button", name="Cancel the import").click()
     expect(page.get_by_role("heading", name="The import was cancelled")).to_be_visible()
-    findings["cancelled import"] = list_serious_findings(page, axe)
+    findings["cancelled import"] = list_serious_findings_of_the_desk(page, axe)
     return findings
 
 
@@ -72,22 +71,20 @@ def list_findings_on_a_phone(page: Page, axe: str, run: Run, post: str, name: st
         page.get_by_role("button", name="Take over the other version").click()
         expect(page.locator("#my-text")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
-    return list_serious_findings(page, axe)
+    return list_serious_findings_of_the_desk(page, axe)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_of_the_admin_have_no_serious_finding(
-    checkout: Checkout, browser: Browser, axe: str, scheme: Any, tmp_path: Path
+    checkout: Checkout, browser: Browser, axe: str, tmp_path: Path
 ) -> None:
     run = checkout.run().wait_until_ready()
-    context = browser.new_context(color_scheme=scheme, bypass_csp=True)
+    context = browser.new_context(color_scheme="light", bypass_csp=True)
     page = context.new_page()
     page.goto(f"http://localhost:{run.port}/admin/")
-    findings = {f"{scheme} login": list_serious_findings(page, axe)}
+    findings = {"login": list_serious_findings_of_the_desk(page, axe)}
     log_in(page, run, checkout)
     ids = {"post": write_history(page, run), **find_rows(page, run), **import_site(page, run, tmp_path)}
-    for name, found in list_findings_of_progress(page, axe, run, tmp_path).items():
-        findings[f"{scheme} {name}"] = found
+    findings |= list_findings_of_progress(page, axe, run, tmp_path)
 
     for name, path in PAGES.items():
         for width, height in WIDTHS.items():
@@ -97,22 +94,22 @@ def test_pages_of_the_admin_have_no_serious_finding(
             assert response.ok is (name != "not found"), (name, response.status)
             page.evaluate(WIDEN_IDS)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
-            findings[f"{scheme} {name} {width}"] = list_serious_findings(page, axe)
+            findings[f"{name} {width}"] = list_serious_findings_of_the_desk(page, axe)
 
     page.goto(f"http://localhost:{run.port}/admin/blog/post/")
     page.locator("input.action-select").first.check()
-    findings[f"{scheme} actions"] = list_serious_findings(page, axe)
+    findings["actions"] = list_serious_findings_of_the_desk(page, axe)
     page.get_by_role("button", name="Filters").click()
     expect(page.locator("#changelist-filter")).to_be_visible()
-    findings[f"{scheme} filters"] = list_serious_findings(page, axe)
+    findings["filters"] = list_serious_findings_of_the_desk(page, axe)
     for name in ("schedule", "conflict", "taken over"):
-        findings[f"{scheme} {name}"] = list_findings_on_a_phone(page, axe, run, ids["post"], name)
+        findings[name] = list_findings_on_a_phone(page, axe, run, ids["post"], name)
     page.goto(f"http://localhost:{run.port}/admin/users/apikey/add/")
     page.locator("#id_name").fill("My blog")
     page.get_by_role("button", name="Save").click()
     page.get_by_role("button", name="Copy the key").click()
     expect(page.get_by_role("button", name=re.compile("Copied|Selected"))).to_be_visible()
-    findings[f"{scheme} created key"] = list_serious_findings(page, axe)
+    findings["created key"] = list_serious_findings_of_the_desk(page, axe)
     assert {name: found for name, found in findings.items() if found} == {}
 
 
