@@ -17,7 +17,7 @@ THOROUGH ?= thorough or property
 TENTHS ?= 10
 BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 
-.PHONY: help run pages test test-servers coverage thorough mutation audit slow-path bench hostile scale drill clients check format lock installed installed-dev python-present
+.PHONY: help run pages test test-servers coverage thorough mutation audit slow-path bench bench-history hostile scale drill clients check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
@@ -30,6 +30,7 @@ help:
 	@echo "make mutation change the code in small ways; each change must make a test fail"
 	@echo "make audit    look up known vulnerabilities of the locked dependencies"
 	@echo "make bench    compare this server with other GraphQL servers: see benchmarks/README.md"
+	@echo "make bench-history add the cost of a request at this commit to benchmarks/history.csv; needs valgrind"
 	@echo "make hostile  attack the server, and measure the requests of another client"
 	@echo "make scale    start two hosts with replicas, PgBouncer and Redis; measure reads and a failover"
 	@echo "make drill    break parts of a deployment under load, and count what clients lose: see docs/faults.md"
@@ -74,6 +75,9 @@ bench: installed
 		$(if $(CONDITIONS),--conditions $(CONDITIONS)) $(if $(TRANSPORTS),--transports $(TRANSPORTS)) \
 		$(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS)) \
 		$(if $(CHECK_ONLY),--check-only)
+
+bench-history: installed
+	@exec $(VENV_PYTHON) -m benchmarks.history $(if $(CHECK_ONLY),--check)
 
 hostile: installed
 	@exec $(VENV_PYTHON) -m benchmarks.hostile $(if $(SERVERS),--servers $(SERVERS)) $(if $(ATTACKS),--attacks $(ATTACKS)) \

@@ -15,11 +15,13 @@ from benchmarks.options import Options, read_options
 from benchmarks.places import LOGS, RESULTS, WORK
 from benchmarks.plan import MAIN, Step, count_seconds
 from benchmarks.postgres import SOCKET, TCP
-from benchmarks.processes import DATABASE_CORE, SERVER_CORE
+from benchmarks.processes import DATABASE_CORE, SERVER_CORE, measure_load
 from benchmarks.report import report, write
 from benchmarks.servers import PEERS_BY_NAME, REFERENCE, Peer, Server
 from benchmarks.summary import summarise
 
+LARGEST_LOAD = 0.3  # cores that other programs use
+LOAD_SECONDS = 3.0  # for which their load is measured
 Key = tuple[str, str]  # a server's name and its transport to PostgreSQL
 
 
@@ -93,6 +95,8 @@ def require_supported_machine(options: Options) -> None:
         problem = "The benchmark needs two cores, 0 and 1: one for the server, one for PostgreSQL and the load."
     elif not options.check_only and not shutil.which("wrk"):
         problem = "wrk, the load generator, is not installed: apt-get install wrk (or brew install wrk)."
+    elif not options.check_only and (load := measure_load(LOAD_SECONDS)) > LARGEST_LOAD:
+        problem = f"Other programs use {load:.1f} cores; the benchmark needs an idle machine (at most {LARGEST_LOAD})."
     if problem:
         print(problem, file=sys.stderr)
         sys.exit(2)

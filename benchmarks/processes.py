@@ -1,6 +1,7 @@
 """Reads the CPU time and memory of processes and the busy time of a core from the kernel. Linux only."""
 
 import os
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -50,3 +51,11 @@ def pin(processes: Iterable[psutil.Process], core: int) -> None:
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             process.cpu_affinity([core])
+
+
+def measure_load(seconds: float) -> float:
+    """Wait for some seconds. Return the processor time that programs used meanwhile for each second: 1 is a core."""
+    cores = range(os.cpu_count() or 1)
+    before = sum(map(busy_seconds, cores))
+    time.sleep(seconds)
+    return (sum(map(busy_seconds, cores)) - before) / seconds

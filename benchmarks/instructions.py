@@ -1,0 +1,141 @@
+"""`python -m benchmarks.instructions`: count the processor instructions of four requests, without PostgreSQL's.
+
+Each request goes through the complete WSGI application, with its rate limits, in a process under valgrind's callgrind.
+The numbers do not depend on the load of the machine: two runs differ by less than 1 %. It needs valgrind.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.inside import send
+from benchmarks.places import ROOT, WORK
+from benchmarks.workloads import CREATE, PAGE, POST
+
+WARM_UP, REQUESTS = 30, 60  # of each kind
+KINDS = ("post", "page10", "create", "rest")
+VALGRIND = "valgrind --quiet --tool=callgrind --instr-atstart=no --separate-threads=yes".split()
+MEASURED = (sys.executable, "-m", "benchmarks.instructions", "--measured")
+ENVIRONMENT = {
+    "CONTENTAPI_LOG_SAMPLE": "0",
+    "CONTENTAPI_VAR": str(WORK / "instructions"),
+    "PYTHONHASHSEED": "0",
+} | {f"CONTENTAPI_RATE_{limit}": "999999999/minute" for limit in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--profiles", type=Path, metavar="FOLDER", help="keep the profiles, for callgrind_annotate")
+    parser.add_argument("--measured", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.measured:
+        send_measured_requests()
+        return
+    print("| Request | Thousands of instructions |\n|---|--:|")
+    for kind, instructions in count_instructions(arguments.profiles).items():
+        print(f"| {kind} | {instructions / 1000:,.0f} |")
+
+
+def count_instructions(profiles: Path | None = None) -> dict[str, float]:
+    """Return the instructions of a request of each kind."""
+    environment = os.environ | ENVIRONMENT
+    for command in (["migrate", "--noinput"], ["load_demo"]):
+        subprocess.run(
+            [sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True, stdout=sys.stderr
+        )
+    with TemporaryDirectory() as temporary:
+        folder = (profiles or Path(temporary)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        command = [*VALGRIND, f"--callgrind-out-file={folder}/out", *MEASURED]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, cwd=ROOT, env=environment, **pipes) as process:  # type: ignore[call-overload]
+            for option in process.stdout:
+                control(process.pid, option.strip())
+                print(file=process.stdin, flush=True)
+        if process.returncode:
+            sys.exit("The measured process failed.")
+        return dict(zip(KINDS, map(read_total, list_profiles(folder)), strict=True))
+
+
+def control(process_id: int, option: str) -> None:
+    """Let callgrind begin or end to count, or write what it has counted."""
+    subprocess.run(["callgrind_control", option, str(process_id)], check=True, capture_output=True)  # noqa: S607
+
+
+def list_profiles(folder: Path) -> Iterator[Path]:
+    """Return the profile of the first thread for each kind of request."""
+    for number in range(1, len(KINDS) + 1):
+        yield folder / f"out.{number}-01"
+
+
+def read_total(profile: Path) -> float:
+    totals = next(line for line in profile.read_text().splitlines() if line.startswith("totals:"))
+    return int(totals.split()[1]) / REQUESTS
+
+
+# --- In the process under valgrind
+
+
+def send_measured_requests() -> None:
+    from contentapi.wsgi import application
+
+    requests = make_requests(application)
+    for kind in KINDS:
+        repeat(requests[kind], WARM_UP)
+    for kind in KINDS:
+        ask("--instr=on")
+        repeat(requests[kind], REQUESTS)
+        ask(f"--dump={kind}")
+        ask("--instr=off")
+
+
+def make_requests(application: object) -> dict[str, Callable[[], None]]:
+    from blog.models import Post, PostStatus
+    from contentapi.demo import AUTHOR
+    from users.selectors import get_user_by_email
+    from users.tokens import issue_token
+
+    token = {"HTTP_AUTHORIZATION": f"Bearer {issue_token(user=get_user_by_email(AUTHOR), ttl=3600)}"}
+    post_id = str(Post.objects.filter(status=PostStatus.PUBLISHED).earliest("pk").pk)
+    numbers = count()
+
+    def build(query: str, values: dict[str, object], headers: dict[str, str]) -> Callable[[], None]:
+        def call() -> None:
+            body = json.dumps({"query": query, "variables": values, "extensions": {"n": next(numbers)}}).encode()
+            varied = {
+                "HTTP_TRACEPARENT": f"00-{next(numbers):032x}-{1:016x}-00",
+                "HTTP_ORIGIN": "http://localhost:8000",
+            }
+            send(application, body, varied | headers)
+
+        return call
+
+    new = {"title": "A benchmark post", "body": "A new post. " * 120}
+    resource = {"REQUEST_METHOD": "GET", "PATH_INFO": f"/posts/{post_id}", "CONTENT_LENGTH": "0"}
+    return {
+        "post": build(POST, {"id": post_id}, {}),
+        "page10": build(PAGE, {"limit": 10, "status": "published"}, {}),
+        "create": build(CREATE, {"input": new}, token),
+        "rest": lambda: send(application, b"", resource),
+    }
+
+
+def repeat(request: Callable[[], None], times: int) -> None:
+    for _ in range(times):
+        request()
+
+
+def ask(option: str) -> None:
+    """Ask the other process to control callgrind, and wait until it has done so."""
+    print(option, flush=True)
+    sys.stdin.readline()
+
+
+if __name__ == "__main__":
+    main()
