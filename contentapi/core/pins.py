@@ -1,7 +1,8 @@
 """Users whose reads go to the primary because they have written a moment ago.
 
 A write sets a key in Redis, so that every process knows it. The key lives until each replica that is in use has
-replayed the write. While Redis fails, and for as long afterwards, it is not known who has written.
+replayed the write. While Redis fails, and for the life of a key afterwards, `Pins.has` returns None: keys
+may be missing.
 """
 
 import logging

@@ -1,1 +1,1 @@
-"""The background process: jobs that apps declare, each in a thread of its own, with its interval and heartbeat"""
+"""The background process: jobs that apps declare, each in a thread of its own, with its interval and heartbeat."""

@@ -1,1 +1,1 @@
-"""Whether each PostgreSQL server is there, how far it is, and who may be read."""
+"""Watches the PostgreSQL servers: whether they respond, their lag, and which replicas serve reads."""

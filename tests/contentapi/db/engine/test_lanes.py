@@ -1,7 +1,7 @@
 """The lanes of expensive requests and of new documents: limits, refusals, and the order of arrival."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Lock
 from typing import Any
@@ -15,19 +15,9 @@ from contentapi.db.engine.slots import (
     NoSlotAvailable,
     enter_expensive_lane,
     enter_preparation_lane,
-    uninstall_connections,
 )
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def slots() -> Iterator[ConnectionSlots]:
-    slots = ConnectionSlots(2, patience=60)
-    yield slots
-    for wrappers in slots.idle.values():
-        for wrapper in wrappers.values():
-            wrapper.close()
+pytestmark = pytest.mark.usefixtures("own_connection")
 
 
 def run_expensive(slots: ConnectionSlots, work: Callable[[], Any]) -> Any:
@@ -228,12 +218,3 @@ def test_lanes_do_nothing_outside_of_a_server() -> None:
     enter_expensive_lane()
 
     assert connections["default"] is own
-
-
-@pytest.fixture(autouse=True)
-def own_connection(db: None) -> Iterator[None]:  # noqa: ARG001
-    """Restore the connection of the test's thread, to which some tests lease a slot."""
-    own = connections["default"]
-    yield
-    uninstall_connections()
-    connections["default"] = own

@@ -1,7 +1,6 @@
 """Connection slots: many threads, few connections, in the order of arrival."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event, Lock
 from typing import Any
@@ -12,16 +11,7 @@ from django.db import connection, connections
 from contentapi.db.engine.slots import ConnectionSlots, Lease, NoSlotAvailable, uninstall_connections
 from contentapi.db.engine.thread_connections import get_connection
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def slots() -> Iterator[ConnectionSlots]:
-    slots = ConnectionSlots(2, patience=60)
-    yield slots
-    for wrappers in slots.idle.values():
-        for wrapper in wrappers.values():
-            wrapper.close()
+pytestmark = pytest.mark.usefixtures("own_connection")
 
 
 def read_backend(slots: ConnectionSlots) -> tuple[int, bool]:
@@ -148,12 +138,3 @@ def test_thread_has_no_leased_connection_after_its_request(slots: ConnectionSlot
         go_on.set()
 
     assert left.result() == []
-
-
-@pytest.fixture(autouse=True)
-def own_connection(db: None) -> Iterator[None]:  # noqa: ARG001
-    """Restore the connection of the test's thread, to which some tests lease a slot."""
-    own = connections["default"]
-    yield
-    uninstall_connections()
-    connections["default"] = own
