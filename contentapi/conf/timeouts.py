@@ -24,7 +24,7 @@ KNOWN_BROWSER_LIFETIME = 180 * 24 * 3600  # without a login
 LAST_USE_INTERVAL = timedelta(minutes=1)  # between two updates of the last use of an API key
 
 # Stored requests
-IDEMPOTENCY_RETENTION = timedelta(hours=24)  # of the response to a POST with a key
+IDEMPOTENCY_RETENTION = timedelta(hours=24)  # of the response to a write with a key
 DOCUMENT_LIFETIME = 7 * 24 * 3600  # of a persisted document in Redis
 
 # Content
