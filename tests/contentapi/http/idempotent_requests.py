@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from tests.graphql_requests import GraphQLResponse, post_to_graphql
 from tests.resources import RestResponse, send_request
 
 NEW = {"title": "Hello", "body": "A first post."}
@@ -16,3 +17,10 @@ def send_with_key(
 
 
 send_post = partial(send_with_key, "POST")
+
+
+def send_operation(
+    query: str, credential: str, idempotency_key: str = "one", *, variables: Any = None, **members: Any
+) -> GraphQLResponse:
+    body = {"query": query, "variables": variables, **members}
+    return post_to_graphql(body, X_API_Key=credential, Idempotency_Key=idempotency_key)
