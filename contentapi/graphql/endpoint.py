@@ -174,17 +174,18 @@ def execute_operation(
     """
     variables = request.variables or {}
     cost, introspection = charge_cost(operation, variables, account, before_work)
-    respond = partial(build_result_response, extensions={"cost": cost} if is_cost_requested(request) else None)
-    is_hidden = conf.environment.contentapi_introspection == "off"
-    execute = partial(operation.execute, variables, hide_suggestions=is_hidden, introspection=introspection)
-    actor = context["actor"]
+    extensions = {"cost": cost} if request.extensions and request.extensions.get("cost") is True else None
+    actor, is_hidden = context["actor"], conf.environment.contentapi_introspection == "off"
+    if operation.cost.writes:
+        actor = actor.through("GraphQL")
+        context = {"actor": actor}
+    execute = partial(operation.execute, variables, context, hide_suggestions=is_hidden, introspection=introspection)
     if not operation.cost.writes:
-        return respond(read(actor.user_id, partial(execute, context)))
-    actor = actor.through("GraphQL")
-    execute = partial(execute, {"actor": actor})
+        return build_result_response(read(actor.user_id, execute), extensions)
     try:
         if key is None and not operation.is_atomic:
-            return respond(execute())
+            return build_result_response(execute(), extensions)
+        respond = partial(build_result_response, extensions=extensions)
         digest = hash_request(operation.digest.hex(), variables)
         return OneTransaction(execute, respond, is_atomic=operation.is_atomic).run(actor, key, digest)
     finally:
@@ -207,10 +208,6 @@ def charge_cost(
     if cost > conf.environment.contentapi_max_cost // EXPENSIVE_SHARE:
         enter_expensive_lane()
     return cost, introspection
-
-
-def is_cost_requested(request: GraphQLRequest) -> bool:
-    return (request.extensions or {}).get("cost") is True
 
 
 def build_result_response(result: ExecutionResult, extensions: dict[str, Any] | None) -> Response:
