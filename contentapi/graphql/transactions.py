@@ -21,6 +21,7 @@ from contentapi.core.errors import Unavailable, to_api_error
 from contentapi.core.identity import Actor
 from contentapi.db.engine.transactions import lost_against_another, run_transaction
 from contentapi.graphql.errors import find_cause
+from contentapi.graphql.limits import build_limit_error
 from contentapi.http.idempotency import is_storable, replay_or_execute
 from contentapi.http.response import Response
 
@@ -70,7 +71,7 @@ class OneTransaction:
         try:
             if key is None:
                 return run_transaction(self.attempt)
-            return replay_or_execute(actor, key, request, self.attempt, self.render)
+            return replay_or_execute(actor, key, request, self.attempt_to_store, self.render)
         except OperationAborted as aborted:
             return self.respond(ExecutionResult(None, list(aborted.errors)))
         except DatabaseError as error:  # of the transaction, such as its COMMIT
@@ -84,6 +85,15 @@ class OneTransaction:
             raise OperationAborted(result.errors) from next(filter(lost_against_another, causes), None)
         return self.respond(result)
 
+    def attempt_to_store(self) -> Response:
+        """Execute the operation, and abort it if its response is too large to be stored."""
+        response = self.attempt()
+        size, most = len(response.body), conf.environment.contentapi_max_body
+        if size > most:
+            what = "response in bytes with an Idempotency-Key"
+            raise OperationAborted([TransactionFailed(build_limit_error(what, size, most, "contentapi_max_body"))])
+        return response
+
     def render(self, error: Exception) -> Response | None:
         """Return the response to an error of `attempt`, if it may be stored."""
         if not isinstance(error, OperationAborted) or has_unstored(error.errors):
@@ -92,7 +102,7 @@ class OneTransaction:
 
 
 class TransactionFailed(GraphQLError):
-    """The transaction could not begin or commit. No field is the reason, but the operation was executed."""
+    """The transaction was rolled back after the operation was executed. No field is the reason."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__("", original_error=cause)

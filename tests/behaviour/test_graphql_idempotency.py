@@ -139,6 +139,18 @@ def test_server_error_ends_the_operation_and_leaves_nothing(key: str) -> None:
     assert (list(retried.data), retried.headers.get(REPLAYED)) == (["a", "b", "c"], None)
 
 
+def test_response_that_is_too_large_to_be_stored_is_refused(key: str, settings: Settings) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_body=1000)
+    query = f'mutation {{ createPost(input: {{title: "A", body: "{"x" * 400}"}}) {{ a: body b: body c: body }} }}'
+
+    first, again = [send_operation(query, key) for _ in range(2)]
+
+    assert (first.status, first.codes, first.body["data"]) == (400, ["LIMIT_EXCEEDED"], None)
+    assert "; at most 1000 is allowed (CONTENTAPI_MAX_BODY)." in first.body["errors"][0]["message"]
+    assert (again.body, again.headers[REPLAYED]) == (first.body, "true")
+    assert not Post.objects.exists()
+
+
 def test_429_is_not_stored(key: str, settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="1/minute")
     send_post("/posts", NEW, key, "another")
