@@ -9,7 +9,7 @@ from typing import Any
 
 from contentapi.conf import environment
 from contentapi.conf.secret_files import read_or_create
-from contentapi.conf.timeouts import derive_timeouts
+from contentapi.conf.timeouts import PASSWORD_LINK_LIFETIME, SMTP_TIMEOUT, derive_timeouts
 from contentapi.core.identity import Scope
 from contentapi.theme import UNFOLD  # noqa: F401 - a setting
 
@@ -152,6 +152,9 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
+PASSWORD_RESET_TIMEOUT = round(PASSWORD_LINK_LIFETIME.total_seconds())
+globals().update(environment.parse_email_url(ENVIRONMENT.email_url))  # EMAIL_BACKEND and what it needs
+EMAIL_TIMEOUT = SMTP_TIMEOUT
 LOGIN_URL = LOGIN_REDIRECT_URL = "/oauth/login"
 SESSION_ENGINE = "contentapi.auth.sessions"
 CSRF_FAILURE_VIEW = "users.pages.handle_csrf_failure"

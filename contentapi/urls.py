@@ -27,6 +27,7 @@ urlpatterns = [
     path("openapi.json", openapi),
     path("docs", docs),
     path(".well-known/jwks.json", jwks),
+    path("", include("users.urls")),
     path("admin/", admin.site.urls),
     path("", include("users.oauth.urls")),
     *(path(route, view) for route, view in RESOURCES.items()),

@@ -21,6 +21,7 @@ from contentapi.monitoring.audit import Event, record_event
 from contentapi.rate_limits.account import Reservation
 from contentapi.rate_limits.limits import LOGIN, LOGIN_ACCOUNT, LOGIN_ADDRESS, Limit
 from users.known_browsers import find_known_browser, remember_browser
+from users.mail import is_mail_on
 from users.models import MAX_EMAIL, User
 from users.pages import ADMIN, render_page
 
@@ -39,7 +40,7 @@ def throttle_login(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
         if request.method != "POST":
             return view(request, *arguments, **options)
         try:
-            reservation = Reservation(get_login_limits(request))
+            reservation = Reservation(get_login_limits(request, request.POST.get("username", "")))
         except RateLimited as error:
             record_failed_login(request, "rate limited")
             return render_rate_limited(request, error)
@@ -63,10 +64,13 @@ def record_failed_login(request: HttpRequest, reason: str) -> None:
     The name that was sent may be a password that was typed into the wrong field.
     """
     email = request.POST.get("username", "")[:MAX_EMAIL]
-    user = find_login_user(email)
+    record_stranger(Event.LOGIN_FAILED, request, email, find_login_user(email), reason=reason)
+
+
+def record_stranger(event: Event, request: HttpRequest, email: str, user: User | None, **details: str) -> None:
     account = "" if user else compute_keyed_hash(SALT, normalize_email(email).lower()).hex()[:16]
-    details = {"reason": reason, "address": client_address(request.META), "account": account}
-    record_event(Event.LOGIN_FAILED, build_person(request), "user", user.pk if user else "", **details)
+    details |= {"address": client_address(request.META), "account": account}
+    record_event(event, build_person(request), "user", user.pk if user else "", **details)
 
 
 @receiver(user_logged_out)
@@ -81,18 +85,18 @@ def build_person(request: HttpRequest, user: User | None = None) -> Actor:
     return Actor(user.pk if user else None, credential="session" if user else "none", interface=interface)
 
 
-def get_login_limits(request: HttpRequest) -> dict[Limit, str]:
+def get_login_limits(request: HttpRequest, email: str, purpose: str = "") -> dict[Limit, str]:
     """Return the limits of an attempt, each with the key that it is counted by.
 
-    A known browser is counted by itself alone: nobody else can use up its limit.
+    A known browser is counted by itself alone: nobody else can use up its limit. Each purpose is counted separately.
     """
-    email = request.POST.get("username", "")[:MAX_EMAIL]
+    email = email[:MAX_EMAIL]
     user = find_login_user(email)
-    account = email.lower() if user is None else f"user:{user.pk}"
+    account = f"{purpose}{email.lower() if user is None else f'user:{user.pk}'}"
     browser = None if user is None else find_known_browser(request, user)
     if browser is not None:
         return {LOGIN: f"{browser}|{account}"}
-    address = client_address(request.META)
+    address = f"{purpose}{client_address(request.META)}"
     return {
         LOGIN: f"{address}|{account}",
         LOGIN_ADDRESS: address,
@@ -127,7 +131,7 @@ class LoginPage(LoginView):
     next_page = settings.LOGIN_URL
 
     def render_to_response(self, context: dict[str, Any], **_: Any) -> HttpResponse:
-        return render_page(self.request, "login", context)
+        return render_page(self.request, "login", {**context, "is_mail_on": is_mail_on()})
 
 
 login = throttle_login(LoginPage.as_view())

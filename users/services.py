@@ -101,6 +101,10 @@ def set_password(*, actor: Actor, user_id: str, password: str | None) -> User:
     policy.require_permission(actor, policy.may_manage_users(actor), "set the password of this user")
     if password is None:
         require_other_admin(actor, user, admins)
+    return save_password(actor, user, password)
+
+
+def save_password(actor: Actor, user: User, password: str | None) -> User:
     validate_user(user, password)
     user.set_password(password)
     user.save(update_fields=["password"])

@@ -10,7 +10,13 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import Error, register, run_checks
 
-from contentapi.conf.environment import STATEMENTS_PER_TIMEOUT, Environment, build_error, parse_database_url
+from contentapi.conf.environment import (
+    STATEMENTS_PER_TIMEOUT,
+    Environment,
+    build_error,
+    parse_database_url,
+    parse_email_url,
+)
 
 START_TAG = "start"
 RANDOM = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
@@ -24,6 +30,7 @@ def check_environment(**_: Any) -> list[Error]:
         *check_database_variables(environment),
         *check_replica_variable(environment),
         *check_redis_variable(environment),
+        *check_email_variable(environment),
         *check_timeouts(environment),
         *check_collector_variables(environment),
     ]
@@ -97,6 +104,23 @@ def check_redis_variable(environment: Environment) -> Iterator[Error]:
             "REDIS_URL is not the address of a Redis.",
             "Write it as redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path/to/redis.sock; "
             "in the password, write @ : / and % as %40 %3A %2F and %25.",
+        )
+
+
+def check_email_variable(environment: Environment) -> Iterator[Error]:
+    """Check EMAIL_URL, and CONTENTAPI_PUBLIC_URL, with which the links in mails begin. A message never contains it."""
+    if environment.email_url and not parse_email_url(environment.email_url):
+        yield build_error(
+            "EMAIL_URL",
+            "EMAIL_URL is not the address of a mail server, or names no sender.",
+            "Write it as smtp://user:password@host:587?from=desk@example.com, smtps:// for TLS from the start, or "
+            "file:///path/to/folder; in the password, write @ : / ? and % as %40 %3A %2F %3F and %25.",
+        )
+    if environment.email_url and environment.database_url and not environment.contentapi_public_url:
+        yield build_error(
+            "EMAIL_URL",
+            "EMAIL_URL requires CONTENTAPI_PUBLIC_URL when DATABASE_URL is set.",
+            "Set CONTENTAPI_PUBLIC_URL to the origin with which the links in mails begin.",
         )
 
 

@@ -7,6 +7,7 @@ An invalid value does not stop the parsing: it becomes an error of a system chec
 import os
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_type_hints
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 import psycopg
@@ -50,6 +51,9 @@ Language = Annotated[
 
 # A time-out of the server is at least this number of statement time-outs. A request may wait for a slot for two.
 STATEMENTS_PER_TIMEOUT = 4
+SMTP_PORTS = {"smtp": 587, "smtps": 465}
+BACKENDS = "django.core.mail.backends"
+FILE_SENDER = "content-api@localhost"
 MAX_CONNECTIONS = 64  # of all workers of a host, by default; PostgreSQL's default is 100
 
 
@@ -59,6 +63,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     database_url: str = ""
     database_replica_urls: Words = ()
     redis_url: str = ""
+    email_url: str = ""
     port: Port = 8000
     otel_exporter_otlp_endpoint: str = ""
     otel_exporter_otlp_protocol: TraceProtocol = "http/protobuf"
@@ -154,6 +159,39 @@ def parse_database_url(url: str) -> dict[str, Any]:
         return conninfo_to_dict(url)
     except psycopg.ProgrammingError:
         return {}
+
+
+def parse_email_url(url: str) -> dict[str, Any]:
+    """Return Django's settings for sending mail. Return an empty dict if the URL cannot be read, or names no sender.
+
+    `smtps` means TLS from the start, and `smtp` STARTTLS, unless `tls=off`. It is not used only where the server offers
+    it: an attacker between them could remove the offer, and read the links.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or SMTP_PORTS.get(parts.scheme)
+        query = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+    except ValueError:
+        return {}
+    user, tls = unquote(parts.username or ""), query.pop("tls", "on")
+    sender = query.pop("from", FILE_SENDER if parts.scheme == "file" else user)
+    common = {"DEFAULT_FROM_EMAIL": sender}
+    if query or tls not in ("on", "off") or "@" not in sender or not sender.isprintable():
+        return {}
+    if parts.scheme == "file" and not parts.netloc and parts.path.strip("/"):
+        return {**common, "EMAIL_BACKEND": f"{BACKENDS}.filebased.EmailBackend", "EMAIL_FILE_PATH": unquote(parts.path)}
+    if parts.scheme not in SMTP_PORTS or not parts.hostname or parts.path.strip("/"):
+        return {}
+    return {
+        **common,
+        "EMAIL_BACKEND": f"{BACKENDS}.smtp.EmailBackend",
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": port,
+        "EMAIL_HOST_USER": user,
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_TLS": parts.scheme == "smtp" and tls == "on",
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+    }
 
 
 def split_words(text: str) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ KEY_SET_MAX_AGE = 30  # for which clients cache the public keys
 RETIRED_KEY_LIFETIME = TOKEN_MAX_LIFETIME + CLOCK_LEEWAY + 60  # the last 60 for servers that learn of the next key late
 REVOCATION_INTERVAL = 2.0  # between two reads of the revoked tokens
 KNOWN_BROWSER_LIFETIME = 180 * 24 * 3600  # without a login
+PASSWORD_LINK_LIFETIME = timedelta(days=3)  # of a link in a mail, at which a person chooses a password
 LAST_USE_INTERVAL = timedelta(minutes=1)  # between two updates of the last use of an API key
 
 # Requests
@@ -73,6 +74,10 @@ COLLECT_INTERVAL = 30  # between two looks for processes that have ended
 OUTAGE_INTERVAL = 1.0  # between two log lines about an outage
 TRACE_STOP_LIMIT = 2.0  # for which a worker waits at its end for the collector
 TRACE_LOG_INTERVAL = 60.0  # between two log lines about a collector that fails
+
+# Mail
+MAIL_DELAY = 0.5  # from a request until its mail is prepared: the response has been sent before
+SMTP_TIMEOUT = 10.0  # to connect, and then for each response
 
 # Redis
 REDIS_TIMEOUT = 0.2  # to connect, and then for each response

@@ -7,7 +7,7 @@ from typing import Literal
 
 from django.db.models import TextChoices
 
-CredentialKind = Literal["none", "api-key", "jwt", "session", "operator"]
+CredentialKind = Literal["none", "api-key", "jwt", "session", "link", "operator"]
 Interface = Literal["", "GraphQL", "REST", "OAuth", "admin", "command line", "import", "demo", "worker"]
 
 

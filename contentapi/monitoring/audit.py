@@ -27,6 +27,8 @@ class Event(StrEnum):
     USER_LOCKED = "user.locked"
     USER_UNLOCKED = "user.unlocked"
     USER_PASSWORD_CHANGED = "user.password_changed"  # noqa: S105 - a name
+    USER_LINK_REQUESTED = "user.link_requested"
+    USER_INVITED = "user.invited"
     USER_DELETED = "user.deleted"
     API_KEY_CREATED = "api_key.created"
     API_KEY_REVOKED = "api_key.revoked"

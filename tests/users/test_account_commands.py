@@ -47,10 +47,10 @@ def test_set_role_lists_the_roles() -> None:
         run_command("set_role", user.email, "boss")
 
 
-@pytest.mark.parametrize("command", [["set_role", "admin"], ["lock_user"], ["unlock_user"], ["delete_user"]])
+@pytest.mark.parametrize("command", ["set_role admin", "lock_user", "unlock_user", "delete_user", "set_password"])
 @pytest.mark.parametrize("email", ["nobody@example.invalid", "", "a\x00b@example.invalid"])
-def test_unknown_email_is_an_error(command: list[str], email: str) -> None:
-    name, *rest = command
+def test_unknown_email_is_an_error(command: str, email: str) -> None:
+    name, *rest = command.split()
     with pytest.raises(CommandError, match="There is no user with the email"):
         run_command(name, email, *rest)
 
@@ -157,11 +157,32 @@ def test_command_of_the_docker_commands_creates_an_admin_who_can_log_in(
     assert (response.status_code, client.get("/admin/").status_code) == (302, 200)
 
 
+def test_set_password_ends_the_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    user, browser = make_user(Role.EDITOR), Browser()
+    browser.client.force_login(user)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{PASSWORD}\n"))
+
+    out, err = run_command("set_password", user.email.upper(), "--password-stdin")
+
+    user.refresh_from_db()
+    assert (out, user.check_password(PASSWORD)) == ("", True)
+    assert f"{user.email} has a new password." in err
+    assert browser.client.get("/admin/").status_code == 302
+
+
+def test_set_password_refuses_a_weak_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    user = make_user()
+    monkeypatch.setattr(sys, "stdin", io.StringIO("short\n"))
+
+    with pytest.raises(CommandError, match="password: This password is too short"):
+        run_command("set_password", user.email, "--password-stdin")
+
+
 @pytest.mark.servers
 def test_prompt_reads_the_password_twice_without_an_echo() -> None:
     """Run the prompt two times in a terminal of its own, as an operator does."""
     code = (
-        "from users.management.commands.create_admin import prompt_for_password as p;"
+        "from users.management.passwords import prompt_for_password as p;"
         f"print('accepted' if p() == {PASSWORD!r} else 'wrong');"
         "p()"
     )

@@ -15,6 +15,7 @@ from contentapi.http.request_log import classify_and_record
 from contentapi.monitoring.audit import Event, record_event
 from users.authentication import build_session_actor
 from users.login import throttle_login
+from users.mail import is_mail_on
 from users.pages import render_error, restrict_admin_page
 
 DESK_IS_FOR = "The desk is for authors and editors. A reader's account cannot log in here."
@@ -47,7 +48,7 @@ class AdminSite(UnfoldAdminSite):
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Show and perform the login. A reader who is logged in elsewhere is informed, too."""
         is_reader = request.method == "GET" and request.user.is_authenticated and not self.has_permission(request)
-        context = {"desk_is_for": DESK_IS_FOR if is_reader else "", **(extra_context or {})}
+        context = {"desk_is_for": DESK_IS_FOR if is_reader else "", "is_mail_on": is_mail_on(), **(extra_context or {})}
         return restrict_admin_page(throttle_login(super().login)(request, context))
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:

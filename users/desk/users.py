@@ -14,15 +14,23 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from users import selectors, services
+from users import password_links, selectors, services
 from users.desk.actions import Action, perform_each
 from users.desk.bases import get_actor
 from users.desk.rendering import build_time_column
 from users.desk.service_admin import ServiceAdmin, ServiceForm
+from users.mail import is_mail_on
 from users.models import User
+
+INVITED = "Disabled: the person gets a mail with a link, at which the person chooses a password."
 
 
 class NewUserForm(ServiceForm, UserCreationForm):
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        if is_mail_on():
+            self.fields["usable_password"].help_text = INVITED
+
     class Meta:
         model = User
         fields = ["email", "name", "role"]
@@ -76,6 +84,15 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
             is_permitted=may_manage,
             is_offered=lambda user: not user.is_active,
         ),
+        Action(
+            name="invite",
+            label="Send an invitation",
+            done="Invited",
+            help="The user gets a mail with a link, at which the user chooses a password.",
+            perform=perform_each(password_links.invite_user, "user_id"),
+            is_permitted=may_manage,
+            is_offered=lambda user: is_mail_on() and user.is_active and not user.has_usable_password(),
+        ),
     ]
     form = UserForm
     add_form = NewUserForm
@@ -112,6 +129,9 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
     def may_delete(self, actor: Actor, row: User | None) -> bool:
         return policy.may_manage_users(actor) if row is None else policy.may_delete_user(actor, row.pk)
 
+    def list_actions(self, request: HttpRequest) -> list[Action]:
+        return [each for each in super().list_actions(request) if is_mail_on() or each.name != "invite"]
+
     @display(description="Status", label={"active": "success", "locked": "danger"})
     def show_state(self, user: User) -> str:
         return "active" if user.is_active else "locked"
@@ -125,9 +145,12 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
     def create(self, actor: Actor, row: User, form: NewUserForm) -> User:
         values = form.cleaned_data
         password = values["password1"] if values["set_usable_password"] else None
-        return services.create_user(
+        user = services.create_user(
             actor=actor, email=values["email"], name=values["name"], role=values["role"], password=password
         )
+        if password is None and is_mail_on():
+            password_links.invite_user(actor=actor, user_id=str(user.pk))
+        return user
 
     def edit(self, actor: Actor, row: User, form: UserForm) -> None:
         names = form.fields.keys() & services.EDITABLE

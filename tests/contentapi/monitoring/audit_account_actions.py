@@ -4,10 +4,13 @@ from django.test import Client
 from django.urls import reverse
 from msgspec import structs
 
+from contentapi.conf import conf
 from contentapi.monitoring.audit import Event
 from tests.contentapi.monitoring.audit_scene import Action, Scene, causes
 from tests.factories import make_user
+from tests.users.mails import FORGOTTEN, NEW, turn_mail_on
 from tests.users.oauth.flow import PASSWORD, make_member
+from users.mail import build_link
 
 # --- Login ---------------------------------------------------------------------------------------------
 
@@ -119,6 +122,28 @@ def change_the_own_password(_: Scene) -> Action:
     new = f"{PASSWORD}, changed"
     form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
     return lambda: browser.post(reverse("admin:password_change"), form)
+
+
+@causes(Event.USER_PASSWORD_CHANGED, "admin")
+def choose_a_password_at_a_link(scene: Scene) -> Action:
+    user, browser = make_member(), Client()
+    turn_mail_on(scene.settings)
+    page = browser.get(build_link(user).removeprefix(conf.origin))["Location"]
+    return lambda: browser.post(page, {"new_password1": NEW, "new_password2": NEW})
+
+
+@causes(Event.USER_LINK_REQUESTED, "admin")
+def ask_for_a_link(scene: Scene) -> Action:
+    user = make_user(password="!")
+    turn_mail_on(scene.settings)
+    return lambda: Client().post(FORGOTTEN, {"email": user.email})
+
+
+@causes(Event.USER_INVITED, "admin")
+def invite_a_user(scene: Scene) -> Action:
+    user = make_user(password="!")
+    turn_mail_on(scene.settings)
+    return lambda: scene.press("users_user", user.pk, "invite")
 
 
 @causes(Event.USER_DELETED, "REST")

@@ -1,5 +1,3 @@
-import sys
-from getpass import getpass
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -8,6 +6,7 @@ from contentapi.core.errors import NotFound
 from contentapi.core.identity import OPERATOR, Role
 from users import selectors, services
 from users.management.descriptions import UserActCommand, describe_user
+from users.management.passwords import add_password_argument, prompt_for_password, read_password
 
 
 class Command(UserActCommand):
@@ -20,13 +19,11 @@ class Command(UserActCommand):
         super().add_arguments(parser)
         parser.add_argument("email", metavar="EMAIL")
         parser.add_argument("--name", required=True)
-        parser.add_argument(
-            "--password-stdin", action="store_true", help="read the password from the first line of standard input"
-        )
+        add_password_argument(parser)
 
     def handle(self, *, email: str, name: str, password_stdin: bool, as_json: bool, **_: Any) -> None:
         reject_existing_user(email.strip())
-        password = sys.stdin.readline().rstrip("\r\n") if password_stdin else prompt_for_password()
+        password = read_password() if password_stdin else prompt_for_password()
         user = services.create_user(actor=OPERATOR, email=email, name=name, role=Role.ADMIN, password=password)
         if as_json:
             self.print_object(describe_user(user), "", as_json=True)
@@ -41,13 +38,3 @@ def reject_existing_user(email: str) -> None:
         return
     message = f"There is already a user with the email {user.email} and the role {user.role}."
     raise CommandError(f"{message} `set_role {user.email} admin` makes this user an admin.")
-
-
-def prompt_for_password() -> str:
-    """Read a password twice from the terminal. Raises `CommandError`."""
-    if not sys.stdin.isatty():
-        raise CommandError("There is no terminal to prompt for the password. Send it with --password-stdin.")
-    password = getpass("Password: ")
-    if getpass("Password (again): ") != password:
-        raise CommandError("The passwords differ.")
-    return password

@@ -1,10 +1,10 @@
-import sys
 from argparse import ArgumentParser
 from typing import Any
 
 from contentapi.core.commands import OperatorCommand
 from contentapi.core.identity import OPERATOR, Role
 from users import services
+from users.management.passwords import add_password_argument, read_password
 
 
 class Command(OperatorCommand):
@@ -18,11 +18,9 @@ class Command(OperatorCommand):
         parser.add_argument("--name", required=True)
         roles = [role.value for role in Role]
         parser.add_argument("--role", choices=roles, default=Role.READER.value, help="default: %(default)s")
-        parser.add_argument(
-            "--password-stdin", action="store_true", help="read the password from the first line of standard input"
-        )
+        add_password_argument(parser)
 
     def handle(self, *, email: str, name: str, role: str, password_stdin: bool, **_: Any) -> None:
-        password = sys.stdin.readline().rstrip("\r\n") if password_stdin else None
+        password = read_password() if password_stdin else None
         user = services.create_user(actor=OPERATOR, email=email, name=name, role=Role(role), password=password)
         self.stdout.write(str(user.pk))

@@ -1,0 +1,189 @@
+"""The pages for passwords by mail: one answer for all emails, limits, policies, and nothing without EMAIL_URL."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest_django import Settings
+
+from contentapi.core.identity import Role
+from tests.users.mails import FORGOTTEN, NEW, ask_for_link, find_link, turn_mail_on, wait_for_mails
+from tests.users.oauth.flow import Browser, find_csrf_token, make_member
+from tests.users.test_admin import NEW as NEW_USER
+from tests.users.test_admin import log_in, press
+from tests.users.test_login_limits import MOST, MOST_OF_ADDRESS, attempt, set_limits
+from users.mail import OUTBOX
+from users.models import User
+
+pytestmark = pytest.mark.django_db
+LOGINS = ["/admin/login/", "/oauth/login"]
+PAGES = [FORGOTTEN, "/admin/password/sent", "/admin/password/link", "/admin/password/new/MQ", "/admin/password/chosen"]
+
+
+@pytest.fixture
+def mail_is_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    turn_mail_on(settings)
+    monkeypatch.setattr("users.mail.MAIL_DELAY", 0.0)
+
+
+def describe(response: Any) -> tuple[int, bytes, dict[str, str]]:
+    """Return what a caller sees. The request id is random, and `Expires` is the time."""
+    headers = {name: value for name, value in response.headers.items() if name not in ("X-Request-ID", "Expires")}
+    return response.status_code, response.content, headers
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_do_not_exist_without_a_mail_server(page: str) -> None:
+    assert [Client().get(page).status_code, Client().post(page).status_code] == [404, 404]
+
+
+@pytest.mark.parametrize("page", LOGINS)
+def test_login_has_no_link_without_a_mail_server(page: str) -> None:
+    assert FORGOTTEN not in Client().get(page).text
+
+
+@pytest.mark.usefixtures("mail_is_on")
+@pytest.mark.parametrize("page", LOGINS)
+def test_login_links_to_the_page_with_a_mail_server(page: str) -> None:
+    assert f'<a href="{FORGOTTEN}">Forgot your password?</a>' in Client().get(page).text
+
+
+@pytest.mark.usefixtures("mail_is_on")
+@pytest.mark.parametrize("values", [{}, {"is_active": False}, {"password": "!"}])
+def test_answer_is_the_same_whether_the_email_is_known(values: dict[str, Any]) -> None:
+    user = make_member()
+    User.objects.filter(pk=user.pk).update(**values)
+    emails = [user.email, user.email.upper(), "nobody@example.invalid"]
+
+    answers = [describe(Client().post(FORGOTTEN, {"email": email})) for email in emails]
+
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0][0] == 302
+    assert len(wait_for_mails()) == (0 if values else 2)
+
+
+@pytest.mark.usefixtures("mail_is_on")
+@given(email=st.text(max_size=300) | st.emails())
+def test_every_other_text_has_the_answer_of_an_unknown_email_or_a_form_error(email: str) -> None:
+    response = Client(REMOTE_ADDR="192.0.2.7").post(FORGOTTEN, {"email": email})
+
+    assert response.status_code in (200, 302, 429)
+    OUTBOX.wait()
+
+
+@pytest.mark.usefixtures("mail_is_on")
+@pytest.mark.parametrize("is_known", [True, False])
+def test_requests_for_an_account_are_limited_like_wrong_passwords(is_known: bool) -> None:  # noqa: FBT001
+    email = make_member().email if is_known else "nobody@example.invalid"
+
+    statuses = [ask_for_link(email) for _ in range(MOST + 1)]
+
+    assert statuses == [302] * MOST + [429]
+    assert attempt("/admin/login/", email) == 200
+    assert len(wait_for_mails()) == (MOST if is_known else 0)
+
+
+@pytest.mark.usefixtures("mail_is_on")
+def test_requests_from_an_address_are_limited_over_all_accounts() -> None:
+    statuses = [ask_for_link(f"somebody{number}@example.invalid") for number in range(MOST_OF_ADDRESS + 1)]
+
+    assert statuses == [302] * MOST_OF_ADDRESS + [429]
+
+
+@pytest.mark.usefixtures("mail_is_on")
+@pytest.mark.parametrize("is_known", [True, False])
+def test_requests_from_many_addresses_are_limited_for_the_account(settings: Settings, is_known: bool) -> None:  # noqa: FBT001
+    set_limits(settings, login_account="5/hour")
+    email = make_member().email if is_known else "nobody@example.invalid"
+
+    statuses = [ask_for_link(email, f"192.0.2.{number}") for number in range(6)]
+
+    assert statuses == [302] * 5 + [429]
+
+
+@pytest.mark.usefixtures("mail_is_on")
+def test_form_needs_its_csrf_token_and_names_errors() -> None:
+    browser = Browser()
+    form = {"email": "no email", "csrfmiddlewaretoken": find_csrf_token(browser.client.get(FORGOTTEN))}
+
+    assert browser.client.post(FORGOTTEN, {"email": "ines@example.invalid"}).status_code == 403
+    assert "Enter a valid email address." in browser.client.post(FORGOTTEN, form).text
+
+
+@pytest.mark.usefixtures("mail_is_on")
+def test_token_is_in_no_address_after_the_first() -> None:
+    user, browser = make_member(), Client()
+    ask_for_link(user.email)
+    [message] = wait_for_mails()
+    link = find_link(message)
+
+    opened = browser.get(link)
+    page = browser.get(opened["Location"])
+
+    assert (opened.status_code, page.status_code) == (302, 200)
+    assert link.partition("token=")[2] not in opened["Location"] + page.text
+    assert "no-store" in opened["Cache-Control"]
+    assert "script-src" not in page["Content-Security-Policy"]
+    assert "default-src 'none'" in page["Content-Security-Policy"]
+
+
+@pytest.mark.usefixtures("mail_is_on")
+@pytest.mark.parametrize(
+    ("passwords", "message"),
+    [
+        (("short", "short"), "This password is too short."),
+        (("password1234", "password1234"), "This password is too common."),
+        ((NEW, "another"), "The two password fields didn"),
+    ],
+)
+def test_unusable_password_is_refused_in_the_form(passwords: tuple[str, str], message: str) -> None:
+    user, browser = make_member(), Client()
+    ask_for_link(user.email)
+    page = browser.get(find_link(wait_for_mails()[0]))["Location"]
+
+    response = browser.post(page, {"new_password1": passwords[0], "new_password2": passwords[1]})
+
+    assert (response.status_code, message in response.text) == (200, True)
+    assert browser.post(page, {"new_password1": NEW, "new_password2": NEW}).status_code == 302
+
+
+WITHOUT_PASSWORD = {**NEW_USER, "usable_password": "false", "password1": "", "password2": ""}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("mail_is_on")
+def test_admin_who_adds_a_user_without_a_password_invites_the_user() -> None:
+    admin = log_in(Role.ADMIN)
+
+    admin.post(reverse("admin:users_user_add"), WITHOUT_PASSWORD)
+
+    [message] = wait_for_mails()
+    assert message.to == [NEW_USER["email"]]
+    user = User.objects.get(name=NEW_USER["name"])
+    assert "Send an invitation" in admin.get(reverse("admin:users_user_change", args=[user.pk])).text
+    assert "was invited." in press(admin, user, "invite").text
+    assert [message.to for message in wait_for_mails()] == [[user.email]]
+
+
+def test_desk_offers_no_invitation_without_a_mail_server() -> None:
+    admin = log_in(Role.ADMIN)
+
+    added = admin.post(reverse("admin:users_user_add"), WITHOUT_PASSWORD, follow=True)
+
+    assert added.status_code == 200
+    assert "nvitation" not in added.text + admin.get(reverse("admin:users_user_changelist")).text
+    assert wait_for_mails() == []
+
+
+@pytest.mark.usefixtures("mail_is_on")
+def test_user_with_a_password_is_not_invited() -> None:
+    admin = log_in(Role.ADMIN)
+
+    admin.post(reverse("admin:users_user_add"), NEW_USER)
+    page = admin.get(reverse("admin:users_user_change", args=[make_member().pk]))
+
+    assert wait_for_mails() == []
+    assert "Send an invitation" not in page.text

@@ -1,0 +1,48 @@
+"""Passwords by mail: asking for a link, inviting a user, and choosing a password at a link."""
+
+from django.contrib.auth.tokens import default_token_generator
+from django.db import transaction
+
+from contentapi.core import policy
+from contentapi.core.errors import Conflict, NotFound
+from contentapi.core.identity import Actor
+from contentapi.monitoring.audit import Event, record_event
+from users import services
+from users.mail import INVITATION, NEW_PASSWORD, OUTBOX, is_mail_on
+from users.models import User
+
+
+def request_link(user: User | None) -> None:
+    """Send a link to a user who may log in with a password, and to nobody else. The caller cannot see which."""
+    is_sent = user is not None and user.is_active and user.has_usable_password()
+    OUTBOX.add(user if is_sent else None, NEW_PASSWORD)
+
+
+@transaction.atomic
+def invite_user(*, actor: Actor, user_id: str) -> User:
+    """Send a link to a user without a password. An earlier link stays valid until a password is chosen at one of them.
+
+    Raises `NotFound`, and `Conflict` for a locked user, for a user with a password, and without EMAIL_URL.
+    """
+    services.require_user_writes(actor, "invite users")
+    user = services.find_user_to_change(actor, user_id)
+    policy.require_permission(actor, policy.may_manage_users(actor), "invite this user")
+    if not is_mail_on():
+        raise Conflict("No mail can be sent: EMAIL_URL is not set.")
+    if not user.is_active or user.has_usable_password():
+        raise Conflict(f"{user.name} has a password." if user.is_active else f"{user.name} is locked.")
+    record_event(Event.USER_INVITED, actor, "user", user.pk)
+    transaction.on_commit(lambda: OUTBOX.add(user, INVITATION))
+    return user
+
+
+@transaction.atomic
+def choose_password(*, user_id: int, token: str, password: str) -> User:
+    """Set the password of the user who has a link. Concurrent requests wait for each other: a link is used once.
+
+    Raises `NotFound` for a link that is not valid, and for a locked user.
+    """
+    user = User.objects.select_for_update().filter(pk=user_id, is_active=True).first()
+    if user is None or not default_token_generator.check_token(user, token):
+        raise NotFound("This link is not valid.")
+    return services.save_password(Actor(user.pk, credential="link", interface="admin"), user, password)
