@@ -16,8 +16,6 @@ from django.contrib.auth.tokens import default_token_generator
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.encoding import force_bytes
-from django.utils.http import urlsafe_base64_encode
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import MAIL_DELAY, PASSWORD_LINK_LIFETIME
@@ -89,5 +87,5 @@ def build_link(user: User) -> str:
 
     It begins with the public address, whatever host a request names. The token is in the query, which no log contains.
     """
-    query = {"user": urlsafe_base64_encode(force_bytes(user.pk)), "token": default_token_generator.make_token(user)}
+    query = {"user": user.pk, "token": default_token_generator.make_token(user)}
     return f"{conf.origin}{reverse('password_link')}?{urlencode(query)}"

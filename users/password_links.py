@@ -2,10 +2,12 @@
 
 from django.contrib.auth.tokens import default_token_generator
 from django.db import transaction
+from django.db.models import QuerySet
 
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
 from contentapi.monitoring.audit import Event, record_event
 from users import services
 from users.mail import INVITATION, NEW_PASSWORD, OUTBOX, is_mail_on
@@ -36,13 +38,19 @@ def invite_user(*, actor: Actor, user_id: str) -> User:
     return user
 
 
+def find_user_of_link(user_id: str, token: str, users: QuerySet[User] | None = None) -> User | None:
+    """Return the user of a valid link, unless the user is locked."""
+    found = (User.objects.all() if users is None else users).filter(pk=parse_id(user_id), is_active=True).first()
+    return found if found is not None and default_token_generator.check_token(found, token) else None
+
+
 @transaction.atomic
-def choose_password(*, user_id: int, token: str, password: str) -> User:
+def choose_password(user_id: str, token: str, *, password: str) -> User:
     """Set the password of the user who has a link. Concurrent requests wait for each other: a link is used once.
 
     Raises `NotFound` for a link that is not valid, and for a locked user.
     """
-    user = User.objects.select_for_update().filter(pk=user_id, is_active=True).first()
-    if user is None or not default_token_generator.check_token(user, token):
+    user = find_user_of_link(user_id, token, User.objects.select_for_update())
+    if user is None:
         raise NotFound("This link is not valid.")
     return services.save_password(Actor(user.pk, credential="link", interface="admin"), user, password)

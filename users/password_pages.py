@@ -4,11 +4,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.contrib.auth.tokens import default_token_generator
-from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView, PasswordResetView
+from django.contrib.auth.forms import SetPasswordForm
+from django.contrib.auth.views import PasswordResetView
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
+from django.views.generic import FormView
 
 from contentapi.core.errors import NotFound, RateLimited
 from contentapi.monitoring.audit import Event
@@ -17,7 +18,9 @@ from users.login import find_login_user, get_login_limits, record_stranger, rend
 from users.mail import is_mail_on
 from users.models import MAX_EMAIL
 from users.pages import render_page
-from users.password_links import choose_password, request_link
+from users.password_links import choose_password, find_user_of_link, request_link
+
+FOLLOWED = "password_link"  # the key in a session
 
 
 def require_mail(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -53,35 +56,45 @@ class ForgottenPasswordPage(PasswordResetView):
         return render_page(self.request, "forgotten_password", context)
 
 
-class NewPasswordPage(PasswordResetConfirmView):
-    """Asks for a new password. The token is in the session, where `follow_link` has put it."""
+class NewPasswordPage(FormView):  # type: ignore[type-arg]  # no generic class at run time
+    """Asks for a new password. The session has the user and the token of the link that was followed."""
 
-    def get_user(self, uidb64: str) -> Any:
-        user = super().get_user(uidb64)
-        return user if user is not None and user.is_active else None
+    form_class = SetPasswordForm
+
+    def dispatch(self, request: HttpRequest, *arguments: Any, **options: Any) -> HttpResponseBase:
+        self.link = request.session.get(FOLLOWED, ("", ""))
+        self.user = find_user_of_link(*self.link)
+        if self.user is None:
+            return render_invalid_link(request)
+        return super().dispatch(request, *arguments, **options)
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return {**super().get_form_kwargs(), "user": self.user}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        token = self.request.session.pop(INTERNAL_RESET_SESSION_TOKEN)
         try:
-            choose_password(user_id=form.user.pk, token=token, password=form.cleaned_data["new_password1"])
-        except NotFound:  # used by another request since this one began
-            self.validlink = False
-            return self.render_to_response(self.get_context_data())
+            choose_password(*self.link, password=form.cleaned_data["new_password1"])
+        except NotFound:  # another request has used the link since this one began
+            return render_invalid_link(self.request)
+        del self.request.session[FOLLOWED]
         return redirect("password_chosen")
 
     def render_to_response(self, context: dict[str, Any], **_: Any) -> HttpResponse:
-        return render_page(self.request, "new_password", context, status=200 if self.validlink else NotFound.status)
+        return render_page(self.request, "new_password", context)
 
 
 @require_mail
 def follow_link(request: HttpRequest) -> HttpResponse:
-    """Put the token of a link in the session, and lead to an address without it, which may be shown and logged."""
-    uid, token = request.GET.get("user", ""), request.GET.get("token", "")
-    user = NewPasswordPage().get_user(uid)
-    if user is None or not default_token_generator.check_token(user, token):
-        return render_page(request, "new_password", {"validlink": False}, status=NotFound.status)
-    request.session[INTERNAL_RESET_SESSION_TOKEN] = token
-    return redirect("new_password", uidb64=uid)
+    """Put the link in the session, and lead to an address without the token, which may be shown and logged."""
+    link = (request.GET.get("user", ""), request.GET.get("token", ""))
+    if find_user_of_link(*link) is None:
+        return render_invalid_link(request)
+    request.session[FOLLOWED] = link
+    return redirect("new_password")
+
+
+def render_invalid_link(request: HttpRequest) -> HttpResponse:
+    return render_page(request, "invalid_link", {}, status=NotFound.status)
 
 
 @require_mail

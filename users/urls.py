@@ -11,6 +11,6 @@ urlpatterns = [
     path("admin/password/forgotten", pages.forgotten_password, name="forgotten_password"),
     path("admin/password/sent", pages.show_sent, name="password_link_sent"),
     path("admin/password/link", pages.follow_link, name="password_link"),
-    path("admin/password/new/<uidb64>", pages.new_password, {"token": "set-password"}, name="new_password"),
+    path("admin/password/new", pages.new_password, name="new_password"),
     path("admin/password/chosen", pages.show_chosen, name="password_chosen"),
 ]

@@ -20,7 +20,7 @@ from users.models import User
 
 pytestmark = pytest.mark.django_db
 LOGINS = ["/admin/login/", "/oauth/login"]
-PAGES = [FORGOTTEN, "/admin/password/sent", "/admin/password/link", "/admin/password/new/MQ", "/admin/password/chosen"]
+PAGES = [FORGOTTEN, "/admin/password/sent", "/admin/password/link", "/admin/password/new", "/admin/password/chosen"]
 
 
 @pytest.fixture
