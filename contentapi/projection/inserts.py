@@ -1,12 +1,12 @@
 """Prepared INSERT statements that can also select the JSON of the inserted row."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from django.db import router, transaction
 from django.db.models import Model
@@ -42,6 +42,14 @@ class InsertedRowSelection:
     request: SelectionRequest
     row: Model | None = None
     text: bytes = b""
+    token: Any = None
+
+    def __enter__(self) -> Self:
+        self.token = registered.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        registered.reset(self.token)
 
     def get_json(self, row: Model) -> bytes | None:
         """Return the JSON object of a row, or None if its write did not select it."""
@@ -51,18 +59,12 @@ class InsertedRowSelection:
 registered: ContextVar[InsertedRowSelection | None] = ContextVar("returning_selection", default=None)
 
 
-@contextmanager
-def register_inserted_row_selection(request: SelectionRequest) -> Iterator[InsertedRowSelection]:
-    """Let `PreparedInsert.create` inside of this block select the row that it inserts.
+def register_inserted_row_selection(request: SelectionRequest) -> InsertedRowSelection:
+    """Let `PreparedInsert.create` inside of a `with` block select the row that it inserts.
 
     So a transport states its selection without passing it through the service that creates the row.
     """
-    selection = InsertedRowSelection(request)
-    token = registered.set(selection)
-    try:
-        yield selection
-    finally:
-        registered.reset(token)
+    return InsertedRowSelection(request)
 
 
 class PreparedInsert(Generic[M]):
