@@ -97,7 +97,7 @@ class IsUniqueTagList(Func):
 
 
 class IsOneOf(Func):
-    """Whether a text is one of some words, as a constant: PostgreSQL prepares conditions anew for each statement."""
+    """Whether a text is one of some words, as a constant: PostgreSQL prepares conditions again for each statement."""
 
     template = "%(expressions)s = ANY('{%(words)s}'::text[])"
     output_field = models.BooleanField()
