@@ -64,9 +64,13 @@ def get_pins() -> Pins | None:
     return Pins(environment.redis_url, life) if environment.redis_url else None
 
 
+def has_replicas() -> bool:
+    return len(connections.settings) > 1
+
+
 def get_replicated_servers() -> Servers | None:
     """Return the servers, or None without replicas. They are watched from the first request of a client on."""
-    if len(connections.settings) == 1 or not settings.SERVING:
+    if not has_replicas() or not settings.SERVING:
         return None
     servers = get_servers()
     if not servers.is_started:
@@ -109,7 +113,7 @@ def choose_for_user(servers: Servers, user_id: int | None) -> str | None:
     if alias is None:
         return None
     pins = get_pins()
-    has_written = pins.has(user_id) if pins is not None else None
+    has_written = pins.knows_write() if pins is not None else None
     if has_written or (has_written is None and not servers.primary.is_gone):
         return None
     return alias

@@ -43,7 +43,8 @@ class RequestRecord:
     of a GraphQL operation like `query posts`. It comes from this project's code and schema, never from the client.
     `operation_name` is the name that the client gave to its operation. `credential` identifies the credential, like
     `key:capi_1234abcd`, without its secret. `cost` is the cost of a GraphQL operation. `size` is the number of bytes of
-    the body of the response. `errors` has the entries of the error table. Times are in seconds.
+    the body of the response. `errors` has the entries of the error table. `has_written` is whether the user wrote a
+    moment ago, or None if Redis was not asked or did not answer (`contentapi.core.pins`). Times are in seconds.
     """
 
     operation = ""
@@ -54,6 +55,7 @@ class RequestRecord:
     size = 0
     waited = 0.0  # for a connection slot or for a lane
     errors: Sequence[Any] = ()
+    has_written: bool | None = None
     trace_id = ""
     trace: RequestTrace | None = None  # only of a sampled request
 

@@ -8,6 +8,9 @@ or none. Times are those of the Redis server, in microseconds.
 from collections.abc import Sequence
 from typing import Any
 
+from contentapi.core.pins import build_pin_key
+from contentapi.core.replicas import has_replicas
+from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.limits import Charge
 from contentapi.rate_limits.memory import TICKS
 from contentapi.rate_limits.statuses import LimitStatus, build_refused_status, build_status, get_window_key
@@ -15,13 +18,14 @@ from contentapi.rate_limits.statuses import LimitStatus, build_refused_status, b
 REDIS_PREFIX = "contentapi:rate:"
 SECOND = 1_000_000  # microseconds
 
-# KEYS: the windows. ARGV: for each window the amount, the limit, its length, and which of the newest units blocks a
-# refused request. Returns whether there was room, the time, and for each window its units, the time of the oldest, and
-# the time of the unit that blocks, or -1.
+# KEYS: the windows, and optionally the pin of the user. ARGV: for each window the amount, the limit, its length, and
+# which of the newest units blocks a refused request. Returns whether there was room, the time, whether there is a pin,
+# and for each window its units, the time of the oldest, and the time of the unit that blocks, or -1.
 CONSUME = """
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
-local used, planned, has_room = {}, {}, 1
+local used, planned, has_room, is_pinned = {}, {}, 1, 0
+if #KEYS > #ARGV / 4 then is_pinned = redis.call('EXISTS', table.remove(KEYS)) end
 
 local function read(entry)
   local time, amount, opened = string.match(entry, '(%d+):(%d+):(%d+)')
@@ -45,7 +49,7 @@ for i, key in ipairs(KEYS) do
   if used[key] + planned[key] > limit then has_room = 0 end
 end
 
-local reply = {has_room, now}
+local reply = {has_room, now, is_pinned}
 for i, key in ipairs(KEYS) do
   local amount, window, blocking = tonumber(ARGV[4 * i - 3]), tonumber(ARGV[4 * i - 1]), tonumber(ARGV[4 * i])
   if has_room == 1 and amount > 0 then
@@ -118,7 +122,13 @@ class RedisWindows:
                 charge.spec.amount - charge.total + 1,
             )
         ]
-        has_room, now, *states = self.consume_script(build_keys(key, charges), arguments)
+        keys = build_keys(key, charges)
+        asks_for_pin = key.startswith("user:") and has_replicas()
+        if asks_for_pin:
+            keys.append(build_pin_key(key.removeprefix("user:")))
+        has_room, now, is_pinned, *states = self.consume_script(keys, arguments)
+        if asks_for_pin:
+            current_record.get().has_written = bool(is_pinned)
         build = build_status if has_room else build_refused_status
         return bool(has_room), [
             build(charge, used, (now - oldest) / SECOND, None if blocker < 0 else (now - blocker) / SECOND)

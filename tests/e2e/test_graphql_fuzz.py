@@ -15,10 +15,11 @@ from schemathesis import GenerationMode
 from schemathesis.core.result import Ok
 
 from tests.e2e.checkout import Checkout, Run
+from tests.thoroughness import scale_examples
 
 pytestmark = [pytest.mark.servers, pytest.mark.thorough]
 
-EXAMPLES = 3000
+EXAMPLES = scale_examples(3000)
 LEAKS = re.compile(
     r"Traceback|\bFile \"|\.py\b|site-packages|psycopg|django|\bSELECT\b|\bINSERT INTO\b|\bUPDATE \"|\bblog_|\busers_|"
     r"pg_|DETAIL:|/(?:etc|home|opt|root|srv|tmp|usr|var)/|<module|Error\(|object at 0x"

@@ -21,6 +21,7 @@ from tests.contentapi.projection.fixture_rows import ACTORS
 from users.models import User
 
 BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
 FIELDS = "id title tags commentCount author { id name avatarUrl } comments { id body author { name } }"
 AROUND = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }"
 CONNECTED = f"""
@@ -68,18 +69,18 @@ def create_many_rows() -> None:
             title="Title",
             body="Text. " * 50,
             status="published" if number % 4 else "draft",
-            published_at=BEGAN + timedelta(hours=number * 41 % 1999) if number % 4 else None,
+            published_at=BEGAN + number * 41 % 1999 * HOUR if number % 4 else None,
             author=authors[number % 1000],
-            created_at=BEGAN + timedelta(hours=number * 37 % 1999),
+            created_at=BEGAN + number * 37 % 1999 * HOUR,
         )
         for number in range(1, 2001)
     )
     users = User.objects.bulk_create(
-        User(pk=number, name=f"User {number % 97}", email=f"{number}@example.invalid", created_at=BEGAN)
+        User(pk=number, name=f"User {number % 97}", email=f"{number}@example.invalid", created_at=BEGAN + number * HOUR)
         for number in range(1, 1001)
     )
     Order.objects.bulk_create(
-        Order(user=users[number % 1000], total=1, created_at=BEGAN + timedelta(hours=number * 37 % 1999))
+        Order(user=users[number % 1000], total=1, created_at=BEGAN + number * 37 % 1999 * HOUR)
         for number in range(2000)
     )
     with connection.cursor() as cursor:
@@ -247,9 +248,9 @@ def assert_public_indexes_of(actor_name: str, allowed: tuple[str, ...]) -> None:
 
 PAGES = {
     "authors(orderBy: {field: name})": "blog_author_name",
-    "authors(last: 10, orderBy: {field: createdAt, direction: desc})": "blog_author_oldest",
+    "authors(last: 10, orderBy: {field: createdAt, direction: desc})": "blog_author_created",
     "users(orderBy: {field: name, direction: desc})": "users_user_name",
-    "users": "users_user_oldest",
+    "users": "users_user_created",
     "orders": "orders_order_created",
     "orders(last: 10)": "orders_order_created",
 }

@@ -32,7 +32,7 @@ CONSTRAINTS = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [('blog', '0001_initial')]
+    dependencies = [('blog', '0002_author_created_index')]
 
     operations = [
         # Without a query, which would take as long as four more indexes.

@@ -3,7 +3,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [('blog', '0002_cheaper_checks')]
+    dependencies = [('blog', '0003_cheaper_checks')]
 
     operations = [
         ValidateConstraint(model_name='post', name='blog_post_status_known'),
