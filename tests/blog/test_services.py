@@ -142,7 +142,8 @@ def test_creation_looks_up_only_an_author_that_may_be_of_another_user(
         (of_anybody, str(author.pk), ["INSERT"]),
     ):
         with django_assert_num_queries(len(words)) as captured:
-            post = services.create_post(actor=actor, title="Soup", body="", author_id=author_id)
+            title = f"By {actor.role} with {author_id}"
+            post = services.create_post(actor=actor, title=title, body="", author_id=author_id)
 
         assert [query["sql"].split()[0] for query in captured.captured_queries] == words
         assert post.author_id == author.pk
