@@ -4,7 +4,7 @@ from threading import Event
 
 from contentapi.auth.sessions import SessionStore
 from contentapi.conf.timeouts import PURGE_INTERVAL, TOKEN_PURGE_INTERVAL
-from contentapi.rest.idempotency import purge_expired_records
+from contentapi.http.idempotency import purge_expired_records
 from contentapi.worker.jobs import Job
 
 

@@ -1,5 +1,6 @@
 """Fixtures of all tests. `gql` sends a query to /graphql with an API key of the actor."""
 
+import logging
 import os
 import secrets
 import shutil
@@ -23,6 +24,7 @@ from contentapi.monitoring.repeated import OUTAGES
 from contentapi.rate_limits import account
 from contentapi.rate_limits.account import COUNTERS
 from contentapi.rate_limits.counters import InProcessCounter
+from tests.audit_lines import Lines
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, post_to_graphql
 from tests.quality.process_coverage import measure_processes
 from tests.redis_server import RedisServer
@@ -142,3 +144,11 @@ def gql(db: None, client: Client) -> GraphQL:  # noqa: ARG001
 def use_fast_password_hasher() -> None:
     """Set the cost of Argon2, which is slow by design, to its minimum."""
     Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 8, 1
+
+
+@pytest.fixture
+def lines() -> Iterator[Lines]:
+    handler, logger = Lines(), logging.getLogger("contentapi.audit")
+    logger.addHandler(handler)
+    yield handler
+    logger.removeHandler(handler)

@@ -83,6 +83,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_log_sample: Share = 1.0
     contentapi_log_sample_health: Share = 0.0
     contentapi_max_aliases: Count = 30
+    contentapi_max_atomic_mutations: Count = 50
     contentapi_max_body: Count = 1024 * 1024
     contentapi_max_comparisons: Count = 10_000
     contentapi_max_cost: Count = 25_000

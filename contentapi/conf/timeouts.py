@@ -23,8 +23,9 @@ REVOCATION_INTERVAL = 2.0  # between two reads of the revoked tokens
 KNOWN_BROWSER_LIFETIME = 180 * 24 * 3600  # without a login
 LAST_USE_INTERVAL = timedelta(minutes=1)  # between two updates of the last use of an API key
 
-# Stored requests
-IDEMPOTENCY_RETENTION = timedelta(hours=24)  # of the response to a POST with a key
+# Requests
+IDEMPOTENCY_RETENTION = timedelta(hours=24)  # of the response to a write with a key
+ATOMIC_OPERATION_LIMIT = 5.0  # for all attempts to execute an operation with `@atomic`
 DOCUMENT_LIFETIME = 7 * 24 * 3600  # of a persisted document in Redis
 
 # Content

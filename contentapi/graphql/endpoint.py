@@ -10,11 +10,11 @@ from functools import cached_property, partial
 from hashlib import blake2b
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
-from graphql import GraphQLError, GraphQLSchema, OperationType
+from graphql import ExecutionResult, GraphQLError, GraphQLSchema, OperationType
 
 from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.conf import conf
@@ -25,20 +25,21 @@ from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import COST_PER_CHARGE, require_cost_within_limit
 from contentapi.graphql.documents import DocumentRejected, get_operation
 from contentapi.graphql.errors import ErrorReport, build_error_entry
+from contentapi.graphql.execution.introspection import Introspection
 from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
 from contentapi.graphql.persisted_documents import PersistedDocuments
 from contentapi.graphql.requests import BatchRefused, GraphQLRequest, read_body, read_query_string
+from contentapi.graphql.transactions import OneTransaction
 from contentapi.graphql.trusted_documents import TrustedDocuments, load_trusted_documents
 from contentapi.http.body import JSON
 from contentapi.http.conditional import etag_matches
 from contentapi.http.hosts import add_resource_metadata
+from contentapi.http.idempotency import HEADER, hash_request
 from contentapi.http.negotiation import select_media_type
 from contentapi.http.response import Response, finalize_response
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.account import Account
-
-T = TypeVar("T")
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 EVENT_STREAM = "text/event-stream"
@@ -96,12 +97,12 @@ class GraphQLEndpoint:
                 return response._replace(headers={**account.headers, **response.headers})
             require_acceptable(environ, media_type)
             request = read_body(environ) if is_post else read_query_string(environ)
-            members, status, headers = self.execute(request, {"actor": actor}, account, may_write=is_post)
+            key = environ.get(HEADER)
+            status, content, headers = self.execute(request, {"actor": actor}, account, key, may_write=is_post)
         except Exception as exception:  # noqa: BLE001 - every error, ours included, gets a response of the same form
             kind = account.charge_failure(exception)
-            members, status, headers = {"errors": [build_error_entry(kind)]}, kind.status, kind.headers
+            content, status, headers = encode_members({"errors": [build_error_entry(kind)]}), kind.status, kind.headers
             copies = exception.length if isinstance(exception, BatchRefused) else 0
-        content = encode_members(members)
         if copies:
             content = b"[" + b",".join([content] * copies) + b"]"
         all_headers = {**account.headers, **add_resource_metadata(headers, environ)}
@@ -109,9 +110,9 @@ class GraphQLEndpoint:
         return response if is_post else add_cache_headers(response, environ)
 
     def execute(
-        self, request: GraphQLRequest, context: RequestContext, account: Account, *, may_write: bool
-    ) -> tuple[dict[str, Any], int, Mapping[str, str]]:
-        """Execute a request. Returns the members of the response's body, its status and its headers."""
+        self, request: GraphQLRequest, context: RequestContext, account: Account, key: str | None, *, may_write: bool
+    ) -> Response:
+        """Execute a request, with its Idempotency-Key if it has one. Returns its own part of the response."""
         if not isinstance(request.query, str):
             account.charge_request()  # before a lookup in Redis
         text = self.documents.find_text(request)
@@ -126,7 +127,7 @@ class GraphQLEndpoint:
             self.documents.remember(request)
         if request.operation_name:
             current_record.get().operation_name = request.operation_name
-        return execute_operation(operation, request, context, account, before_work)
+        return execute_operation(operation, request, context, account, key, before_work)
 
 
 def respond_without_query(environ: Mapping[str, Any]) -> Response | None:
@@ -164,15 +165,39 @@ def execute_operation(
     request: GraphQLRequest,
     context: RequestContext,
     account: Account,
+    key: str | None,
     before_work: Callable[[], None],
-) -> tuple[dict[str, Any], int, Mapping[str, str]]:
-    """Charge and execute an operation. Returns the members of the response's body, its status and its headers.
+) -> Response:
+    """Charge and execute an operation. `key` is its Idempotency-Key, which a query ignores.
 
     Calls `before_work` before introspection fields are counted, unless their values are cached.
     """
+    variables = request.variables or {}
+    cost, introspection = charge_cost(operation, variables, account, before_work)
+    extensions = {"cost": cost} if request.extensions and request.extensions.get("cost") is True else None
+    actor, is_hidden = context["actor"], conf.environment.contentapi_introspection == "off"
+    if operation.cost.writes:
+        actor = actor.through("GraphQL")
+        context = {"actor": actor}
+    execute = partial(operation.execute, variables, context, hide_suggestions=is_hidden, introspection=introspection)
+    if not operation.cost.writes:
+        return build_result_response(read(actor.user_id, execute), extensions)
+    try:
+        if key is None and not operation.is_atomic:
+            return build_result_response(execute(), extensions)
+        respond = partial(build_result_response, extensions=extensions)
+        digest = hash_request(operation.digest.hex(), variables)
+        return OneTransaction(execute, respond, is_atomic=operation.is_atomic).run(actor, key, digest)
+    finally:
+        record_write(actor.user_id)
+
+
+def charge_cost(
+    operation: Operation, variables: Mapping[str, Any], account: Account, before_work: Callable[[], None]
+) -> tuple[int, Introspection | None]:
+    """Charge the cost of an operation, and enter the expensive lane if it is high. Returns it, with what it counted."""
     record = current_record.get()
     record.operation = operation.label
-    variables = request.variables or {}
     cost, introspection = operation.cost.evaluate(variables), None
     if operation.cost.has_introspection:
         introspection = operation.introspect(variables, before_work=before_work)
@@ -180,42 +205,32 @@ def execute_operation(
     require_cost_within_limit(cost)
     account.charge_operation(1 + cost // COST_PER_CHARGE, writes=operation.cost.writes)
     record.cost = cost
-    if operation.cost.writes:
-        context = {"actor": context["actor"].through("GraphQL")}
     if cost > conf.environment.contentapi_max_cost // EXPENSIVE_SHARE:
         enter_expensive_lane()
-    is_hidden = conf.environment.contentapi_introspection == "off"
-    execute = partial(operation.execute, variables, context, hide_suggestions=is_hidden, introspection=introspection)
-    result = execute_on_server(execute, context["actor"].user_id, writes=operation.cost.writes > 0)
+    return cost, introspection
+
+
+def build_result_response(result: ExecutionResult, extensions: dict[str, Any] | None) -> Response:
+    """Return the status, the body and the headers of the response to an operation that was executed."""
     members: dict[str, Any] = {"data": result.data}
-    if (request.extensions or {}).get("cost") is True:
-        members["extensions"] = {"cost": cost}
+    if extensions:
+        members["extensions"] = extensions
     if not result.errors:
-        return members, HTTPStatus.OK, {}
+        return Response(HTTPStatus.OK, encode_members(members))
     report = ErrorReport()
     members["errors"] = [report.add(error) for error in result.errors]
     if report.outside_execution:
         del members["data"]
     if any(value is not None for value in (result.data or {}).values()):
-        return members, PARTIAL_SUCCESS, {}
-    return members, report.worst.status, report.worst.headers
+        return Response(PARTIAL_SUCCESS, encode_members(members))
+    return Response(report.worst.status, encode_members(members), report.worst.headers)
 
 
-def report_errors(errors: Iterable[GraphQLError]) -> tuple[dict[str, Any], int, Mapping[str, str]]:
-    """Return the members, the status and the headers of a response without data."""
+def report_errors(errors: Iterable[GraphQLError]) -> Response:
+    """Return the status, the body and the headers of a response without data."""
     report = ErrorReport()
     entries = [report.add(error) for error in errors]
-    return {"errors": entries}, report.worst.status, report.worst.headers
-
-
-def execute_on_server(execute: Callable[[], T], user_id: int | None, *, writes: bool) -> T:
-    """Execute an operation for a user: a query on a replica if one is usable, a mutation on the primary."""
-    if not writes:
-        return read(user_id, execute)
-    try:
-        return execute()
-    finally:
-        record_write(user_id)
+    return Response(report.worst.status, encode_members({"errors": entries}), report.worst.headers)
 
 
 def charge_and_wait_for_preparation(account: Account) -> None:

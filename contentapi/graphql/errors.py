@@ -28,11 +28,11 @@ class ErrorReport:
         self.outside_execution = False
 
     def add(self, error: GraphQLError) -> dict[str, Any]:
-        kind = classify_error(error)
+        kind = classify_and_record(find_cause(error))
         self.kinds.append(kind)
         self.outside_execution = self.outside_execution or error.path is None
         return build_error_entry(kind) | {
-            key: value for key, value in error.formatted.items() if key in ("locations", "path")
+            key: value for key, value in error.formatted.items() if key in ("locations", "path") and value
         }
 
     @property
@@ -51,13 +51,13 @@ def build_error_entry(kind: ApiError) -> dict[str, Any]:
     return {"message": message, "extensions": extensions}
 
 
-def classify_error(error: GraphQLError) -> ApiError:
-    """Return the entry of the error table for an error of graphql-core, and record it for the log."""
+def find_cause(error: GraphQLError) -> BaseException:
+    """Return the cause of an error of graphql-core, or an entry of the error table if it is an error of its own."""
     if isinstance(error, GraphQLSyntaxError):
-        return classify_and_record(ParseFailed(error.message))
+        return ParseFailed(error.message)
     cause = error.original_error
     # Errors of graphql-core itself: a variable or an argument of the wrong type. An error that has a path but no node
     # is about the value of a resolver, which is a server error.
     if cause is None or (isinstance(cause, GraphQLError) and (error.path is None or cause.nodes)):
-        return classify_and_record(Malformed(error.message))
-    return classify_and_record(cause)
+        return Malformed(error.message)
+    return cause

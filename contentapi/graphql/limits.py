@@ -7,6 +7,7 @@ with its expansion. `@skip` and `@include` do not change the result.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from graphql import (
@@ -26,6 +27,7 @@ from contentapi.core.errors import LimitExceeded
 COUNT_CAP = 10**12  # larger numbers are reported as "1000000000000 or more"
 MAX_NESTING = 100  # validation, costs and execution use recursion, so this is not a setting
 INTROSPECTION = ("__schema", "__type")
+RAISED_BY_ATOMIC = ("contentapi_max_aliases", "contentapi_max_root_fields")  # to the limit of mutations with `@atomic`
 
 
 class Nesting(NamedTuple):
@@ -46,6 +48,7 @@ class OperationSize:
     """The size of an operation or a fragment. A depth is a number of nested fields, without `__typename`."""
 
     is_write: bool = False
+    is_atomic: bool = False
     nesting: int = 0
     depth: int = 0
     introspection_depth: int = 0
@@ -98,8 +101,13 @@ def get_operation_name(operation: OperationDefinitionNode) -> str:
     return operation.name.value if operation.name else ""
 
 
+def is_atomic(definition: OperationDefinitionNode | FragmentDefinitionNode) -> bool:
+    return any(directive.name.value == "atomic" for directive in definition.directives or ())
+
+
 def measure_definition(definition: OperationDefinitionNode | FragmentDefinitionNode) -> DefinitionSize:
-    size = OperationSize(is_write=getattr(definition, "operation", None) is OperationType.MUTATION)
+    is_write = getattr(definition, "operation", None) is OperationType.MUTATION
+    size = OperationSize(is_write, is_write and is_atomic(definition))
     size.directives = len(definition.directives or ()) + sum(
         len(variable.directives or ()) for variable in definition.variable_definitions or ()
     )
@@ -179,6 +187,9 @@ def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
     environment = conf.environment
     for what, counted, variable in iterate_limited_counts(selected) if selected else ():
         most = getattr(environment, variable)
+        if selected and selected.is_atomic and variable in RAISED_BY_ATOMIC:
+            variable = max(variable, "contentapi_max_atomic_mutations", key=partial(getattr, environment))
+            most = getattr(environment, variable)
         if counted > most:
             raise build_limit_error(what, counted, most, variable)
 
@@ -188,7 +199,8 @@ def iterate_limited_counts(size: OperationSize) -> Iterator[tuple[str, int, str]
     yield "depth of introspection", size.introspection_depth, "contentapi_max_introspection_depth"
     yield "number of aliases", size.aliases, "contentapi_max_aliases"
     if size.is_write:
-        yield "number of mutations", size.root_fields, "contentapi_max_mutations"
+        variable = "contentapi_max_atomic_mutations" if size.is_atomic else "contentapi_max_mutations"
+        yield "number of mutations", size.root_fields, variable
     yield "number of root fields", size.root_fields, "contentapi_max_root_fields"
     yield "number of directives", size.directives, "contentapi_max_directives"
 

@@ -10,7 +10,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core.entity_tags import ExpectedVersion
-from contentapi.core.errors import MethodNotAllowed, UnsupportedMediaType
+from contentapi.core.errors import ApiError, MethodNotAllowed, UnsupportedMediaType
 from contentapi.core.identity import Actor
 from contentapi.core.replicas import read, record_write
 from contentapi.http.api_version import VERSION, negotiate_rest_media_type, require_known_version, split_version_prefix
@@ -18,10 +18,10 @@ from contentapi.http.body import JSON, is_json, read_request_body
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
 from contentapi.http.error_response import error_response
 from contentapi.http.hosts import add_resource_metadata, get_request_origin
+from contentapi.http.idempotency import HEADER, hash_request, is_storable, replay_or_execute
 from contentapi.http.response import Response, finalize_response
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
-from contentapi.rest.idempotency import replay_or_execute
 from contentapi.rest.pages import PageRequest, parse_page_params
 from contentapi.rest.request_bodies import Body, decode_body
 
@@ -134,9 +134,7 @@ class Resource:
         account.charge_operation(1, writes=1)
         request.actor = request.actor.through("REST")
         try:
-            if request.method == "POST" and "HTTP_IDEMPOTENCY_KEY" in request.environ:
-                return replay_or_execute(request.actor, request.environ, request.content, action)
-            return action()
+            return execute_once(request, action) if HEADER in request.environ else action()
         finally:  # also after a conflict: the client must be able to read the version that it missed
             record_write(request.actor.user_id)
 
@@ -148,3 +146,16 @@ class Resource:
         if "Location" in headers:
             headers["Location"] = request.prefix + headers["Location"]
         return response._replace(headers=headers)
+
+
+def execute_once(request: ResourceRequest, action: Callable[[], Response]) -> Response:
+    """Execute a write with an Idempotency-Key, or return the stored response to it."""
+    environ = request.environ
+    content = request.content.decode("latin-1")
+    digest = hash_request(request.method, environ["PATH_INFO"], environ.get("QUERY_STRING", ""), content)
+    render = partial(render_refusal, accept=environ.get("HTTP_ACCEPT", ""))
+    return replay_or_execute(request.actor, environ[HEADER], digest, action, render)
+
+
+def render_refusal(error: Exception, accept: str) -> Response | None:
+    return error_response(error, accept) if isinstance(error, ApiError) and is_storable(error) else None

@@ -125,7 +125,7 @@ NAMES = {
     "one_row_each": "without_distinct", "open_the_way": "grant_server_account_access", "operation_of": "get_operation",
     "outlived": "prunable", "place_of": "source_location", "posts_that_fit": "filtered_posts",
     "published": "build_document_view, public_keys", "reaching": "oldest_of_newest",
-    "reason_of": "get_decode_error_reason", "refusal": "django_error_response", "refusal_of": "classify_error",
+    "reason_of": "get_decode_error_reason", "refusal": "django_error_response", "refusal_of": "find_cause",
     "refusing_all_else": "convert_to_token_error", "require_fitting_conditions": "reject_misplaced_preconditions",
     "require_move": "validate_transition", "respond": "handle", "ring": "load_key_ring", "say": "info",
     "shaped": "parametrise", "spend": "consume_all", "spread_out": "expand_fragments",

@@ -1,10 +1,10 @@
 """Execute the fields of one request: where a resolver returns rows, one statement reads their whole selection."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TypeGuard, cast
 
 import msgspec
-from django.db import transaction
 from django.db.models import Model, QuerySet
 from graphql import (
     Executor,
@@ -65,6 +65,7 @@ class ProjectingExecutor(Executor[None]):
 
     root: RootField | None = None  # the root field that is being executed
     room: int | None = None  # bytes left for rows in the response; None for no limit
+    isolate: Callable[[], AbstractContextManager[Any]] | None = None  # around each mutation
     fields_selected = 0  # fields in the selections of this request that were compiled, with fragments expanded
 
     def execute_root_field(self, kind: GraphQLObjectType, root: RootField) -> Any:
@@ -77,9 +78,9 @@ class ProjectingExecutor(Executor[None]):
         self.root, room = root, self.room
         info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
         try:
-            if self.room is None or kind is not self.schema.mutation_type:
+            if self.isolate is None:
                 return self.resolve_root_field(root, info)
-            with transaction.atomic():
+            with self.isolate():
                 return self.resolve_root_field(root, info)
         except ResponseTooLarge as error:
             # The frames of the traceback would keep the rows in memory until the garbage collector runs.

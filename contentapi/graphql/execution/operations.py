@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any, NoReturn, TypeGuard, TypeVar
 
 import msgspec
+from django.db import transaction
 from graphql import (
     DocumentNode,
     ExecutionResult,
@@ -49,7 +50,8 @@ from contentapi.graphql.execution.introspection import (
     IntrospectionExecutor,
     introspect,
 )
-from contentapi.graphql.limits import INTROSPECTION
+from contentapi.graphql.limits import INTROSPECTION, is_atomic
+from contentapi.graphql.transactions import TransactionMode
 from contentapi.monitoring.records import current_record
 
 MAX_ERRORS = 50  # in the variables of a request
@@ -104,6 +106,7 @@ class Operation:
         self.checked_against: object = None  # the settings with whose limits it complies
         self.fragments = fragments
         self.root_type: Any = schema.get_root_type(node.operation)
+        self.is_atomic = is_atomic(node)
         self.varies = "@" in get_source_location(node)[0].body  # it may contain @skip or @include
 
     def execute(
@@ -113,24 +116,31 @@ class Operation:
         *,
         hide_suggestions: bool = False,
         introspection: Introspection | None = None,
+        mode: TransactionMode | None = None,
     ) -> ExecutionResult:
         """Execute the root fields in order. `introspection` has the values of the introspection fields, if any.
 
-        Raises `ResponseTooLarge` for a query.
+        With a mode, the caller has begun the transaction. Raises `ResponseTooLarge` for a query.
         """
         values = self.coerce_variables(variables, hide_suggestions=hide_suggestions)
         if isinstance(values, list):
             return ExecutionResult(None, values)
         executor = self.build_executor(ProjectingExecutor, context, values, hide_suggestions=hide_suggestions)
         executor.room = self.response_byte_limit
+        if mode is not None:
+            executor.isolate = mode.isolate
+        elif executor.room is not None and self.cost.writes:
+            executor.isolate = transaction.atomic
         errors = executor.collected_errors
         try:
             fields = self.collect_root_fields(values) if self.varies else self.constant_fields
             introspected = get_introspected_values(introspection, executor) if introspection else {}
             execute = executor.execute_root_field if current_record.get().trace is None else executor.trace_root_field
-            data: dict[str, Any] = {
-                field.key: introspected.get(field.key) or execute(self.root_type, field) for field in fields
-            }
+            data: dict[str, Any] = {}
+            for field in fields:
+                data[field.key] = introspected.get(field.key) or execute(self.root_type, field)
+                if mode is not None and errors.errors and mode.must_end(errors.errors):
+                    return ExecutionResult(None, errors.errors)
         except GraphQLError as error:  # of a field of a non-null type, or of a directive whose argument is null
             errors.add(error, None)
             return ExecutionResult(None, errors.errors)

@@ -29,6 +29,19 @@ globalThis.fetch = async (input, init) => {
   return response;
 };
 
+/** A `fetch` that loses the first response, as a broken connection does, and the responses of the server. */
+export function loseFirstResponse() {
+  const responses = [];
+  const loseFirst = async (...request) => {
+    const response = await fetch(...request);
+    const { status, headers } = response;
+    responses.push({ status, replayed: headers.get("Idempotent-Replayed"), body: await response.clone().json() });
+    if (responses.length === 1) throw new TypeError("fetch failed");
+    return response;
+  };
+  return { fetch: loseFirst, responses };
+}
+
 /** Open an address as a user who logs in and consents. Returns the address to which the server sends the user. */
 export function browse(address) {
   const [program, ...words] = JSON.parse(process.env.BROWSER);

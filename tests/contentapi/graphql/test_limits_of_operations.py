@@ -145,3 +145,31 @@ def test_cost_at_the_limit_passes_and_one_more_is_rejected(settings: Settings) -
         require_cost_within_limit(41)
 
     assert raised.value.message == "The query's cost is 41; at most 40 is allowed (CONTENTAPI_MAX_COST)."
+
+
+@pytest.mark.parametrize(
+    ("variable", "repeated"),
+    [
+        ("contentapi_max_mutations", "a"),
+        ("contentapi_max_aliases", "a { a: a }"),
+        ("contentapi_max_root_fields", "a"),
+    ],
+)
+def test_atomic_operation_has_a_limit_of_its_own(settings: Settings, variable: str, repeated: str) -> None:
+    set_limit(settings, variable, 1)
+    set_limit(settings, "contentapi_max_atomic_mutations", 3)
+    with pytest.raises(LimitExceeded, match=rf"is 2; at most 1 is allowed \({variable.upper()}\)"):
+        check(f"mutation {{ {repeated} {repeated} }}")
+
+    check(f"mutation @atomic {{ {repeated} {repeated} {repeated} }}")
+    with pytest.raises(LimitExceeded, match=r"is 4; at most 3 is allowed \(CONTENTAPI_MAX_ATOMIC_MUTATIONS\)"):
+        check(f"mutation @atomic {{ {repeated} {repeated} {repeated} {repeated} }}")
+
+
+def test_larger_limit_of_aliases_and_root_fields_applies_to_an_atomic_operation(settings: Settings) -> None:
+    set_limit(settings, "contentapi_max_aliases", 4)
+    set_limit(settings, "contentapi_max_atomic_mutations", 1)
+
+    check("mutation @atomic { a { a: a b: b c: c d: d } }")
+    with pytest.raises(LimitExceeded, match=r"at most 4 is allowed \(CONTENTAPI_MAX_ALIASES\)"):
+        check("mutation @atomic { a { a: a b: b c: c d: d e: e } }")

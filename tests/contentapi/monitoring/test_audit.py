@@ -1,8 +1,6 @@
 """The audit log: each event has actions that cause it, through every interface, and each action writes its line."""
 
-import logging
 import re
-from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -20,9 +18,9 @@ from contentapi import settings as project
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import OPERATOR, WORKER
 from contentapi.monitoring.audit import Event
-from contentapi.monitoring.records import current_record
 from orders import services as orders
 from orders.models import OrderStatus
+from tests.audit_lines import Lines
 from tests.blog.markdown_files import build_file
 from tests.contentapi.monitoring import (
     audit_account_actions,
@@ -44,34 +42,6 @@ ACTIONS = (
     audit_blog_actions,
     audit_order_actions,
 )  # their import fills CASES
-
-
-class Lines(logging.Handler):
-    """Collects the lines of the audit log: the fields of each record, with the request id at that time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.fields: list[dict[str, Any]] = []
-        self.request_ids: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        assert record.levelno == logging.INFO
-        fields: dict[str, Any] = vars(record)["fields"]
-        assert record.getMessage() == fields["event"]
-        self.fields.append(fields)
-        self.request_ids.append(current_record.get().id)
-
-    @property
-    def events(self) -> list[str]:
-        return [fields["event"] for fields in self.fields]
-
-
-@pytest.fixture
-def lines() -> Iterator[Lines]:
-    handler, logger = Lines(), logging.getLogger("contentapi.audit")
-    logger.addHandler(handler)
-    yield handler
-    logger.removeHandler(handler)
 
 
 @pytest.mark.django_db

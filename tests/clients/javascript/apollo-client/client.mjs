@@ -1,11 +1,13 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ApolloClient, ApolloLink, CombinedGraphQLErrors, HttpLink, InMemoryCache, gql } from "@apollo/client";
 import { BatchHttpLink } from "@apollo/client/link/batch-http";
+import { SetContextLink } from "@apollo/client/link/context";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
+import { RetryLink } from "@apollo/client/link/retry";
 import { relayStylePagination } from "@apollo/client/utilities";
 import { generatePersistedQueryIdsFromManifest } from "@apollo/persisted-query-lists";
-import { API_KEY, GRAPHQL_URL, TRUSTED_GRAPHQL_URL, assert, prove, takeRequests } from "../prove.mjs";
+import { API_KEY, GRAPHQL_URL, TRUSTED_GRAPHQL_URL, assert, loseFirstResponse, prove, takeRequests } from "../prove.mjs";
 import { NEWEST } from "./documents.mjs";
 
 const connect = (link, cache = new InMemoryCache()) => new ApolloClient({ link, cache });
@@ -111,4 +113,16 @@ await prove("trusted documents: executes a manifest of generate-persisted-query-
   const untrusted = connect(new HttpLink({ uri: TRUSTED_GRAPHQL_URL }));
   const error = await untrusted.query({ query: gql`{ posts { body } }` }).then(assert.fail, (reason) => reason);
   assert.equal(error.errors[0].extensions.code, "DOCUMENT_NOT_FOUND");
+});
+
+await prove("RetryLink with an Idempotency-Key: a mutation whose response was lost is carried out once", async () => {
+  const addKey = new SetContextLink(({ headers }) => ({ headers: { ...headers, "Idempotency-Key": randomUUID() } }));
+  const { fetch, responses } = loseFirstResponse();
+  const retry = new RetryLink({ delay: { initial: 50 } });
+  const client = connect(ApolloLink.from([addKey, retry, new HttpLink({ uri: GRAPHQL_URL, fetch, ...credential })]));
+  const mutation = gql`mutation { createPost(input: { title: "Once by Apollo", body: "Text" }) { id } }`;
+  const { data: { createPost: { id } } } = await client.mutate({ mutation });
+  assert.deepEqual(responses.map(({ status, replayed }) => [status, replayed]), [[200, null], [200, "true"]]);
+  assert.deepEqual(responses.map(({ body }) => body.data.createPost.id), [id, id]);
+  await client.mutate({ mutation: gql`mutation ($id: ID!) { deletePost(id: $id) }`, variables: { id } });
 });

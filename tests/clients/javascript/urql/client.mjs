@@ -1,8 +1,10 @@
-import { Client, fetchExchange, gql } from "@urql/core";
+import { randomUUID } from "node:crypto";
+import { Client, fetchExchange, gql, makeOperation, mapExchange } from "@urql/core";
 import { cacheExchange } from "@urql/exchange-graphcache";
 import { relayPagination } from "@urql/exchange-graphcache/extras";
 import { persistedExchange } from "@urql/exchange-persisted";
-import { API_KEY, GRAPHQL_URL, assert, prove, takeRequests } from "../prove.mjs";
+import { retryExchange } from "@urql/exchange-retry";
+import { API_KEY, GRAPHQL_URL, assert, loseFirstResponse, prove, takeRequests } from "../prove.mjs";
 
 const connect = (options = {}, exchanges = [cacheExchange({}), fetchExchange]) =>
   new Client({ url: GRAPHQL_URL, exchanges, ...options });
@@ -81,4 +83,19 @@ await prove("automatic persisted queries: sends the hash by GET, then the text, 
     assert.deepEqual(requests.map(({ status }) => status), statuses);
     assert.ok(!decodeURIComponent(requests[0].method + requests[0].url).includes("query Own"));
   }
+});
+
+await prove("retryExchange with an Idempotency-Key: a mutation whose response was lost is carried out once", async () => {
+  const addKey = (operation) => operation.kind !== "mutation" ? operation : makeOperation(operation.kind, operation, {
+    ...operation.context,
+    fetchOptions: { headers: { "X-API-Key": API_KEY, "Idempotency-Key": randomUUID() } },
+  });
+  const exchanges = [mapExchange({ onOperation: addKey }), retryExchange({ initialDelayMs: 50 }), fetchExchange];
+  const { fetch, responses } = loseFirstResponse();
+  const client = connect({ fetch }, exchanges);
+  const create = gql`mutation { createPost(input: { title: "Once by urql", body: "Text" }) { id } }`;
+  const { createPost } = present(await client.mutation(create, {}));
+  assert.deepEqual(responses.map(({ status, replayed }) => [status, replayed]), [[200, null], [200, "true"]]);
+  assert.deepEqual(responses.map(({ body }) => body.data.createPost.id), [createPost.id, createPost.id]);
+  present(await client.mutation(gql`mutation ($id: ID!) { deletePost(id: $id) }`, { id: createPost.id }));
 });

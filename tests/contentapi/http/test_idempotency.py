@@ -1,6 +1,7 @@
 """Idempotency-Key: one effect, and a replay of the first response."""
 
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,12 +9,13 @@ import pytest
 from blog.models import Comment, Post
 from contentapi.core.errors import Conflict, Unavailable
 from contentapi.core.identity import Role, Scope
+from contentapi.http.idempotency import replay_or_execute
 from contentapi.http.response import Response
 from contentapi.models import IdempotencyRecord
-from contentapi.rest.idempotency import replay_or_execute
+from contentapi.rest.resource import render_refusal
 from orders.models import Order
 from tests.conftest import make_api_key
-from tests.contentapi.rest.idempotent_requests import NEW, REPLAYED, send_post
+from tests.contentapi.http.idempotent_requests import NEW, REPLAYED, send_post, send_with_key
 from tests.factories import make_actor, make_order, make_post, make_user
 from tests.resources import RestResponse, send_request
 from users.models import User
@@ -40,24 +42,66 @@ def test_repeated_post_has_one_effect_and_the_same_response(key: str) -> None:
     assert Post.objects.count() == 1
 
 
-def test_every_post_accepts_an_idempotency_key(key: str) -> None:
-    draft, order = make_post(status="draft"), make_order()
-    actions: list[tuple[str, Any, int]] = [
-        ("/posts", NEW, 201),
-        (f"/posts/{draft.pk}/publish", None, 200),
-        (f"/posts/{draft.pk}/comments", {"body": "Hear!"}, 201),
-        ("/orders", {"total": 1}, 201),
-        (f"/orders/{order.pk}/payment", None, 200),
-        ("/users", {"name": "Ines", "email": "ines@example.invalid"}, 201),
+def test_every_write_accepts_an_idempotency_key(key: str) -> None:
+    draft, order, pending, user = make_post(status="draft"), make_order(), make_order(), make_user()
+    post, comments = f"/posts/{draft.pk}", f"/posts/{draft.pk}/comments"
+    actions: list[tuple[str, str, Any, int]] = [
+        ("POST", "/posts", NEW, 201),
+        ("PATCH", post, {"title": "New"}, 200),
+        ("POST", f"{post}/publish", None, 200),
+        ("POST", comments, {"body": "Hear!"}, 201),
+        ("POST", "/orders", {"total": 1}, 201),
+        ("POST", f"/orders/{order.pk}/payment", None, 200),
+        ("DELETE", f"/orders/{pending.pk}", None, 204),
+        ("POST", "/users", {"name": "Ines", "email": "ines@example.invalid"}, 201),
+        ("DELETE", f"/users/{user.pk}", None, 204),
     ]
 
-    for number, (path, body, status) in enumerate(actions):
-        first, again = send_post(path, body, key, str(number)), send_post(path, body, key, str(number))
+    for number, (method, path, body, status) in enumerate(actions):
+        first, again = [send_with_key(method, path, body, key, str(number)) for _ in range(2)]
 
         assert (first.status, again.status, again.headers.get(REPLAYED)) == (status, status, "true")
-        assert again.content == first.content
-    assert (Post.objects.count(), Comment.objects.count(), Order.objects.count()) == (2, 1, 2)
+        assert (again.content, again.headers.get("ETag")) == (first.content, first.headers.get("ETag"))
+    assert (Post.objects.count(), Comment.objects.count(), Order.objects.count()) == (2, 1, 3)
     assert User.objects.filter(name="Ines").count() == 1
+    assert not User.objects.filter(pk=user.pk).exists()
+
+
+def test_repeated_deletion_is_204_and_with_another_key_404(key: str) -> None:
+    path = f"/posts/{make_post().pk}"
+
+    responses = [send_with_key("DELETE", path, None, key, name) for name in ("one", "one", "two", "two")]
+
+    assert [response.status for response in responses] == [204, 204, 404, 404]
+    assert [response.headers.get(REPLAYED) for response in responses] == [None, "true", None, "true"]
+
+
+def test_repeated_change_keeps_a_later_change(key: str) -> None:
+    path = f"/posts/{make_post().pk}"
+    first = send_with_key("PATCH", path, {"title": "One"}, key)
+    send_with_key("PATCH", path, {"title": "Two"}, key, "two", If_Match=first.headers["ETag"])
+
+    again = send_with_key("PATCH", path, {"title": "One"}, key)
+
+    assert (again.content, again.headers[REPLAYED]) == (first.content, "true")
+    assert Post.objects.get().title == "Two"
+
+
+def test_version_conflict_is_replayed(key: str) -> None:
+    path = f"/posts/{make_post().pk}"
+
+    responses = [send_with_key("PATCH", path, {"title": "One"}, key, If_Match='"9-x"') for _ in range(2)]
+
+    assert [response.error[:2] for response in responses] == [(409, "CONFLICT")] * 2
+    assert responses[1].headers[REPLAYED] == "true"
+
+
+def test_methods_share_keys(key: str) -> None:
+    path = f"/posts/{make_post().pk}"
+    send_with_key("PATCH", path, {}, key)
+
+    assert send_with_key("DELETE", path, {}, key).error[:2] == (422, "INVALID")
+    assert Post.objects.exists()
 
 
 def test_replay_is_the_first_response_even_after_later_changes(key: str) -> None:
@@ -151,14 +195,13 @@ def test_replayed_refusal_keeps_its_format(key: str) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize(("refusal", "kept"), [(Conflict("No."), 1), (Unavailable(), 0), (RuntimeError("x"), 0)])
 def test_refused_request_leaves_no_effect(refusal: Exception, kept: int) -> None:
-    environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/posts", "HTTP_IDEMPOTENCY_KEY": "one"}
-
     def action() -> Response:
         make_post()
         raise refusal
 
     with suppress(Unavailable, RuntimeError):
-        assert replay_or_execute(make_actor(Role.ADMIN), environ, b"", action).status == 409
+        render = partial(render_refusal, accept="")
+        assert replay_or_execute(make_actor(Role.ADMIN), "one", "request", action, render).status == 409
 
     assert (Post.objects.count(), IdempotencyRecord.objects.count()) == (0, kept)
 

@@ -1,4 +1,4 @@
-"""Idempotency-Key: execute a repeated POST once, and replay its first response for 24 hours.
+"""Idempotency-Key: execute a repeated write once, and replay its first response for 24 hours.
 
 The response is stored in the transaction of the effect, so neither exists without the other. That transaction holds an
 advisory lock, so that a repeated request gets 409 while the first one runs. The lock ends with the transaction, also
@@ -6,9 +6,11 @@ when the server dies. Server errors and lost races are not stored, because a ret
 before.
 """
 
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -17,41 +19,53 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from contentapi.conf.timeouts import IDEMPOTENCY_RETENTION
-from contentapi.core.errors import ApiError, Conflict, Internal, Invalid, Malformed
+from contentapi.core.errors import ApiError, Conflict, Internal, Invalid, Malformed, RateLimited
 from contentapi.core.identity import Actor
-from contentapi.http.error_response import error_response
+from contentapi.db.engine.transactions import run_transaction
 from contentapi.http.response import Response
 from contentapi.models import IdempotencyRecord
 
+HEADER = "HTTP_IDEMPOTENCY_KEY"
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
 PURGE_BATCH = 500  # expired records that one statement deletes
+Action = Callable[[], Response]
+Render = Callable[[Exception], Response | None]
 
 
-def replay_or_execute(
-    actor: Actor, environ: Mapping[str, Any], content: bytes, action: Callable[[], Response]
-) -> Response:
+def replay_or_execute(actor: Actor, key: str, request: str, action: Action, render: Render) -> Response:
     """Call `action` and store its response, or return the stored response of the first request with this key.
 
+    `request` is a hash of the request, from `hash_request`. If `action` raises an error, its effect is rolled back.
+    `render` returns the response to this error, which is stored too, or None: then nothing is stored. `action` may be
+    called again (`run_transaction`).
+
     Raises what `action` raises, `Malformed` for an invalid key, `Invalid` for a key of another request, and `Conflict`
-    while the first request runs. Nothing is stored for anonymous callers: every POST refuses them.
+    while the first request runs. Nothing is stored for anonymous callers: every write refuses them.
     """
-    key = environ["HTTP_IDEMPOTENCY_KEY"]
     if not KEY.fullmatch(key):
         raise Malformed("Idempotency-Key must be 1 to 255 visible ASCII characters.")
     if actor.is_anonymous:
-        return action()
-    key, request = hash_key(actor, key), hash_request(environ, content)
-    with transaction.atomic():
-        if not try_lock(key):
-            message = "The first request with this Idempotency-Key is still running. Try again shortly."
-            raise Conflict(message, headers={"Retry-After": "1"})
-        now = timezone.now()
-        record = IdempotencyRecord.objects.filter(key=key, created_at__gt=now - IDEMPOTENCY_RETENTION).first()
-        if record is not None:
-            return replay_response(record, request)
-        response = execute_in_savepoint(action, environ.get("HTTP_ACCEPT", ""))
-        store_response(response, key, request, now)
-        return response
+        return run_transaction(action)
+    return run_transaction(partial(execute_once, hash_key(actor, key), request, action, render))
+
+
+def execute_once(key: str, request: str, action: Action, render: Render) -> Response:
+    """Execute a request with the hash of its key, or return the stored response. Call this in a transaction."""
+    if not try_lock(key):
+        message = "The first request with this Idempotency-Key is still running. Try again shortly."
+        raise Conflict(message, headers={"Retry-After": "1"})
+    now = timezone.now()
+    record = IdempotencyRecord.objects.filter(key=key, created_at__gt=now - IDEMPOTENCY_RETENTION).first()
+    if record is not None:
+        return replay_response(record, request)
+    response = execute_in_savepoint(action, render)
+    store_response(response, key, request, now)
+    return response
+
+
+def is_storable(error: ApiError) -> bool:
+    """Return whether the response to an error may be stored: whether it is also the response to a later attempt."""
+    return error.status < Internal.status and not isinstance(error, RateLimited)
 
 
 def hash_key(actor: Actor, key: str) -> str:
@@ -60,9 +74,9 @@ def hash_key(actor: Actor, key: str) -> str:
     return sha256(msgspec.json.encode([owner, sorted(actor.scopes), key])).hexdigest()
 
 
-def hash_request(environ: Mapping[str, Any], content: bytes) -> str:
-    target = [environ["REQUEST_METHOD"], environ["PATH_INFO"], environ.get("QUERY_STRING", "")]
-    return sha256(msgspec.json.encode(target) + content).hexdigest()
+def hash_request(*parts: Any) -> str:
+    """Return a hash of what a request consists of, as JSON without regard to the order of members."""
+    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def try_lock(key: str) -> bool:
@@ -80,15 +94,16 @@ def replay_response(record: IdempotencyRecord, request: str) -> Response:
     return Response(record.status, bytes(record.body), {**record.headers, "Idempotent-Replayed": "true"})
 
 
-def execute_in_savepoint(action: Callable[[], Response], accept: str) -> Response:
+def execute_in_savepoint(action: Action, render: Render) -> Response:
     """Return the response of `action`, also of an error, which is rolled back. Raises errors that are not stored."""
     try:
         with transaction.atomic():
             return action()
-    except ApiError as error:
-        if error.status >= Internal.status:
+    except Exception as error:
+        response = render(error)
+        if response is None:
             raise
-        return error_response(error, accept)
+        return response
 
 
 def store_response(response: Response, key: str, request: str, now: datetime) -> None:

@@ -1,0 +1,136 @@
+"""Execute the mutations of an operation in one transaction: with `@atomic`, with an Idempotency-Key, or with both.
+
+With `@atomic`, the first error ends the operation. With a key alone, each mutation has a savepoint and keeps its own
+result, as without a key; but an error whose response is not stored ends the operation, because a retry with the key
+executes all of it again. When an operation ends, everything that it wrote is rolled back.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from time import monotonic
+from typing import Any, NamedTuple
+
+from django.db import Error as DatabaseError
+from django.db import connection, transaction
+from graphql import ExecutionResult, GraphQLError
+
+from contentapi.conf import conf
+from contentapi.conf.timeouts import ATOMIC_OPERATION_LIMIT
+from contentapi.core.errors import Unavailable, to_api_error
+from contentapi.core.identity import Actor
+from contentapi.db.engine.transactions import lost_against_another, run_transaction
+from contentapi.graphql.errors import find_cause
+from contentapi.graphql.limits import build_limit_error
+from contentapi.http.idempotency import is_storable, replay_or_execute
+from contentapi.http.response import Response
+
+Errors = Sequence[GraphQLError]
+
+
+class TransactionMode(NamedTuple):
+    """How the mutations of one transaction are executed: `isolate` is around each of them, and `must_end` decides by
+    the errors so far whether the operation ends.
+    """
+
+    isolate: Callable[[], AbstractContextManager[Any]]
+    must_end: Callable[[Errors], bool]
+
+
+class OperationAborted(Exception):
+    """Errors have ended an operation, so that its transaction must be rolled back."""
+
+    def __init__(self, errors: Errors) -> None:
+        super().__init__(errors[0].message)
+        self.errors = errors
+
+
+class OneTransaction:
+    """The execution of an operation as one transaction.
+
+    `execute` executes the operation in a `TransactionMode`, and `respond` returns the response to its result.
+    """
+
+    def __init__(
+        self,
+        execute: Callable[..., ExecutionResult],
+        respond: Callable[[ExecutionResult], Response],
+        *,
+        is_atomic: bool,
+    ) -> None:
+        self.execute = execute
+        self.respond = respond
+        limit = partial(limit_time, monotonic() + ATOMIC_OPERATION_LIMIT)
+        self.mode = TransactionMode(limit, bool) if is_atomic else TransactionMode(transaction.atomic, has_unstored)
+
+    def run(self, actor: Actor, key: str | None, request: str) -> Response:
+        """Return the response to the operation, or the stored one. `request` is the hash of the request.
+
+        Raises `Malformed`, `Invalid` or `Conflict` because of the key: then the operation was not executed.
+        """
+        try:
+            if key is None:
+                return run_transaction(self.attempt)
+            return replay_or_execute(actor, key, request, self.attempt_to_store, self.render)
+        except OperationAborted as aborted:
+            return self.respond(ExecutionResult(None, list(aborted.errors)))
+        except DatabaseError as error:  # of the transaction, such as its COMMIT
+            return self.respond(ExecutionResult(None, [TransactionFailed(error)]))
+
+    def attempt(self) -> Response:
+        """Execute the operation. Raises `OperationAborted`, whose cause decides whether there is another attempt."""
+        result = self.execute(mode=self.mode)
+        if result.errors and self.mode.must_end(result.errors):
+            causes = [error.original_error for error in result.errors]
+            raise OperationAborted(result.errors) from next(filter(lost_against_another, causes), None)
+        return self.respond(result)
+
+    def attempt_to_store(self) -> Response:
+        """Execute the operation, and abort it if its response is too large to be stored."""
+        response = self.attempt()
+        size, most = len(response.body), conf.environment.contentapi_max_body
+        if size > most:
+            what = "response in bytes with an Idempotency-Key"
+            raise OperationAborted([TransactionFailed(build_limit_error(what, size, most, "contentapi_max_body"))])
+        return response
+
+    def render(self, error: Exception) -> Response | None:
+        """Return the response to an error of `attempt`, if it may be stored."""
+        if not isinstance(error, OperationAborted) or has_unstored(error.errors):
+            return None
+        return self.respond(ExecutionResult(None, list(error.errors)))
+
+
+class TransactionFailed(GraphQLError):
+    """The transaction was rolled back after the operation was executed. No field is the reason."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__("", original_error=cause)
+        self.path = []
+
+
+def has_unstored(errors: Errors) -> bool:
+    """Return whether one of the errors is temporary or a fault of the server: its response is not stored."""
+    causes = [find_cause(error) for error in errors]
+    return any(isinstance(cause, DatabaseError) or not is_storable(to_api_error(cause)) for cause in causes)
+
+
+@contextmanager
+def limit_time(deadline: float) -> Iterator[None]:
+    """Let the statements of the block end at a time of `monotonic`. Raises `Unavailable` after this time."""
+    milliseconds = require_time_left(deadline)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(milliseconds)])
+    yield
+    require_time_left(deadline)
+
+
+def require_time_left(deadline: float) -> int:
+    """Return the milliseconds for which a statement may run until a deadline."""
+    left = int((deadline - monotonic()) * 1000)
+    if left <= 0:
+        message = (
+            f"The operation took more than {ATOMIC_OPERATION_LIMIT:g} s and was rolled back. Send fewer mutations."
+        )
+        raise Unavailable(message, limit="time of an atomic operation")
+    return min(left, conf.environment.contentapi_statement_timeout)
