@@ -1,6 +1,7 @@
 """Writes of posts."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -29,6 +30,7 @@ from contentapi.monitoring.figures import FIGURES
 from contentapi.projection import PreparedInsert
 
 POSTS = PreparedInsert(Post, requiring="author")
+OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user")
 POST_EVENTS = {
     PostStatus.DRAFT: Event.POST_UNPUBLISHED,
     PostStatus.SCHEDULED: Event.POST_SCHEDULED,
@@ -59,9 +61,8 @@ def create_post(
     validate_transition(PostStatus.DRAFT, status, publish_at)
     now = datetime.now(UTC)
     published_at = now if status == PostStatus.PUBLISHED else None
-    values |= {"status": status, "publish_at": publish_at, "published_at": published_at}
-    values |= {"created_at": now, "updated_at": now}
-    values |= {"changed_at": now, "changed_by": actor.user_id, "changed_with": actor.origin}
+    values |= {"status": status, "publish_at": publish_at, "published_at": published_at, "created_at": now}
+    values |= {"updated_at": now, "changed_at": now, "changed_by": actor.user_id, "changed_with": actor.origin}
     post = insert_post(actor, author, values)
     if status != PostStatus.DRAFT:
         record_post_transition(actor, post.pk, "new", status)
@@ -71,12 +72,19 @@ def create_post(
 def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
     """Insert a post; without an author, it gets the actor's own author profile. Raises `Invalid`."""
     if author_id is None:
-        with transaction.atomic():
-            return POSTS.create(author_id=get_or_create_own_author_id(actor), **values)
+        return insert_own_post(actor, values)
     try:
         return POSTS.create(author_id=author_id, **values)
     except Author.DoesNotExist:
         raise build_unknown_author_error() from None
+
+
+def insert_own_post(actor: Actor, values: Mapping[str, Any]) -> Post:
+    """Insert a post of the actor's own author profile, which an actor's first post creates. Raises `Invalid`."""
+    with suppress(Author.DoesNotExist):
+        return OWN_POSTS.create(user_id=actor.user_id, **values)
+    with transaction.atomic():
+        return insert_post(actor, get_or_create_own_author_id(actor), values)
 
 
 def record_post_transition(actor: Actor, pk: int, old: str, new: str) -> None:
@@ -202,13 +210,12 @@ def attribute_change(post: Post, actor: Actor) -> None:
 
 
 def resolve_author_id(actor: Actor, author_id: str | None) -> int | None:
-    """Return the id of a new post's author; None if the actor has no author profile yet.
+    """Return the id of a new post's author; None is the actor's own author profile.
 
     If the actor may write posts of all authors, the id is not looked up: the insertion fails for an unknown author.
     """
     if author_id is None:
-        own = None if actor.user_id is None else selectors.get_author_of_user(actor.user_id)
-        return own.id if own else None
+        return None
     if policy.may_manage_posts_and_authors(actor):
         return parse_id(author_id)
     author = require_author(author_id)
