@@ -72,10 +72,19 @@ class PreparedInsert(Generic[M]):
 
     Values must have the Python types of their fields. `requiring` names a foreign key: the row is inserted only if the
     row that the key refers to exists. `found_by` names a unique field of that row: `create` takes the value of this
-    field in place of the key.
+    field in place of the key. `unique` names a column with a unique index: the row is inserted only if its value is
+    neither in this column nor in the column of this name of `reserved`.
     """
 
-    def __init__(self, model: type[M], *, requiring: str | None = None, found_by: str | None = None) -> None:
+    def __init__(
+        self,
+        model: type[M],
+        *,
+        requiring: str | None = None,
+        found_by: str | None = None,
+        unique: str | None = None,
+        reserved: type[Model] | None = None,
+    ) -> None:
         self.model = model
         self.table = model._meta.db_table
         self.key = model._meta.pk
@@ -88,14 +97,15 @@ class PreparedInsert(Generic[M]):
         self.defaults = {field.attname: field.get_default for field in self.fields}
         if self.found_by:
             self.defaults[self.found_by.attname] = self.defaults.pop(self.required.attname)
-        self.cache_key = ("insert", model, requiring, found_by)
+        self.unique, self.reserved = unique, reserved
+        self.cache_key = ("insert", model, requiring, found_by, unique)
 
     def create(self, **values: Any) -> M:
         """Insert a row. Fields without a value get their defaults.
         Inside of `register_inserted_row_selection`, select the row too.
 
-        Raises `DoesNotExist` of the required model, `SelectedFieldError`, and Django's database errors. In all these
-        cases nothing is inserted.
+        Raises `DoesNotExist` of the required model, also for a value that is not unique, `SelectedFieldError`, and
+        Django's database errors. In all these cases nothing is inserted.
         """
         row = {name: values[name] if name in values else default() for name, default in self.defaults.items()}
         if not values.keys() <= row.keys():
@@ -178,8 +188,9 @@ class PreparedInsert(Generic[M]):
     def insertion(self) -> tuple[str, list[str]]:
         """The statement without a selection, and the names of its values in a row:
 
-        INSERT INTO "blog_post" ("title", "author_id") SELECT %s, "id" FROM "blog_author" WHERE "user_id" = %s
-        RETURNING "id", "author_id"
+        INSERT INTO "blog_post" ("slug", "author_id") SELECT %s, "id" FROM "blog_author" WHERE "user_id" = %s
+        AND NOT EXISTS (SELECT 1 FROM "blog_oldslug" WHERE "slug" = %s)
+        ON CONFLICT ("slug") DO NOTHING RETURNING "id", "author_id"
         """
         fields = [field for field in self.fields if field is not self.required]
         names, columns = [field.attname for field in fields], ", ".join(f'"{field.column}"' for field in fields)
@@ -190,6 +201,11 @@ class PreparedInsert(Generic[M]):
         selected = f'SELECT {values}, "{target.pk.column}" FROM "{target.db_table}"'  # noqa: S608 - names only
         condition = f'WHERE "{(self.found_by or target.pk).column}" = %s'
         names.append((self.found_by or self.required).attname)
+        if self.unique is not None and self.reserved is not None:
+            table = self.reserved._meta.db_table
+            condition += f' AND NOT EXISTS (SELECT 1 FROM "{table}" WHERE "{self.unique}" = %s)'  # noqa: S608
+            condition += f' ON CONFLICT ("{self.unique}") DO NOTHING'
+            names.append(self.unique)
         return f'{start} ({columns}, "{reference}") {selected} {condition} RETURNING "{key}", "{reference}"', names
 
 

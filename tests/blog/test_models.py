@@ -219,6 +219,8 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
         "blog_post_due",
         lambda _: Post.objects.filter(status=PostStatus.SCHEDULED, publish_at__lte=LATER).order_by("publish_at"),
     ),
+    ("blog_post_slug", lambda _: Post.objects.filter(slug="a")),
+    ("blog_post_without_slug", lambda _: Post.objects.filter(slug=None).order_by("pk")[:100]),
     (
         "blog_comment_post_state",
         lambda author: select_oldest_visible_comments(author.posts.all()[0].comments.all(), OPERATOR)[:100],
