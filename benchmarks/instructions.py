@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -103,11 +104,12 @@ def make_requests(application: object) -> dict[str, Callable[[], None]]:
 
     token = {"HTTP_AUTHORIZATION": f"Bearer {issue_token(user=get_user_by_email(AUTHOR), ttl=3600)}"}
     post_id = str(Post.objects.filter(status=PostStatus.PUBLISHED).earliest("pk").pk)
-    numbers = count()
+    numbers = count(time.time_ns() // 1_000_000)  # titles differ from those of earlier runs in the same database
 
-    def build(query: str, values: dict[str, object], headers: dict[str, str]) -> Callable[[], None]:
+    def build(query: str, make: Callable[[int], dict[str, object]], headers: dict[str, str]) -> Callable[[], None]:
         def call() -> None:
-            body = json.dumps({"query": query, "variables": values, "extensions": {"n": next(numbers)}}).encode()
+            number = next(numbers)
+            body = json.dumps({"query": query, "variables": make(number), "extensions": {"n": number}}).encode()
             varied = {
                 "HTTP_TRACEPARENT": f"00-{next(numbers):032x}-{1:016x}-00",
                 "HTTP_ORIGIN": "http://localhost:8000",
@@ -116,12 +118,12 @@ def make_requests(application: object) -> dict[str, Callable[[], None]]:
 
         return call
 
-    new = {"title": "A benchmark post", "body": "A new post. " * 120}
+    text = "A new post. " * 120
     resource = {"REQUEST_METHOD": "GET", "PATH_INFO": f"/posts/{post_id}", "CONTENT_LENGTH": "0"}
     return {
-        "post": build(POST, {"id": post_id}, {}),
-        "page10": build(PAGE, {"limit": 10, "status": "published"}, {}),
-        "create": build(CREATE, {"input": new}, token),
+        "post": build(POST, lambda _: {"id": post_id}, {}),
+        "page10": build(PAGE, lambda _: {"limit": 10, "status": "published"}, {}),
+        "create": build(CREATE, lambda number: {"input": {"title": f"Post {number}", "body": text}}, token),
         "rest": lambda: send(application, b"", resource),
     }
 

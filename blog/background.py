@@ -1,4 +1,4 @@
-"""The jobs of the background process: publication, search index, imports, and the deletion of what is too old."""
+"""The jobs of the background process: publication, slugs, search, imports, and the deletion of what is too old."""
 
 import logging
 from functools import partial
@@ -9,7 +9,13 @@ from blog.files import job_worker, jobs
 from blog.history import trash
 from blog.search.indexing import SearchIndexer
 from blog.services import moderation
-from contentapi.conf.timeouts import IMPORT_INTERVAL, PUBLICATION_INTERVAL, PURGE_INTERVAL, SEARCH_INTERVAL
+from contentapi.conf.timeouts import (
+    IMPORT_INTERVAL,
+    PUBLICATION_INTERVAL,
+    PURGE_INTERVAL,
+    SEARCH_INTERVAL,
+    SLUG_INTERVAL,
+)
 from contentapi.core.identity import WORKER
 from contentapi.worker.jobs import Job
 
@@ -19,6 +25,7 @@ LOG = logging.getLogger("contentapi.worker")
 def list_jobs() -> list[Job]:
     return [
         Job("publication", publish_due_posts, interval=PUBLICATION_INTERVAL),
+        Job("slugs", give_first_slugs, interval=SLUG_INTERVAL),
         Job("search", partial(SearchIndexer().update, actor=WORKER), interval=SEARCH_INTERVAL),
         Job("imports", job_worker.work_on_imports, interval=IMPORT_INTERVAL),
         Job("purge_history", purge_history, interval=PURGE_INTERVAL),
@@ -33,6 +40,13 @@ def publish_due_posts(stop: Event) -> None:
         LOG.info("Published post %s, which was scheduled.", post.pk)
         if stop.is_set():
             return
+
+
+def give_first_slugs(stop: Event) -> None:
+    """Give slugs to posts that SQL or an earlier release has created. Return early after a post when `stop` is set."""
+    given = services.give_first_slugs(stop)
+    if given:
+        LOG.info("Gave a slug to %s posts, which were created without one.", given)
 
 
 def purge_history(_: Event) -> None:

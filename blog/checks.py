@@ -42,7 +42,11 @@ def list_errors() -> list[Error]:
     ]
     if [field.name for field in CONTENT_FIELDS if field.kind == Kind.MARKDOWN] != ["body"]:
         errors.append(Error("The body, and no other field of the content, is Markdown.", id="blog.E002"))
-    if {field.weight for field in CONTENT_FIELDS} - set("ABC") or not {"A", "C"} <= {f.weight for f in CONTENT_FIELDS}:
+    if any((field.kind == Kind.ADDRESS) == bool(field.weight) for field in CONTENT_FIELDS):
+        errors.append(Error("Search finds every field of the content but addresses.", id="blog.E004"))
+    if {field.weight for field in CONTENT_FIELDS} - {*"ABC", ""} or not {"A", "C"} <= {
+        f.weight for f in CONTENT_FIELDS
+    }:
         errors.append(Error("The weights of content in search are A, B and C; A and C have a field.", id="blog.E003"))
     return errors
 

@@ -2,12 +2,14 @@
 
 from typing import cast
 
-from django.db.models import Case, Expression, Q, QuerySet, Value, When
-from django.db.models.functions import NullIf
+from django.db.models import Case, Expression, Q, QuerySet, TextField, Value, When
+from django.db.models.functions import Cast, Coalesce, Concat, NullIf
 
 from blog.models import Author, Comment, CommentQuerySet, Post, PostQuerySet, PostStatus
+from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.identity import Actor
+from contentapi.db.literals import TextLiteral
 from contentapi.projection import (
     NEWEST_FIRST,
     OLDEST_FIRST,
@@ -17,6 +19,7 @@ from contentapi.projection import (
     Count,
     Ordering,
     Projection,
+    RawExpression,
     RelayType,
     ToMany,
     ToOne,
@@ -61,12 +64,27 @@ def build_visible_email(actor: Actor) -> Expression:
     return Case(When(seen, then=NullIf("email", Value(""))))
 
 
+def build_slug(_: Actor) -> Expression:
+    """Return the slug; that of the id for a post to which the worker has not given one yet."""
+    return Coalesce("slug", Concat(TextLiteral("post-"), Cast("id", TextField())), output_field=TextField())
+
+
+def build_url(actor: Actor) -> Expression:
+    """Return the address of a post on the web site; null without the setting."""
+    start, _, end = conf.environment.contentapi_site_post_url.partition("{slug}")
+    address = Concat(TextLiteral(start), build_slug(actor), TextLiteral(end), output_field=TextField())
+    return address if start else RawExpression("NULL::text", TextField())
+
+
 POST = Projection(
     "Post",
     Post,
     {
         "id": "id",
         "title": "title",
+        "slug": Computed(build_slug),
+        "url": Computed(build_url),
+        "canonicalUrl": "canonical_url",
         "body": "body",
         "status": "status",
         "author": ToOne("author"),

@@ -30,6 +30,11 @@ def post(_: None, info: Info, id: str) -> Rows[Post]:
     return selectors.select_post_by_id(info.context["actor"], id)
 
 
+@QUERY.field("postBySlug")
+def post_by_slug(_: None, info: Info, slug: str) -> Rows[Post]:
+    return selectors.select_post_by_slug(info.context["actor"], slug)
+
+
 @QUERY.field("posts")
 def posts(_: None, info: Info, limit: int | None = None, status: str | None = None) -> Rows[Post]:
     return selectors.select_newest_posts(info.context["actor"], limit=limit, status=status)

@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import Any, NamedTuple, Self
 
 import msgspec
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from blog.models import MAX_TAG, Author, Comment, CommentState, ImportJob, Post, PostQuerySet, PostStatus
+from blog.models.slugs import SLUG, OldSlug
 from blog.projections import filter_visible_posts
 from blog.search.query import RELEVANCE, find_posts, parse_search
 from contentapi.core import policy
@@ -85,6 +87,23 @@ def select_post_by_id(actor: Actor, post_id: str) -> Rows[Post]:
 @parametrised(Post)
 def select_visible_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
     return Post.objects.filter(policy.visible_posts(actor), pk=pk)
+
+
+def select_post_by_slug(actor: Actor, slug: str) -> Rows[Post]:
+    """Return the post that has this slug, or had it and nobody has it now; or no post."""
+    return select_visible_post_by_slug(actor, slug=slug if SLUG.fullmatch(slug) else "")
+
+
+@parametrised(Post)
+def select_visible_post_by_slug(actor: Actor, *, slug: str) -> QuerySet[Post]:
+    present = Subquery(Post.objects.filter(slug=slug).values("pk"))
+    old = Subquery(OldSlug.objects.filter(slug=slug).values("post_id"))
+    return Post.objects.filter(policy.visible_posts(actor), pk=Coalesce(present, old))
+
+
+def find_present_slug(actor: Actor, slug: str) -> str | None:
+    """Return the slug of the post that this slug leads to; None if there is none that the actor may see."""
+    return select_post_by_slug(actor, slug).queryset().values_list("slug", flat=True).first()
 
 
 def select_posts(actor: Actor, criteria: PostCriteria, after: Position | None = None) -> Rows[Post]:
@@ -179,10 +198,7 @@ def select_authors_after(_: Actor, *, after_pk: int) -> QuerySet[Author]:
 
 
 def build_authors_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
-    """Return a page of authors: by `first` and `after`, or by `last` and `before`; oldest first without an order.
-
-    Raises `Malformed`.
-    """
+    """Return a page of authors, from its start or its end; the oldest first without an order. Raises `Malformed`."""
     return build_ordered_connection("authors", select_every_author(actor), order_by or OLDEST_FIRST, **window)
 
 

@@ -9,7 +9,7 @@ from blog import selectors, services
 from blog.models import PostStatus
 from blog.representations import AUTHOR, COMMENT, POST
 from blog.selectors import PostCriteria
-from contentapi.http.response import Response, created, no_content
+from contentapi.http.response import Response, created, moved, no_content
 from contentapi.rest import Body, Resource, ResourceRequest
 
 Moment = Annotated[datetime, Meta(tz=True)]
@@ -18,6 +18,8 @@ Moment = Annotated[datetime, Meta(tz=True)]
 class NewPost(Body):
     title: str
     body: str
+    slug: str | None = None
+    canonical_url: str | None = None
     author_id: str | None = None
     tags: list[str] | None = None
     status: PostStatus | None = None
@@ -27,6 +29,9 @@ class NewPost(Body):
 class PostChanges(Body):
     title: str | UnsetType | None = UNSET
     body: str | UnsetType | None = UNSET
+    slug: str | UnsetType | None = UNSET
+    canonical_url: str | UnsetType | None = UNSET
+    author_id: str | UnsetType | None = UNSET
     tags: list[str] | UnsetType | None = UNSET
     status: PostStatus | UnsetType | None = UNSET
     publish_at: Moment | UnsetType | None = UNSET
@@ -67,6 +72,14 @@ class PostResource(Resource):
         version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)
         services.delete_post(actor=request.actor, post_id=post_id, expected_version=version)
         return no_content()
+
+
+class PostBySlugResource(Resource):
+    def get(self, request: ResourceRequest, slug: str) -> Response:
+        present = selectors.find_present_slug(request.actor, slug)
+        if present not in (None, slug):
+            return moved(f"/posts/by-slug/{present}")
+        return POST.one(selectors.select_post_by_slug(request.actor, slug), request.actor, key="slug")
 
 
 class PostPublishResource(Resource):

@@ -237,7 +237,13 @@ LOGGING = {
         "json": {"()": "contentapi.monitoring.logs.JsonFormatter"},
         "text": {"()": "contentapi.monitoring.logs.LineFormatter"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["request_id"]}},
+    "handlers": {
+        "stderr": {
+            "class": "contentapi.monitoring.logs.LineHandler",
+            "formatter": LOG_FORMAT,
+            "filters": ["request_id"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.contentapi_log_level},
     "loggers": {
         "contentapi.audit": {"level": "INFO"},  # whatever CONTENTAPI_LOG_LEVEL is

@@ -25,8 +25,15 @@ def make_author(**values: Any) -> Author:
 def make_post(**values: Any) -> Post:
     values.setdefault("author", None)
     values["author"] = values["author"] or make_author()
+    number = next(NUMBERS)
     return Post.objects.create(
-        **{"title": f"Title {next(NUMBERS)}", "body": "Text.", "status": PostStatus.PUBLISHED, **values}
+        **{
+            "title": f"Title {number}",
+            "slug": f"chosen-{number}",
+            "body": "Text.",
+            "status": PostStatus.PUBLISHED,
+            **values,
+        }
     )
 
 

@@ -5,8 +5,10 @@ as an offset or by a name of `ZONES`. A date such as 01/02/2024 has two meanings
 """
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, timezone
+from pathlib import PurePath
 from textwrap import shorten
 from typing import Any
 
@@ -20,6 +22,8 @@ DATE_FORMATS = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%B %d %Y", "%b %d %Y", "%d %B %Y", "%d %b %Y", "%Y %B %d", "%Y %b %d",
 )  # fmt: skip
 
+DATE_IN_NAME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?=[-_. T]|$)")
+DATE_IN_ADDRESS = re.compile(r"(?:^|/)(\d{4})/(\d{2})/(\d{2})(?=/|$)")
 WEEKDAY = re.compile(r"^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?[.,]? ", re.IGNORECASE)
 ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.IGNORECASE)
 SEPTEMBER = re.compile(r"\bSept\b", re.IGNORECASE)  # strptime knows Sep
@@ -124,3 +128,25 @@ def parse_zone(text: str | None) -> timezone | None:
 def format_for_message(value: Any) -> str:
     """Return a short text for a value; a value of YAML aliases can be very large."""
     return shorten(repr(value), 60) if isinstance(value, (str, int, float, date)) else f"a {type(value).__name__}"
+
+
+def find_date_in_address(addresses: Iterable[Any]) -> datetime | None:
+    """Return the date in the URL of the page, as in Zola's path = "2015/05/15/Rust-1.0"."""
+    for address in addresses:
+        if isinstance(address, str) and (match := DATE_IN_ADDRESS.search(address)):
+            return parse_date_match(match)
+    return None
+
+
+def find_date_in_file_name(path: PurePath) -> datetime | None:
+    """Return the date in the name of the file, or of the folder of an index.md, as in Jekyll's 2015-05-15-title.md."""
+    name = path.parent.name if path.stem == "index" else path.stem
+    match = DATE_IN_NAME.match(name)
+    return parse_date_match(match) if match else None
+
+
+def parse_date_match(match: re.Match[str]) -> datetime:
+    try:
+        return datetime.combine(date(*map(int, match.groups())), time(), UTC)
+    except ValueError:
+        raise InvalidDate(f"{match.group().strip('/')} is not a date. {WRITE_DATE}") from None

@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from django.db.models import QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, QuerySet
 
+from blog.files.addresses import add_old_slugs, refresh_addresses
 from blog.files.front_matter import (
     AUTHOR_KEYS,
     CATEGORY_KEYS,
+    KEYS,
     NESTED_TABLES,
     NO_AUTHOR,
     RELEASE_KEYS,
@@ -21,7 +24,7 @@ from blog.files.front_matter import (
     read_words,
 )
 from blog.files.syntax import Table, decode_value, dump_front_matter
-from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post, PostStatus
+from blog.models import CONTENT, CONTENT_FIELDS, Kind, OldSlug, Post, PostStatus
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 
@@ -29,8 +32,10 @@ AT_ONCE = 500  # number of posts in memory
 
 
 def list_posts_to_export(actor: Actor) -> QuerySet[Post]:
-    """Return the posts that the actor may see, oldest first, with their authors and sources."""
-    return Post.objects.filter(policy.visible_posts(actor)).select_related("author", "source").order_by("id")
+    """Return the posts that the actor may see, oldest first, with their authors, sources and old slugs."""
+    slugs = OldSlug.objects.filter(post_id=OuterRef("pk")).order_by("slug").values("slug")
+    posts = Post.objects.filter(policy.visible_posts(actor)).annotate(old_slugs=ArraySubquery(slugs))
+    return posts.select_related("author", "source").order_by("id")
 
 
 def export_posts(*, actor: Actor, directory: Path) -> Iterator[Path]:
@@ -50,7 +55,7 @@ def to_markdown_post(post: Post) -> MarkdownPost:
         status=PostStatus(post.status),
         publish_at=post.publish_at,
         published_at=post.published_at,
-        other=get_other_front_matter(post),
+        other=add_old_slugs(get_other_front_matter(post), getattr(post, "old_slugs", ())),
     )
 
 
@@ -74,7 +79,11 @@ def get_author_names(post: Post) -> tuple[str, ...]:
 
 def serialize_post(post: MarkdownPost) -> bytes:
     """Return the content of a file that `parse_post` parses to this post."""
-    lines = {name: post.content[name] for name, kind, *_ in CONTENT_FIELDS if kind == Kind.LINE}
+    lines = {
+        KEYS.get(name, name): post.content[name]
+        for name, kind, *_ in CONTENT_FIELDS
+        if kind in (Kind.LINE, Kind.ADDRESS)
+    }
     words = {name: post.content[name] for name, kind, *_ in CONTENT_FIELDS if kind == Kind.WORDS}
     meta = {
         **{name: line or None for name, line in lines.items()},
@@ -96,7 +105,7 @@ def refresh_other_keys(post: MarkdownPost) -> Table:
 
     An editor may have removed a tag that the file has as a category.
     """
-    other = refresh_tags(post.other, post)
+    other = refresh_tags(refresh_addresses(post.other, post.content["slug"], post.content["canonical_url"]), post)
     for key in NESTED_TABLES:
         if isinstance(other.get(key), dict):
             other[key] = refresh_tags(other[key], post)

@@ -4,24 +4,37 @@ This module reads all three and writes TOML. `status`, `publishAt` and `publishe
 know only `draft` and `published`. `blog.files.syntax` reads and writes the syntax, `blog.files.dates` the dates.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime
 from pathlib import PurePath
 from typing import Any
 
 from django.utils import timezone
 
-from blog.files.dates import WRITE_DATE, InvalidDate, format_for_message, parse_date
+from blog.files.addresses import ADDRESS_KEYS, read_canonical_url, read_slug
+from blog.files.dates import (
+    InvalidDate,
+    find_date_in_address,
+    find_date_in_file_name,
+    format_for_message,
+    parse_date,
+)
 from blog.files.syntax import InvalidFile, Table, decode_value, parse_text, refuse_errors
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, PostStatus
 
-DATE_IN_NAME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?=[-_. T]|$)")
-DATE_IN_ADDRESS = re.compile(r"(?:^|/)(\d{4})/(\d{2})/(\d{2})(?=/|$)")
 # The keys that serialize_post writes. All other keys of a file are kept in `MarkdownPost.other`.
-OWN_KEYS = {*CONTENT, "date", "updated", "authors", "draft", "status", "publishAt", "publishedAt"} - {"body"}
-ADDRESS_KEYS = ("path", "url", "permalink")  # of the URL of a page, in Zola, Hugo and Jekyll
+KEYS = {"canonical_url": "canonical"}  # of the fields of the content that have another name in files
+OWN_KEYS = {
+    *(KEYS.get(name, name) for name in CONTENT),
+    "date",
+    "updated",
+    "authors",
+    "draft",
+    "status",
+    "publishAt",
+    "publishedAt",
+} - {"body"}
 UPDATED_KEYS = ("updated", "lastmod", "last_modified_at")
 RELEASE_KEYS = ("publishDate", "publishdate", "pubdate", "published")  # of the time of publication, in Hugo
 AUTHOR_KEYS = ("authors", "author")
@@ -119,6 +132,8 @@ def move_future_date(post: MarkdownPost, now: datetime) -> MarkdownPost:
 def collect_other_keys(meta: Table) -> Table:
     """Return the keys that `serialize_post` does not write, and authors with more than names."""
     other = {key: value for key, value in meta.items() if key not in OWN_KEYS}
+    if read_canonical_url({"canonical": meta.get("canonical")}) is None and "canonical" in meta:
+        other["canonical"] = meta["canonical"]
     authors = meta.get("authors")
     people = authors if isinstance(authors, list) else [authors]
     if any(isinstance(person, dict) for person in people):
@@ -161,7 +176,12 @@ def read_tags(meta: Table) -> list[str]:
     return list(dict.fromkeys([*read_all_words(meta, TAG_KEYS), *read_all_words(meta, CATEGORY_KEYS)]))
 
 
-READERS: dict[str, Callable[[Table], Any]] = {"title": read_title, "tags": read_tags}
+READERS: dict[str, Callable[[Table], Any]] = {
+    "title": read_title,
+    "slug": read_slug,
+    "canonical_url": read_canonical_url,
+    "tags": read_tags,
+}
 
 
 def read_all_words(meta: Table, keys: Iterable[str]) -> list[str]:
@@ -253,7 +273,7 @@ def read_date(meta: Table, path: PurePath) -> datetime | None:
     """Return the date of the front matter, of the page's URL, of the file's name, or of Hugo's publishDate."""
     return (
         parse_date(meta.get("date"), "date")
-        or find_date_in_address(meta)
+        or find_date_in_address(meta.get(key) for key in ADDRESS_KEYS)
         or find_date_in_file_name(path)
         or read_release_date(meta)
     )
@@ -267,25 +287,3 @@ def read_release_date(meta: Table) -> datetime | None:
 def read_first_date(meta: Table, keys: Iterable[str]) -> datetime | None:
     found = [parse_date(meta.get(key), key) for key in keys]  # each key is checked
     return next(filter(None, found), None)
-
-
-def find_date_in_address(meta: Table) -> datetime | None:
-    """Return the date in the URL of the page, as in Zola's path = "2015/05/15/Rust-1.0"."""
-    for key in ADDRESS_KEYS:
-        if isinstance(meta.get(key), str) and (match := DATE_IN_ADDRESS.search(meta[key])):
-            return parse_date_match(match)
-    return None
-
-
-def find_date_in_file_name(path: PurePath) -> datetime | None:
-    """Return the date in the name of the file, or of the folder of an index.md, as in Jekyll's 2015-05-15-title.md."""
-    name = path.parent.name if path.stem == "index" else path.stem
-    match = DATE_IN_NAME.match(name)
-    return parse_date_match(match) if match else None
-
-
-def parse_date_match(match: re.Match[str]) -> datetime:
-    try:
-        return datetime.combine(date(*map(int, match.groups())), time(), UTC)
-    except ValueError:
-        raise InvalidFile(f"{match.group().strip('/')} is not a date. {WRITE_DATE}") from None

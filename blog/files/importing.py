@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from blog import services
 from blog.files import front_matter
+from blog.files.addresses import read_old_slugs
 from blog.files.front_matter import NO_AUTHOR, MarkdownPost
 from blog.files.image_links import list_missing_images
 from blog.files.limited_parsing import LimitedParser
@@ -145,6 +146,7 @@ def save_imported_post(
     post = known.post if known else Post(created_at=now)
     previous = post.created_at  # the date of the file at its last import
     was_published = known is not None and post.status == PostStatus.PUBLISHED
+    slug = choose_slug(post, parsed)
     apply_content(post, parsed)
     status, publish_at = choose_state(parsed, default)
     if not known or (known.status, known.publish_at) != (status, publish_at):
@@ -157,7 +159,8 @@ def save_imported_post(
     post.version += 1 if known else 0
     post.updated_at = parsed.updated or (now if known else post.created_at)
     services.attribute_change(post, actor)
-    post.save()
+    services.save_with_free_slug(post, slug)
+    services.keep_old_slugs(post, read_old_slugs(parsed.other))
     source = known or PostSource(post=post)
     source.source, source.path, source.digest = file.source, file.path, digest
     source.authors, source.front_matter = list(parsed.authors), encode_values(parsed.other)
@@ -182,6 +185,13 @@ def choose_state(parsed: MarkdownPost, default: str) -> tuple[str, datetime | No
     if default == PostStatus.PUBLISHED and release and release > timezone.now():
         return PostStatus.SCHEDULED, release
     return default, None
+
+
+def choose_slug(post: Post, parsed: MarkdownPost) -> str | None:
+    """Return the slug that the file states; without one the present slug, or None for one that follows the title."""
+    stated: str | None = parsed.content["slug"]
+    is_fixed = post.slug and (post.published_at or not services.follows_title(post))
+    return stated or (post.slug if is_fixed else None)
 
 
 def apply_content(post: Post, parsed: MarkdownPost) -> None:

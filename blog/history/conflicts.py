@@ -60,7 +60,7 @@ def merge_post(conflict: EditConflict, mine: Mapping[str, Any], *, their_name: s
         versions_of_field = base[name], mine[name], theirs[name]
         if kind == Kind.WORDS:
             values[name] = merge_tags(*versions_of_field)
-        elif kind == Kind.LINE:
+        elif kind != Kind.MARKDOWN:
             values[name] = merge_values(*versions_of_field)
             if len(set(versions_of_field)) == 3:
                 disputed.append(label)

@@ -24,6 +24,7 @@ from blog.models import (
     CommentState,
     DeletedComment,
     DeletedPostSource,
+    OldSlug,
     Post,
     PostSource,
     PostStatus,
@@ -89,8 +90,8 @@ def count_deleted_comments(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[int,
 def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     """Restore a deleted post with its id, its state, its source and the comments that were deleted with it.
 
-    It gets a new version. A post that was scheduled for a time in the past becomes a draft. Raises `NotFound`, and
-    `Conflict` if the author was deleted.
+    It gets a new version, and another slug if its own is taken. A post that was scheduled for a time in the past
+    becomes a draft. Raises `NotFound`, and `Conflict` if the author was deleted.
     """
     policy.require_credential(actor, "restore posts")
     found = select_deleted_posts(actor).filter(id=parse_id(post_id)).select_for_update(of=("self",))
@@ -109,7 +110,7 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     post.version, post.updated_at = last.version + 1, timezone.now()
     post.created_at = min(post.created_at, post.updated_at)  # earlier imports stored dates in the future
     services.attribute_change(post, actor)
-    post.save(force_insert=True)
+    services.save_with_free_slug(post, post.slug, force_insert=True)
     restore_rows(Comment, DeletedComment.objects.filter(author__in=Author.objects.all()), last)
     known = PostSource.objects.filter(source=OuterRef("source"), path=OuterRef("path"))  # imported again
     restore_rows(PostSource, DeletedPostSource.objects.exclude(Exists(known)), last)
@@ -145,6 +146,7 @@ def purge_history(*, actor: Actor) -> int:
         with transaction.atomic():
             ids = list(deleted.select_for_update(skip_locked=True)[:ROWS_PER_STATEMENT])
             PostVersion.objects.filter(id__in=ids).delete()
+            OldSlug.objects.filter(post_id__in=ids).delete()
         purged |= set(ids)
         if len(ids) < ROWS_PER_STATEMENT:
             break

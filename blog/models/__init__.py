@@ -5,6 +5,7 @@ from blog.models.comments import Comment, CommentQuerySet, CommentState
 from blog.models.history import DeletedComment, DeletedPostSource, PostVersion
 from blog.models.imports import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource
 from blog.models.posts import (
+    ADDRESSES,
     CONTENT,
     CONTENT_FIELDS,
     DATABASE,
@@ -12,6 +13,7 @@ from blog.models.posts import (
     MAX_TAG,
     MAX_TAGS,
     MAX_TITLE,
+    MAX_URL,
     NEVER_PUBLIC,
     UNVERSIONED,
     VERSIONED,
@@ -22,5 +24,7 @@ from blog.models.posts import (
     PostPresence,
     PostQuerySet,
     PostStatus,
+    build_api_name,
 )
 from blog.models.search import PostSearch, SearchChange
+from blog.models.slugs import MAX_SLUG, SLUG, OldSlug

@@ -16,4 +16,12 @@ from blog.services.posts import (
     get_post_for_update,
     publish_due_posts,
 )
+from blog.services.slugs import (
+    follows_title,
+    give_first_slugs,
+    keep_old_slugs,
+    list_taken_slugs,
+    make_slug,
+    save_with_free_slug,
+)
 from blog.services.validation import TRANSITIONS, list_problems, validate_post, validate_publish_at

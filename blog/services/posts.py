@@ -1,6 +1,7 @@
 """Writes of posts."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -10,7 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from blog import selectors
-from blog.models import CONTENT, Author, Post, PostStatus
+from blog.models import CONTENT, Author, OldSlug, Post, PostStatus
+from blog.services import slugs
 from blog.services.authors import build_unknown_author_error, get_or_create_own_author_id, require_author
 from blog.services.validation import (
     require_no_null,
@@ -28,7 +30,8 @@ from contentapi.monitoring.audit import Event, record_event
 from contentapi.monitoring.figures import FIGURES
 from contentapi.projection import PreparedInsert
 
-POSTS = PreparedInsert(Post, requiring="author")
+POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug)
+OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
 POST_EVENTS = {
     PostStatus.DRAFT: Event.POST_UNPUBLISHED,
     PostStatus.SCHEDULED: Event.POST_SCHEDULED,
@@ -59,9 +62,8 @@ def create_post(
     validate_transition(PostStatus.DRAFT, status, publish_at)
     now = datetime.now(UTC)
     published_at = now if status == PostStatus.PUBLISHED else None
-    values |= {"status": status, "publish_at": publish_at, "published_at": published_at}
-    values |= {"created_at": now, "updated_at": now}
-    values |= {"changed_at": now, "changed_by": actor.user_id, "changed_with": actor.origin}
+    values |= {"status": status, "publish_at": publish_at, "published_at": published_at, "created_at": now}
+    values |= {"updated_at": now, "changed_at": now, "changed_by": actor.user_id, "changed_with": actor.origin}
     post = insert_post(actor, author, values)
     if status != PostStatus.DRAFT:
         record_post_transition(actor, post.pk, "new", status)
@@ -69,14 +71,48 @@ def create_post(
 
 
 def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
-    """Insert a post; without an author, it gets the actor's own author profile. Raises `Invalid`."""
+    """Insert a post; without an author, it gets the actor's own author profile. Raises `Invalid` and `Conflict`."""
     if author_id is None:
-        with transaction.atomic():
-            return POSTS.create(author_id=get_or_create_own_author_id(actor), **values)
+        return insert_own_post(actor, values)
+    slug = values["slug"] or slugs.make_slug(values["title"])
+    if not slug:
+        return insert_post_without_letters(author_id, values)
     try:
-        return POSTS.create(author_id=author_id, **values)
+        return POSTS.create(**{**values, "author_id": author_id, "slug": slug})
+    except Author.DoesNotExist:
+        if not values["slug"]:
+            return insert_post_with_number(slug, {**values, "author_id": author_id})
+    require_author(str(author_id))
+    raise slugs.build_conflict(slug)
+
+
+def insert_post_with_number(base: str, values: Mapping[str, Any]) -> Post:
+    """Insert a post whose slug is taken: with the next number that no other transaction takes at the same moment."""
+    while True:
+        with suppress(Author.DoesNotExist):
+            return POSTS.create(**{**values, "slug": slugs.find_free_slug(base, None)})
+        require_author(str(values["author_id"]))
+
+
+@transaction.atomic
+def insert_post_without_letters(author_id: int, values: Mapping[str, Any]) -> Post:
+    """Insert a post whose slug is made of its id, which is known after the insertion."""
+    try:
+        post = POSTS.create(**{**values, "author_id": author_id})
     except Author.DoesNotExist:
         raise build_unknown_author_error() from None
+    slugs.give_first_slug(post)
+    return post if post.slug == f"post-{post.pk}" else Post.objects.get(pk=post.pk)  # to be selected again
+
+
+def insert_own_post(actor: Actor, values: Mapping[str, Any]) -> Post:
+    """Insert a post of the actor's own author profile, which an actor's first post creates."""
+    slug = values["slug"] or slugs.make_slug(values["title"])
+    if slug:
+        with suppress(Author.DoesNotExist):
+            return OWN_POSTS.create(**{**values, "user_id": actor.user_id, "slug": slug})
+    with transaction.atomic():
+        return insert_post(actor, get_or_create_own_author_id(actor), values)
 
 
 def record_post_transition(actor: Actor, pk: int, old: str, new: str) -> None:
@@ -98,9 +134,9 @@ def edit_post(
 ) -> Post:
     """Change the content and the status of a post together.
 
-    `changes` may have fields of the content, status, publish_at and, from an editor, published_at. A change to the
-    present value has no effect; if nothing changes, the version stays. Raises `NotFound`, `Invalid`, and `Conflict` for
-    another version or a transition that is not in `TRANSITIONS`.
+    `changes` may have fields of the content, status, publish_at and, from an editor, published_at and author_id. A
+    change to the present value has no effect; if nothing changes, the version stays. Raises `NotFound`, `Invalid`, and
+    `Conflict` for another version, a slug that is taken, or a transition that is not in `TRANSITIONS`.
     """
     state = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
     content = {name: value for name, value in changes.items() if name in CONTENT}
@@ -115,11 +151,16 @@ def edit_post(
         policy.require_permission(
             actor, policy.may_manage_publication(actor), "change the time at which a post became public"
         )
+    if "author_id" in changes:
+        policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "change the author of a post")
     require_version("post", post.version, expected_version)
-    require_no_null({name: value for name, value in changes.items() if name not in ("publish_at", "published_at")})
+    require_no_null(changes)
     values: dict[str, Any] = {}
     if content:
         values = validate_post({name: getattr(post, name) for name in CONTENT} | content)
+        values["slug"] = choose_slug(post, content, values["title"])
+    if "author_id" in changes:
+        values["author"] = find_new_author(actor, changes["author_id"])
     if state:
         publish_at = state.get("publish_at", post.publish_at if status == post.status else None)
         values |= build_state_changes(post, status, publish_at)
@@ -127,6 +168,26 @@ def edit_post(
         validate_published_at(status, changes["published_at"])
         values["published_at"] = changes["published_at"]
     return save_changes(actor, post, values)
+
+
+def choose_slug(post: Post, changes: Mapping[str, Any], title: str) -> str | None:
+    """Return the slug after these changes: the one that a person states, or one made from the title.
+
+    The slug follows the title until the post first becomes public, unless a person has chosen it. Raises `Conflict`.
+    """
+    if changes.get("slug"):
+        return slugs.require_free_slug(changes["slug"].strip(), post.pk)
+    if "slug" not in changes and (title == post.title or post.published_at or not slugs.follows_title(post)):
+        return post.slug
+    return slugs.find_free_slug(slugs.make_slug(title) or f"post-{post.pk}", post.pk)
+
+
+def find_new_author(actor: Actor, author_id: str) -> Author:
+    """Return the new author of a post. Raises `Invalid`."""
+    author = selectors.find_author(actor, author_id)
+    if author is None:
+        raise build_unknown_author_error()
+    return author
 
 
 def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
@@ -163,7 +224,10 @@ def get_post_for_update(actor: Actor, post_id: str, action: str) -> Post:
     """Return a post that the actor may see, with its author. It is locked until the transaction ends."""
     policy.require_credential(actor, action)
     posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author")
-    return require_found(posts.select_for_update(of=("self",)).first(), "post")
+    post = require_found(posts.select_for_update(of=("self",)).first(), "post")
+    if post.slug is None:
+        slugs.give_first_slug(post)
+    return post
 
 
 def build_state_changes(post: Post, status: str, publish_at: datetime | None) -> dict[str, Any]:
@@ -190,7 +254,9 @@ def save_changes(actor: Actor, post: Post, values: Mapping[str, Any]) -> Post:
         post.version += 1
         post.updated_at = timezone.now()
         attribute_change(post, actor)
-        post.save(update_fields=[*changed, "version", "updated_at", "changed_at", "changed_by", "changed_with"])
+        fields = [*changed, "version", "updated_at", "changed_at", "changed_by", "changed_with"]
+        with slugs.refuse_taken_slug(str(post.slug)) if "slug" in changed else nullcontext():
+            post.save(update_fields=fields)
         if "status" in changed:
             record_post_transition(actor, post.pk, old_status, post.status)
     return post
@@ -202,13 +268,12 @@ def attribute_change(post: Post, actor: Actor) -> None:
 
 
 def resolve_author_id(actor: Actor, author_id: str | None) -> int | None:
-    """Return the id of a new post's author; None if the actor has no author profile yet.
+    """Return the id of a new post's author; None is the actor's own author profile.
 
     If the actor may write posts of all authors, the id is not looked up: the insertion fails for an unknown author.
     """
     if author_id is None:
-        own = None if actor.user_id is None else selectors.get_author_of_user(actor.user_id)
-        return own.id if own else None
+        return None
     if policy.may_manage_posts_and_authors(actor):
         return parse_id(author_id)
     author = require_author(author_id)

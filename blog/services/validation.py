@@ -1,24 +1,41 @@
 """The rules that a post must meet, and the transitions of its status. Each function raises `Invalid` or `Conflict`."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 
-from blog.models import CONTENT, CONTENT_FIELDS, ContentField, Kind, PostStatus
+from blog.models import ADDRESSES, CONTENT, CONTENT_FIELDS, SLUG, ContentField, Kind, PostStatus, build_api_name
 from contentapi.core.errors import Conflict, Invalid
 
+NAMES = frozenset(CONTENT)
+# Each access to a member of an enum takes time.
+ADDRESS, LINE, WORDS, SCHEDULED = Kind.ADDRESS, Kind.LINE, Kind.WORDS, PostStatus.SCHEDULED
 TRANSITIONS: dict[str, set[PostStatus]] = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
     PostStatus.PUBLISHED: {PostStatus.DRAFT, PostStatus.ARCHIVED},
     PostStatus.ARCHIVED: {PostStatus.DRAFT},
 }
+NULLABLE = {*ADDRESSES, "publish_at", "published_at"}
+PATTERNS = {  # of the addresses, with the description of what does not match
+    "slug": (SLUG, "Only the characters a-z, 0-9 and - are allowed, at least one of them."),
+    "canonical_url": (
+        re.compile(r"https?://[^\s/?#\\\"<>]+([/?#][^\s\\\"<>]*)?", re.IGNORECASE),
+        "This must be an absolute http or https URL.",
+    ),
+}
 
 
 def require_no_null(changes: Mapping[str, Any]) -> None:
-    problems = {name: ["This must not be null."] for name, value in changes.items() if value is None}
+    """Raise `Invalid` for a null, except of the fields that can be null."""
+    problems = {
+        build_api_name(name): ["This must not be null."]
+        for name, value in changes.items()
+        if value is None and name not in NULLABLE
+    }
     if problems:
         raise Invalid(problems)
 
@@ -28,31 +45,39 @@ def validate_post(content: Mapping[str, Any]) -> dict[str, Any]:
 
     A missing field is empty.
     """
-    unknown = set(content) - set(CONTENT)
-    if unknown:
-        raise TypeError(f"A post has no {', '.join(sorted(unknown))}.")
-    values = {field.name: normalize(field, content.get(field.name)) for field in CONTENT_FIELDS}
-    problems = {field.api_name: list_problems(field, values[field.name]) for field in CONTENT_FIELDS}
-    found = {name: messages for name, messages in problems.items() if messages}
-    if found:
-        raise Invalid(found)
+    if not content.keys() <= NAMES:
+        raise TypeError(f"A post has no {', '.join(sorted(content.keys() - NAMES))}.")
+    values, problems = {}, {}
+    for field in CONTENT_FIELDS:
+        value = values[field.name] = normalize(field, content.get(field.name))
+        found = list_problems(field, value)
+        if found:
+            problems[field.api_name] = found
+    if problems:
+        raise Invalid(problems)
     return values
 
 
 def normalize(field: ContentField, value: Any) -> Any:
-    if field.kind == Kind.WORDS:
+    if field.kind is WORDS:
         return [word.strip() for word in value or ()]
-    return (value or "").strip() if field.kind == Kind.LINE else value or ""
+    if field.kind is ADDRESS:
+        return None if value is None else value.strip()
+    return (value or "").strip() if field.kind is LINE else value or ""
 
 
 def list_problems(field: ContentField, value: Any) -> list[str]:
     """Return why a value of a field cannot be stored."""
-    if field.kind == Kind.WORDS:
+    if field.kind is WORDS:
         return list_word_problems(field, value)
+    if value is None:
+        return []
     if not value and field.is_required:
         return ["This must not be empty."]
     if len(value) > field.longest:
         return [f"At most {field.longest} characters are allowed (got {len(value)})."]
+    if field.name in PATTERNS and not PATTERNS[field.name][0].fullmatch(value):
+        return [PATTERNS[field.name][1]]
     return []
 
 
@@ -79,7 +104,7 @@ def validate_transition(old: str, new: str, publish_at: datetime | None) -> None
 
 def validate_publish_at(status: str, publish_at: datetime | None) -> None:
     """Raise `Invalid` unless exactly a scheduled post has a time of publication, and the time is in the future."""
-    if status != PostStatus.SCHEDULED:
+    if status != SCHEDULED:
         if publish_at is not None:
             raise Invalid({"publishAt": ["Only a scheduled post has a time of publication."]})
     elif publish_at is None:

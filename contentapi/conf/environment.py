@@ -37,6 +37,10 @@ Rate = Annotated[str, Meta(pattern=RATE, description="a number for each second, 
 
 ORIGIN = r"^https?://([a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$"
 Origin = Annotated[str, Meta(pattern=ORIGIN, description="an origin like https://api.example.com, without a path")]
+POST_URL = r"^https?://[^\s/{}]+/[^\s{}]*\{slug\}[^\s{}]*$"
+PostUrl = Annotated[
+    str, Meta(pattern=POST_URL, description="an address with {slug}, like https://www.example.com/blog/{slug}")
+]
 
 # The text search configurations that every supported PostgreSQL has.
 Language = Annotated[
@@ -117,6 +121,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_search_language: Language = "english"
     contentapi_server_threads: Count = 128
     contentapi_shutdown_timeout: Count = 30_000
+    contentapi_site_post_url: PostUrl = ""
     contentapi_statement_cache: Count = 1024 * 1024
     contentapi_statement_timeout: Count = 5000
     contentapi_threads: Count = 16

@@ -46,6 +46,7 @@ OVERDUE = timedelta(minutes=1)  # of a scheduled post; the worker publishes it w
 PUBLICATION_INTERVAL = 2  # between two rounds of a job; at most 10 from the time of a post to its publication
 IMPORT_INTERVAL = 5
 SEARCH_INTERVAL = 5
+SLUG_INTERVAL = 5
 PURGE_INTERVAL = 60
 TOKEN_PURGE_INTERVAL = 3600
 JOB_RETRY_INTERVAL = 5  # after a round that failed

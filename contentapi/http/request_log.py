@@ -80,22 +80,25 @@ def log_request(record: RequestRecord, seconds: float) -> None:
     level = logging.ERROR if is_fault else logging.INFO
     if not LOG.isEnabledFor(level):
         return
-    message = truncate_log_text(escape_log_text(describe_request(record)), MAX_LINE)
-    exception = get_traceback_exception(errors)
+    method, path = clean_log_text(record.method, MAX_METHOD), clean_log_text(record.path, MAX_PATH)
+    message = f"{method} {path} {status}"
+    if status >= HTTPStatus.BAD_REQUEST or errors:
+        message = truncate_log_text(f"{message} {escape_log_text(describe_failure(record))}".rstrip(), MAX_LINE)
+    exception = get_traceback_exception(errors) if errors else None
     information = (type(exception), exception, exception.__traceback__) if exception else None
     line = LOG.makeRecord(LOG.name, level, "", 0, message, (), information)  # does not look for the caller
-    line.fields = collect_fields(record, seconds)
+    line.fields = collect_fields(record, seconds, method, path)
     LOG.handle(line)
 
 
-def collect_fields(record: RequestRecord, seconds: float) -> dict[str, Any]:
+def collect_fields(record: RequestRecord, seconds: float, method: str, path: str) -> dict[str, Any]:
     """Return the members of a request's line. They hold no secret, query string, header, variable or body."""
     fields: dict[str, Any] = {
-        "method": escape_log_text(truncate_log_text(record.method, MAX_METHOD)),
-        "path": escape_log_text(truncate_log_text(record.path, MAX_PATH)),
+        "method": method,
+        "path": path,
         "status": record.status,
         "operation": record.operation,
-        "ms": round(seconds * 1000, 3),
+        "ms": int(seconds * 1_000_000) / 1000,
         "bytes": record.size,
         "statements": len(record.statements),
     }
@@ -118,15 +121,11 @@ def describe_outage(error: ApiError) -> str:
     return "" if isinstance(cause.__cause__, STATEMENT_ERRORS) else describe_exception(cause)
 
 
-def describe_request(record: RequestRecord) -> str:
-    method, path = truncate_log_text(record.method, MAX_METHOD), truncate_log_text(record.path, MAX_PATH)
-    request = f"{method} {path} {record.status}"
+def describe_failure(record: RequestRecord) -> str:
     if record.errors:
         error = rank_errors(record)[0]
-        return f"{request} {error.code} {describe_error(error)}".rstrip()
-    return (
-        f"{request} {responses.get(record.status, '')}".rstrip() if record.status >= HTTPStatus.BAD_REQUEST else request
-    )
+        return f"{error.code} {describe_error(error)}"
+    return responses.get(record.status, "")
 
 
 def rank_errors(record: RequestRecord) -> list[ApiError]:
@@ -169,3 +168,7 @@ def escape_log_text(text: str) -> str:
 
 def truncate_log_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def clean_log_text(text: str, limit: int) -> str:
+    return escape_log_text(truncate_log_text(text, limit))

@@ -26,6 +26,11 @@ def created(location: str, response: Response) -> Response:
     return response._replace(status=HTTPStatus.CREATED, headers={"Location": location, **response.headers})
 
 
+def moved(location: str) -> Response:
+    """Return the response to a request for a resource that has another path now."""
+    return Response(HTTPStatus.PERMANENT_REDIRECT, headers={"Location": location})
+
+
 def no_content() -> Response:
     return Response(HTTPStatus.NO_CONTENT)
 

@@ -8,6 +8,7 @@ import json
 import logging
 from datetime import UTC, datetime
 from functools import lru_cache
+from time import localtime, strftime
 from typing import Any
 
 import msgspec
@@ -15,6 +16,13 @@ import msgspec
 ENCODER = msgspec.json.Encoder()
 # No format shows these. Python's documentation names the switches; a record takes half the time without them.
 logging.logThreads = logging.logMultiprocessing = False
+
+
+class LineHandler(logging.StreamHandler):  # type: ignore[type-arg]
+    """Writes to standard error, which flushes each line itself."""
+
+    def flush(self) -> None:
+        """Do nothing."""
 
 
 class JsonFormatter(logging.Formatter):
@@ -49,6 +57,9 @@ class LineFormatter(logging.Formatter):
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s")
 
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002, N802 - Python's
+        return f"{format_local_second(int(record.created))},{int(record.msecs):03}"
+
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name in Python's library
         fields = getattr(record, "fields", {})
         pairs = "".join(f" {name}={value}" for name, value in fields.items() if name not in self.shown)
@@ -61,3 +72,9 @@ class LineFormatter(logging.Formatter):
 def format_second(second: int) -> str:
     """Return a second since 1970 as in `2026-11-23T04:05:06`, in UTC."""
     return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+@lru_cache(4)
+def format_local_second(second: int) -> str:
+    """Return a second since 1970 as in `2026-11-23 04:05:06`, in the time zone of this machine."""
+    return strftime("%Y-%m-%d %H:%M:%S", localtime(second))

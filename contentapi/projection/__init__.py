@@ -9,6 +9,7 @@ fields that a client selects, `querysets` the rows of a selector, `nodes` rows o
 
 from contentapi.projection.connection_types import PAGE_INFO, ConnectionType, RelayType
 from contentapi.projection.connections import Connection, ConnectionQuery, build_ordered_connection
+from contentapi.projection.expressions import RawExpression
 from contentapi.projection.fields import Computed, Projection, SameRowAsType, ToOne
 from contentapi.projection.inserts import PreparedInsert
 from contentapi.projection.nodes import NodeQuery, NodeType
@@ -35,6 +36,7 @@ __all__ = [
     "PreparedQuery",
     "Projection",
     "ProjectionError",
+    "RawExpression",
     "RelayType",
     "Rows",
     "SameRowAsType",

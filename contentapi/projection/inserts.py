@@ -1,11 +1,12 @@
 """Prepared INSERT statements that can also select the JSON of the inserted row."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from operator import itemgetter
+from typing import Any, Generic, Self, TypeVar
 
 from django.db import router, transaction
 from django.db.models import Model
@@ -17,11 +18,17 @@ from contentapi.core.identity import ANONYMOUS
 from contentapi.projection.connections import has_unverified_cursor, reject_foreign_cursors
 from contentapi.projection.expressions import build_json_object_sql
 from contentapi.projection.fields import CompilationContext, Projection
-from contentapi.projection.selections import ExecutionInputs, Parameter
+from contentapi.projection.selections import ExecutionInputs
 from contentapi.projection.statements import SelectionRequest, Statement, build_numbered_statement, get_statement
 
 M = TypeVar("M", bound=Model)
-INSERTED = "inserted"  # the name of the CTE
+
+
+class InsertedRow(BaseTable):
+    """The row of an INSERT, in its RETURNING, under the name of its table: `(SELECT "blog_post".*) "blog_post"`."""
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002 - Django's signature
+        return f'(SELECT "{self.table_name}".*) "{self.table_name}"', ()
 
 
 @dataclass(slots=True)
@@ -35,6 +42,14 @@ class InsertedRowSelection:
     request: SelectionRequest
     row: Model | None = None
     text: bytes = b""
+    token: Any = None
+
+    def __enter__(self) -> Self:
+        self.token = registered.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        registered.reset(self.token)
 
     def get_json(self, row: Model) -> bytes | None:
         """Return the JSON object of a row, or None if its write did not select it."""
@@ -44,43 +59,53 @@ class InsertedRowSelection:
 registered: ContextVar[InsertedRowSelection | None] = ContextVar("returning_selection", default=None)
 
 
-@contextmanager
-def register_inserted_row_selection(request: SelectionRequest) -> Iterator[InsertedRowSelection]:
-    """Let `PreparedInsert.create` inside of this block select the row that it inserts.
+def register_inserted_row_selection(request: SelectionRequest) -> InsertedRowSelection:
+    """Let `PreparedInsert.create` inside of a `with` block select the row that it inserts.
 
     So a transport states its selection without passing it through the service that creates the row.
     """
-    selection = InsertedRowSelection(request)
-    token = registered.set(selection)
-    try:
-        yield selection
-    finally:
-        registered.reset(token)
+    return InsertedRowSelection(request)
 
 
 class PreparedInsert(Generic[M]):
     """`objects.create` as a prepared statement, for a model without parent models, signals and a `save` of its own.
 
     Values must have the Python types of their fields. `requiring` names a foreign key: the row is inserted only if the
-    row that the key refers to exists.
+    row that the key refers to exists. `found_by` names a unique field of that row: `create` takes the value of this
+    field in place of the key. `unique` names a column with a unique index: the row is inserted only if its value is
+    neither in this column nor in the column of this name of `reserved`.
     """
 
-    def __init__(self, model: type[M], *, requiring: str | None = None) -> None:
+    def __init__(
+        self,
+        model: type[M],
+        *,
+        requiring: str | None = None,
+        found_by: str | None = None,
+        unique: str | None = None,
+        reserved: type[Model] | None = None,
+    ) -> None:
         self.model = model
         self.table = model._meta.db_table
         self.key = model._meta.pk
+        self.required = find_field(model, requiring)
+        self.found_by = find_field(self.required.related_model, found_by) if found_by else None
         columns = model._meta.local_concrete_fields
         self.fields: list[Any] = [field for field in columns if not (field.primary_key or field.generated)]
+        # Values of one type are neighbours: those of times are often the same object, which is encoded once.
+        self.fields.sort(key=lambda field: field.get_internal_type())
         self.defaults = {field.attname: field.get_default for field in self.fields}
-        self.required: Any = model._meta.get_field(requiring) if requiring else None
-        self.cache_key = ("insert", model, requiring)
+        if self.found_by:
+            self.defaults[self.found_by.attname] = self.defaults.pop(self.required.attname)
+        self.unique, self.reserved = unique, reserved
+        self.cache_key = ("insert", model, requiring, found_by, unique)
 
     def create(self, **values: Any) -> M:
         """Insert a row. Fields without a value get their defaults.
         Inside of `register_inserted_row_selection`, select the row too.
 
-        Raises `DoesNotExist` of the required model, `SelectedFieldError`, and Django's database errors. In all these
-        cases nothing is inserted.
+        Raises `DoesNotExist` of the required model, also for a value that is not unique, `SelectedFieldError`, and
+        Django's database errors. In all these cases nothing is inserted.
         """
         row = {name: values[name] if name in values else default() for name, default in self.defaults.items()}
         if not values.keys() <= row.keys():
@@ -93,14 +118,14 @@ class PreparedInsert(Generic[M]):
             selecting = get_statement(self.cache_key, request, lambda: self.compile_statement(request))
             arguments = [read(request.variables) for read in selecting.arguments]  # raises before anything is written
             statement = selecting if selecting.sql else statement  # the caller selects in a second statement
-        inputs = ExecutionInputs(actor, row, None, 0, None, arguments)
+        inputs = ExecutionInputs(actor, None, None, 0, None, arguments)
         if selection is None or statement is self.insert_statement:
-            return self.build_instance(statement.execute(using, inputs), row, using)
+            return self.build_instance(statement.execute(using, inputs, self.read_values(row)), row, using)
         # A cursor of another row is found only in the result: the transaction undoes the insertion.
         with transaction.atomic(using) if has_unverified_cursor(arguments) else nullcontext():
-            result = statement.execute(using, inputs)
+            result = statement.execute(using, inputs, self.read_values(row))
             instance = self.build_instance(result, row, using)
-            text = result.get_value(0, 1) or b""
+            text = result.get_value(0, result.nfields - 1) or b""
             reject_foreign_cursors(arguments, [text])
         selection.row, selection.text = instance, text
         return instance
@@ -119,6 +144,9 @@ class PreparedInsert(Generic[M]):
             raise self.required.related_model.DoesNotExist
         instance, state = self.model.__new__(self.model), ModelState()
         state.adding, state.db = False, using
+        if self.found_by:
+            del row[self.found_by.attname]
+            row[self.required.attname] = int(result.get_value(0, 1) or 0)
         instance.__dict__ = {"_state": state, self.key.attname: int(result.get_value(0, 0) or 0), **row}
         return instance
 
@@ -128,51 +156,58 @@ class PreparedInsert(Generic[M]):
 
     @cached_property
     def insert_statement(self) -> Statement:
-        sql, parameters = self.build_insert_sql(f'"{self.key.column}"')
-        return build_numbered_statement(sql, tuple(parameters))
+        return build_numbered_statement(self.insertion[0], ())
+
+    @cached_property
+    def read_values(self) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+        """The function from a row to the values of the statement's parameters."""
+        return itemgetter(*self.insertion[1])
 
     def compile_statement(self, request: SelectionRequest) -> Statement:
         """Compile the statement that inserts a row and selects it:
 
-            WITH "inserted" AS (INSERT INTO "blog_post" ("title", …) VALUES ($1, …) RETURNING *)
-            SELECT (SELECT "id" FROM "inserted"), row_to_json(r.*)
-            FROM (SELECT "blog_post"."title" AS "_0" FROM "inserted" "blog_post") AS r("title")
+            INSERT INTO "blog_post" ("title", …) SELECT $1, … RETURNING "id", (
+              SELECT row_to_json(r.*)
+              FROM (SELECT "blog_post"."title" AS "_0" FROM (SELECT "blog_post".*) "blog_post") AS r("title"))
 
         Returns a statement without SQL if the selection reads other rows of the same table: all parts of a statement
         see the tables as they were before it, without the inserted row.
         """
         compilation = CompilationContext(request.actor, request.variables)
         query, keys = request.projection.select(self.model._base_manager.order_by(), request.select(), compilation)
-        query.query.alias_map[self.table] = BaseTable(INSERTED, self.table)  # the CTE gets the alias of the table
+        query.query.alias_map[self.table] = InsertedRow(self.table, self.table)
         selected, parameters = query.query.get_compiler(self.using).as_sql()
         arguments = tuple(compilation.arguments)
         if f'FROM "{self.table}"' in selected or f'JOIN "{self.table}"' in selected:
             return Statement("", b"", tuple(parameters), arguments)
         object_sql, columns = build_json_object_sql(keys)
-        insertion, values = self.build_insert_sql("*")
-        sql = (
-            f'WITH "{INSERTED}" AS ({insertion}) SELECT (SELECT "{self.key.column}" FROM "{INSERTED}"), {object_sql}'  # noqa: S608
-            f" FROM ({selected}) AS r({columns})"
-        )
-        return build_numbered_statement(sql, (*values, *parameters), arguments)
+        sql = f"{self.insertion[0]}, (SELECT {object_sql} FROM ({selected}) AS r({columns}))"  # noqa: S608 - no values
+        return build_numbered_statement(sql, tuple(parameters), arguments)
 
-    def build_insert_sql(self, returned: str) -> tuple[str, list[Parameter]]:
-        """Return SQL and its parameters:
+    @cached_property
+    def insertion(self) -> tuple[str, list[str]]:
+        """The statement without a selection, and the names of its values in a row:
 
-        INSERT INTO "blog_post" ("title", "author_id") SELECT %s, %s
-        WHERE EXISTS (SELECT 1 FROM "blog_author" WHERE "id" = %s) RETURNING "id"
+        INSERT INTO "blog_post" ("slug", "author_id") SELECT %s, "id" FROM "blog_author" WHERE "user_id" = %s
+        AND NOT EXISTS (SELECT 1 FROM "blog_oldslug" WHERE "slug" = %s)
+        ON CONFLICT ("slug") DO NOTHING RETURNING "id", "author_id"
         """
-        columns = ", ".join(f'"{field.column}"' for field in self.fields)
-        values = ", ".join(["%s"] * len(self.fields))
-        start = f'INSERT INTO "{self.table}" ({columns})'
-        parameters = [build_value_parameter(field.attname) for field in self.fields]
+        fields = [field for field in self.fields if field is not self.required]
+        names, columns = [field.attname for field in fields], ", ".join(f'"{field.column}"' for field in fields)
+        start, values, key = f'INSERT INTO "{self.table}"', ", ".join(["%s"] * len(fields)), self.key.column
         if self.required is None:
-            return f"{start} VALUES ({values}) RETURNING {returned}", parameters
-        target = self.required.related_model._meta
-        exists = f'EXISTS (SELECT 1 FROM "{target.db_table}" WHERE "{target.pk.column}" = %s)'  # noqa: S608
-        sql = f"{start} SELECT {values} WHERE {exists} RETURNING {returned}"
-        return sql, [*parameters, build_value_parameter(self.required.attname)]
+            return f'{start} ({columns}) VALUES ({values}) RETURNING "{key}"', names
+        target, reference = self.required.related_model._meta, self.required.column
+        selected = f'SELECT {values}, "{target.pk.column}" FROM "{target.db_table}"'  # noqa: S608 - names only
+        condition = f'WHERE "{(self.found_by or target.pk).column}" = %s'
+        names.append((self.found_by or self.required).attname)
+        if self.unique is not None and self.reserved is not None:
+            table = self.reserved._meta.db_table
+            condition += f' AND NOT EXISTS (SELECT 1 FROM "{table}" WHERE "{self.unique}" = %s)'  # noqa: S608
+            condition += f' ON CONFLICT ("{self.unique}") DO NOTHING'
+            names.append(self.unique)
+        return f'{start} ({columns}, "{reference}") {selected} {condition} RETURNING "{key}", "{reference}"', names
 
 
-def build_value_parameter(name: str) -> Parameter:
-    return Parameter(lambda inputs: inputs.rows[name])
+def find_field(model: type[Model], name: str | None) -> Any:
+    return model._meta.get_field(name) if name else None

@@ -139,7 +139,7 @@ def execute_on_connection(wrapper: Any, sql: bytes, parameters: Sequence[Any], *
     raw = connection.pgconn
     if not connection.autocommit and raw.transaction_status == TransactionStatus.IDLE:
         connection.execute("")  # lets psycopg begin the transaction
-    values: list[Any] = [encode_parameter(value, connection) for value in parameters]
+    values = encode_parameters(parameters, connection)
     if prepare:
         prepared = wrapper.prepared
         if prepared is None:
@@ -156,6 +156,17 @@ def require_status(result: PGresult, status: ExecStatus) -> None:
         if result.error_field(DiagnosticField.SQLSTATE) is None:  # the message is libpq's: the connection is lost
             raise OperationalError(result.get_error_message())
         raise error_from_result(result)
+
+
+def encode_parameters(values: Sequence[Any], connection: Connection[Any]) -> list[Any]:
+    """Return values as `encode_parameter` does. Neighbours that are the same object are encoded once."""
+    encoded: list[Any] = []
+    previous = text = None
+    for value in values:
+        if value is not previous:
+            previous, text = value, encode_parameter(value, connection)
+        encoded.append(text)
+    return encoded
 
 
 def encode_parameter(value: Any, connection: Connection[Any]) -> bytes | None:

@@ -46,7 +46,7 @@ class ExecutionInputs(NamedTuple):
     """The values of one execution, from which `Parameter` reads."""
 
     actor: Actor
-    rows: Any  # `Rows`, or the values of a row to insert
+    rows: Any  # `Rows`; None for a row to insert
     limit: int | None
     offset: int
     window: ConnectionWindow | None  # of a connection

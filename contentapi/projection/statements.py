@@ -5,7 +5,7 @@ second execution on, it is a prepared statement of the connection.
 """
 
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -51,9 +51,9 @@ class Statement:
     weight: int = 0  # in the cache, in bytes of text: a measure of the memory in use
     has_run: bool = False
 
-    def execute(self, using: str, inputs: Any) -> PGresult:
-        """Execute the statement. Parameters read their values from `inputs`."""
-        values = [each.read(inputs) if type(each) is Parameter else each for each in self.parameters]
+    def execute(self, using: str, inputs: Any, row: Iterable[Any] = ()) -> PGresult:
+        """Execute the statement. Parameters read their values from `inputs`. Those of a row to insert come first."""
+        values = [*row, *[each.read(inputs) if type(each) is Parameter else each for each in self.parameters]]
         is_worth_preparing = self.has_run and len(self.numbered_sql) <= LONGEST_PREPARED
         result = execute(using, self.sql, self.numbered_sql, values, prepare=is_worth_preparing)
         self.has_run = True

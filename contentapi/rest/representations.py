@@ -47,15 +47,15 @@ class Representation:
             raise TypeError(f"The last field of {self.name} must be {self.optional}, which is left out if it is null.")
         self.selection, self.size = selection, size
 
-    def one(self, rows: Rows[Any], actor: Actor) -> Response:
-        """Return the JSON object of the first row, with its entity tag. Raises `NotFound` if there is no row."""
+    def one(self, rows: Rows[Any], actor: Actor, *, key: str = "id") -> Response:
+        """Return the JSON object of the first row, with its entity tag. Raises `NotFound`, which names the key."""
         if self.versioned:
             versions = read_json_and_column(rows, self.build_request(actor, column=VERSION_COLUMN))
             found = next(((text, int(version)) for text, version in versions), None)
         else:
             found = next(((text, UNCHANGING) for text in self.render_rows(rows, actor)), None)
         if found is None:
-            raise NotFound(f"There is no {self.projection.name.lower()} with this id.")
+            raise NotFound(f"There is no {self.projection.name.lower()} with this {key}.")
         text, version = found
         return build_tagged_response(text, version)
 

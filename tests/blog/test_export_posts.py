@@ -11,12 +11,23 @@ from hypothesis import strategies as st
 
 from blog.files import exporting, front_matter
 from blog.files.front_matter import MarkdownPost
-from blog.models import MAX_TAG, MAX_TITLE, Post, PostSource, PostStatus
+from blog.models import MAX_TAG, MAX_TITLE, SLUG, OldSlug, Post, PostSource, PostStatus
 from tests.factories import make_author, make_comment, make_post
 from tests.thoroughness import scale_examples
 
 MOMENT = datetime(2026, 2, 3, 4, 5, 6, 789, tzinfo=UTC)
-EQUAL = ("title", "body", "tags", "status", "publish_at", "created_at", "updated_at", "author__name")
+EQUAL = (
+    "title",
+    "slug",
+    "canonical_url",
+    "body",
+    "tags",
+    "status",
+    "publish_at",
+    "created_at",
+    "updated_at",
+    "author__name",
+)
 
 LINES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).map(str.strip)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -29,6 +40,8 @@ def markdown_posts(draw: st.DrawFn) -> MarkdownPost:
     return MarkdownPost(
         content={
             "title": draw(LINES.filter(bool)),
+            "slug": draw(st.none() | st.from_regex(SLUG, fullmatch=True)),
+            "canonical_url": draw(st.sampled_from([None, "https://www.example.com/a?b#c"])),
             "body": draw(TEXTS),
             "tags": draw(st.lists(LINES.filter(bool), max_size=3, unique=True)),
         },
@@ -61,7 +74,14 @@ def read_exported_values() -> list[tuple[object, ...]]:
 def test_exported_posts_are_imported_as_equal_posts(tmp_path: Path) -> None:
     author = make_author(name='Ines "Sea" Öz')
     make_post(author=author, title="of\u2028 \x7f \t'''", body='+++\n"""\r\n\u0085 \\', tags=["a, b", "c"])
-    make_post(author=author, title="T" * MAX_TITLE, body="", tags=["x" * MAX_TAG], updated_at=MOMENT)
+    make_post(
+        author=author,
+        canonical_url="https://www.example.com/",
+        title="T" * MAX_TITLE,
+        body="",
+        tags=["x" * MAX_TAG],
+        updated_at=MOMENT,
+    )
     make_post(status=PostStatus.SCHEDULED, publish_at=MOMENT + timedelta(days=30000))
     make_post(status=PostStatus.SCHEDULED, publish_at=MOMENT)  # due, and not published yet
     make_post(status=PostStatus.ARCHIVED, created_at=MOMENT)
@@ -85,14 +105,17 @@ def test_exported_posts_are_imported_as_equal_posts(tmp_path: Path) -> None:
 def test_exported_file_has_standard_front_matter(tmp_path: Path) -> None:
     post = make_post(
         title="Tides", body="Boil.\n", status="draft", author=make_author(name="Ines"), created_at=MOMENT,
-        updated_at=MOMENT, tags=["sea"],
+        updated_at=MOMENT, tags=["sea"], slug="high-tides", canonical_url="https://www.example.com/tides",
     )  # fmt: skip
+    OldSlug.objects.create(slug="low-tides", post_id=post.pk)
 
     run_command("export_posts", str(tmp_path))
 
     assert (tmp_path / f"{post.pk}.md").read_text() == (
-        '+++\ntitle = "Tides"\ndate = 2026-02-03 04:05:06.000789+00:00\nupdated = 2026-02-03 04:05:06.000789+00:00\n'
-        'authors = [\n    "Ines",\n]\ntags = [\n    "sea",\n]\ndraft = true\nstatus = "draft"\n+++\nBoil.\n'
+        '+++\ntitle = "Tides"\nslug = "high-tides"\ncanonical = "https://www.example.com/tides"\n'
+        "date = 2026-02-03 04:05:06.000789+00:00\nupdated = 2026-02-03 04:05:06.000789+00:00\n"
+        'authors = [\n    "Ines",\n]\ntags = [\n    "sea",\n]\ndraft = true\nstatus = "draft"\n'
+        'aliases = [\n    "low-tides",\n]\n+++\nBoil.\n'
     )
 
 

@@ -231,12 +231,12 @@ def test_file_over_the_limit_is_refused_with_its_size_and_not_read(tmp_path: Pat
 
 @pytest.mark.django_db
 def test_front_matter_without_a_field_is_stored_with_its_types(tmp_path: Path) -> None:
-    lines = 'slug = "s"\nexpires = 2030-01-01\nweight = 1.5\nmath = true\n[extra]\nat = 10:00:00\nlist = [1, "x"]'
+    lines = 'layout = "s"\nexpires = 2030-01-01\nweight = 1.5\nmath = true\n[extra]\nat = 10:00:00\nlist = [1, "x"]'
 
     import_text(tmp_path, build_file(lines))
 
     assert PostSource.objects.get().front_matter == {
-        "slug": "s",
+        "layout": "s",
         "expires": {"$date": "2030-01-01"},
         "weight": 1.5,
         "math": True,

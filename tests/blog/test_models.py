@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, models, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from blog import selectors
 from blog.models import MAX_BODY, MAX_TAGS, MAX_TITLE, Author, Comment, Post, PostSource, PostStatus
@@ -91,6 +93,17 @@ def test_post_at_the_limits_is_stored(values: dict[str, Any]) -> None:
     post = make_post(**values)
 
     assert Post.objects.values(*values).get(pk=post.pk) == values
+
+
+@pytest.mark.django_db
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(["a", "A", "b", " ", "", None]), max_size=5) | st.none())
+def test_function_accepts_exactly_sets_of_words(words: list[str | None] | None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT blog_is_set_of_words(%s::varchar[])", [words])
+        [accepted] = cursor.fetchone()
+
+    assert accepted == (len(set(words or ())) == len(words or ()) and all(words or ()))
 
 
 @pytest.mark.django_db
@@ -206,6 +219,8 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
         "blog_post_due",
         lambda _: Post.objects.filter(status=PostStatus.SCHEDULED, publish_at__lte=LATER).order_by("publish_at"),
     ),
+    ("blog_post_slug", lambda _: Post.objects.filter(slug="a")),
+    ("blog_post_without_slug", lambda _: Post.objects.filter(slug=None).order_by("pk")[:100]),
     (
         "blog_comment_post_state",
         lambda author: select_oldest_visible_comments(author.posts.all()[0].comments.all(), OPERATOR)[:100],

@@ -130,15 +130,24 @@ def test_author_may_set_author_id_to_their_own_profile() -> None:
 
 
 @pytest.mark.django_db
-def test_creation_executes_one_select_and_one_insert(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_creation_looks_up_only_an_author_that_may_be_of_another_user(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
     author = make_author()
-    actor = make_actor(Role.AUTHOR, author=author)
+    own, of_anybody = make_actor(Role.AUTHOR, author=author), make_actor(Role.EDITOR)
 
-    for author_id in (None, str(author.pk)):
-        with django_assert_num_queries(2) as captured:
-            services.create_post(actor=actor, title="Soup", body="", author_id=author_id)
+    for actor, author_id, words in (
+        (own, None, ["INSERT"]),
+        (own, str(author.pk), ["SELECT", "INSERT"]),
+        (of_anybody, str(author.pk), ["INSERT"]),
+    ):
+        with django_assert_num_queries(len(words)) as captured:
+            title = f"By {actor.role} with {author_id}"
+            post = services.create_post(actor=actor, title=title, body="", author_id=author_id)
 
-        assert [query["sql"].split()[0] for query in captured.captured_queries] == ["SELECT", "INSERT"]
+        assert [query["sql"].split()[0] for query in captured.captured_queries] == words
+        assert post.author_id == author.pk
+        assert Post.objects.get(pk=post.pk) == post
 
 
 @pytest.mark.django_db

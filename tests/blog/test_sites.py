@@ -17,11 +17,11 @@ from django.core.management import call_command
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from blog.files import exporting, front_matter, importing
+from blog.files import addresses, exporting, front_matter, importing
 from blog.files.importing import ImportOutcome
 from blog.files.reading import MarkdownFile
 from blog.files.syntax import decode_value, dump_front_matter, split_front_matter
-from blog.models import Author, Post, PostSource
+from blog.models import Author, OldSlug, Post, PostSource
 from contentapi.core.identity import OPERATOR
 from tests.blog.test_front_matter_syntax import COMMON, NUMBERS, TEXTS, TOML_TABLES, YAML_TABLES
 from tests.thoroughness import scale_examples
@@ -30,12 +30,12 @@ SITES = Path(__file__).parent / "sites"
 JEKYLL, HUGO = SITES / "jekyll", SITES / "hugo" / "content"
 REAL = settings.BASE_DIR.parent / "shared" / "content"
 VALUES = (
-    "title", "body", "tags", "status", "publish_at", "published_at", "created_at", "updated_at", "author__name",
-    "source__authors", "source__front_matter",
+    "title", "slug", "canonical_url", "body", "tags", "status", "publish_at", "published_at", "created_at",
+    "updated_at", "author__name", "source__authors", "source__front_matter",
 )  # fmt: skip
 
 # The export writes the post's values with these keys, in its own spelling.
-REWRITTEN = {"title", "date", "updated", "lastmod", "last_modified_at", "authors", "tags", "draft"}
+REWRITTEN = {"title", "slug", "canonical", "date", "updated", "lastmod", "last_modified_at", "authors", "tags", "draft"}
 
 pytestmark = pytest.mark.django_db
 
@@ -56,6 +56,7 @@ def read_exported_files(folder: Path) -> list[bytes]:
 
 def delete_everything() -> None:
     Post.objects.all().delete()
+    OldSlug.objects.all().delete()
     Author.objects.all().delete()
 
 
@@ -200,7 +201,8 @@ def front_matters(draw: st.DrawFn) -> dict[str, Any]:
     }
     known: dict[str, Any] = draw(st.fixed_dictionaries(table, optional=optional))
     others = draw(TOML_TABLES | YAML_TABLES)
-    reserved = {*front_matter.OWN_KEYS, *optional, *front_matter.ADDRESS_KEYS, "last_modified_at", "tag", "pubdate"}
+    address_keys = (*addresses.ADDRESS_KEYS, *addresses.ALIAS_KEYS, *addresses.CANONICAL_KEYS)
+    reserved = {*front_matter.OWN_KEYS, *optional, *address_keys, "last_modified_at", "tag", "pubdate"}
     return known | {key: value for key, value in others.items() if key not in reserved and not is_time(value)}
 
 

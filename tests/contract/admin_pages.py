@@ -110,6 +110,13 @@ def create_post(world: World, **edits: str) -> Outcome:
     return AS_ONESELF if outcome == "ok" and Post.objects.get(title="New").author != author else outcome
 
 
+def change_author(world: World) -> Outcome:
+    """Send the form with another author. A form that has no field for the author ignores a forged one."""
+    outcome = change_post(world, "published", author=str(world.other_author.pk))
+    changed = Post.objects.get(pk=world.post_id("published")).author == world.other_author
+    return "403" if outcome == "ok" and not changed else outcome
+
+
 def confirm_deletion(world: World, page: str, row_id: object) -> Outcome:
     return send_form(world, reverse(f"admin:{page}_delete", args=[row_id]), post="yes")
 
@@ -148,6 +155,7 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "create a scheduled post": lambda world: create_post(world, **SCHEDULE),
     "update a published post": lambda world: change_post(world, "published", title="New"),
     "update a draft": lambda world: change_post(world, "draft", title="New"),
+    "change the author of a post": change_author,
     "publish a draft": lambda world: change_post(world, "draft", _act="publish"),
     "publish a published post": lambda world: change_post(world, "published", _act="publish"),
     "schedule a draft": lambda world: change_post(world, "draft", **SCHEDULE),

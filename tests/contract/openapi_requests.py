@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from blog.models import PostStatus
+from blog.models import OldSlug, Post, PostStatus
 from contentapi.core.identity import Role, Scope
 from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
@@ -60,6 +60,15 @@ def post_request(**values: Any) -> MakeRequest:
     return lambda world: Request({"post_id": world.post.pk}, **values)
 
 
+def slug_request(slug: str) -> MakeRequest:
+    def make(world: World) -> Request:
+        Post.objects.filter(pk=world.post.pk).update(slug="chosen")
+        OldSlug.objects.get_or_create(slug="old", post_id=world.post.pk)
+        return Request({"slug": slug})
+
+    return make
+
+
 def comment_request(**values: Any) -> MakeRequest:
     return lambda world: Request({"post_id": world.post.pk, "comment_id": world.comment.pk}, **values)
 
@@ -97,6 +106,7 @@ SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
         (201, plain_request(body={**NEW_POST, "tags": None, "status": "published"})),
     ],
     "getPost": [(200, post_request()), (200, post_request(who=""))],
+    "getPostBySlug": [(200, slug_request("chosen")), (308, slug_request("old"))],
     "updatePost": [(200, post_request(body={"title": "New"})), (200, post_request(body={"expectedVersion": "1"}))],
     "deletePost": [(204, post_request())],
     "publishPost": [(200, post_request()), (200, lambda world: Request({"post_id": world.draft.pk}))],

@@ -19,6 +19,7 @@ CALLERS = (ANONYMOUS_CALLER, *(role.value for role in Role))
 READ_PUBLIC = "read published posts, authors (not email), comments on them"
 READ_HIDDEN = "read drafts, scheduled, archived"
 WRITE_POSTS = "create, update, publish, schedule, archive, delete posts"
+CHANGE_AUTHOR = "change the author of a post"
 COMMENT = "comment on a visible post"
 DELETE_COMMENT = "delete a comment"
 EMAIL = "author's email"
@@ -122,6 +123,10 @@ TABLE: dict[str, list[Row]] = {
         Row("delete a published post", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),
         Row("delete a draft", OWN, allow(AUTHORS, reader=404), READ | WRITE),
         Row("delete a draft", OTHERS, allow(EDITORS, anonymous=401, reader=404, author=404), READ | WRITE),
+    ],
+    CHANGE_AUTHOR: [
+        Row("change the author of a post", OWN, allow(EDITORS, reader=403, author=403), WRITE),
+        Row("change the author of a post", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),
     ],
     COMMENT: [
         Row("comment on a published post", OTHERS, allow(USERS, anonymous=401), SAY),

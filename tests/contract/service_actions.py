@@ -94,6 +94,9 @@ SERVICES: dict[str, Callable[[World], object]] = {
     "create a scheduled post": lambda world: create_post(world, status="scheduled", publish_at=LATER),
     "update a published post": lambda world: update_post(world, "published"),
     "update a draft": lambda world: update_post(world, "draft"),
+    "change the author of a post": lambda world: blog.services.edit_post(
+        actor=world.actor, post_id=world.post_id("published"), changes={"author_id": str(world.other_author.pk)}
+    ),
     "publish a draft": lambda world: change_status(world, "draft", "published"),
     "publish a published post": lambda world: change_status(world, "published", "published"),
     "schedule a draft": lambda world: change_status(world, "draft", "scheduled"),

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from graphql import build_schema, is_input_object_type, is_introspection_type, is_object_type
 
-from blog.models import MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE
+from blog.models import MAX_BODY, MAX_SLUG, MAX_TAG, MAX_TAGS, MAX_TITLE, MAX_URL
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
 from contentapi.conf.timeouts import RESTORABLE_FOR, SEARCH_INTERVAL
 from contentapi.core.pagination import DEFAULT_PAGE
@@ -26,6 +26,8 @@ PHRASES = {
     "last": [f"from 1 to {MAX_PAGE}"],
     "ids": [f"From 0 to {MAX_PAGE} ids"],
     "title": [f"1 to {MAX_TITLE} characters"],
+    "slug": [f"1 to {MAX_SLUG} of the characters `a-z`, `0-9` and `-`"],
+    "canonicalUrl": [f"at most {MAX_URL:,} characters"],
     "body": [f"at most {MAX_BODY:,} characters"],
     "tag": [f"at most {MAX_TAG} characters"],
     "tags": [f"at most {MAX_TAGS} tags of 1 to {MAX_TAG} characters"],
@@ -42,6 +44,8 @@ PHRASES = {
 # The keywords of a schema in openapi.yaml, by the name of the property or the parameter
 KEYWORDS: dict[str, dict[str, float]] = {
     "title": {"maxLength": MAX_TITLE},
+    "slug": {"maxLength": MAX_SLUG},
+    "canonicalUrl": {"maxLength": MAX_URL},
     "body": {"maxLength": MAX_BODY},
     "tag": {"maxLength": MAX_TAG},
     "tags": {"maxItems": MAX_TAGS, "maxLength": MAX_TAG},

@@ -28,7 +28,7 @@ from tests.openapi import OPERATIONS, Operation
 
 pytestmark = pytest.mark.django_db
 
-NOBODY = dict.fromkeys(("post_id", "comment_id", "author_id", "order_id", "user_id"), 10**9)
+NOBODY = dict.fromkeys(("post_id", "comment_id", "author_id", "order_id", "user_id", "slug"), 10**9)
 REFUSALS: dict[str, list[tuple[int, MakeRequest]]] = {
     "createPost": [
         (403, plain_request(body=NEW_POST, who="reader")),

@@ -27,6 +27,11 @@ def update_document(world: World, status: str) -> tuple[str, dict[str, Any], Non
     return document, {"input": {"id": world.post_id(status), "title": "New"}}, None
 
 
+def author_change_document(world: World) -> tuple[str, dict[str, Any], None]:
+    document = "mutation ($input: UpdatePostInput!) { updatePost(input: $input) { id } }"
+    return document, {"input": {"id": world.post_id("published"), "authorId": str(world.other_author.pk)}}, None
+
+
 def schedule_document(world: World) -> tuple[str, dict[str, Any], None]:
     document = "mutation ($input: SchedulePostInput!) { schedulePost(input: $input) { id } }"
     return document, {"input": {"id": world.post_id("draft"), "publishAt": LATER.isoformat()}}, None
@@ -84,6 +89,7 @@ GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = 
     "create a scheduled post": lambda world: create_document(world, status="scheduled", publishAt=LATER.isoformat()),
     "update a published post": lambda world: update_document(world, "published"),
     "update a draft": lambda world: update_document(world, "draft"),
+    "change the author of a post": author_change_document,
     "publish a draft": lambda world: id_document("publishPost", world.post_id("draft")),
     "publish a published post": lambda world: id_document("publishPost", world.post_id("published")),
     "schedule a draft": schedule_document,
@@ -188,6 +194,9 @@ REST: dict[str, Callable[[World], RestRequest]] = {
     "create a scheduled post": lambda world: build_creation(world, **SCHEDULED),
     "update a published post": lambda world: build_post_request(world, "PATCH", "published", {"title": "New"}),
     "update a draft": lambda world: build_post_request(world, "PATCH", "draft", {"title": "New"}),
+    "change the author of a post": lambda world: build_post_request(
+        world, "PATCH", "published", {"authorId": str(world.other_author.pk)}
+    ),
     "publish a draft": lambda world: build_post_request(world, "PATCH", "draft", {"status": "published"}),
     "publish a published post": lambda world: build_post_request(world, "PATCH", "published", {"status": "published"}),
     "schedule a draft": lambda world: build_post_request(world, "PATCH", "draft", SCHEDULED),

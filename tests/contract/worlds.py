@@ -39,6 +39,7 @@ class World:
     target: OwnedRows
     comments: dict[str, Comment]  # by the state of the post that they are on
     api_key: str  # empty for the anonymous caller
+    other_author: Author  # than that of the posts
     rows: list[str] = field(repr=False)  # all rows
     session: str = ""  # the cookie of a browser in which the caller is logged in
 
@@ -69,10 +70,11 @@ def make_worlds(caller: str) -> dict[str, World]:
         for whose, (writer, owner) in owners.items()
     }
     rows = read_all_rows()
-    return {
-        whose: World(actor, whose == OWN, mine if whose == OWN else theirs, comments[whose], api_key, rows)
-        for whose in owners
-    }
+    worlds = {}
+    for whose in owners:
+        target, other = (mine, theirs) if whose == OWN else (theirs, mine)
+        worlds[whose] = World(actor, whose == OWN, target, comments[whose], api_key, other.author, rows)
+    return worlds
 
 
 def make_owned_rows(role: Role) -> OwnedRows:

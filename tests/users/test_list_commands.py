@@ -130,6 +130,10 @@ def test_memory_of_a_list_does_not_depend_on_its_length(options: list[str], monk
     monkeypatch.setattr(commands, "ALIGNED_ROWS", 100)
 
     def measure_peak() -> int:
+        """Return the smallest of some peaks: a thread that an earlier test left may allocate memory too."""
+        return min(measure_one_peak() for _ in range(5))
+
+    def measure_one_peak() -> int:
         tracemalloc.start()
         with Path(os.devnull).open("w") as out:
             call_command("list_users", *options, stdout=out)

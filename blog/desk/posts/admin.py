@@ -20,7 +20,7 @@ from blog.desk import queries
 from blog.desk.comments import build_newest_comments
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, TagFilter
 from blog.desk.local_times import LocalTimeField
-from blog.desk.posts import conflict, history, presence, save, states, writing
+from blog.desk.posts import address, conflict, history, presence, save, states, writing
 from blog.desk.posts.form import PostForm
 from blog.desk.posts.list import LightPostList, lists_scheduled, search_posts
 from blog.desk.posts.source import SourceInline
@@ -222,9 +222,8 @@ class PostAdmin(ServiceAdmin):
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
         return initial if author is None else {"author": str(author.pk), **initial}
 
-    def get_fields(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
-        """Leave out the time of the button “Schedule”, which is beside the button."""
-        return [name for name in super().get_fields(request, obj) if name != "schedule_at"]
+    def get_fieldsets(self, request: HttpRequest, obj: Post | None = None) -> Any:
+        return address.group_fields(self.get_fields(request, obj))
 
     def get_inlines(self, request: HttpRequest, obj: Post | None) -> list[Any]:
         """Leave out the source of a post that was not imported."""
@@ -239,7 +238,8 @@ class PostAdmin(ServiceAdmin):
         if obj is None:
             return []
         shown = [] if self.may_edit_publication_time(request, obj) else ["show_published_at"]
-        return ["author", *shown, "show_created_at", "show_updated_at"]
+        author = [] if policy.may_manage_posts_and_authors(get_actor(request)) else ["author"]
+        return [*author, *shown, "show_created_at", "show_updated_at"]
 
     def may_edit_publication_time(self, request: HttpRequest, post: Post | None) -> bool:
         """Whether the form has the time at which the post first became public."""

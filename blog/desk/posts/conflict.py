@@ -116,7 +116,7 @@ def list_sent_content(request: HttpRequest) -> Iterator[tuple[str, str]]:
         sent = request.POST.getlist(name)
         if kind == Kind.WORDS:
             sent = [word for text in sent for word in split_lines(text)]
-        if kind != Kind.MARKDOWN and (sent or kind == Kind.LINE):
+        if kind != Kind.MARKDOWN and (sent or kind != Kind.WORDS):
             yield label.capitalize(), ", ".join(sent)
 
 

@@ -31,7 +31,12 @@ class StateForm(ServiceForm):
     schedule_at = LocalTimeField(label="Publish at")
     opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
-    api_fields = {"authorId": "author", "publishAt": "schedule_at", "publishedAt": "published_at"}
+    api_fields = {
+        "authorId": "author",
+        "canonicalUrl": "canonical_url",
+        "publishAt": "schedule_at",
+        "publishedAt": "published_at",
+    }
     not_stored = {"schedule_at", "opened_version"}  # fields of the form that are no fields of the post
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -52,7 +57,11 @@ class StateForm(ServiceForm):
     @property
     def post_changes(self) -> dict[str, Any]:
         """Return the values of the post that differ from those of the form as it was opened."""
-        return {name: self.cleaned_data[name] for name in self.changed_data if name not in self.not_stored}
+        changes = {name: self.cleaned_data[name] for name in self.changed_data if name not in self.not_stored}
+        if "author" in changes:
+            author = changes.pop("author")
+            changes["author_id"] = author and str(author.pk)
+        return changes
 
 
 def create_post(actor: Actor, row: Post, form: StateForm) -> Post:

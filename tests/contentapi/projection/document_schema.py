@@ -116,7 +116,12 @@ FILTERS: list[dict[str, Any]] = [
     *({"author": "none"}, {"tag": None, "status": None}, {"createdBefore": MOMENT}),
 ]
 INPUTS = st.fixed_dictionaries(
-    {"title": st.sampled_from(TEXTS[:-1]), "body": st.sampled_from(TEXTS), "authorId": st.just(str(IDA))},
+    # A title without letters would cost another statement: its slug contains the id.
+    {
+        "title": st.sampled_from(TEXTS[:-1]).map("Title {}".format),
+        "body": st.sampled_from(TEXTS),
+        "authorId": st.just(str(IDA)),
+    },
     optional={"tags": st.none() | st.just([text.strip() for text in TEXTS[:3]])},
 ) | st.fixed_dictionaries(
     {

@@ -16,6 +16,8 @@ from contentapi.graphql.documents import DocumentRejected, get_operation
 from contentapi.graphql.errors import ErrorReport
 from contentapi.schema import SCHEMA
 
+RETURNED_JSON = '", (SELECT '  # in the INSERT of a creation
+
 
 @dataclass
 class Executed:
@@ -29,7 +31,8 @@ class Executed:
     def reads(self) -> list[tuple[str, tuple[Any, ...]]]:
         """The statements of the projections: all that select, without the internal queries of services."""
         own = [query.prepared[0].sql for query in (selectors.AUTHOR, selectors.AUTHOR_OF_USER)]
-        return [each for each in self.statements if each[0].startswith(("SELECT", "WITH")) and each[0] not in own]
+        read = [each for each in self.statements if each[0].startswith("SELECT") or RETURNED_JSON in each[0]]
+        return [each for each in read if each[0] not in own]
 
     @property
     def data(self) -> Any:

@@ -120,6 +120,19 @@ def test_row_is_inserted_only_if_the_required_row_exists() -> None:
     assert PreparedInsert(Post, requiring="author").create(**values, author_id=make_author().pk).pk
 
 
+def test_required_row_is_found_by_another_field() -> None:
+    author = make_author()
+    actor = make_actor(Role.AUTHOR, author=author)
+    posts = PreparedInsert(Post, requiring="author", found_by="user")
+
+    post = posts.create(title="t", body="", status="draft", user_id=actor.user_id)
+
+    assert (post.author_id, Post.objects.get().author) == (author.pk, author)
+    for user_id in (None, 4711):
+        with pytest.raises(Author.DoesNotExist):
+            posts.create(title="t", body="", status="draft", user_id=user_id)
+
+
 def test_rollback_undoes_an_insertion_that_selects() -> None:
     author = make_author()
 

@@ -1,0 +1,75 @@
+"""The panel "Address and search engines" of the form of a post, with a preview of the search result."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from blog import services
+from blog.models import ADDRESSES, CONTENT_FIELDS, MAX_SLUG, MAX_URL
+from contentapi.conf import conf
+from users.desk.service_admin import ServiceForm
+
+PANEL = "Address and search engines"
+FIELDS = {field.name: field for field in CONTENT_FIELDS if field.name in ADDRESSES}
+
+
+class SlugInput(UnfoldAdminTextInputWidget):
+    """A slug, and below it what a search engine shows of the post."""
+
+    template_name = "blog/widgets/slug.html"
+
+    class Media:
+        css = {"all": ["blog/address.css"]}
+        js = [forms.Script("blog/address.js", type="module")]
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context(name, value, attrs)
+        return context | {"post_url": conf.environment.contentapi_site_post_url or "https://…/{slug}"}
+
+
+class AddressForm(ServiceForm):
+    """The addresses of a post. An empty one is null: the slug is then made from the title."""
+
+    slug = forms.CharField(
+        widget=SlugInput,
+        max_length=MAX_SLUG,
+        required=False,
+        empty_value=None,
+        help_text="The name of the post in its address: a-z, 0-9 and hyphens. If you leave it empty, it is made from "
+        "the title. An old slug of a public post keeps leading to it.",
+    )
+    canonical_url = forms.CharField(
+        widget=UnfoldAdminTextInputWidget,
+        label="Canonical URL",
+        max_length=MAX_URL,
+        required=False,
+        empty_value=None,
+        help_text="Where the original of this text is, if this is a copy.",
+    )
+
+    def clean_slug(self) -> str | None:
+        return self.clean_address("slug")
+
+    def clean_canonical_url(self) -> str | None:
+        return self.clean_address("canonical_url")
+
+    def clean_address(self, name: str) -> str | None:
+        value: str | None = self.cleaned_data[name]
+        problems = services.list_problems(FIELDS[name], value) if name in self.changed_data else []
+        if problems:
+            raise forms.ValidationError(problems)
+        return value
+
+
+def group_fields(names: Iterable[str]) -> list[tuple[str | None, dict[str, Any]]]:
+    """Return the groups of the fields of the form: those above the panel, and those in it.
+
+    The time of the button "Schedule" is in neither: it is beside the button.
+    """
+    names = list(names)
+    return [
+        (None, {"fields": [name for name in names if name not in (*ADDRESSES, "schedule_at")]}),
+        (PANEL, {"fields": [name for name in ADDRESSES if name in names]}),
+    ]

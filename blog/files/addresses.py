@@ -1,0 +1,84 @@
+"""The addresses of a page in front matter: what its slug is, which it had before, and where its original is."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from blog import services
+from blog.files.syntax import Table
+from blog.models import CONTENT_FIELDS, SLUG
+
+ADDRESS_KEYS = ("path", "url", "permalink")  # of the whole address of a page, in Zola, Hugo and Jekyll
+ALIAS_KEYS = ("aliases", "redirect_from")  # of its earlier addresses, in Hugo and Zola, and in Jekyll
+CANONICAL_KEYS = ("canonical", "canonicalURL")
+MAX_ALIASES = 100
+LAST_SEGMENT = re.compile(r"[^/]+?((?:\.html?)?/*)$")
+VARIABLE = re.compile("[:{}]")  # in addresses such as /:year/:title/
+CANONICAL_URL = next(field for field in CONTENT_FIELDS if field.name == "canonical_url")
+
+
+def read_slug(meta: Table) -> str | None:
+    """Return the slug that the front matter states, or the last segment of the page's address."""
+    stated = meta.get("slug")
+    if isinstance(stated, (str, int)) and not isinstance(stated, bool) and (slug := adapt_slug(str(stated))):
+        return slug
+    return next(filter(None, (read_address(meta.get(key)) for key in ADDRESS_KEYS)), None)
+
+
+def read_address(address: Any) -> str | None:
+    """Return the slug in the last segment of an address; None if it is no address or has a variable there."""
+    if not isinstance(address, str):
+        return None
+    try:
+        path = unquote(urlsplit(address.strip()).path)
+    except ValueError:
+        return None
+    names = [name for name in path.split("/") if name and not re.fullmatch(r"index(\.html?)?", name)]
+    if not names or VARIABLE.search(names[-1]):
+        return None
+    return adapt_slug(re.sub(r"\.(html?|md|php)$", "", names[-1]))
+
+
+def adapt_slug(text: str) -> str | None:
+    """Return a slug of another program in our characters."""
+    return text if SLUG.fullmatch(text) else services.make_slug(text) or None
+
+
+def read_old_slugs(meta: Table) -> list[str]:
+    """Return the slugs of the page's earlier addresses."""
+    found = [read_address(address) for key in ALIAS_KEYS for address in read_list(meta.get(key))]
+    return list(dict.fromkeys(filter(None, found)))[:MAX_ALIASES]
+
+
+def read_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value] if value is not None else []
+
+
+def read_canonical_url(meta: Table) -> str | None:
+    """Return the address of the original; None for a value that is no absolute URL, which stays in the file."""
+    return next((value for key in CANONICAL_KEYS if is_canonical_url(value := meta.get(key))), None)
+
+
+def is_canonical_url(value: Any) -> bool:
+    return isinstance(value, str) and not services.list_problems(CANONICAL_URL, value)
+
+
+def refresh_addresses(other: Table, slug: str | None, canonical_url: str | None) -> Table:
+    """Return the other keys of a file, without addresses that contradict those of the post."""
+    fresh = dict(other)
+    for key in ADDRESS_KEYS:
+        if slug and read_address(other.get(key)) not in (None, slug):
+            fresh[key] = LAST_SEGMENT.sub(rf"{slug}\1", other[key].strip())
+    for key in CANONICAL_KEYS:
+        if key in other and (is_canonical_url(other[key]) or canonical_url) and other[key] != canonical_url:
+            del fresh[key]
+    return fresh
+
+
+def add_old_slugs(other: Table, slugs: Sequence[str]) -> Table:
+    """Return the other keys of a file, with those of the old slugs that it does not have yet."""
+    missing = sorted(set(slugs) - set(read_old_slugs(other)))
+    if not missing:
+        return other
+    return other | {"aliases": [*read_list(other.get("aliases")), *missing]}

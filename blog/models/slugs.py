@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pgtrigger
+from django.db import models
+
+MAX_SLUG = 100
+SLUG = re.compile(f"[a-z0-9-]{{1,{MAX_SLUG}}}")
+
+KEEP_OLD_SLUG = pgtrigger.Trigger(
+    name="keep_old_slug",
+    operation=pgtrigger.UpdateOf("slug"),  # type: ignore[no-untyped-call]
+    when=pgtrigger.After,
+    condition=pgtrigger.Q(old__slug__df=pgtrigger.F("new__slug"), old__published_at__isnull=False),
+    func="""
+        DELETE FROM blog_oldslug WHERE slug = NEW.slug AND post_id = NEW.id;
+        IF OLD.slug IS NOT NULL THEN
+            INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, NEW.id) ON CONFLICT DO NOTHING;
+        END IF;
+        RETURN NULL;
+    """,
+)
+
+
+class UniqueIndex(models.Index):
+    """A unique index that can be created concurrently, as the index of a `UniqueConstraint` cannot."""
+
+    def create_sql(self, *arguments: Any, **options: Any) -> Any:
+        statement = super().create_sql(*arguments, **options)
+        statement.template = statement.template.replace("CREATE INDEX", "CREATE UNIQUE INDEX", 1)
+        return statement
+
+
+class OldSlug(models.Model):
+    """A slug that a post had while it was public, or that its imported file names. It keeps leading to the post.
+
+    A trigger adds it. It stays reserved as long as the post can be restored after its deletion.
+    """
+
+    slug = models.CharField(max_length=MAX_SLUG, primary_key=True)
+    post_id = models.BigIntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["post_id"], name="blog_oldslug_post")]
+
+    def __str__(self) -> str:
+        return self.slug

@@ -1,0 +1,164 @@
+"""The slugs of posts: how they are made, and which of them are free.
+
+A slug that a post has or had is taken, except by that post. A unique index guards the present ones: of several
+transactions with one slug, all but one find another.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import Event
+from typing import Any
+
+from anyascii import anyascii
+from django.db import IntegrityError, connection, transaction
+
+from blog.models import MAX_SLUG, OldSlug, Post, PostVersion
+from contentapi.core.errors import Conflict
+
+APOSTROPHES = re.compile("[\u2018\u2019\u02bc]")
+PARTS = re.compile("[a-z0-9]+")
+LETTER = re.compile("[a-z]")
+# The slug with a number in SQL, as `number_slug` makes it, and whether another post has or had it
+NUMBERED = f"""
+    CASE number WHEN 1 THEN %(base)s::text
+    ELSE rtrim(left(%(base)s::text, {MAX_SLUG - 1} - length(number::text)), '-') || '-' || number END"""
+IS_TAKEN = f"""
+    (EXISTS (SELECT 1 FROM blog_post WHERE slug = {NUMBERED} AND id <> %(pk)s)
+    OR EXISTS (SELECT 1 FROM blog_oldslug WHERE slug = {NUMBERED} AND post_id <> %(pk)s))"""  # noqa: S608 - constants
+# The first power of two that is free, and then halves: about 20 look-ups, however many posts have the base.
+FIND_FREE_NUMBER = f"""
+    WITH RECURSIVE probe(low, high) AS (
+      SELECT 0, (
+        SELECT number FROM (SELECT (2 ^ generate_series(0, 30))::int AS number) AS power
+        WHERE NOT {IS_TAKEN} LIMIT 1
+      )
+      UNION ALL
+      SELECT CASE WHEN is_taken THEN number ELSE low END, CASE WHEN is_taken THEN high ELSE number END
+      FROM probe, LATERAL (SELECT (low + high) / 2 AS number) AS middle,
+        LATERAL (SELECT {IS_TAKEN} AS is_taken) AS found
+      WHERE high - low > 1
+    )
+    SELECT min(high) FROM probe
+"""  # noqa: S608 - constants
+POSTS_AT_ONCE = 100  # posts without a slug that are read at once
+
+
+def make_slug(title: str) -> str:
+    """Return the slug of a title, transliterated to a-z, 0-9 and hyphens; an empty one if the title has no letter."""
+    text = title
+    if not text.isascii():  # symbols such as emojis have names, but are no letters
+        text = APOSTROPHES.sub("", text)
+        text = anyascii("".join(char if char.isascii() or is_letter(char) else " " for char in text))
+    slug = "-".join(PARTS.findall(text.replace("'", "").lower()))
+    if len(slug) > MAX_SLUG:
+        slug = slug[: MAX_SLUG + 1].rpartition("-")[0] or slug[:MAX_SLUG]
+    return slug if LETTER.search(slug) else ""
+
+
+def is_letter(char: str) -> bool:
+    """Whether a character is a letter, a mark or a number."""
+    return unicodedata.category(char)[0] in "LMN"
+
+
+def number_slug(base: str, number: int) -> str:
+    """Return the slug for the post with this number of those with one base: `title`, `title-2`, `title-3` …"""
+    if number == 1:
+        return base
+    return f"{base[: MAX_SLUG - 1 - len(str(number))].rstrip('-')}-{number}"
+
+
+def follows_title(post: Post) -> bool:
+    """Whether the slug of a post is made from its title, and not chosen by a person."""
+    base, slug = make_slug(post.title) or f"post-{post.pk}", post.slug or ""
+    number = slug.rpartition("-")[2]
+    return slug == base or (number.isdecimal() and slug == number_slug(base, int(number)))
+
+
+def find_free_slug(base: str, pk: int | None) -> str:
+    """Return the base with the lowest number that is free for a post, or nearly the lowest one."""
+    with connection.cursor() as cursor:
+        cursor.execute(FIND_FREE_NUMBER, {"base": base, "pk": pk or 0})
+        (number,) = cursor.fetchone()
+    return number_slug(base, number)
+
+
+def list_taken_slugs(slugs: Iterable[str], pk: int | None) -> set[str]:
+    """Return those of the slugs that another post has or had."""
+    slugs = list(slugs)
+    present = Post.objects.filter(slug__in=slugs).exclude(pk=pk or 0).values_list("slug", flat=True)
+    old = OldSlug.objects.filter(slug__in=slugs).exclude(post_id=pk or 0).values_list("slug", flat=True)
+    return {str(slug) for slug in present.union(old)}
+
+
+def require_free_slug(slug: str, pk: int | None) -> str:
+    """Return the slug. Raises `Conflict` if another post has or had it."""
+    if list_taken_slugs([slug], pk):
+        raise build_conflict(slug)
+    return slug
+
+
+def build_conflict(slug: str) -> Conflict:
+    return Conflict(f"The slug {slug} is taken: another post has or had it.")
+
+
+@contextmanager
+def refuse_taken_slug(slug: str) -> Iterator[None]:
+    """Raise `Conflict` if a statement inside the block fails because another transaction took the slug."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        if "blog_post_slug" in str(error):
+            raise build_conflict(slug) from None
+        raise
+
+
+def save_with_free_slug(post: Post, wanted: str | None, **options: Any) -> None:
+    """Save a post with the wanted slug; with a number if it is taken, and from the title if it is None.
+
+    `options` are those of `Post.save`.
+    """
+    base = wanted or make_slug(post.title)
+    is_saved = False
+    while not is_saved:  # until no other transaction takes the slug at the same moment
+        post.slug = find_free_slug(base, post.pk) if base else None
+        with suppress(Conflict), refuse_taken_slug(str(post.slug)):
+            post.save(**options)
+            is_saved = True
+    if post.slug is None:
+        give_first_slug(post)
+
+
+def keep_old_slugs(post: Post, slugs: Sequence[str]) -> None:
+    """Let the free ones of these slugs lead to a post."""
+    free = set(slugs) - list_taken_slugs(slugs, post.pk) - {post.slug}
+    OldSlug.objects.bulk_create((OldSlug(slug=slug, post_id=post.pk) for slug in sorted(free)), ignore_conflicts=True)
+
+
+@transaction.atomic
+def give_first_slug(post: Post) -> None:
+    """Give a slug to a post that was created without one. That is no change of the post, nor of its history."""
+    base = make_slug(post.title) or f"post-{post.pk}"
+    slug = find_free_slug(base, post.pk)
+    with refuse_taken_slug(slug):
+        Post.objects.filter(pk=post.pk).update(slug=slug)
+        PostVersion.objects.filter(id=post.pk, slug=None).update(slug=slug)
+    post.slug = slug
+
+
+def give_first_slugs(stop: Event) -> int:
+    """Give slugs to all posts without one. Return early when `stop` is set. Returns the number of posts."""
+    given = last = 0
+    posts = Post.objects.filter(slug=None).order_by("pk").values_list("pk", flat=True)
+    while ids := list(posts.filter(pk__gt=last)[:POSTS_AT_ONCE]):
+        for last in ids:
+            if stop.is_set():
+                return given
+            with transaction.atomic():
+                rows = Post.objects.filter(pk=last, slug=None).select_for_update(skip_locked=True)
+                if (post := rows.only("title").first()) is not None:
+                    give_first_slug(post)
+                    given += 1
+    return given

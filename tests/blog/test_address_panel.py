@@ -1,0 +1,78 @@
+"""The addresses and the author of a post in the form of the desk, and the address on the web site."""
+
+import msgspec
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from blog.models import Post
+from tests.admin_forms import get_form_errors, submit_form
+from tests.conftest import GraphQL
+from tests.factories import make_author, make_post
+
+ADD = reverse("admin:blog_post_add")
+
+
+def get_change_url(post: Post) -> str:
+    return reverse("admin:blog_post_change", args=[post.pk])
+
+
+def test_form_has_a_panel_with_the_addresses_and_a_preview(editor_client: Client) -> None:
+    page = editor_client.get(get_change_url(make_post(canonical_url="https://www.example.com/a"))).text
+
+    assert page.count("Address and search engines") == 1
+    assert 'class="search-result"' in page
+    assert 'value="https://www.example.com/a"' in page
+
+
+def test_new_post_gets_its_slug_from_the_title_or_the_form(editor_client: Client) -> None:
+    author = str(make_author().pk)
+
+    submit_form(editor_client, ADD, title="Soup", author=author)
+    submit_form(editor_client, ADD, title="Stew", author=author, slug="goulash", canonical_url="https://a.example/")
+
+    stored = Post.objects.order_by("pk").values_list("slug", "canonical_url")
+    assert list(stored) == [("soup", None), ("goulash", "https://a.example/")]
+
+
+def test_wrong_slug_and_taken_slug_are_errors_of_the_form(editor_client: Client) -> None:
+    post = make_post()
+    make_post(slug="soup")
+
+    wrong = submit_form(editor_client, get_change_url(post), slug="So up", canonical_url="soup")
+    taken = submit_form(editor_client, get_change_url(post), slug="soup")
+
+    assert set(get_form_errors(wrong)) == {"slug", "canonical_url"}
+    assert "is taken" in taken.text
+    assert Post.objects.get(pk=post.pk).version == 1
+
+
+def test_emptied_slug_is_made_from_the_title_again(editor_client: Client) -> None:
+    post = make_post(title="Soup", slug="goulash")
+
+    submit_form(editor_client, get_change_url(post), slug="")
+
+    assert Post.objects.get(pk=post.pk).slug == "soup"
+
+
+def test_editor_changes_the_author(editor_client: Client) -> None:
+    post, other = make_post(), make_author()
+
+    submit_form(editor_client, get_change_url(post), author=str(other.pk))
+    refused = submit_form(editor_client, get_change_url(post), author="")
+
+    assert Post.objects.get(pk=post.pk).author == other
+    assert set(get_form_errors(refused)) == {"author"}
+
+
+@pytest.mark.django_db
+def test_url_is_the_address_of_the_setting(gql: GraphQL, settings: Settings) -> None:
+    post = make_post(slug="soup")
+    address = "https://www.example.com/100%/{slug}?it's"
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_site_post_url=address)
+
+    # A name of its own: other tests have compiled statements without the setting.
+    found = gql("query ($id: ID!) { post(id: $id) { addressOnTheSite: url } }", id=str(post.pk)).data["post"]
+
+    assert found == {"addressOnTheSite": "https://www.example.com/100%/soup?it's"}

@@ -1,0 +1,240 @@
+"""The slugs of posts: how they are made, who has them, and where old ones lead."""
+
+import re
+from threading import Event
+from typing import Any
+
+import pytest
+from django.db import connection
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blog import services
+from blog.background import give_first_slugs
+from blog.history import trash, versions
+from blog.models import MAX_SLUG, MAX_TITLE, SLUG, OldSlug, Post, PostStatus, PostVersion
+from blog.services.slugs import find_free_slug, make_slug, number_slug
+from contentapi.core.errors import Conflict, Forbidden, Invalid
+from contentapi.core.identity import Actor, Role
+from tests.blog.racing import race
+from tests.conftest import GraphQL
+from tests.factories import make_actor, make_author, make_post
+from tests.resources import send_request
+from tests.thoroughness import scale_examples
+
+TITLES = st.text(min_size=1, max_size=MAX_TITLE) | st.text(
+    st.characters(categories=["L", "M", "N"]), max_size=MAX_TITLE
+)
+
+
+@pytest.mark.property
+@settings(max_examples=scale_examples(10_000), deadline=None)
+@given(title=TITLES, number=st.integers(1, 10**6))
+def test_slug_of_a_title_in_any_script_has_the_form_of_slugs(title: str, number: int) -> None:
+    slug = make_slug(title)
+
+    assert slug == "" or re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug)
+    assert SLUG.fullmatch(number_slug(slug or "post-1", number))
+    assert slug == "" or make_slug(slug) == slug
+
+
+@pytest.mark.parametrize(
+    ("title", "slug"),
+    [
+        ("Hello, World!", "hello-world"),
+        ("What's new in Rust 1.0?", "whats-new-in-rust-1-0"),
+        ("Ünïcödé straße", "unicode-strasse"),
+        ("Привет мир", "privet-mir"),
+        ("A party 🎉", "a-party"),
+        ("🎉 !?", ""),
+        ("1984", ""),
+        ("word " * 40, "word-" * 19 + "word"),
+        ("x" * MAX_TITLE, "x" * MAX_SLUG),
+    ],
+)
+def test_slug_is_the_transliterated_title(title: str, slug: str) -> None:
+    assert make_slug(title) == slug
+
+
+@pytest.fixture
+def editor() -> Actor:
+    return make_actor(Role.EDITOR, author=make_author())
+
+
+def create_post(actor: Actor, title: str = "Tides", **values: Any) -> Post:
+    return services.create_post(actor=actor, title=title, body="", **values)
+
+
+def edit_post(actor: Actor, post: Post, **changes: object) -> Post:
+    return services.edit_post(actor=actor, post_id=str(post.pk), changes=changes)
+
+
+@pytest.mark.django_db
+def test_taken_slugs_get_numbers(editor: Actor) -> None:
+    assert [create_post(editor).slug for _ in range(4)] == ["tides", "tides-2", "tides-3", "tides-4"]
+    assert create_post(editor, "!").slug == f"post-{Post.objects.latest('pk').pk}"
+
+
+@pytest.mark.django_db
+def test_free_number_of_a_frequent_title_is_found_in_few_statements(editor: Actor) -> None:
+    author = make_author()
+    rows = [Post(title="T", author=author, slug=number_slug("tides", number)) for number in range(1, 300)]
+    Post.objects.bulk_create(rows)
+
+    assert find_free_slug("tides", None) == "tides-300"
+    assert create_post(editor).slug == "tides-300"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("slug", ["", "Tides", "high_tides", "höhe", "a b", "x" * (MAX_SLUG + 1)])
+def test_slug_with_other_characters_is_refused(editor: Actor, slug: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        create_post(editor, slug=slug)
+
+    assert set(refusal.value.fields) == {"slug"}
+
+
+@pytest.mark.django_db
+def test_slug_that_a_person_states_is_kept_and_conflicts_if_it_is_taken(editor: Actor) -> None:
+    first, other = create_post(editor, slug="2026"), create_post(editor)
+
+    assert edit_post(editor, first, title="Another title").slug == "2026"
+    with pytest.raises(Conflict):
+        create_post(editor, slug="2026")
+    with pytest.raises(Conflict):
+        edit_post(editor, other, slug="2026")
+    assert edit_post(editor, first, slug=None).slug == "another-title"
+
+
+@pytest.mark.django_db
+def test_slug_follows_the_title_until_the_post_is_public(editor: Actor) -> None:
+    post = create_post(editor)
+
+    assert edit_post(editor, post, title="Low tides").slug == "low-tides"
+    assert edit_post(editor, post, title="High tides", status="published").slug == "high-tides"
+    assert edit_post(editor, post, title="No tides").slug == "high-tides"
+    assert edit_post(editor, post, title="Some tides", status="draft").slug == "high-tides"
+    assert not OldSlug.objects.exists()
+
+
+@pytest.mark.django_db
+def test_old_slug_of_a_public_post_leads_to_it(editor: Actor, gql: GraphQL) -> None:
+    post = create_post(editor, status="published")
+    for slug in ("moon", "sun", "moon"):
+        edit_post(editor, post, slug=slug)
+
+    def read_slug(slug: str) -> str | None:
+        found = gql("query ($slug: String!) { postBySlug(slug: $slug) { slug } }", slug=slug).data["postBySlug"]
+        return found and str(found["slug"])
+
+    assert [read_slug(slug) for slug in ("tides", "sun", "moon", "mars", "No slug")] == [*["moon"] * 3, None, None]
+    for prefix in ("", "/v1"):
+        moved = send_request("GET", f"{prefix}/posts/by-slug/tides")
+        assert (moved.status, moved.headers["Location"]) == (308, f"{prefix}/posts/by-slug/moon")
+    assert send_request("GET", "/posts/by-slug/moon").body["id"] == str(post.pk)
+    assert send_request("GET", "/posts/by-slug/mars").status == 404
+    assert create_post(editor).slug == "tides-2"
+    with pytest.raises(Conflict):
+        create_post(editor, slug="sun")
+
+
+@pytest.mark.django_db
+def test_slug_of_a_hidden_post_leads_nowhere(editor: Actor) -> None:
+    post = create_post(editor, status="published", slug="comments")
+    edit_post(editor, post, slug="publish", status="draft")
+
+    assert {send_request("GET", f"/posts/by-slug/{slug}").status for slug in ("comments", "publish")} == {404}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_clients_with_one_title_get_different_slugs(editor: Actor) -> None:
+    posts = race(lambda: create_post(editor), *[lambda: create_post(editor, status="published")] * 16)
+
+    slugs = {post.slug for post in posts}
+    assert slugs == {f"tides-{number}" for number in range(2, 18)}
+
+
+@pytest.mark.django_db
+def test_unknown_author_is_refused_also_with_a_slug_that_is_taken(editor: Actor) -> None:
+    create_post(editor)
+
+    with pytest.raises(Invalid, match="no author"):
+        create_post(editor, author_id="999999")
+
+
+@pytest.mark.django_db
+def test_worker_gives_slugs_to_posts_without_one_and_changes_nothing_else() -> None:
+    posts = [make_post(title=title, slug=None) for title in ("Tides", "Tides", "!")]
+    Post.objects.filter(pk=posts[0].pk).update(body="New.", version=2)
+    before = list(Post.objects.order_by("pk").values("version", "updated_at"))
+    assert send_request("GET", f"/posts/{posts[0].pk}").body["slug"] == f"post-{posts[0].pk}"
+
+    give_first_slugs(Event())
+
+    rows = Post.objects.order_by("pk")
+    assert list(rows.values_list("slug", flat=True)) == ["tides", "tides-2", f"post-{posts[2].pk}"]
+    assert list(rows.values("version", "updated_at")) == before
+    assert PostVersion.objects.get().slug == "tides"
+    assert not OldSlug.objects.exists()
+
+
+@pytest.mark.django_db
+def test_restored_version_and_restored_post_get_no_slug_of_another_post(editor: Actor) -> None:
+    post = create_post(editor)
+    edit_post(editor, post, title="Moon")
+    other = create_post(editor)
+
+    restored = versions.restore_version(actor=editor, post_id=str(post.pk), number=1)
+
+    assert (restored.title, restored.slug, other.slug) == ("Tides", "tides-2", "tides")
+    services.delete_post(actor=editor, post_id=str(post.pk))
+    create_post(editor, slug="tides-2")
+    assert trash.restore_deleted_post(actor=editor, post_id=str(post.pk)).slug == "tides-2-2"
+
+
+@pytest.mark.django_db
+def test_old_slug_of_a_deleted_post_is_reserved_and_leads_to_it_again(editor: Actor) -> None:
+    post = create_post(editor, status="published")
+    edit_post(editor, post, slug="moon")
+    services.delete_post(actor=editor, post_id=str(post.pk))
+
+    assert create_post(editor).slug == "tides-2"
+    trash.restore_deleted_post(actor=editor, post_id=str(post.pk))
+    assert send_request("GET", "/posts/by-slug/tides").headers["Location"] == "/posts/by-slug/moon"
+
+
+@pytest.mark.django_db
+def test_slug_changed_in_sql_is_a_version_with_an_old_slug(editor: Actor) -> None:
+    post = create_post(editor, status="published")
+
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE blog_post SET slug = 'moon' WHERE id = %s", [post.pk])
+
+    post.refresh_from_db()
+    assert (post.version, post.changed_with) == (2, "database")
+    assert OldSlug.objects.get().slug == "tides"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("url", ["", "/a", "ftp://a.invalid/", "javascript:alert(1)", "https://", "https://a b/"])
+def test_canonical_url_is_an_absolute_address_or_null(editor: Actor, url: str) -> None:
+    post = create_post(editor, canonical_url="https://www.example.com/a?b=c#d")
+    assert edit_post(editor, post, canonical_url=None).canonical_url is None
+
+    with pytest.raises(Invalid):
+        edit_post(editor, post, canonical_url=url)
+
+
+@pytest.mark.django_db
+def test_editors_change_the_author_of_a_post() -> None:
+    author, other = make_author(), make_author()
+    writer, editor = make_actor(Role.AUTHOR, author=author), make_actor(Role.EDITOR)
+    post = create_post(writer, status=PostStatus.PUBLISHED)
+
+    assert edit_post(editor, post, author_id=str(other.pk)).author == other
+    with pytest.raises(Forbidden):
+        edit_post(make_actor(Role.AUTHOR, author=other), post, author_id=str(author.pk))
+    for author_id in ("999999", None):
+        with pytest.raises(Invalid) as refusal:
+            edit_post(editor, post, author_id=author_id)
+        assert set(refusal.value.fields) == {"authorId"}
