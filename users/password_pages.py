@@ -35,7 +35,7 @@ def require_mail(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRes
 
 
 class ForgottenPasswordPage(PasswordResetView):
-    """Asks for an email. The answer, and its time, are the same whether there is an account with it or not."""
+    """Asks for an email. The response, and its time, are the same whether there is an account with it or not."""
 
     def post(self, request: HttpRequest, *arguments: Any, **options: Any) -> HttpResponse:
         """Count each request like a wrong password, and apart from these."""

@@ -1,4 +1,4 @@
-"""The pages for passwords by mail: one answer for all emails, limits, policies, and nothing without EMAIL_URL."""
+"""The pages for passwords by mail: one response for all emails, limits, policies, and nothing without EMAIL_URL."""
 
 from typing import Any
 
