@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from blog import services
-from blog.files.syntax import Table
-from blog.models import CONTENT_FIELDS, SLUG
+from blog.files.syntax import Table, decode_value
+from blog.models import CONTENT_FIELDS, SLUG, Post, PostSource
 
 ADDRESS_KEYS = ("path", "url", "permalink")  # of the whole address of a page, in Zola, Hugo and Jekyll
 ALIAS_KEYS = ("aliases", "redirect_from")  # of its earlier addresses, in Hugo and Zola, and in Jekyll
@@ -18,10 +19,21 @@ VARIABLE = re.compile("[:{}]")  # in addresses such as /:year/:title/
 CANONICAL_URL = next(field for field in CONTENT_FIELDS if field.name == "canonical_url")
 
 
+def read_addresses(post: Post) -> services.Addresses:
+    """Return what the file states from which a post was imported; nothing for a post that was written here."""
+    source = PostSource.objects.filter(post=post).only("front_matter").first()
+    meta = {} if source is None else decode_value(source.front_matter)
+    return services.Addresses(read_slug(meta), read_canonical_url(meta), read_old_slugs(meta))
+
+
 def read_slug(meta: Table) -> str | None:
     """Return the slug that the front matter states, or the last segment of the page's address."""
     stated = meta.get("slug")
-    if isinstance(stated, (str, int)) and not isinstance(stated, bool) and (slug := adapt_slug(str(stated))):
+    if (
+        isinstance(stated, (str, int, float, date))
+        and not isinstance(stated, bool)
+        and (slug := adapt_slug(str(stated)))
+    ):
         return slug
     return next(filter(None, (read_address(meta.get(key)) for key in ADDRESS_KEYS)), None)
 

@@ -17,6 +17,7 @@ from blog.files.front_matter import (
     TAG_KEYS,
     UPDATED_KEYS,
     MarkdownPost,
+    collect_other_keys,
     read_first_date,
     read_if_valid,
     read_names,
@@ -64,7 +65,7 @@ def get_other_front_matter(post: Post) -> Table:
     source = getattr(post, "source", None)
     if source is None:
         return {}
-    other: Table = decode_value(source.front_matter)
+    other = collect_other_keys(decode_value(source.front_matter))  # an earlier release had fewer fields
     authors = get_author_names(post)
     return other if list(authors) == source.authors else replace_authors(other, authors)
 

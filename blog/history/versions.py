@@ -161,12 +161,12 @@ def compare_versions(*, actor: Actor, post_id: str, old: int, new: int) -> Compa
 def restore_version(*, actor: Actor, post_id: str, number: int, expected_version: ExpectedVersion = None) -> Post:
     """Write the content of an earlier version as a new version. Raises `NotFound`, `Conflict`.
 
-    The state, the author and the times stay, and so does the slug if another post has that of the version now. If the
-    texts are equal, nothing changes.
+    The state, the author and the times stay, and so does the slug if the version has none, or one that another post has
+    now. If the texts are equal, nothing changes.
     """
     version = read_version(actor=actor, post_id=post_id, number=number)
     changes = {name: version.values[name] for name in CONTENT}
-    if services.list_taken_slugs([changes["slug"]], parse_id(post_id)):
+    if changes["slug"] is None or services.list_taken_slugs([changes["slug"]], parse_id(post_id)):
         del changes["slug"]
     return services.edit_post(actor=actor, post_id=post_id, changes=changes, expected_version=expected_version)
 

@@ -17,6 +17,7 @@ from blog.services.posts import (
     publish_due_posts,
 )
 from blog.services.slugs import (
+    Addresses,
     follows_title,
     give_first_slugs,
     keep_old_slugs,

@@ -167,7 +167,7 @@ def edit_post(
     if "published_at" in changes:
         validate_published_at(status, changes["published_at"])
         values["published_at"] = changes["published_at"]
-    return save_changes(actor, post, values)
+    return save_changes(actor, post, values, is_slug_stated=bool(content.get("slug")))
 
 
 def choose_slug(post: Post, changes: Mapping[str, Any], title: str) -> str | None:
@@ -244,8 +244,11 @@ def build_state_changes(post: Post, status: str, publish_at: datetime | None) ->
     return changes
 
 
-def save_changes(actor: Actor, post: Post, values: Mapping[str, Any]) -> Post:
-    """Save the values that differ from the present ones, with a new version and time. Saves nothing if none differ."""
+def save_changes(actor: Actor, post: Post, values: Mapping[str, Any], *, is_slug_stated: bool = False) -> Post:
+    """Save the values that differ from the present ones, with a new version and time. Saves nothing if none differ.
+
+    If another transaction takes the slug at the same moment, a stated one is a `Conflict`. Any other gets a number.
+    """
     changed = {name: value for name, value in values.items() if getattr(post, name) != value}
     if changed:
         old_status = post.status
@@ -255,8 +258,11 @@ def save_changes(actor: Actor, post: Post, values: Mapping[str, Any]) -> Post:
         post.updated_at = timezone.now()
         attribute_change(post, actor)
         fields = [*changed, "version", "updated_at", "changed_at", "changed_by", "changed_with"]
-        with slugs.refuse_taken_slug(str(post.slug)) if "slug" in changed else nullcontext():
-            post.save(update_fields=fields)
+        if "slug" in changed and not is_slug_stated:
+            slugs.save_with_free_slug(post, slugs.make_base(post), update_fields=fields)
+        else:
+            with slugs.refuse_taken_slug(str(post.slug)) if "slug" in changed else nullcontext():
+                post.save(update_fields=fields)
         if "status" in changed:
             record_post_transition(actor, post.pk, old_status, post.status)
     return post

@@ -6,10 +6,10 @@ transactions with one slug, all but one find another.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 from anyascii import anyascii
 from django.db import IntegrityError, connection, transaction
@@ -45,6 +45,17 @@ FIND_FREE_NUMBER = f"""
 POSTS_AT_ONCE = 100  # posts without a slug that are read at once
 
 
+class Addresses(NamedTuple):
+    """What a file states about the addresses of its post."""
+
+    slug: str | None = None
+    canonical_url: str | None = None
+    old_slugs: Sequence[str] = ()
+
+
+NO_ADDRESSES = Addresses()
+
+
 def make_slug(title: str) -> str:
     """Return the slug of a title, transliterated to a-z, 0-9 and hyphens; an empty one if the title has no letter."""
     text = title
@@ -69,9 +80,14 @@ def number_slug(base: str, number: int) -> str:
     return f"{base[: MAX_SLUG - 1 - len(str(number))].rstrip('-')}-{number}"
 
 
+def make_base(post: Post) -> str:
+    """Return the slug of a post's title, without a number; that of its id if the title has no letter."""
+    return make_slug(post.title) or f"post-{post.pk}"
+
+
 def follows_title(post: Post) -> bool:
     """Whether the slug of a post is made from its title, and not chosen by a person."""
-    base, slug = make_slug(post.title) or f"post-{post.pk}", post.slug or ""
+    base, slug = make_base(post), post.slug or ""
     number = slug.rpartition("-")[2]
     return slug == base or (number.isdecimal() and slug == number_slug(base, int(number)))
 
@@ -133,23 +149,33 @@ def save_with_free_slug(post: Post, wanted: str | None, **options: Any) -> None:
 
 def keep_old_slugs(post: Post, slugs: Sequence[str]) -> None:
     """Let the free ones of these slugs lead to a post."""
+    if not slugs:
+        return
     free = set(slugs) - list_taken_slugs(slugs, post.pk) - {post.slug}
     OldSlug.objects.bulk_create((OldSlug(slug=slug, post_id=post.pk) for slug in sorted(free)), ignore_conflicts=True)
 
 
 @transaction.atomic
-def give_first_slug(post: Post) -> None:
-    """Give a slug to a post that was created without one. That is no change of the post, nor of its history."""
-    base = make_slug(post.title) or f"post-{post.pk}"
-    slug = find_free_slug(base, post.pk)
-    with refuse_taken_slug(slug):
-        Post.objects.filter(pk=post.pk).update(slug=slug)
-        PostVersion.objects.filter(id=post.pk, slug=None).update(slug=slug)
-    post.slug = slug
+def give_first_slug(post: Post, addresses: Addresses = NO_ADDRESSES) -> None:
+    """Give a slug to a post that was created without one, and what else its file states about its addresses.
+
+    That is no change of the post, nor of its history.
+    """
+    canonical_url = post.canonical_url or addresses.canonical_url
+    while post.slug is None:  # until no other transaction takes the slug at the same moment
+        slug = find_free_slug(addresses.slug or make_base(post), post.pk)
+        with suppress(Conflict), refuse_taken_slug(slug):
+            Post.objects.filter(pk=post.pk).update(slug=slug, canonical_url=canonical_url)
+            PostVersion.objects.filter(id=post.pk, slug=None).update(slug=slug)
+            post.slug, post.canonical_url = slug, canonical_url
+    keep_old_slugs(post, addresses.old_slugs)
 
 
-def give_first_slugs(stop: Event) -> int:
-    """Give slugs to all posts without one. Return early when `stop` is set. Returns the number of posts."""
+def give_first_slugs(stop: Event, read_addresses: Callable[[Post], Addresses]) -> int:
+    """Give slugs to all posts without one. Return early when `stop` is set. Returns the number of posts.
+
+    `read_addresses` reads what the file states from which a post was imported.
+    """
     given = last = 0
     posts = Post.objects.filter(slug=None).order_by("pk").values_list("pk", flat=True)
     while ids := list(posts.filter(pk__gt=last)[:POSTS_AT_ONCE]):
@@ -158,7 +184,7 @@ def give_first_slugs(stop: Event) -> int:
                 return given
             with transaction.atomic():
                 rows = Post.objects.filter(pk=last, slug=None).select_for_update(skip_locked=True)
-                if (post := rows.only("title").first()) is not None:
-                    give_first_slug(post)
+                if (post := rows.only("title", "slug", "canonical_url").first()) is not None:
+                    give_first_slug(post, read_addresses(post))
                     given += 1
     return given

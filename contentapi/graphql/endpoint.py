@@ -186,7 +186,7 @@ def execute_operation(
         if key is None and not operation.is_atomic:
             return build_result_response(execute(), extensions)
         respond = partial(build_result_response, extensions=extensions)
-        digest = hash_request(operation.digest.hex(), variables)
+        digest = hash_request([operation.digest.hex(), variables])
         return OneTransaction(execute, respond, is_atomic=operation.is_atomic).run(actor, key, digest)
     finally:
         record_write(actor.user_id)

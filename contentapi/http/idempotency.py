@@ -6,9 +6,8 @@ when the server dies. Server errors and lost races are not stored, because a ret
 before.
 """
 
-import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
@@ -74,9 +73,9 @@ def hash_key(actor: Actor, key: str) -> str:
     return sha256(msgspec.json.encode([owner, sorted(actor.scopes), key])).hexdigest()
 
 
-def hash_request(*parts: Any) -> str:
-    """Return a hash of what a request consists of, as JSON without regard to the order of members."""
-    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+def hash_request(target: Sequence[Any], content: bytes = b"") -> str:
+    """Return a hash of what a request consists of. The order of the members of an object has no effect."""
+    return sha256(msgspec.json.encode(target, order="sorted") + content).hexdigest()
 
 
 def try_lock(key: str) -> bool:

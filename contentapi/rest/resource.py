@@ -151,8 +151,8 @@ class Resource:
 def execute_once(request: ResourceRequest, action: Callable[[], Response]) -> Response:
     """Execute a write with an Idempotency-Key, or return the stored response to it."""
     environ = request.environ
-    content = request.content.decode("latin-1")
-    digest = hash_request(request.method, environ["PATH_INFO"], environ.get("QUERY_STRING", ""), content)
+    target = [request.method, environ["PATH_INFO"], environ.get("QUERY_STRING", "")]
+    digest = hash_request(target, request.content)
     render = partial(render_refusal, accept=environ.get("HTTP_ACCEPT", ""))
     return replay_or_execute(request.actor, environ[HEADER], digest, action, render)
 

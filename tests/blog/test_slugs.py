@@ -154,6 +154,17 @@ def test_many_clients_with_one_title_get_different_slugs(editor: Actor) -> None:
     assert slugs == {f"tides-{number}" for number in range(2, 18)}
 
 
+@pytest.mark.django_db(transaction=True)
+def test_many_posts_that_get_one_title_get_different_slugs(editor: Actor) -> None:
+    posts = [create_post(editor, f"Draft {number}") for number in range(16)]
+    changes = [lambda post=post: edit_post(editor, post, title="Tides") for post in posts]
+
+    race(lambda: create_post(editor), *changes)
+
+    slugs = set(Post.objects.values_list("slug", flat=True))
+    assert slugs == {"tides", *[f"tides-{number}" for number in range(2, 18)]}
+
+
 @pytest.mark.django_db
 def test_unknown_author_is_refused_also_with_a_slug_that_is_taken(editor: Actor) -> None:
     create_post(editor)
@@ -190,6 +201,17 @@ def test_restored_version_and_restored_post_get_no_slug_of_another_post(editor: 
     services.delete_post(actor=editor, post_id=str(post.pk))
     create_post(editor, slug="tides-2")
     assert trash.restore_deleted_post(actor=editor, post_id=str(post.pk)).slug == "tides-2-2"
+
+
+@pytest.mark.django_db
+def test_version_of_a_release_without_slugs_is_restored_without_one(editor: Actor) -> None:
+    post = create_post(editor, status="published")
+    edit_post(editor, post, title="Moon")
+    PostVersion.objects.update(slug=None)
+
+    restored = versions.restore_version(actor=editor, post_id=str(post.pk), number=1)
+
+    assert (restored.title, restored.slug) == ("Tides", "tides")
 
 
 @pytest.mark.django_db

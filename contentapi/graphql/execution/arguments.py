@@ -1,5 +1,6 @@
 """Compile functions that read the arguments of a field from the variables of a request."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from graphql import (
@@ -46,3 +47,10 @@ def has_variable(value: ValueNode) -> bool:
     if isinstance(value, ObjectValueNode):
         return any(has_variable(member.value) for member in value.fields)
     return isinstance(value, VariableNode)
+
+
+def have_arguments_below(nodes: Iterable[Any]) -> bool:
+    """Return whether a field in the selections of these nodes has arguments."""
+    sets = [getattr(node, "selection_set", None) for node in nodes]
+    below = [each for found in sets if found for each in found.selections]
+    return bool(below) and (any(getattr(each, "arguments", None) for each in below) or have_arguments_below(below))

@@ -72,8 +72,9 @@ class ProjectingExecutor(Executor[None]):
         """Resolve and complete a root field, as `execute_field` does.
 
         Any exception of a resolver is an error of its field, except that a query raises `LimitExceeded`: it concerns
-        the whole operation. A mutation whose result may exceed the size of a response runs in a transaction. If the
-        result does, the mutation is rolled back and its field gets the error. Other mutations keep their results.
+        the whole operation. A mutation runs in a transaction if its result may exceed the size of a response, or has
+        arguments that may be refused. Then the mutation is rolled back and its field gets the error. Other mutations
+        keep their results.
         """
         self.root, room = root, self.room
         info = self.build_resolve_info(root.field, root.nodes, kind, root.path)

@@ -41,7 +41,7 @@ from contentapi.conf import conf
 from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import OperationCost
-from contentapi.graphql.execution.arguments import compile_argument_reader
+from contentapi.graphql.execution.arguments import compile_argument_reader, have_arguments_below
 from contentapi.graphql.execution.cache_keys import get_selection_key, get_source_location
 from contentapi.graphql.execution.executor import ProjectingExecutor, RootField
 from contentapi.graphql.execution.introspection import (
@@ -129,7 +129,7 @@ class Operation:
         executor.room = self.response_byte_limit
         if mode is not None:
             executor.isolate = mode.isolate
-        elif executor.room is not None and self.cost.writes:
+        elif self.cost.writes and (executor.room is not None or self.selects_with_arguments):
             executor.isolate = transaction.atomic
         errors = executor.collected_errors
         try:
@@ -145,6 +145,11 @@ class Operation:
             errors.add(error, None)
             return ExecutionResult(None, errors.errors)
         return ExecutionResult(data, errors.errors or None)
+
+    @cached_property
+    def selects_with_arguments(self) -> bool:
+        """Whether a field below a mutation has arguments. Their values may be refused after the mutation was made."""
+        return have_arguments_below([*self.node.selection_set.selections, *self.fragments.definitions.values()])
 
     @property
     def response_byte_limit(self) -> int | None:

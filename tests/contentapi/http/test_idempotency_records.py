@@ -36,6 +36,14 @@ def test_anonymous_post_is_refused_and_not_stored() -> None:
     assert not IdempotencyRecord.objects.exists()
 
 
+def test_hash_of_a_request_is_the_same_in_every_release() -> None:
+    """Otherwise a request that is repeated after an update would be another request, and refused."""
+    stored = "d2ed7c2eb4efa7557719e2c004ee8d56c38d73a2ecda8bf7f85ade9abea1171d"
+
+    assert idempotency.hash_request(["POST", "/posts", ""], b'{"title":"One"}') == stored
+    assert idempotency.hash_request([{"b": 1, "a": 2}]) == idempotency.hash_request([{"a": 2, "b": 1}])
+
+
 def test_429_is_not_stored(key: str, settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_writes="1/minute")
     send_post("/posts", NEW, key, "another")

@@ -80,6 +80,26 @@ def test_cursor_of_another_post_is_refused_and_nothing_is_inserted() -> None:
     assert Post.objects.get() == other
 
 
+@pytest.mark.parametrize("place", ["createPost(input: NEW)", "updatePost(input: CHANGE)"])
+def test_mutation_whose_selection_is_refused_after_it_is_rolled_back(place: str) -> None:
+    other = make_post(title="Old")
+    make_comment(other)
+    edges = run(f"{{ post(id: {other.pk}) {{ commentsConnection {{ edges {{ cursor }} }} }} }}").data["post"]
+    cursor = edges["commentsConnection"]["edges"][0]["cursor"]
+    changed = make_post(title="Old", author=other.author)
+    field = place.replace("NEW", f'{{title: "New", body: "", authorId: {other.author.pk}}}')
+    field = field.replace("CHANGE", f'{{id: {changed.pk}, title: "New"}}')
+
+    executed = run(
+        f'mutation {{ {field} {{ commentsConnection(first: 1, after: "{cursor}") {{ totalCount }}'
+        " author { postsConnection(first: 1) { totalCount } } } }",
+        actor=OPERATOR,
+    )
+
+    assert [error["extensions"]["code"] for error in executed.errors] == ["BAD_REQUEST"]
+    assert set(Post.objects.values_list("title", flat=True)) == {"Old"}
+
+
 def test_each_mutation_of_an_operation_returns_its_own_post() -> None:
     author = make_author()
     one, two = (f'{{title: "{title}", body: "", authorId: {author.pk}}}' for title in ("One", "Two"))
