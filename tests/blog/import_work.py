@@ -6,7 +6,7 @@ from threading import Event
 
 from blog.files import job_worker, jobs
 from blog.files.job_worker import ImportRun
-from blog.models import ImportJob
+from blog.models import ImportJob, ImportState
 from contentapi.core.identity import Actor
 from tests.blog.archives import SITE, build_archive
 from tests.blog.markdown_files import build_file
@@ -52,4 +52,13 @@ def process_files(number: int) -> None:
     """Begin or continue the oldest import, and stop the work after some files."""
     with begin_run() as run:
         for _ in range(number):
-            assert run.process_next_file()
+            process_file(run)
+
+
+def process_file(run: ImportRun) -> None:
+    """Check, import or undo one file. On a busy machine, several calls wait until it is parsed."""
+    progress = ImportJob.objects.filter(pk=run.job.pk).values_list("done", flat=True)
+    done = progress.get()
+    assert run.process_next_file()
+    while run.job.state != ImportState.UNDOING and progress.get() == done:
+        assert run.process_next_file()

@@ -18,7 +18,15 @@ from blog.files.front_matter import MarkdownPost
 from blog.models import ImportJob, ImportPiece, ImportResult, Post, PostSource
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
-from tests.blog.import_work import begin_run, finish_work, list_results, make_files, process_files, upload
+from tests.blog.import_work import (
+    begin_run,
+    finish_work,
+    list_results,
+    make_files,
+    process_file,
+    process_files,
+    upload,
+)
 from tests.blog.markdown_files import build_file
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +62,7 @@ def test_stopped_work_does_nothing(editor: Actor) -> None:
 def test_work_stops_while_a_file_is_being_parsed(editor: Actor) -> None:
     job, stop = upload(editor, make_files(2)), Event()
     with begin_run() as run:
-        assert run.process_next_file()
+        process_file(run)
         assert run.parser.child is not None
         os.kill(run.parser.child.pid, signal.SIGSTOP)  # a file that takes long
         timer = Timer(0.3, stop.set)
@@ -178,9 +186,9 @@ def test_two_workers_import_each_file_once(editor: Actor) -> None:
 def test_worker_whose_import_another_worker_has_continued_stops(editor: Actor) -> None:
     job = upload(editor, make_files(3))
     with begin_run() as run:
-        assert run.process_next_file()
+        process_file(run)
         ImportJob.objects.filter(pk=job.pk).update(run=7)
-        assert not run.process_next_file()
+        run.work(Event())
 
     job.refresh_from_db()
     assert job.done == 1
