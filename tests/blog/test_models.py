@@ -145,6 +145,7 @@ def author_with_posts(db: None) -> Author:  # noqa: ARG001
     posts = Post.objects.bulk_create(
         Post(
             title="Title",
+            slug=f"title-{number}" if number % 20 else None,  # most posts have one
             status=[PostStatus.SCHEDULED, PostStatus.PUBLISHED, *[PostStatus.DRAFT] * 18][number % 20],
             publish_at=LATER if number % 20 == 0 else None,
             author=authors[number // 50],
