@@ -15,7 +15,7 @@ from users.models import User
 
 
 def request_link(user: User | None) -> None:
-    """Send a link to a user who may log in with a password, and to nobody else. The caller cannot see which."""
+    """Send a link if the user may log in with a password. The caller does not learn whether a link was sent."""
     is_sent = user is not None and user.is_active and user.has_usable_password()
     OUTBOX.add(user if is_sent else None, NEW_PASSWORD)
 
@@ -46,7 +46,7 @@ def find_user_of_link(user_id: str, token: str, users: QuerySet[User] | None = N
 
 @transaction.atomic
 def choose_password(user_id: str, token: str, *, password: str) -> User:
-    """Set the password of the user who has a link. Concurrent requests wait for each other: a link is used once.
+    """Set the password of the user who has a link. A link can be used once, also by concurrent requests.
 
     Raises `NotFound` for a link that is not valid, and for a locked user.
     """

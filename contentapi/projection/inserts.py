@@ -72,8 +72,8 @@ class PreparedInsert(Generic[M]):
 
     Values must have the Python types of their fields. `requiring` names a foreign key: the row is inserted only if the
     row that the key refers to exists. `found_by` names a unique field of that row: `create` takes the value of this
-    field in place of the key. `unique` names a column with a unique index: the row is inserted only if its value is
-    neither in this column nor in the column of this name of `reserved`.
+    field instead of the key. `unique` names a field with a unique index. The row is inserted only if no other row has
+    its value in this field, and no row of the model `reserved` has it in the field of the same name.
     """
 
     def __init__(
