@@ -1,4 +1,4 @@
-"""The jobs of the background process: publication, slugs, search, imports, and the deletion of what is too old."""
+"""The jobs of the background process: publication, slugs, rendering, search, imports, and the deletion of what is too old."""
 
 import logging
 from functools import partial
@@ -14,6 +14,7 @@ from contentapi.conf.timeouts import (
     IMPORT_INTERVAL,
     PUBLICATION_INTERVAL,
     PURGE_INTERVAL,
+    RENDERING_INTERVAL,
     SEARCH_INTERVAL,
     SLUG_INTERVAL,
 )
@@ -27,6 +28,7 @@ def list_jobs() -> list[Job]:
     return [
         Job("publication", publish_due_posts, interval=PUBLICATION_INTERVAL),
         Job("slugs", give_first_slugs, interval=SLUG_INTERVAL),
+        Job("rendering", render_posts, interval=RENDERING_INTERVAL),
         Job("search", partial(SearchIndexer().update, actor=WORKER), interval=SEARCH_INTERVAL),
         Job("imports", job_worker.work_on_imports, interval=IMPORT_INTERVAL),
         Job("purge_history", purge_history, interval=PURGE_INTERVAL),
@@ -48,6 +50,13 @@ def give_first_slugs(stop: Event) -> None:
     given = services.give_first_slugs(stop, read_addresses)
     if given:
         LOG.info("Gave a slug to %s posts, which were created without one.", given)
+
+
+def render_posts(stop: Event) -> None:
+    """Render the posts that are not public, and those that SQL has changed or an earlier renderer has rendered."""
+    rendered = services.render_posts(stop)
+    if rendered:
+        LOG.info("Rendered %s posts.", rendered)
 
 
 def purge_history(_: Event) -> None:

@@ -69,6 +69,29 @@ def build_slug(_: Actor) -> Expression:
     return Coalesce("slug", Concat(TextLiteral("post-"), Cast("id", TextField())), output_field=TextField())
 
 
+def build_if_rendered(column: str) -> Expression:
+    """Return a column of `RENDERED_TEXTS`; null while it is that of an earlier version."""
+    return Case(When(IS_RENDERED, then=column))
+
+
+def build_excerpt(_: Actor) -> Expression:
+    return build_summary("excerpt", "default_excerpt")
+
+
+def build_description(_: Actor) -> Expression:
+    return build_summary("description", "default_description")
+
+
+def build_summary(own: str, default: str) -> Expression:
+    """Return the own text of the post, or the default one; an empty text until there is one."""
+    empty = TextLiteral("")
+    return Coalesce(NullIf(own, empty), build_if_rendered(default), empty, output_field=TextField())
+
+
+def build_body_html(_: Actor) -> Expression:
+    return build_if_rendered("body_html")
+
+
 def build_url(actor: Actor) -> Expression:
     """Return the address of a post on the web site; null without the setting."""
     start, _, end = conf.environment.contentapi_site_post_url.partition("{slug}")
@@ -85,7 +108,10 @@ POST = Projection(
         "slug": Computed(build_slug),
         "url": Computed(build_url),
         "canonicalUrl": "canonical_url",
+        "excerpt": Computed(build_excerpt),
+        "description": Computed(build_description),
         "body": "body",
+        "bodyHtml": Computed(build_body_html),
         "status": "status",
         "author": ToOne("author"),
         "comments": ToMany("comments", select_oldest_visible_comments),

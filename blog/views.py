@@ -20,6 +20,8 @@ class NewPost(Body):
     body: str
     slug: str | None = None
     canonical_url: str | None = None
+    excerpt: str | None = None
+    description: str | None = None
     author_id: str | None = None
     tags: list[str] | None = None
     status: PostStatus | None = None
@@ -31,6 +33,8 @@ class PostChanges(Body):
     body: str | UnsetType | None = UNSET
     slug: str | UnsetType | None = UNSET
     canonical_url: str | UnsetType | None = UNSET
+    excerpt: str | UnsetType | None = UNSET
+    description: str | UnsetType | None = UNSET
     author_id: str | UnsetType | None = UNSET
     tags: list[str] | UnsetType | None = UNSET
     status: PostStatus | UnsetType | None = UNSET

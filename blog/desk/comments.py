@@ -110,7 +110,7 @@ class LightCommentList(BoundedList):
     """A list of comments without the bodies of their posts, which no column shows."""
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
-        return super().get_queryset(request, exclude_parameters).defer("post__body")
+        return super().get_queryset(request, exclude_parameters).defer("post__body", "post__body_html")
 
 
 class StateFilter(DropdownFilter):

@@ -97,7 +97,7 @@ class FirstPage(NamedTuple):
 
 def build_desk(actor: Actor, now: datetime) -> FirstPage:
     """Return the first page of the admin. It takes two statements for each excerpt, however many rows there are."""
-    posts = select_editable_posts(actor).select_related("author").defer("body")
+    posts = select_editable_posts(actor).select_related("author").defer("body", "body_html")
     scheduled = posts.in_status(PostStatus.SCHEDULED).order_by("publish_at", "id")
     comments = filter_comments_by_state(select_moderated_comments(actor), "").filter(created_at__gte=now - RECENT)
     comments = comments.order_by("-created_at", "-id")
@@ -106,7 +106,7 @@ def build_desk(actor: Actor, now: datetime) -> FirstPage:
         scheduled=build_excerpt(scheduled),
         overdue=build_excerpt(scheduled.filter(publish_at__lt=now - OVERDUE)),
         published=build_excerpt(posts.in_status(PostStatus.PUBLISHED).order_by("-publication_order", "-id")),
-        comments=build_excerpt(comments.select_related("author", "post").defer("post__body")),
+        comments=build_excerpt(comments.select_related("author", "post").defer("post__body", "post__body_html")),
     )
 
 
@@ -119,5 +119,5 @@ def build_excerpt(rows: QuerySet[Any], length: int = EXCERPT) -> Excerpt:
 def list_newest_comments(actor: Actor, post: Post) -> Excerpt:
     """Return the newest comments of a post that are not deleted, those that the actor may see, and their number."""
     comments = filter_comments_by_state(select_known_comments(actor).filter(post=post), "")
-    named = name_moderators(comments.select_related("author", "post__author").defer("post__body"))
+    named = name_moderators(comments.select_related("author", "post__author").defer("post__body", "post__body_html"))
     return build_excerpt(named.order_by("-created_at", "-id"), NEWEST_COMMENTS)

@@ -24,8 +24,9 @@ from blog.files.front_matter import (
     read_release_date,
     read_words,
 )
+from blog.files.summaries import refresh_summaries
 from blog.files.syntax import Table, decode_value, dump_front_matter
-from blog.models import CONTENT, CONTENT_FIELDS, Kind, OldSlug, Post, PostStatus
+from blog.models import CONTENT, CONTENT_FIELDS, SUMMARIES, Kind, OldSlug, Post, PostStatus
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 
@@ -65,7 +66,8 @@ def get_other_front_matter(post: Post) -> Table:
     source = getattr(post, "source", None)
     if source is None:
         return {}
-    other = collect_other_keys(decode_value(source.front_matter))  # an earlier release had fewer fields
+    stored = decode_value(source.front_matter)  # an earlier release had fewer fields
+    other = collect_other_keys(stored) | {key: stored[key] for key in SUMMARIES if key in stored}
     authors = get_author_names(post)
     return other if list(authors) == source.authors else replace_authors(other, authors)
 
@@ -83,7 +85,7 @@ def serialize_post(post: MarkdownPost) -> bytes:
     lines = {
         KEYS.get(name, name): post.content[name]
         for name, kind, *_ in CONTENT_FIELDS
-        if kind in (Kind.LINE, Kind.ADDRESS)
+        if kind not in (Kind.MARKDOWN, Kind.WORDS)
     }
     words = {name: post.content[name] for name, kind, *_ in CONTENT_FIELDS if kind == Kind.WORDS}
     meta = {
@@ -106,7 +108,8 @@ def refresh_other_keys(post: MarkdownPost) -> Table:
 
     An editor may have removed a tag that the file has as a category.
     """
-    other = refresh_tags(refresh_addresses(post.other, post.content["slug"], post.content["canonical_url"]), post)
+    other = refresh_addresses(post.other, post.content["slug"], post.content["canonical_url"])
+    other = refresh_tags(refresh_summaries(other, post.content["excerpt"], post.content["description"]), post)
     for key in NESTED_TABLES:
         if isinstance(other.get(key), dict):
             other[key] = refresh_tags(other[key], post)

@@ -20,8 +20,9 @@ from blog.files.dates import (
     format_for_message,
     parse_date,
 )
+from blog.files.summaries import read_description, read_excerpt
 from blog.files.syntax import InvalidFile, Table, decode_value, parse_text, refuse_errors
-from blog.models import CONTENT, CONTENT_FIELDS, Kind, PostStatus
+from blog.models import CONTENT, CONTENT_FIELDS, SUMMARIES, Kind, PostStatus
 
 # The keys that serialize_post writes. All other keys of a file are kept in `MarkdownPost.other`.
 KEYS = {"canonical_url": "canonical"}  # of the fields of the content that have another name in files
@@ -130,15 +131,21 @@ def move_future_date(post: MarkdownPost, now: datetime) -> MarkdownPost:
 
 
 def collect_other_keys(meta: Table) -> Table:
-    """Return the keys that `serialize_post` does not write, and authors with more than names."""
-    other = {key: value for key, value in meta.items() if key not in OWN_KEYS}
-    if read_canonical_url({"canonical": meta.get("canonical")}) is None and "canonical" in meta:
-        other["canonical"] = meta["canonical"]
+    """Return the keys that `serialize_post` does not write, values that are none of ours, and authors with more than
+    names.
+    """
+    other = {key: value for key, value in meta.items() if key not in OWN_KEYS or is_foreign(key, value)}
     authors = meta.get("authors")
     people = authors if isinstance(authors, list) else [authors]
     if any(isinstance(person, dict) for person in people):
         other["authors"] = authors
     return other
+
+
+def is_foreign(key: str, value: Any) -> bool:
+    """Return whether the value of one of our keys cannot be that of the optional field."""
+    name = next((name for name in (*SUMMARIES, "canonical_url") if KEYS.get(name, name) == key), None)
+    return name is not None and READERS[name]({key: value}) is None
 
 
 def read_content(meta: Table, body: str) -> Table:
@@ -180,6 +187,8 @@ READERS: dict[str, Callable[[Table], Any]] = {
     "title": read_title,
     "slug": read_slug,
     "canonical_url": read_canonical_url,
+    "excerpt": read_excerpt,
+    "description": read_description,
     "tags": read_tags,
 }
 

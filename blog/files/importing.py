@@ -159,6 +159,8 @@ def save_imported_post(
     post.version += 1 if known else 0
     post.updated_at = parsed.updated or (now if known else post.created_at)
     services.attribute_change(post, actor)
+    if post.status == PostStatus.PUBLISHED:
+        services.render(post)
     services.save_with_free_slug(post, slug)
     services.keep_old_slugs(post, read_old_slugs(parsed.other))
     source = known or PostSource(post=post)

@@ -110,6 +110,8 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     post.version, post.updated_at = last.version + 1, timezone.now()
     post.created_at = min(post.created_at, post.updated_at)  # earlier imports stored dates in the future
     services.attribute_change(post, actor)
+    if post.status == PostStatus.PUBLISHED:
+        services.render(post)
     services.save_with_free_slug(post, post.slug, force_insert=True)
     restore_rows(Comment, DeletedComment.objects.filter(author__in=Author.objects.all()), last)
     known = PostSource.objects.filter(source=OuterRef("source"), path=OuterRef("path"))  # imported again

@@ -7,17 +7,17 @@ from operator import or_
 from typing import ClassVar, NamedTuple
 
 import pgtrigger
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import Func, Q, Value
+from django.db.models import F, Func, Q, Value
 from django.db.models.functions import Coalesce, Length, Now
 from django.db.models.lookups import Exact, LessThanOrEqual
 from django.utils import timezone
 
 from blog.models.authors import Author, build_search_trigger
 from blog.models.slugs import KEEP_OLD_SLUG, MAX_SLUG, UniqueIndex
+from blog.rendering import RENDERER
 from contentapi.db.ids import SharedIdField
 from contentapi.db.literals import TextLiteral
 
@@ -26,18 +26,21 @@ MAX_BODY = 200_000
 MAX_TAG = 50
 MAX_TAGS = 20
 MAX_URL = 2000
+MAX_EXCERPT = 500
+MAX_DESCRIPTION = 300
 MAX_ORIGIN = 300
 
 
 class Kind(StrEnum):
     """What a field of a post's content is. It decides how the field is validated, merged, imported and exported.
 
-    Only the body is Markdown: a file has one text after its front matter. An address may be null, and search does not
-    find it.
+    Only the body is Markdown: a file has one text after its front matter. An address and a summary may be null, and
+    search does not find them. A summary that is null is made from the body (`blog.rendering`).
     """
 
     LINE = "line"
     ADDRESS = "address"
+    SUMMARY = "summary"
     MARKDOWN = "markdown"
     WORDS = "words"
 
@@ -52,7 +55,7 @@ class ContentField(NamedTuple):
     """A field of a post's content: what an author writes, as opposed to the state of the post.
 
     `label` is the word for it in the desk, and `item` for one of several words. `longest` is the number of characters:
-    of each word, if there are several. `weight` is that of its words in search: A, B or C; of an address, none.
+    of each word, if there are several. `weight` is that of its words in search: A, B or C; none of `OPTIONAL`.
     """
 
     name: str
@@ -74,15 +77,22 @@ CONTENT_FIELDS = (
     ContentField("title", Kind.LINE, "title", MAX_TITLE, "A", is_required=True),
     ContentField("slug", Kind.ADDRESS, "slug", MAX_SLUG, ""),
     ContentField("canonical_url", Kind.ADDRESS, "canonical URL", MAX_URL, ""),
+    ContentField("excerpt", Kind.SUMMARY, "excerpt", MAX_EXCERPT, ""),
+    ContentField("description", Kind.SUMMARY, "description", MAX_DESCRIPTION, ""),
     ContentField("body", Kind.MARKDOWN, "text", MAX_BODY, "C"),
     ContentField("tags", Kind.WORDS, "tags", MAX_TAG, "B", most_words=MAX_TAGS, item="tag"),
 )
 CONTENT = [field.name for field in CONTENT_FIELDS]
 ADDRESSES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.ADDRESS]
+SUMMARIES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.SUMMARY]
+OPTIONAL = [*ADDRESSES, *SUMMARIES]
 SEARCHED = [field.name for field in CONTENT_FIELDS if field.weight]
 # The fields of which a change is a new version of a post.
 VERSIONED = [*CONTENT, "status", "publish_at", "published_at", "author", "created_at"]
-UNVERSIONED = ["id", "publication_order", "updated_at", "version", "changed_at", "changed_by", "changed_with"]
+# What `blog.rendering` makes of the text, with the version that it was made of and the number of the renderer
+RENDERED_TEXTS = ["body_html", "default_excerpt", "default_description"]
+RENDERED = [*RENDERED_TEXTS, "rendered_version", "renderer"]
+UNVERSIONED = ["id", "publication_order", "updated_at", "version", "changed_at", "changed_by", "changed_with", *RENDERED]
 DATABASE = "database"  # `changed_with` of a change in SQL or in the shell
 
 
@@ -94,6 +104,8 @@ class PostStatus(models.TextChoices):
 
 
 PUBLIC = Q(status=PostStatus.PUBLISHED)  # the condition of indexes; see also `policy.PUBLIC_POSTS`
+IS_RENDERED = Q(rendered_version=F("version"))
+IS_UNRENDERED = ~IS_RENDERED | Q(renderer__lt=RENDERER)
 NEWEST = ("-created_at", "-id")
 UPDATED = ("updated_at", "id")
 PUBLISHED = ("publication_order", "id")
@@ -166,7 +178,15 @@ class Post(models.Model):
     # The worker gives a slug to the posts that SQL, or a server of an earlier release, has created without one.
     slug = models.CharField(max_length=MAX_SLUG, null=True)  # noqa: DJ001
     canonical_url = models.CharField(max_length=MAX_URL, null=True)  # noqa: DJ001
+    excerpt = models.CharField(max_length=MAX_EXCERPT, null=True)  # noqa: DJ001 - null is the default text
+    description = models.CharField(max_length=MAX_DESCRIPTION, null=True)  # noqa: DJ001
     body = models.TextField(blank=True, help_text="Markdown.")
+    # The worker renders the posts whose `rendered_version` is not their version, or whose renderer has a lower number.
+    body_html = models.TextField(null=True, editable=False)  # noqa: DJ001
+    default_excerpt = models.TextField(null=True, editable=False)  # noqa: DJ001
+    default_description = models.TextField(null=True, editable=False)  # noqa: DJ001
+    rendered_version = models.BigIntegerField(null=True, editable=False)
+    renderer = models.SmallIntegerField(null=True, editable=False)
     status = models.CharField(max_length=10, choices=PostStatus.choices, default=PostStatus.DRAFT)
     author = models.ForeignKey(Author, on_delete=models.PROTECT, related_name="posts", db_index=False)
     tags = ArrayField(models.CharField(max_length=MAX_TAG), default=list, blank=True)
@@ -243,6 +263,7 @@ class Post(models.Model):
             models.Index(fields=["publish_at"], condition=Q(status=PostStatus.SCHEDULED), name="blog_post_due"),
             UniqueIndex(fields=["slug"], name="blog_post_slug"),
             models.Index(fields=["id"], condition=Q(slug__isnull=True), name="blog_post_without_slug"),
+            models.Index(fields=["id"], condition=IS_UNRENDERED, name="blog_post_unrendered"),
         ]
         # A creation has no trigger: the worker finds new posts by their ids.
         triggers = [
@@ -253,25 +274,3 @@ class Post(models.Model):
 
     def __str__(self) -> str:
         return self.title
-
-
-class PostPresence(models.Model):
-    """A page of the admin in which a person has a post open. The page renews it; it expires after 90 seconds.
-
-    The table is unlogged: after a crash of PostgreSQL it is empty, and the open pages fill it again.
-    """
-
-    post_id = models.BigIntegerField()
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
-    )
-    page = models.UUIDField(help_text="The number that the page got when it was opened.")
-    opened_at = models.DateTimeField()
-    seen_at = models.DateTimeField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["post_id", "user", "page"], name="blog_postpresence_page")]
-        indexes = [models.Index(fields=["seen_at"], name="blog_postpresence_seen")]
-
-    def __str__(self) -> str:
-        return f"user {self.user_id} has post {self.post_id} open"

@@ -16,6 +16,7 @@ from blog.services.posts import (
     get_post_for_update,
     publish_due_posts,
 )
+from blog.services.renderings import render, render_posts
 from blog.services.slugs import (
     Addresses,
     follows_title,

@@ -70,7 +70,7 @@ def change_states(
     policy.require_credential(actor, f"{action} comments")
     ids = {parse_id(comment_id) for comment_id in comment_ids}
     known = selectors.select_known_comments(actor).filter(pk__in=ids).select_related("author", "post__author")
-    comments = list(known.defer("post__body").order_by("pk").select_for_update(of=("self",)))
+    comments = list(known.defer("post__body", "post__body_html").order_by("pk").select_for_update(of=("self",)))
     require_found(len(comments) == len(ids) or None, "comment")
     moderation = Moderation([], [])
     for comment in comments:

@@ -11,8 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from blog import selectors
-from blog.models import CONTENT, Author, OldSlug, Post, PostStatus
-from blog.services import slugs
+from blog.models import CONTENT, RENDERED_TEXTS, Author, OldSlug, Post, PostStatus
+from blog.services import renderings, slugs
 from blog.services.authors import build_unknown_author_error, get_or_create_own_author_id, require_author
 from blog.services.validation import (
     require_no_null,
@@ -64,6 +64,8 @@ def create_post(
     published_at = now if status == PostStatus.PUBLISHED else None
     values |= {"status": status, "publish_at": publish_at, "published_at": published_at, "created_at": now}
     values |= {"updated_at": now, "changed_at": now, "changed_by": actor.user_id, "changed_with": actor.origin}
+    if status == PostStatus.PUBLISHED:
+        values |= renderings.build_rendering(values["body"], values["excerpt"], version=1)
     post = insert_post(actor, author, values)
     if status != PostStatus.DRAFT:
         record_post_transition(actor, post.pk, "new", status)
@@ -223,7 +225,7 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
 def get_post_for_update(actor: Actor, post_id: str, action: str) -> Post:
     """Return a post that the actor may see, with its author. It is locked until the transaction ends."""
     policy.require_credential(actor, action)
-    posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author")
+    posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author").defer(*RENDERED_TEXTS)
     post = require_found(posts.select_for_update(of=("self",)).first(), "post")
     if post.slug is None:
         slugs.give_first_slug(post)
@@ -258,6 +260,7 @@ def save_changes(actor: Actor, post: Post, values: Mapping[str, Any], *, is_slug
         post.updated_at = timezone.now()
         attribute_change(post, actor)
         fields = [*changed, "version", "updated_at", "changed_at", "changed_by", "changed_with"]
+        fields += renderings.adapt_rendering(post, changed, post.version - 1)
         if "slug" in changed and not is_slug_stated:
             slugs.save_with_free_slug(post, slugs.make_base(post), update_fields=fields)
         else:

@@ -7,19 +7,19 @@ from typing import Any
 
 from django.utils import timezone
 
-from blog.models import ADDRESSES, CONTENT, CONTENT_FIELDS, SLUG, ContentField, Kind, PostStatus, build_api_name
+from blog.models import CONTENT, CONTENT_FIELDS, OPTIONAL, SLUG, ContentField, Kind, PostStatus, build_api_name
 from contentapi.core.errors import Conflict, Invalid
 
 NAMES = frozenset(CONTENT)
 # Each access to a member of an enum takes time.
-ADDRESS, LINE, WORDS, SCHEDULED = Kind.ADDRESS, Kind.LINE, Kind.WORDS, PostStatus.SCHEDULED
+ADDRESS, LINE, SUMMARY, WORDS, SCHEDULED = Kind.ADDRESS, Kind.LINE, Kind.SUMMARY, Kind.WORDS, PostStatus.SCHEDULED
 TRANSITIONS: dict[str, set[PostStatus]] = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
     PostStatus.PUBLISHED: {PostStatus.DRAFT, PostStatus.ARCHIVED},
     PostStatus.ARCHIVED: {PostStatus.DRAFT},
 }
-NULLABLE = {*ADDRESSES, "publish_at", "published_at"}
+NULLABLE = {*OPTIONAL, "publish_at", "published_at"}
 PATTERNS = {  # of the addresses, with the description of what does not match
     "slug": (SLUG, "Only the characters a-z, 0-9 and - are allowed, at least one of them."),
     "canonical_url": (
@@ -63,6 +63,8 @@ def normalize(field: ContentField, value: Any) -> Any:
         return [word.strip() for word in value or ()]
     if field.kind is ADDRESS:
         return None if value is None else value.strip()
+    if field.kind is SUMMARY:
+        return (value or "").strip() or None
     return (value or "").strip() if field.kind is LINE else value or ""
 
 

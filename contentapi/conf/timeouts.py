@@ -47,6 +47,7 @@ PUBLICATION_INTERVAL = 2  # between two rounds of a job; at most 10 from the tim
 IMPORT_INTERVAL = 5
 SEARCH_INTERVAL = 5
 SLUG_INTERVAL = 5
+RENDERING_INTERVAL = 5
 PURGE_INTERVAL = 60
 TOKEN_PURGE_INTERVAL = 3600
 JOB_RETRY_INTERVAL = 5  # after a round that failed

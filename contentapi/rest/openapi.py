@@ -8,12 +8,12 @@ import secrets
 from functools import cache, lru_cache
 from typing import Any
 
+import comrak
 import yaml
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
-from markdown_it import MarkdownIt
 
 from contentapi.frontend import find_built_folder
 from contentapi.http.documents import build_document_view, for_readers
@@ -23,7 +23,6 @@ from contentapi.http.pages import build_page_headers
 LOCAL = "http://localhost:8000"  # the address in the document
 DOCUMENTED_METHODS = ("get", "post", "put", "patch", "delete")
 ORIGINS = 16  # addresses whose plain pages are kept
-MARKDOWN = MarkdownIt()
 
 
 def load_openapi_document() -> dict[str, Any]:
@@ -104,7 +103,7 @@ def resolve(document: dict[str, Any], node: Any) -> Any:
 
 def render_markdown(text: str) -> SafeString:
     """Render a text of the document, which is part of this program. The keyboard reaches what scrolls."""
-    html: SafeString = mark_safe(MARKDOWN.render(text).replace("<pre>", '<pre tabindex="0">'))  # noqa: S308
+    html: SafeString = mark_safe(comrak.render_markdown(text).replace("<pre>", '<pre tabindex="0">'))  # noqa: S308
     return html
 
 

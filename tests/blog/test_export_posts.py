@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from blog.files import exporting, front_matter
 from blog.files.front_matter import MarkdownPost
-from blog.models import MAX_TAG, MAX_TITLE, SLUG, OldSlug, Post, PostSource, PostStatus
+from blog.models import MAX_DESCRIPTION, MAX_TAG, MAX_TITLE, SLUG, OldSlug, Post, PostSource, PostStatus
 from tests.factories import make_author, make_comment, make_post
 from tests.thoroughness import scale_examples
 
@@ -20,6 +20,8 @@ EQUAL = (
     "title",
     "slug",
     "canonical_url",
+    "excerpt",
+    "description",
     "body",
     "tags",
     "status",
@@ -42,6 +44,8 @@ def markdown_posts(draw: st.DrawFn) -> MarkdownPost:
             "title": draw(LINES.filter(bool)),
             "slug": draw(st.none() | st.from_regex(SLUG, fullmatch=True)),
             "canonical_url": draw(st.sampled_from([None, "https://www.example.com/a?b#c"])),
+            "excerpt": draw(st.none() | LINES.filter(bool)),
+            "description": draw(st.none() | LINES.filter(bool)),
             "body": draw(TEXTS),
             "tags": draw(st.lists(LINES.filter(bool), max_size=3, unique=True)),
         },
@@ -77,6 +81,8 @@ def test_exported_posts_are_imported_as_equal_posts(tmp_path: Path) -> None:
     make_post(
         author=author,
         canonical_url="https://www.example.com/",
+        excerpt="Two\nlines of 'text'",
+        description="x" * MAX_DESCRIPTION,
         title="T" * MAX_TITLE,
         body="",
         tags=["x" * MAX_TAG],

@@ -30,12 +30,15 @@ SITES = Path(__file__).parent / "sites"
 JEKYLL, HUGO = SITES / "jekyll", SITES / "hugo" / "content"
 REAL = settings.BASE_DIR.parent / "shared" / "content"
 VALUES = (
-    "title", "slug", "canonical_url", "body", "tags", "status", "publish_at", "published_at", "created_at",
+    "title", "slug", "canonical_url", "excerpt", "description", "body", "tags", "status", "publish_at", "published_at", "created_at",
     "updated_at", "author__name", "source__authors", "source__front_matter",
 )  # fmt: skip
 
 # The export writes the post's values with these keys, in its own spelling.
-REWRITTEN = {"title", "slug", "canonical", "date", "updated", "lastmod", "last_modified_at", "authors", "tags", "draft"}
+REWRITTEN = {
+    "title", "slug", "canonical", "excerpt", "description", "date", "updated", "lastmod", "last_modified_at", "authors",
+    "tags", "draft",
+}  # fmt: skip
 
 pytestmark = pytest.mark.django_db
 
@@ -168,14 +171,14 @@ def test_export_of_edited_posts_states_their_present_values(tmp_path: Path) -> N
     edited = datetime(2025, 5, 5, tzinfo=UTC)
     Post.objects.update(tags=[], status="published", publish_at=None, updated_at=edited, published_at=edited)
     Post.objects.update(author=Author.objects.create(name="New Author"))
-    before = sorted(Post.objects.values_list(*VALUES[:9]))
+    before = sorted(Post.objects.values_list(*VALUES[:11]))
 
     run_command("export_posts", str(tmp_path))
     delete_everything()
     said = run_command("import_posts", str(tmp_path))
 
     assert "13 created, 0 updated, 0 unchanged, 0 not a post, 0 refused." in said
-    assert sorted(Post.objects.values_list(*VALUES[:9])) == before
+    assert sorted(Post.objects.values_list(*VALUES[:11])) == before
 
 
 @st.composite
@@ -196,6 +199,9 @@ def front_matters(draw: st.DrawFn) -> dict[str, Any]:
         "tags": st.lists(words, max_size=4) | words,
         "categories": st.lists(words, max_size=4) | words,
         "category": words,
+        "summary": words,
+        "excerpt": words | NUMBERS,
+        "description": words,
         "taxonomies": st.fixed_dictionaries({"tags": st.lists(words, max_size=3)}, optional={"series": words}),
         "extra": st.fixed_dictionaries({}, optional={"author": words, "tags": words | NUMBERS, "x": COMMON}),
     }

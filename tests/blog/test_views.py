@@ -28,13 +28,15 @@ def test_post_has_the_fields_and_values_of_graphql(gql: GraphQL) -> None:
 
     by_graphql = gql(
         "query ($id: ID!) { post(id: $id) { id title body status author { id name bio avatarUrl }"
-        " commentCount createdAt updatedAt publishAt publishedAt tags slug url canonicalUrl } }",
+        " commentCount createdAt updatedAt publishAt publishedAt tags slug url canonicalUrl"
+        " excerpt description bodyHtml } }",
         id=str(post.pk),
     ).data["post"]
     assert (response.status, response.body) == (200, by_graphql)
     assert list(response.body) == [
         "id", "title", "body", "status", "author", "commentCount",
         "createdAt", "updatedAt", "publishAt", "publishedAt", "tags", "slug", "url", "canonicalUrl",
+        "excerpt", "description", "bodyHtml",
     ]  # fmt: skip
     assert response.body["author"] == author
     assert (response.body["id"], response.body["commentCount"], response.body["tags"]) == (

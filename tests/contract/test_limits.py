@@ -8,7 +8,8 @@ from typing import Any
 from django.conf import settings
 from graphql import build_schema, is_input_object_type, is_introspection_type, is_object_type
 
-from blog.models import MAX_BODY, MAX_SLUG, MAX_TAG, MAX_TAGS, MAX_TITLE, MAX_URL
+from blog.models import MAX_BODY, MAX_DESCRIPTION, MAX_EXCERPT, MAX_SLUG, MAX_TAG, MAX_TAGS, MAX_TITLE, MAX_URL
+from blog.rendering.summaries import MOST_OF_DESCRIPTION, MOST_OF_EXCERPT
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
 from contentapi.conf.timeouts import RESTORABLE_FOR, SEARCH_INTERVAL
 from contentapi.core.pagination import DEFAULT_PAGE
@@ -28,6 +29,8 @@ PHRASES = {
     "title": [f"1 to {MAX_TITLE} characters"],
     "slug": [f"1 to {MAX_SLUG} of the characters `a-z`, `0-9` and `-`"],
     "canonicalUrl": [f"at most {MAX_URL:,} characters"],
+    "excerpt": [f"at most {MAX_EXCERPT} characters", f"at most {MOST_OF_EXCERPT} characters"],
+    "description": [f"at most {MAX_DESCRIPTION} characters", f"at most {MOST_OF_DESCRIPTION} characters"],
     "body": [f"at most {MAX_BODY:,} characters"],
     "tag": [f"at most {MAX_TAG} characters"],
     "tags": [f"at most {MAX_TAGS} tags of 1 to {MAX_TAG} characters"],
@@ -46,6 +49,8 @@ KEYWORDS: dict[str, dict[str, float]] = {
     "title": {"maxLength": MAX_TITLE},
     "slug": {"maxLength": MAX_SLUG},
     "canonicalUrl": {"maxLength": MAX_URL},
+    "excerpt": {"maxLength": MAX_EXCERPT},
+    "description": {"maxLength": MAX_DESCRIPTION},
     "body": {"maxLength": MAX_BODY},
     "tag": {"maxLength": MAX_TAG},
     "tags": {"maxItems": MAX_TAGS, "maxLength": MAX_TAG},

@@ -7,12 +7,13 @@ from django import forms
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from blog import services
-from blog.models import ADDRESSES, CONTENT_FIELDS, MAX_SLUG, MAX_URL
+from blog.models import CONTENT_FIELDS, MAX_DESCRIPTION, MAX_EXCERPT, MAX_SLUG, MAX_URL, OPTIONAL, SUMMARIES
 from contentapi.conf import conf
+from users.desk.rendering import Textarea
 from users.desk.service_admin import ServiceForm
 
 PANEL = "Address and search engines"
-FIELDS = {field.name: field for field in CONTENT_FIELDS if field.name in ADDRESSES}
+FIELDS = {field.name: field for field in CONTENT_FIELDS if field.name in OPTIONAL}
 
 
 class SlugInput(UnfoldAdminTextInputWidget):
@@ -29,8 +30,15 @@ class SlugInput(UnfoldAdminTextInputWidget):
         return context | {"post_url": conf.environment.contentapi_site_post_url or "https://…/{slug}"}
 
 
+class SummaryInput(Textarea):
+    """A summary, which is stored as it was typed, and what the post shows without one."""
+
+    def __init__(self, longest: int) -> None:
+        super().__init__(attrs={"rows": 2, "class": "grows", "maxlength": longest})
+
+
 class AddressForm(ServiceForm):
-    """The addresses of a post. An empty one is null: the slug is then made from the title."""
+    """The addresses and the summaries of a post. An empty one is null: it is then made from the title or the text."""
 
     slug = forms.CharField(
         widget=SlugInput,
@@ -48,6 +56,24 @@ class AddressForm(ServiceForm):
         empty_value=None,
         help_text="Where the original of this text is, if this is a copy.",
     )
+    excerpt = forms.CharField(
+        widget=SummaryInput(MAX_EXCERPT),
+        required=False,
+        empty_value=None,
+        help_text="A short text for lists. If you leave it empty, the first sentences of the text are shown.",
+    )
+    description = forms.CharField(
+        widget=SummaryInput(MAX_DESCRIPTION),
+        required=False,
+        empty_value=None,
+        help_text="A text for search engines and cards. If you leave it empty, the excerpt is shown.",
+    )
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for name in SUMMARIES:
+            if name in self.fields:
+                self.fields[name].widget.attrs["placeholder"] = getattr(self.instance, f"default_{name}") or ""
 
     def clean_slug(self) -> str | None:
         return self.clean_address("slug")
@@ -55,8 +81,21 @@ class AddressForm(ServiceForm):
     def clean_canonical_url(self) -> str | None:
         return self.clean_address("canonical_url")
 
+    def clean_excerpt(self) -> str | None:
+        return self.clean_summary("excerpt")
+
+    def clean_description(self) -> str | None:
+        return self.clean_summary("description")
+
+    def clean_summary(self, name: str) -> str | None:
+        """Undo what browsers do to line ends."""
+        stored, sent = self.initial.get(name) or "", str(self.cleaned_data[name] or "").replace("\r\n", "\n")
+        return self.require_valid(name, (stored if stored.replace("\r\n", "\n") == sent else sent) or None)
+
     def clean_address(self, name: str) -> str | None:
-        value: str | None = self.cleaned_data[name]
+        return self.require_valid(name, self.cleaned_data[name])
+
+    def require_valid(self, name: str, value: str | None) -> str | None:
         problems = services.list_problems(FIELDS[name], value) if name in self.changed_data else []
         if problems:
             raise forms.ValidationError(problems)
@@ -70,6 +109,6 @@ def group_fields(names: Iterable[str]) -> list[tuple[str | None, dict[str, Any]]
     """
     names = list(names)
     return [
-        (None, {"fields": [name for name in names if name not in (*ADDRESSES, "schedule_at")]}),
-        (PANEL, {"fields": [name for name in ADDRESSES if name in names]}),
+        (None, {"fields": [name for name in names if name not in (*OPTIONAL, "schedule_at")]}),
+        (PANEL, {"fields": [name for name in OPTIONAL if name in names]}),
     ]

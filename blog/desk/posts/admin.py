@@ -126,7 +126,7 @@ class PostAdmin(ServiceAdmin):
         return states.list_actions_on_some(get_actor(request))
 
     def select_for_action(self, request: HttpRequest) -> models.QuerySet[Post]:
-        return self.select_rows(get_actor(request)).select_related("author").defer("body")
+        return self.select_rows(get_actor(request)).select_related("author").defer("body", "body_html")
 
     def describe_row(self, row: Post) -> str:
         return states.describe_state(row)

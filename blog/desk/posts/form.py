@@ -3,7 +3,7 @@
 from typing import Any
 
 from blog.desk.posts import address, conflict, writing
-from blog.models import ADDRESSES, CONTENT_FIELDS, Kind, Post
+from blog.models import CONTENT_FIELDS, OPTIONAL, Kind, Post
 
 LINES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]
 WORDS = [field.name for field in CONTENT_FIELDS if field.kind == Kind.WORDS]
@@ -16,7 +16,7 @@ class PostForm(writing.WritingForm, address.AddressForm, conflict.ConflictForm):
 
     class Meta:
         model = Post
-        fields = [*LINES, "body", "author", *WORDS, "published_at", *ADDRESSES]
+        fields = [*LINES, "body", "author", *WORDS, "published_at", *OPTIONAL]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -39,7 +39,7 @@ class LightPostList(BoundedList):
         ]
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
-        return super().get_queryset(request, exclude_parameters).defer("body")
+        return super().get_queryset(request, exclude_parameters).defer("body", "body_html")
 
 
 def lists_scheduled(request: HttpRequest) -> bool:

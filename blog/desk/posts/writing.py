@@ -19,7 +19,6 @@ from django.views.decorators.http import require_GET, require_POST
 
 from blog import selectors, services
 from blog.desk import queries
-from blog.desk.rendering import render_markdown
 from blog.models import (
     CONTENT,
     CONTENT_FIELDS,
@@ -31,6 +30,7 @@ from blog.models import (
     Kind,
     Post,
 )
+from blog.rendering import render_markdown
 from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid, require_found
 from contentapi.core.identity import Actor

@@ -1,5 +1,6 @@
 // The preview follows the cursor of the text, and the text follows a click and the scrolling in the preview.
-// Each block of the preview has the lines of the text that it comes from: `data-lines="4-6"` for 4 and 5.
+// Each block of the preview has the place in the text that it comes from: `data-sourcepos="5:1-6:12"` for the lines 5
+// and 6. Here the first line is 0.
 const editor = document.querySelector(".writing");
 const field = editor.querySelector("textarea");
 const pane = editor.querySelector(".writing-preview");
@@ -52,8 +53,9 @@ function locate(position) {
 
 function listBlocks() {
   const blocks = [];
-  for (const element of frame.contentDocument?.querySelectorAll("article [data-lines]") || []) {
-    const [first, end] = element.dataset.lines.split("-").map(Number);
+  for (const element of frame.contentDocument?.querySelectorAll("article [data-sourcepos]") || []) {
+    const [start, , end] = element.dataset.sourcepos.split(/[:-]/).map(Number);
+    const first = start - 1;
     const { top, height } = element.getBoundingClientRect();
     if (first >= 0 && end > first) blocks.push({ first, end, top, height });
   }

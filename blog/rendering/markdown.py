@@ -1,0 +1,134 @@
+"""Renders Markdown as HTML that is safe to show.
+
+comrak renders GitHub's Markdown: CommonMark with tables, strikethrough, task lists, bare addresses, and footnotes. It
+keeps the HTML in the text, because imported posts contain some. nh3 then removes every element, attribute and address
+that is not in the lists below. So the lists decide what is safe, not the renderer.
+"""
+
+import re
+
+import nh3
+from comrak import ExtensionOptions, ParseOptions, RenderOptions
+from comrak import render_markdown as render_unsafe
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+# The sanitiser's time grows with the depth of elements for each element. A text that exceeds a limit is shown as it is.
+MAX_DEPTH = 200
+MAX_HTML = 4_000_000  # characters: a table or footnotes can be many times as long as their text
+
+ELEMENTS = (
+    "a abbr b bdi bdo blockquote br caption center cite code col colgroup dd del details dfn div dl dt em figcaption "
+    "figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd li mark ol p pre q rp rt ruby s samp section small span strike "
+    "strong sub summary sup table tbody td tfoot th thead time tr tt u ul var wbr"
+)
+# No `name`, and no `id` but those of footnotes: a page could take such an element for a variable. No `class` but those
+# of footnotes and of languages, and no `style`: they could cover the page around the text. No `cite`: nh3 compares the
+# schemes of `href` and `src` only.
+ATTRIBUTES = {
+    "*": {"dir", "lang", "title"},
+    "a": {"aria-label", "href", "id"},
+    "bdo": {"dir"},
+    "code": {"class"},
+    "col": {"span"},
+    "colgroup": {"span"},
+    "del": {"datetime"},
+    "details": {"open"},
+    "img": {"alt", "height", "src", "width"},
+    "input": {"checked"},
+    "ins": {"datetime"},
+    "li": {"id"},
+    "ol": {"reversed", "start"},
+    "td": {"align", "colspan", "rowspan"},
+    "th": {"align", "colspan", "rowspan", "scope"},
+    "time": {"datetime"},
+}
+CLASSES = {"a": {"footnote-backref"}, "section": {"footnotes"}, "sup": {"footnote-ref"}}
+CHECKBOX = {"type": "checkbox", "disabled": ""}  # of a task list: an input of a post is nothing else
+BLOCKS = ("blockquote", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "table", "tr", "ul")
+SCHEMES = {"http", "https", "mailto", "tel"}
+HAS_HOST = re.compile(r"(?:https?:)?//", re.IGNORECASE)
+LANGUAGE = re.compile(r"language-[\w.+#-]+")
+FOOTNOTE = re.compile(r"fn(?:ref)?-[^\s\"'<>]+")
+# Elements whose content is removed with them, because it is not text of the post
+DROPPED = "script style title template noscript noembed noframes iframe object svg math select textarea xmp"
+TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+
+
+def filter_attribute(element: str, name: str, value: str) -> str | None:
+    """Leave out values that are not what a renderer writes, and the address of an image that has no host.
+
+    Relative to a page of the admin, the latter is another file.
+    """
+    if name == "src":
+        return value if HAS_HOST.match(value.strip()) else None
+    if name == "class" and element == "code":
+        return value if LANGUAGE.fullmatch(value) else None
+    if name == "id":
+        return value if FOOTNOTE.fullmatch(value) else None
+    return value
+
+
+def build_sanitizer(*, with_lines: bool) -> nh3.Cleaner:
+    lines = {block: ATTRIBUTES.get(block, set()) | {"data-sourcepos"} for block in BLOCKS} if with_lines else {}
+    return nh3.Cleaner(
+        tags=set(ELEMENTS.split()),
+        attributes=ATTRIBUTES | lines,
+        attribute_filter=filter_attribute,
+        allowed_classes=CLASSES,
+        set_tag_attribute_values={"input": CHECKBOX},
+        url_schemes=SCHEMES,
+        clean_content_tags=set(DROPPED.split()),
+        link_rel="noopener noreferrer nofollow",
+        strip_comments=True,
+    )
+
+
+def build_extensions() -> ExtensionOptions:
+    options = ExtensionOptions()
+    options.autolink = options.footnotes = options.strikethrough = options.table = options.tasklist = True
+    return options
+
+
+def build_output(*, with_lines: bool) -> RenderOptions:
+    options = RenderOptions()
+    options.unsafe_ = True  # the sanitiser decides
+    options.sourcepos = with_lines
+    return options
+
+
+EXTENSIONS, PARSING = build_extensions(), ParseOptions()
+OUTPUTS = {with_lines: build_output(with_lines=with_lines) for with_lines in (False, True)}
+SANITIZERS = {with_lines: build_sanitizer(with_lines=with_lines) for with_lines in (False, True)}
+
+
+def render_markdown(text: str, *, with_lines: bool = False) -> SafeString:
+    """Return the text as sanitised HTML; as preformatted text if its rendering would take long.
+
+    `with_lines` adds to each block the place in the text that it comes from: `<p data-sourcepos="5:1-6:12">` for the
+    lines 5 and 6.
+    """
+    html = render_unsafe(text, EXTENSIONS, PARSING, OUTPUTS[with_lines])
+    if len(html) > MAX_HTML or is_deep(html):
+        html = f"<pre>{escape(text)}</pre>"
+    return mark_safe(SANITIZERS[with_lines].clean(html))  # noqa: S308 - this is the sanitiser
+
+
+def is_deep(html: str) -> bool:
+    """Return whether elements may be inside of more than `MAX_DEPTH` others. An end that is implied does not count."""
+    if html.count("<") <= 10 * MAX_DEPTH:  # few enough at every depth
+        return False
+    depth = 0
+    opened = dict[str, int]()
+    for end, name in TAG.findall(html):
+        name = name.lower()
+        if not end and name not in VOID:
+            opened[name] = opened.get(name, 0) + 1
+            depth += 1
+            if depth > MAX_DEPTH:
+                return True
+        elif end and opened.get(name):
+            opened[name] -= 1
+            depth -= 1
+    return False

@@ -1,0 +1,65 @@
+"""The rendering of posts: written together with a public post, and by the worker for all others.
+
+A rendering is that of the version in `rendered_version`. So a change by SQL, or by a server of an earlier release, which
+writes none, makes it outdated: the API then shows none, and the worker finds the post.
+"""
+
+from collections.abc import Mapping
+from threading import Event
+from typing import Any
+
+from django.db import transaction
+
+from blog.models import IS_UNRENDERED, RENDERED, Post, PostStatus
+from blog.rendering import RENDERER, render_post
+
+TEXTS = {"body", "excerpt"}  # of which a rendering is made
+POSTS_AT_ONCE = 10  # that the worker keeps locked while it renders them
+
+
+def build_rendering(body: str, excerpt: str | None, version: int) -> dict[str, Any]:
+    """Return the values of the columns `RENDERED`."""
+    rendering = render_post(body, excerpt)
+    return {**rendering._asdict(), "rendered_version": version, "renderer": RENDERER}
+
+
+def render(post: Post) -> None:
+    """Render the present version of a post. The caller saves it."""
+    for name, value in build_rendering(post.body, post.excerpt, post.version).items():
+        setattr(post, name, value)
+
+
+def adapt_rendering(post: Post, changed: Mapping[str, Any], old_version: int) -> list[str]:
+    """Adapt the rendering to the changes of a new version: a public post has one. Returns the columns to save."""
+    if post.rendered_version == old_version and not changed.keys() & TEXTS:
+        post.rendered_version = post.version
+        return ["rendered_version"]
+    if post.status != PostStatus.PUBLISHED:
+        return []
+    render(post)
+    return RENDERED
+
+
+def render_posts(stop: Event) -> int:
+    """Render the posts without a present rendering. Return early when `stop` is set. Returns the number of posts."""
+    rendered = 0
+    while not stop.is_set():
+        number = render_some()
+        rendered += number
+        if number < POSTS_AT_ONCE:
+            break
+    return rendered
+
+
+@transaction.atomic
+def render_some() -> int:
+    """Render some posts that no other transaction has locked. Returns their number.
+
+    They are locked, so that no text changes while it is rendered.
+    """
+    unrendered = Post.objects.filter(IS_UNRENDERED).order_by("pk").select_for_update(skip_locked=True)
+    posts = list(unrendered.only("version", "excerpt", "body")[:POSTS_AT_ONCE])
+    for post in posts:
+        render(post)
+        post.save(update_fields=RENDERED)
+    return len(posts)

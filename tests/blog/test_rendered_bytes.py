@@ -1,0 +1,37 @@
+"""One version of the renderer always returns the same bytes."""
+
+from hashlib import sha256
+
+from blog.rendering import RENDERER, render_post
+from tests.blog.xss import VECTORS
+
+SAMPLE = """# Soup *for* forty
+
+Boil **it**, ~~fry it~~ and see https://www.example.com/a?b=c[^1].
+
+| Fish | Price |
+|:-----|------:|
+| Cod  | 1.50  |
+
+- [x] buy
+- [ ] boil
+
+```python title="soup.py"
+boil("fish & <chips>")
+```
+
+<figure><img src="//www.example.com/a.png" alt="Soup"><figcaption>Soup</figcaption></figure>
+
+> A quote with <kbd>keys</kbd>, ![an image](https://www.example.com/b.png "Title") and a [link][1].
+
+[1]: /relative "Title"
+[^1]: A footnote.
+"""
+DIGESTS = {1: "?"}
+
+
+def test_output_has_not_changed_without_a_new_number_of_the_renderer() -> None:
+    """If this fails, increase `RENDERER`, run `makemigrations`, and add the digest of the new number."""
+    output = "\0".join("\0".join(render_post(text, None)) for text in (SAMPLE, *VECTORS))
+
+    assert sha256(output.encode()).hexdigest() == DIGESTS[RENDERER]

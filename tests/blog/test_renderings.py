@@ -1,0 +1,200 @@
+"""When posts are rendered: with each write of a public post, and by the worker."""
+
+import logging
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from blog import background, services, states
+from blog.history import trash, versions
+from blog.models import IS_UNRENDERED, Post, PostStatus
+from blog.rendering import RENDERER
+from blog.services.renderings import POSTS_AT_ONCE
+from contentapi.core.errors import Invalid
+from contentapi.core.identity import OPERATOR, WORKER, Actor, Role
+from tests.conftest import GraphQL
+from tests.factories import make_actor, make_author, make_post
+
+pytestmark = pytest.mark.django_db
+FIELDS = "query ($id: ID!) { post(id: $id) { excerpt description bodyHtml } }"
+BOILED = {"excerpt": "Boil.", "description": "Boil.", "bodyHtml": "<p>Boil.</p>\n"}
+NOTHING = {"excerpt": "", "description": "", "bodyHtml": None}
+
+
+@pytest.fixture
+def editor() -> Actor:
+    return make_actor(Role.EDITOR, author=make_author())
+
+
+def create_post(actor: Actor, **values: Any) -> Post:
+    return services.create_post(actor=actor, **{"title": "Soup", "body": "Boil.", **values})
+
+
+def edit_post(post: Post, **changes: Any) -> Post:
+    return services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
+
+
+def read(gql: GraphQL, post: Post) -> Any:
+    return gql(FIELDS, actor=OPERATOR, id=str(post.pk)).data["post"]
+
+
+def run_worker() -> None:
+    background.render_posts(Event())
+
+
+def test_public_post_is_rendered_with_each_write(gql: GraphQL, editor: Actor) -> None:
+    post = create_post(editor, status="published")
+    assert read(gql, post) == BOILED
+
+    edit_post(post, body="Fry.")
+    assert read(gql, post) == {"excerpt": "Fry.", "description": "Fry.", "bodyHtml": "<p>Fry.</p>\n"}
+    edit_post(post, excerpt="Own.", title="Stew")
+    assert read(gql, post) == {"excerpt": "Own.", "description": "Own.", "bodyHtml": "<p>Fry.</p>\n"}
+    edit_post(post, excerpt="", description="  Mine. ")
+    assert read(gql, post) == {"excerpt": "Fry.", "description": "Mine.", "bodyHtml": "<p>Fry.</p>\n"}
+    edit_post(post, description=None, tags=["hot"])
+    assert read(gql, post)["description"] == "Fry."
+
+
+def test_draft_is_rendered_by_the_worker_without_a_new_version(gql: GraphQL, editor: Actor) -> None:
+    post = create_post(editor, excerpt="Own.")
+    assert read(gql, post) == {"excerpt": "Own.", "description": "", "bodyHtml": None}
+
+    run_worker()
+    assert read(gql, post) == {"excerpt": "Own.", "description": "Own.", "bodyHtml": "<p>Boil.</p>\n"}
+    edit_post(post, title="Stew")
+    assert read(gql, post)["bodyHtml"] == "<p>Boil.</p>\n"
+    edit_post(post, excerpt=None)
+    assert read(gql, post) == NOTHING
+    assert Post.objects.get(pk=post.pk).version == 3
+
+
+@pytest.mark.parametrize("is_rendered", [False, True])
+def test_post_that_becomes_public_is_rendered(gql: GraphQL, editor: Actor, *, is_rendered: bool) -> None:
+    published, scheduled, again = create_post(editor), create_post(editor), create_post(editor, status="archived-no"[:0])
+    if is_rendered:
+        run_worker()
+    edit_post(published, status="published")
+    later = timezone.now() + timezone.timedelta(days=1)
+    edit_post(scheduled, status="scheduled", publish_at=later)
+    Post.objects.filter(pk=scheduled.pk).update(publish_at=timezone.now())
+    list(services.publish_due_posts(actor=WORKER))
+    edit_post(again, status="archived")
+    states.change_state(actor=OPERATOR, post_id=str(again.pk), action=states.StateAction.PUBLISH_AGAIN)
+
+    assert [read(gql, post) for post in (published, scheduled, again)] == [BOILED] * 3
+
+
+def test_restored_posts_are_rendered(gql: GraphQL, editor: Actor) -> None:
+    post = create_post(editor, status="published")
+    edit_post(post, body="Fry.", excerpt="Own.")
+
+    versions.restore_version(actor=OPERATOR, post_id=str(post.pk), number=1)
+    assert read(gql, post) == BOILED
+    services.delete_post(actor=OPERATOR, post_id=str(post.pk))
+    trash.restore_deleted_post(actor=OPERATOR, post_id=str(post.pk))
+    assert read(gql, post) == BOILED
+
+
+def test_change_by_sql_is_rendered_by_the_worker(gql: GraphQL, editor: Actor) -> None:
+    post = create_post(editor, status="published")
+
+    Post.objects.filter(pk=post.pk).update(body="Fry.")
+    assert read(gql, post) == NOTHING
+    run_worker()
+    assert read(gql, post)["bodyHtml"] == "<p>Fry.</p>\n"
+    assert Post.objects.get(pk=post.pk).version == 2
+
+
+def test_change_by_a_server_of_the_release_before_is_found(gql: GraphQL, editor: Actor) -> None:
+    """It increases the version, and writes no rendering."""
+    post = create_post(editor, status="published")
+
+    Post.objects.filter(pk=post.pk).update(body="Fry.", version=2)
+    assert read(gql, post) == NOTHING
+    run_worker()
+    assert read(gql, post)["bodyHtml"] == "<p>Fry.</p>\n"
+
+
+def test_posts_of_an_earlier_renderer_are_shown_and_rendered_again(gql: GraphQL, editor: Actor) -> None:
+    post = create_post(editor, status="published")
+    Post.objects.filter(pk=post.pk).update(renderer=RENDERER - 1, body_html="old")
+
+    assert read(gql, post)["bodyHtml"] == "old"
+    run_worker()
+    assert read(gql, post) == BOILED
+    Post.objects.filter(pk=post.pk).update(renderer=RENDERER + 1, body_html="new")
+    run_worker()  # of a release that is being replaced
+    assert read(gql, post)["bodyHtml"] == "new"
+
+
+def test_worker_renders_all_posts_in_batches_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "contentapi.worker")
+    for _ in range(2 * POSTS_AT_ONCE + 1):
+        make_post()
+
+    run_worker()
+    run_worker()
+
+    assert not Post.objects.filter(IS_UNRENDERED).exists()
+    assert set(Post.objects.values_list("version", "rendered_version", "renderer")) == {(1, 1, RENDERER)}
+    assert [record.getMessage() for record in caplog.records] == [f"Rendered {2 * POSTS_AT_ONCE + 1} posts."]
+
+
+def test_worker_stops_between_two_batches() -> None:
+    make_post()
+    stop = Event()
+    stop.set()
+
+    background.render_posts(stop)
+
+    assert Post.objects.filter(IS_UNRENDERED).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_worker_skips_a_post_that_is_being_changed() -> None:
+    locked, free = make_post(), make_post()
+    is_locked, is_done = Event(), Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            Post.objects.select_for_update().get(pk=locked.pk)
+            is_locked.set()
+            is_done.wait(60)
+        connection.close()
+
+    holder = Thread(target=hold)
+    holder.start()
+    assert is_locked.wait(60)
+    try:
+        run_worker()
+    finally:
+        is_done.set()
+        holder.join()
+
+    assert list(Post.objects.filter(IS_UNRENDERED)) == [locked]
+    assert Post.objects.get(pk=free.pk).body_html == "<p>Text.</p>\n"
+
+
+def test_texts_have_limits(editor: Actor) -> None:
+    post = create_post(editor, excerpt="x" * 500, description="y" * 300)
+
+    with pytest.raises(Invalid, match=r"At most 500 characters are allowed \(got 501\)"):
+        edit_post(post, excerpt="x" * 501)
+    with pytest.raises(Invalid, match=r"At most 300 characters are allowed \(got 301\)"):
+        edit_post(post, description="x" * 301)
+
+
+def test_unrendered_posts_are_found_by_an_index() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    assert "blog_post_unrendered" in Post.objects.filter(IS_UNRENDERED).order_by("pk").only("pk").explain()
+
+
+def test_status_of_a_draft_that_is_archived_costs_no_rendering(editor: Actor) -> None:
+    post = create_post(editor)
+    edit_post(post, status=PostStatus.ARCHIVED)
+    assert Post.objects.get(pk=post.pk).rendered_version is None
