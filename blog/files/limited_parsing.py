@@ -3,13 +3,9 @@
 An import has one child, which parses file by file. A file that breaks a limit ends the child, and the next file gets a
 new one. The parent waits in short steps: see `LimitedParser.is_done`.
 
-A request and a response are the length in 8 bytes and the content. A response is JSON: what `parse_text` returns, or
-the reason why it refuses the file. macOS ignores the limit of memory.
 """
 
 import json
-import resource
-import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -17,12 +13,11 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import IO
 
-from blog.files.syntax import InvalidFile, Table, parse_text
+from blog.files.parsing_process import READY, receive, send
+from blog.files.syntax import InvalidFile, Table
 from contentapi.conf.timeouts import PARSER_LIMIT
 
 MAX_MEMORY = 512 * 2**20  # bytes of the child's address space
-LENGTH = 8
-READY = b"."
 
 
 class LimitedParser:
@@ -71,7 +66,7 @@ class LimitedParser:
         self.is_parsing = False
 
     def start(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "blog.files.limited_parsing", str(self.memory), str(self.seconds)]
+        command = [sys.executable, "-m", "blog.files.parsing_process", str(self.memory), str(self.seconds)]
         folder = Path(__file__).parents[2]
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder)
         if open_pipe(child.stdout).read(len(READY)) != READY:
@@ -84,51 +79,3 @@ def open_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     if pipe is None:
         raise RuntimeError("The process that parses front matter has no pipes.")
     return pipe
-
-
-def send(pipe: IO[bytes], content: bytes) -> None:
-    pipe.write(len(content).to_bytes(LENGTH, "big"))
-    pipe.write(content)
-    pipe.flush()
-
-
-def receive(pipe: IO[bytes]) -> bytes | None:
-    """Return the next request or response; None if the other process has ended."""
-    length = pipe.read(LENGTH)
-    size = int.from_bytes(length, "big")
-    content = pipe.read(size)
-    return content if len(length) == LENGTH and len(content) == size else None
-
-
-def run_child(memory: int, seconds: float) -> None:
-    """Respond to requests until the parent ends. A file that breaks a limit ends this process without a response."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # a service that stops ends the parent, which then ends the child
-    limit_memory(memory)
-    sys.stdout.buffer.write(READY)
-    sys.stdout.buffer.flush()
-    while (content := receive(sys.stdin.buffer)) is not None:
-        signal.setitimer(signal.ITIMER_PROF, seconds)  # by default, SIGPROF ends a process
-        response = build_response(content)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        send(sys.stdout.buffer, response)
-
-
-def limit_memory(memory: int) -> None:
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    if sys.platform != "darwin":
-        resource.setrlimit(resource.RLIMIT_AS, (memory if most == resource.RLIM_INFINITY else min(memory, most), most))
-
-
-def build_response(content: bytes) -> bytes:
-    try:
-        values, body = parse_text(content)
-    except InvalidFile as error:
-        return json.dumps({"reason": str(error)}).encode()
-    except MemoryError:
-        sys.exit("A file needs more memory than the limit.")
-    return json.dumps({"values": values, "body": body}).encode()
-
-
-if __name__ == "__main__":
-    run_child(int(sys.argv[1]), float(sys.argv[2]))

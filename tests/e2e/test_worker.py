@@ -110,7 +110,7 @@ def deployment(tmp_path: Path, template: Template) -> Iterator[Deployment]:
 
 
 def find_parser(worker: psutil.Process) -> psutil.Process | None:
-    children = [child for child in worker.children() if "blog.files.limited_parsing" in child.cmdline()]
+    children = [child for child in worker.children() if "blog.files.parsing_process" in child.cmdline()]
     return children[0] if children else None
 
 
