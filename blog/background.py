@@ -1,4 +1,4 @@
-"""The jobs of the background process: publication, slugs, rendering, search, imports, and the deletion of what is too old."""
+"""The jobs of the background process: publication, slugs, rendering, search, imports, deletion of what is too old."""
 
 import logging
 from functools import partial

@@ -5,7 +5,7 @@ from typing import cast
 from django.db.models import Case, Expression, Q, QuerySet, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce, Concat, NullIf
 
-from blog.models import Author, Comment, CommentQuerySet, Post, PostQuerySet, PostStatus
+from blog.models import IS_RENDERED, Author, Comment, CommentQuerySet, Post, PostQuerySet, PostStatus
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.identity import Actor

@@ -116,7 +116,13 @@ def find_history(actor: Actor, post_id: str) -> int:
     """Return the id of a post. Raises `NotFound`, also for a deleted post that cannot be restored any more."""
     action = "see the history of this post"
     policy.require_credential(actor, action)
-    post = selectors.select_post_by_id(actor, post_id).queryset().select_related("author").defer("body", "body_html").first()
+    post = (
+        selectors.select_post_by_id(actor, post_id)
+        .queryset()
+        .select_related("author")
+        .defer("body", "body_html")
+        .first()
+    )
     if post is not None:
         policy.require_permission(actor, policy.may_see_history_of(actor, post.author.user_id), action)
         return post.pk

@@ -92,7 +92,16 @@ VERSIONED = [*CONTENT, "status", "publish_at", "published_at", "author", "create
 # What `blog.rendering` makes of the text, with the version that it was made of and the number of the renderer
 RENDERED_TEXTS = ["body_html", "default_excerpt", "default_description"]
 RENDERED = [*RENDERED_TEXTS, "rendered_version", "renderer"]
-UNVERSIONED = ["id", "publication_order", "updated_at", "version", "changed_at", "changed_by", "changed_with", *RENDERED]
+UNVERSIONED = [
+    "id",
+    "publication_order",
+    "updated_at",
+    "version",
+    "changed_at",
+    "changed_by",
+    "changed_with",
+    *RENDERED,
+]
 DATABASE = "database"  # `changed_with` of a change in SQL or in the shell
 
 

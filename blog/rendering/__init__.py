@@ -8,8 +8,8 @@ from typing import NamedTuple
 from blog.rendering.markdown import render_markdown
 from blog.rendering.summaries import make_description, make_excerpt
 
-# The number of this renderer. Increase it with every change of its output, also by another version of comrak or nh3, and
-# run `makemigrations`: the worker finds the posts of earlier ones by an index. tests/blog/test_rendered_bytes.py compares.
+# The number of this renderer. Increase it with every change of its output, also by another version of comrak or nh3,
+# and run `makemigrations`: the worker finds the posts of earlier ones by an index. A test compares the output.
 RENDERER = 1
 
 

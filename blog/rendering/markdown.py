@@ -5,17 +5,19 @@ keeps the HTML in the text, because imported posts contain some. nh3 then remove
 that is not in the lists below. So the lists decide what is safe, not the renderer.
 """
 
+import logging
 import re
 
+import comrak
 import nh3
 from comrak import ExtensionOptions, ParseOptions, RenderOptions
-from comrak import render_markdown as render_unsafe
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-# The sanitiser's time grows with the depth of elements for each element. A text that exceeds a limit is shown as it is.
-MAX_DEPTH = 200
-MAX_HTML = 4_000_000  # characters: a table or footnotes can be many times as long as their text
+from blog.rendering.limits import has_many_mail_addresses, has_too_many_cells, is_heavy
+
+LOG = logging.getLogger("contentapi.rendering")
+MAX_HTML = 4_000_000  # characters: quotes or footnotes can be many times as long as their text
 
 ELEMENTS = (
     "a abbr b bdi bdo blockquote br caption center cite code col colgroup dd del details dfn div dl dt em figcaption "
@@ -52,8 +54,6 @@ LANGUAGE = re.compile(r"language-[\w.+#-]+")
 FOOTNOTE = re.compile(r"fn(?:ref)?-[^\s\"'<>]+")
 # Elements whose content is removed with them, because it is not text of the post
 DROPPED = "script style title template noscript noembed noframes iframe object svg math select textarea xmp"
-TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
-VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
 
 def filter_attribute(element: str, name: str, value: str) -> str | None:
@@ -85,9 +85,10 @@ def build_sanitizer(*, with_lines: bool) -> nh3.Cleaner:
     )
 
 
-def build_extensions() -> ExtensionOptions:
+def build_extensions(*, with_addresses: bool) -> ExtensionOptions:
     options = ExtensionOptions()
-    options.autolink = options.footnotes = options.strikethrough = options.table = options.tasklist = True
+    options.footnotes = options.strikethrough = options.table = options.tasklist = True
+    options.autolink = with_addresses
     return options
 
 
@@ -98,7 +99,8 @@ def build_output(*, with_lines: bool) -> RenderOptions:
     return options
 
 
-EXTENSIONS, PARSING = build_extensions(), ParseOptions()
+PARSING = ParseOptions()
+EXTENSIONS = {with_addresses: build_extensions(with_addresses=with_addresses) for with_addresses in (False, True)}
 OUTPUTS = {with_lines: build_output(with_lines=with_lines) for with_lines in (False, True)}
 SANITIZERS = {with_lines: build_sanitizer(with_lines=with_lines) for with_lines in (False, True)}
 
@@ -109,26 +111,24 @@ def render_markdown(text: str, *, with_lines: bool = False) -> SafeString:
     `with_lines` adds to each block the place in the text that it comes from: `<p data-sourcepos="5:1-6:12">` for the
     lines 5 and 6.
     """
-    html = render_unsafe(text, EXTENSIONS, PARSING, OUTPUTS[with_lines])
-    if len(html) > MAX_HTML or is_deep(html):
+    html = render_unsafe(text, with_lines=with_lines)
+    if html is None or len(html) > MAX_HTML or is_heavy(html):
         html = f"<pre>{escape(text)}</pre>"
     return mark_safe(SANITIZERS[with_lines].clean(html))  # noqa: S308 - this is the sanitiser
 
 
-def is_deep(html: str) -> bool:
-    """Return whether elements may be inside of more than `MAX_DEPTH` others. An end that is implied does not count."""
-    if html.count("<") <= 10 * MAX_DEPTH:  # few enough at every depth
-        return False
-    depth = 0
-    opened = dict[str, int]()
-    for end, name in TAG.findall(html):
-        name = name.lower()
-        if not end and name not in VOID:
-            opened[name] = opened.get(name, 0) + 1
-            depth += 1
-            if depth > MAX_DEPTH:
-                return True
-        elif end and opened.get(name):
-            opened[name] -= 1
-            depth -= 1
-    return False
+def render_unsafe(text: str, *, with_lines: bool) -> str | None:
+    """Return the HTML of comrak; None if it cannot render the text.
+
+    No text is known for which comrak panics. It is shown as it is, so that the post can be saved and published.
+    """
+    if has_too_many_cells(text):
+        return None
+    extensions = EXTENSIONS[not has_many_mail_addresses(text)]
+    try:
+        return comrak.render_markdown(text, extensions, PARSING, OUTPUTS[with_lines])
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # which no module exports, and which is no Exception
+            raise
+        LOG.exception("comrak cannot render a text of %s characters.", len(text))
+        return None

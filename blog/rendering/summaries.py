@@ -18,7 +18,7 @@ INLINE = re.compile(
     rf"|sup|time|tt|u|var|wbr)\b{ATTRIBUTES}>"
 )
 TAG = re.compile(rf"</?[a-z]{ATTRIBUTES}>")
-SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*(?= |$)|[。！？][”’」』）]*")
+SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*(?= |$)|[。！？][”’」』）]*")  # noqa: RUF001
 JOINER = "\u200d"
 
 

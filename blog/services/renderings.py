@@ -1,7 +1,7 @@
 """The rendering of posts: written together with a public post, and by the worker for all others.
 
-A rendering is that of the version in `rendered_version`. So a change by SQL, or by a server of an earlier release, which
-writes none, makes it outdated: the API then shows none, and the worker finds the post.
+A rendering is that of the version in `rendered_version`. So a change by SQL, or by a server of an earlier release,
+which writes none, makes it outdated: the API then shows none, and the worker finds the post.
 """
 
 from collections.abc import Mapping

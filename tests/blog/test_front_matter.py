@@ -31,7 +31,15 @@ def parse(content: bytes, path: PurePath = HERE) -> MarkdownPost:
 
 
 SOUP = MarkdownPost(
-    content={"title": "Soup", "slug": None, "canonical_url": None, "excerpt": None, "description": None, "body": "\nBoil.\n", "tags": ["hot", "cheap"]},
+    content={
+        "title": "Soup",
+        "slug": None,
+        "canonical_url": None,
+        "excerpt": None,
+        "description": None,
+        "body": "\nBoil.\n",
+        "tags": ["hot", "cheap"],
+    },
     authors=("Ines", "Jo"),
     date=DAY,
     updated=datetime(2016, 1, 2, 3, 4, 5, tzinfo=UTC),
@@ -79,7 +87,15 @@ def test_file_with_windows_line_endings_keeps_them_in_its_body(text: str) -> Non
 @pytest.mark.parametrize("content", [build_toml_file('title = "Soup"'), build_yaml_file("title: Soup")])
 def test_file_with_only_a_title_has_no_other_values(content: bytes) -> None:
     assert parse(content) == MarkdownPost(
-        content={"title": "Soup", "slug": None, "canonical_url": None, "excerpt": None, "description": None, "body": "Boil.\n", "tags": []},
+        content={
+            "title": "Soup",
+            "slug": None,
+            "canonical_url": None,
+            "excerpt": None,
+            "description": None,
+            "body": "Boil.\n",
+            "tags": [],
+        },
         authors=(),
         date=None,
         updated=None,

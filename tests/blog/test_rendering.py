@@ -15,7 +15,17 @@ from hypothesis import strategies as st
 from blog.files.syntax import split_front_matter
 from blog.models import MAX_BODY
 from blog.rendering import render_markdown, render_post
-from blog.rendering.markdown import ATTRIBUTES, CHECKBOX, CLASSES, ELEMENTS, FOOTNOTE, LANGUAGE, MAX_HTML, SANITIZERS, SCHEMES
+from blog.rendering.markdown import (
+    ATTRIBUTES,
+    CHECKBOX,
+    CLASSES,
+    ELEMENTS,
+    FOOTNOTE,
+    LANGUAGE,
+    MAX_HTML,
+    SANITIZERS,
+    SCHEMES,
+)
 from tests.blog.xss import VECTORS
 from tests.thoroughness import scale_examples
 
@@ -199,12 +209,18 @@ def test_cells_of_a_table_keep_their_alignment() -> None:
 PROSE = "A **boat** is named [after](https://a.invalid/b) a person, `and` _can_ swim; the list is long.\n"
 
 
-ORDINARY = [fill(f"## Title\n\n{PROSE * 5}\n- one\n- two\n\n> quote\n\n"), fill("word "), fill("\n"), fill("a|b\n-|-\n")]
+ORDINARY = [
+    fill(f"## Title\n\n{PROSE * 5}\n- one\n- two\n\n> quote\n\n"),
+    fill("word "),
+    fill("\n"),
+    fill("a|b\n-|-\n"),
+]
 PIECES = (
-    ("[a](", "- a\n", "[", "![", "*a_", "a\n=\n", "a_b_", "a*b*", "`", "`a``", "~a", "|", "a|", "[^a]", "<", "&", "\\", "www.")
-    + ("http://a", "a@b.c ", "- [ ] ", "1. ", "> ", ">", "- ", "* + - ", "<b>", "<div>", "<div>\n\n", "a <b>", "<!--", "<a ")
-    + ("[a]: b\n", "[^a]: b\n\n", "[^a]: > ", "\t", "\u0301", "```\n", "***", "_ _ ", "</p>", "<p>", "<table><tr>", "<b class=1>")
-)
+    "[a](", "- a\n", "[", "![", "*a_", "a\n=\n", "a_b_", "a*b*", "`", "`a``", "~a", "|", "a|", "[^a]", "<", "&",
+    "\\", "www.", "http://a", "a@b.c ", "a&#64;b.c ", "- [ ] ", "1. ", "> ", ">", "- ", "* + - ", "<b>",
+    "<div>", "<div>\n\n", "a <b>", "<!--", "<a ", "[a]: b\n", "[^a]: b\n\n", "[^a]: > ", "\t", "\u0301",
+    "```\n", "***", "_ _ ", "</p>", "<p>", "<table><tr>", "<b class=1>",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ORDINARY)
@@ -243,7 +259,11 @@ def run_with_small_stack(work: Callable[[], str]) -> str:
 
 @pytest.mark.property
 @settings(max_examples=scale_examples(2000), deadline=None)
-@given(pieces=st.lists(st.sampled_from([*PIECES, "a", " ", "\n", "\n\n", "    ", *VECTORS]) | st.text(max_size=5), max_size=40))
+@given(
+    pieces=st.lists(
+        st.sampled_from([*PIECES, "a", " ", "\n", "\n\n", "    ", *VECTORS]) | st.text(max_size=5), max_size=40
+    )
+)
 def test_any_text_is_rendered_safely_and_always_equally(pieces: list[str]) -> None:
     text = "".join(pieces).encode("utf-8", "ignore").decode().replace("\0", "")
 

@@ -1,6 +1,7 @@
 """When posts are rendered: with each write of a public post, and by the worker."""
 
 import logging
+from datetime import timedelta
 from threading import Event, Thread
 from typing import Any
 
@@ -74,11 +75,11 @@ def test_draft_is_rendered_by_the_worker_without_a_new_version(gql: GraphQL, edi
 
 @pytest.mark.parametrize("is_rendered", [False, True])
 def test_post_that_becomes_public_is_rendered(gql: GraphQL, editor: Actor, *, is_rendered: bool) -> None:
-    published, scheduled, again = create_post(editor), create_post(editor), create_post(editor, status="archived-no"[:0])
+    published, scheduled, again = (create_post(editor) for _ in range(3))
     if is_rendered:
         run_worker()
     edit_post(published, status="published")
-    later = timezone.now() + timezone.timedelta(days=1)
+    later = timezone.now() + timedelta(days=1)
     edit_post(scheduled, status="scheduled", publish_at=later)
     Post.objects.filter(pk=scheduled.pk).update(publish_at=timezone.now())
     list(services.publish_due_posts(actor=WORKER))

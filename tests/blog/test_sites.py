@@ -30,8 +30,8 @@ SITES = Path(__file__).parent / "sites"
 JEKYLL, HUGO = SITES / "jekyll", SITES / "hugo" / "content"
 REAL = settings.BASE_DIR.parent / "shared" / "content"
 VALUES = (
-    "title", "slug", "canonical_url", "excerpt", "description", "body", "tags", "status", "publish_at", "published_at", "created_at",
-    "updated_at", "author__name", "source__authors", "source__front_matter",
+    "title", "slug", "canonical_url", "excerpt", "description", "body", "tags", "status", "publish_at", "published_at",
+    "created_at", "updated_at", "author__name", "source__authors", "source__front_matter",
 )  # fmt: skip
 
 # The export writes the post's values with these keys, in its own spelling.

@@ -19,7 +19,9 @@ from tests.thoroughness import scale_examples
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=600)
 # Texts of many words and sentences
-PROSE = st.lists(st.sampled_from(["a", "boat.", "*sea*", "word " * 9, "\n\n", "# ", "`x`", "é", "海。", "1.5"]), max_size=99)
+PROSE = st.lists(
+    st.sampled_from(["a", "boat.", "*sea*", "word " * 9, "\n\n", "# ", "`x`", "é", "海。", "1.5"]), max_size=99
+)
 
 
 @pytest.mark.property

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
-from blog.desk.rendering import render_markdown
+from blog.rendering import render_markdown
 from tests.blog.xss import VECTORS
 from tests.database_template import Template
 from tests.e2e.chromium import NEEDS_CHROMIUM
