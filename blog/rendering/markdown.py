@@ -37,7 +37,7 @@ ATTRIBUTES = {
     "del": {"datetime"},
     "details": {"open"},
     "img": {"alt", "height", "src", "width"},
-    "input": {"checked"},
+    "input": {"checked", "disabled", "type"},
     "ins": {"datetime"},
     "li": {"id"},
     "ol": {"reversed", "start"},
@@ -46,7 +46,7 @@ ATTRIBUTES = {
     "time": {"datetime"},
 }
 CLASSES = {"a": {"footnote-backref"}, "section": {"footnotes"}, "sup": {"footnote-ref"}}
-CHECKBOX = {"type": "checkbox", "disabled": ""}  # of a task list: an input of a post is nothing else
+DISABLED = {"disabled": ""}  # one attribute: nh3 adds several in another order in each process
 BLOCKS = ("blockquote", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "table", "tr", "ul")
 SCHEMES = {"http", "https", "mailto", "tel"}
 HAS_HOST = re.compile(r"(?:https?:)?//", re.IGNORECASE)
@@ -61,6 +61,8 @@ def filter_attribute(element: str, name: str, value: str) -> str | None:
 
     Relative to a page of the admin, the latter is another file.
     """
+    if name == "type":
+        return "checkbox"  # of a task list: an input of a post is nothing else
     if name == "src":
         return value if HAS_HOST.match(value.strip()) else None
     if name == "class" and element == "code":
@@ -77,7 +79,7 @@ def build_sanitizer(*, with_lines: bool) -> nh3.Cleaner:
         attributes=ATTRIBUTES | lines,
         attribute_filter=filter_attribute,
         allowed_classes=CLASSES,
-        set_tag_attribute_values={"input": CHECKBOX},
+        set_tag_attribute_values={"input": DISABLED},
         url_schemes=SCHEMES,
         clean_content_tags=set(DROPPED.split()),
         link_rel="noopener noreferrer nofollow",

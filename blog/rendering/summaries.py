@@ -7,12 +7,11 @@ import unicodedata
 MOST_OF_EXCERPT = 200  # characters
 MOST_OF_DESCRIPTION = 160
 ATTRIBUTES = r"""(?:[^>"]|"[^"]*")*"""
-# What is not prose: headings, code, tables, and the marks of footnotes
+# What is not prose: headings, code, tables, and footnotes
 OTHERS = re.compile(
-    rf"<(h[1-6]|pre|table|section|figcaption|summary)\b{ATTRIBUTES}>.*?</\1>"
-    rf'|<sup class="footnote-ref">.*?</sup>',
-    re.DOTALL,
+    rf'<(h[1-6]|pre|table|section(?= class="footnotes")|figcaption|summary)\b{ATTRIBUTES}>.*?</\1>', re.DOTALL
 )
+MARKS = re.compile(r'<sup class="footnote-ref">.*?</sup>', re.DOTALL)
 INLINE = re.compile(
     rf"</?(?:a|abbr|b|bdi|bdo|cite|code|del|dfn|em|i|img|input|ins|kbd|mark|q|ruby|s|samp|small|span|strike|strong|sub"
     rf"|sup|time|tt|u|var|wbr)\b{ATTRIBUTES}>"
@@ -27,7 +26,7 @@ def make_excerpt(body_html: str) -> str:
 
     If the first sentence is longer, it is cut at a word. A text without prose gives its headings and code.
     """
-    text = extract_text(OTHERS.sub(" ", body_html)) or extract_text(body_html)
+    text = extract_text(OTHERS.sub(" ", MARKS.sub("", body_html))) or extract_text(body_html)
     if len(text) <= MOST_OF_EXCERPT:
         return text
     ends = [match.end() for match in SENTENCE_END.finditer(text, 0, MOST_OF_EXCERPT + 1)]
