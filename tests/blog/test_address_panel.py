@@ -1,4 +1,7 @@
-"""The addresses and the author of a post in the form of the desk, and the address on the web site."""
+"""The addresses, the summaries and the author of a post in the form of the desk, and the address on the web site."""
+
+import re
+from threading import Event
 
 import msgspec
 import pytest
@@ -6,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from blog import services
 from blog.models import Post
 from tests.admin_forms import get_form_errors, submit_form
 from tests.conftest import GraphQL
@@ -34,6 +38,32 @@ def test_new_post_gets_its_slug_from_the_title_or_the_form(editor_client: Client
 
     stored = Post.objects.order_by("pk").values_list("slug", "canonical_url")
     assert list(stored) == [("soup", None), ("goulash", "https://a.example/")]
+
+
+def test_summaries_are_stored_as_typed_and_shown_where_they_are_missing(editor_client: Client) -> None:
+    post = make_post(body="Boil it.", description="Old.")
+    services.render_posts(Event())
+
+    page = editor_client.get(get_change_url(post)).text
+    submit_form(editor_client, get_change_url(post), excerpt="Fish\r\n& chips", description="")
+
+    assert re.search(r'<textarea name="excerpt"[^>]* placeholder="Boil it."', page)
+    assert page.count("search-result-description") == 1
+    assert Post.objects.values_list("excerpt", "description").get() == ("Fish\n& chips", None)
+
+
+def test_summary_that_is_not_changed_is_no_change(editor_client: Client) -> None:
+    post = make_post(excerpt="One\r\ntwo", description=" Three ")
+
+    submit_form(editor_client, get_change_url(post), excerpt="One\r\ntwo")
+
+    assert Post.objects.values_list("excerpt", "description", "version").get() == ("One\r\ntwo", " Three ", 1)
+
+
+def test_long_summaries_are_errors_of_the_form(editor_client: Client) -> None:
+    refused = submit_form(editor_client, get_change_url(make_post()), excerpt="x" * 501, description="x" * 301)
+
+    assert set(get_form_errors(refused)) == {"excerpt", "description"}
 
 
 def test_wrong_slug_and_taken_slug_are_errors_of_the_form(editor_client: Client) -> None:

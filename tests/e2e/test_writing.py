@@ -233,9 +233,10 @@ def test_preview_states_that_the_server_cannot_be_reached_or_refuses(desk: Desk)
     page.context.set_offline(False)
     page.locator("#id_body").fill("Two")
     expect(problem).to_be_hidden()
-    page.locator("#id_body").fill("[" * 200_000)
+    page.route("**/preview/", lambda route: route.fulfill(status=422, json={"problem": "The text is refused."}))
+    page.locator("#id_body").fill("Three")
 
-    expect(problem).to_contain_text("too complex for the preview, but it can be saved")
+    expect(problem).to_have_text("The text is refused.")
 
 
 # Tags
