@@ -59,12 +59,14 @@ class AddressForm(ServiceForm):
     excerpt = forms.CharField(
         widget=SummaryInput(MAX_EXCERPT),
         required=False,
+        strip=False,
         empty_value=None,
         help_text="A short text for lists. If you leave it empty, the first sentences of the text are shown.",
     )
     description = forms.CharField(
         widget=SummaryInput(MAX_DESCRIPTION),
         required=False,
+        strip=False,
         empty_value=None,
         help_text="A text for search engines and cards. If you leave it empty, the excerpt is shown.",
     )
