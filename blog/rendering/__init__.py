@@ -1,4 +1,4 @@
-"""Rendering: the text of a post as sanitised HTML, and the texts for lists and search engines that are made of it.
+"""Rendering: Markdown as sanitised HTML, and the default texts of a post.
 
 This is the only place that renders posts: for the API, for the preview in the desk.
 """

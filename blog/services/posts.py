@@ -1,7 +1,7 @@
 """Writes of posts."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -11,9 +11,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from blog import selectors
-from blog.models import CONTENT, RENDERED_TEXTS, Author, OldSlug, Post, PostStatus
-from blog.services import renderings, slugs
-from blog.services.authors import build_unknown_author_error, get_or_create_own_author_id, require_author
+from blog.models import CONTENT, RENDERED_TEXTS, Author, Post, PostStatus
+from blog.services import insertions, renderings, slugs
+from blog.services.authors import build_unknown_author_error, require_author
 from blog.services.validation import (
     require_no_null,
     validate_post,
@@ -28,10 +28,7 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.monitoring.audit import Event, record_event
 from contentapi.monitoring.figures import FIGURES
-from contentapi.projection import PreparedInsert
 
-POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug)
-OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
 POST_EVENTS = {
     PostStatus.DRAFT: Event.POST_UNPUBLISHED,
     PostStatus.SCHEDULED: Event.POST_SCHEDULED,
@@ -66,55 +63,10 @@ def create_post(
     values |= {"updated_at": now, "changed_at": now, "changed_by": actor.user_id, "changed_with": actor.origin}
     if status == PostStatus.PUBLISHED:
         values |= renderings.build_rendering(values["body"], values["excerpt"], version=1)
-    post = insert_post(actor, author, values)
+    post = insertions.insert_post(actor, author, values)
     if status != PostStatus.DRAFT:
         record_post_transition(actor, post.pk, "new", status)
     return post
-
-
-def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
-    """Insert a post; without an author, it gets the actor's own author profile. Raises `Invalid` and `Conflict`."""
-    if author_id is None:
-        return insert_own_post(actor, values)
-    slug = values["slug"] or slugs.make_slug(values["title"])
-    if not slug:
-        return insert_post_without_letters(author_id, values)
-    try:
-        return POSTS.create(**{**values, "author_id": author_id, "slug": slug})
-    except Author.DoesNotExist:
-        if not values["slug"]:
-            return insert_post_with_number(slug, {**values, "author_id": author_id})
-    require_author(str(author_id))
-    raise slugs.build_conflict(slug)
-
-
-def insert_post_with_number(base: str, values: Mapping[str, Any]) -> Post:
-    """Insert a post whose slug is taken: with the next number that no other transaction takes at the same moment."""
-    while True:
-        with suppress(Author.DoesNotExist):
-            return POSTS.create(**{**values, "slug": slugs.find_free_slug(base, None)})
-        require_author(str(values["author_id"]))
-
-
-@transaction.atomic
-def insert_post_without_letters(author_id: int, values: Mapping[str, Any]) -> Post:
-    """Insert a post whose slug is made of its id, which is known after the insertion."""
-    try:
-        post = POSTS.create(**{**values, "author_id": author_id})
-    except Author.DoesNotExist:
-        raise build_unknown_author_error() from None
-    slugs.give_first_slug(post)
-    return post if post.slug == f"post-{post.pk}" else Post.objects.get(pk=post.pk)  # to be selected again
-
-
-def insert_own_post(actor: Actor, values: Mapping[str, Any]) -> Post:
-    """Insert a post of the actor's own author profile, which an actor's first post creates."""
-    slug = values["slug"] or slugs.make_slug(values["title"])
-    if slug:
-        with suppress(Author.DoesNotExist):
-            return OWN_POSTS.create(**{**values, "user_id": actor.user_id, "slug": slug})
-    with transaction.atomic():
-        return insert_post(actor, get_or_create_own_author_id(actor), values)
 
 
 def record_post_transition(actor: Actor, pk: int, old: str, new: str) -> None:

@@ -1,0 +1,73 @@
+"""Insertions of posts, each in one statement if possible."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from django.db import transaction
+
+from blog.models import RENDERED, SUMMARIES, Author, OldSlug, Post
+from blog.services import slugs
+from blog.services.authors import build_unknown_author_error, get_or_create_own_author_id, require_author
+from contentapi.core.identity import Actor
+from contentapi.projection import PreparedInsert
+
+POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug)
+OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
+# Most new posts are drafts that have none of these.
+RARE = ("canonical_url", *SUMMARIES, "publish_at", "published_at", *RENDERED)
+DRAFTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug, without=RARE)
+OWN_DRAFTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug, without=RARE)
+
+
+def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
+    """Insert a post; without an author, it gets the actor's own author profile. Raises `Invalid` and `Conflict`."""
+    if author_id is None:
+        return insert_own_post(actor, values)
+    slug = values["slug"] or slugs.make_slug(values["title"])
+    if not slug:
+        return insert_post_without_letters(author_id, values)
+    try:
+        return insert_row(values, author_id=author_id, slug=slug)
+    except Author.DoesNotExist:
+        if not values["slug"]:
+            return insert_post_with_number(slug, {**values, "author_id": author_id})
+    require_author(str(author_id))
+    raise slugs.build_conflict(slug)
+
+
+def insert_post_with_number(base: str, values: Mapping[str, Any]) -> Post:
+    """Insert a post whose slug is taken: with the next number that no other transaction takes at the same moment."""
+    while True:
+        with suppress(Author.DoesNotExist):
+            return insert_row(values, slug=slugs.find_free_slug(base, None))
+        require_author(str(values["author_id"]))
+
+
+@transaction.atomic
+def insert_post_without_letters(author_id: int, values: Mapping[str, Any]) -> Post:
+    """Insert a post whose slug is made of its id, which is known after the insertion."""
+    try:
+        post = insert_row(values, author_id=author_id)
+    except Author.DoesNotExist:
+        raise build_unknown_author_error() from None
+    slugs.give_first_slug(post)
+    return post if post.slug == f"post-{post.pk}" else Post.objects.get(pk=post.pk)  # to be selected again
+
+
+def insert_own_post(actor: Actor, values: Mapping[str, Any]) -> Post:
+    """Insert a post of the actor's own author profile, which an actor's first post creates."""
+    slug = values["slug"] or slugs.make_slug(values["title"])
+    if slug:
+        with suppress(Author.DoesNotExist):
+            return insert_row(values, user_id=actor.user_id, slug=slug)
+    with transaction.atomic():
+        return insert_post(actor, get_or_create_own_author_id(actor), values)
+
+
+def insert_row(values: Mapping[str, Any], **others: Any) -> Post:
+    """Insert a row by the shortest statement for its values. Raises `Author.DoesNotExist`."""
+    row = {name: value for name, value in {**values, **others}.items() if value is not None}
+    if row.keys().isdisjoint(RARE):
+        return (OWN_DRAFTS if "user_id" in others else DRAFTS).create(**row)
+    return (OWN_POSTS if "user_id" in others else POSTS).create(**row)
