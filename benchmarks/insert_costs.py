@@ -67,7 +67,7 @@ def capture_inserts(database: Database) -> tuple[Insert, Insert]:
     from contentapi.wsgi import application  # isort: skip - reads the environment
     from django.db import connection
 
-    from blog.services.posts import POSTS
+    from blog.services.insertions import DRAFTS
     from contentapi.projection.libpq import encode_parameter
     from contentapi.projection.statements import build_numbered_statement
 
@@ -89,7 +89,7 @@ def capture_inserts(database: Database) -> tuple[Insert, Insert]:
     connection.close()
     columns = ", ".join(
         f'"{name}"'
-        for name in POSTS.insertion[1][:-1]  # without the slug that is looked up among the old ones
+        for name in DRAFTS.insertion[1][:-1]  # without the slug that is looked up among the old ones
     )  # attributes of a model, whose columns have their names
     numbers = ", ".join(f"${number}" for number, _ in enumerate(values[:-1], 1))
     plain = f'INSERT INTO "blog_post" ({columns}) VALUES ({numbers}) RETURNING "id"'

@@ -20,7 +20,7 @@ from blog.files.dates import (
     format_for_message,
     parse_date,
 )
-from blog.files.summaries import read_description, read_excerpt
+from blog.files.summaries import has_two_excerpts, read_description, read_excerpt
 from blog.files.syntax import InvalidFile, Table, decode_value, parse_text, refuse_errors
 from blog.models import CONTENT, CONTENT_FIELDS, SUMMARIES, Kind, PostStatus
 
@@ -135,6 +135,8 @@ def collect_other_keys(meta: Table) -> Table:
     names.
     """
     other = {key: value for key, value in meta.items() if key not in OWN_KEYS or is_foreign(key, value)}
+    if has_two_excerpts(meta):
+        other["excerpt"] = meta["excerpt"]  # tells the export that the other one is no copy of it
     authors = meta.get("authors")
     people = authors if isinstance(authors, list) else [authors]
     if any(isinstance(person, dict) for person in people):

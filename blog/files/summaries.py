@@ -24,15 +24,25 @@ def read_summary(field: Any, value: Any) -> str | None:
     return text if text and not services.list_problems(field, text) else None
 
 
+def has_two_excerpts(meta: Table) -> bool:
+    """Return whether a file has different texts in its keys `excerpt` and `summary`. The first is the excerpt."""
+    texts = {read_summary(EXCERPT, meta.get(key)) for key in EXCERPT_KEYS}
+    return len(texts) > 1 and None not in texts
+
+
 def refresh_summaries(other: Table, excerpt: str | None, description: str | None) -> Table:
-    """Return the other keys of a file, without summaries that contradict those of the post."""
-    fresh = {
-        key: value
-        for key, value in other.items()
-        if (key != "excerpt" or excerpt is None) and (key != "description" or description is None)
-    }
-    if read_summary(EXCERPT, other.get("summary")) not in (None, excerpt):
+    """Return the other keys of a file, without summaries that contradict those of the post.
+
+    The key `summary` is an excerpt only without the key `excerpt`. It stays if the file had another text in it before.
+    """
+    fresh = {key: value for key, value in other.items() if key not in SUMMARIES}
+    own, summary = (read_summary(EXCERPT, other.get(key)) for key in EXCERPT_KEYS)
+    if summary not in (None, excerpt) and (excerpt is None or not has_two_excerpts(other)):
         del fresh["summary"]
         if excerpt is not None:
             fresh["summary"] = excerpt
+    if excerpt is None and own is None and "excerpt" in other:
+        fresh["excerpt"] = other["excerpt"]
+    if description is None and read_description(other) is None and "description" in other:
+        fresh["description"] = other["description"]
     return fresh

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from blog.models import RENDERED, SUMMARIES, Author, OldSlug, Post
+from blog.models import RENDERED, SUMMARIES, Author, OldSlug, Post, PostStatus
 from blog.services import slugs
 from blog.services.authors import build_unknown_author_error, get_or_create_own_author_id, require_author
 from contentapi.core.identity import Actor
@@ -14,10 +14,11 @@ from contentapi.projection import PreparedInsert
 
 POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug)
 OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
-# Most new posts are drafts that have none of these.
-RARE = ("canonical_url", *SUMMARIES, "publish_at", "published_at", *RENDERED)
-DRAFTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug, without=RARE)
-OWN_DRAFTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug, without=RARE)
+# Most new posts are drafts that have none of these. Each value takes time, also null.
+RARE = ("canonical_url", *SUMMARIES, "publish_at", "published_at")
+UNUSED = (*RARE, *RENDERED)
+DRAFTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug, without=UNUSED)
+OWN_DRAFTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug, without=UNUSED)
 
 
 def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
@@ -67,7 +68,9 @@ def insert_own_post(actor: Actor, values: Mapping[str, Any]) -> Post:
 
 def insert_row(values: Mapping[str, Any], **others: Any) -> Post:
     """Insert a row by the shortest statement for its values. Raises `Author.DoesNotExist`."""
-    row = {name: value for name, value in {**values, **others}.items() if value is not None}
-    if row.keys().isdisjoint(RARE):
-        return (OWN_DRAFTS if "user_id" in others else DRAFTS).create(**row)
-    return (OWN_POSTS if "user_id" in others else POSTS).create(**row)
+    row, is_own = {**values, **others}, "user_id" in others
+    if row["status"] != PostStatus.DRAFT or row["canonical_url"] or row["excerpt"] or row["description"]:
+        return (OWN_POSTS if is_own else POSTS).create(**row)
+    for name in RARE:
+        del row[name]
+    return (OWN_DRAFTS if is_own else DRAFTS).create(**row)

@@ -49,7 +49,11 @@ def validate_post(content: Mapping[str, Any]) -> dict[str, Any]:
         raise TypeError(f"A post has no {', '.join(sorted(content.keys() - NAMES))}.")
     values, problems = {}, {}
     for field in CONTENT_FIELDS:
-        value = values[field.name] = normalize(field, content.get(field.name))
+        value = content.get(field.name)
+        if value is None and field.name in NULLABLE:
+            values[field.name] = None
+            continue
+        value = values[field.name] = normalize(field, value)
         found = list_problems(field, value)
         if found:
             problems[field.api_name] = found

@@ -25,7 +25,7 @@ def parse(**meta: Any) -> MarkdownPost:
     [
         ({"excerpt": " A.\n", "description": "B."}, "A.", "B.", {}),
         ({"summary": "A."}, "A.", None, {"summary": "A."}),
-        ({"excerpt": "A.", "summary": "B."}, "A.", None, {"summary": "B."}),
+        ({"excerpt": "A.", "summary": "B."}, "A.", None, {"excerpt": "A.", "summary": "B."}),
         ({"excerpt": "", "description": 3}, None, None, {"excerpt": "", "description": 3}),
         (
             {"excerpt": "x" * (MAX_EXCERPT + 1), "description": "x" * (MAX_DESCRIPTION + 1)},
@@ -75,3 +75,14 @@ def test_summary_of_the_file_follows_an_edited_excerpt(excerpt: str | None, summ
     assert exported.get("summary") == summary
     if excerpt:
         assert exported["excerpt"] == excerpt
+
+
+@pytest.mark.django_db
+def test_other_summary_of_the_file_stays_while_the_post_has_an_excerpt() -> None:
+    post = import_post(excerpt="Warm.", summary="Short.")
+    assert (post.excerpt, export(post)["summary"]) == ("Warm.", "Short.")
+
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"excerpt": "Cold."})
+    assert {"excerpt": "Cold.", "summary": "Short."}.items() <= export(post).items()
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"excerpt": None})
+    assert {"excerpt", "summary"}.isdisjoint(export(post))
