@@ -47,7 +47,8 @@ def validate_post(content: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not content.keys() <= NAMES:
         raise TypeError(f"A post has no {', '.join(sorted(content.keys() - NAMES))}.")
-    values, problems = {}, {}
+    values: dict[str, Any] = {}
+    problems: dict[str, list[str]] = {}
     for field in CONTENT_FIELDS:
         value = content.get(field.name)
         if value is None and field.name in NULLABLE:

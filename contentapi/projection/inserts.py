@@ -92,8 +92,7 @@ class PreparedInsert(Generic[M]):
         self.key = model._meta.pk
         self.required = find_field(model, requiring)
         self.found_by = find_field(self.required.related_model, found_by) if found_by else None
-        columns = model._meta.local_concrete_fields
-        columns = [field for field in columns if not (field.primary_key or field.generated)]
+        columns = [each for each in model._meta.local_concrete_fields if not (each.primary_key or each.generated)]
         self.fields: list[Any] = [field for field in columns if field.name not in without]
         self.missing = dict.fromkeys(without)
         # Values of one type are neighbours: those of times are often the same object, which is encoded once.
