@@ -136,7 +136,7 @@ def collect_other_keys(meta: Table) -> Table:
     """
     other = {key: value for key, value in meta.items() if key not in OWN_KEYS or is_foreign(key, value)}
     if has_two_excerpts(meta):
-        other["excerpt"] = meta["excerpt"]  # tells the export that the other one is no copy of it
+        other["excerpt"] = meta["excerpt"]  # shows the export that the other one is no copy of it
     authors = meta.get("authors")
     people = authors if isinstance(authors, list) else [authors]
     if any(isinstance(person, dict) for person in people):
