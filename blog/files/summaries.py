@@ -41,7 +41,7 @@ def refresh_summaries(other: Table, excerpt: str | None, description: str | None
         del fresh["summary"]
         if excerpt is not None:
             fresh["summary"] = excerpt
-    if excerpt is None and own is None and "excerpt" in other:
+    if own is None and "excerpt" in other and read_summary(EXCERPT, fresh.get("summary")) == excerpt:
         fresh["excerpt"] = other["excerpt"]
     if description is None and read_description(other) is None and "description" in other:
         fresh["description"] = other["description"]
