@@ -21,6 +21,7 @@ class NewPost(Body):
     slug: str | None = None
     canonical_url: str | None = None
     author_id: str | None = None
+    coauthor_ids: list[str] | None = None
     tags: list[str] | None = None
     status: PostStatus | None = None
     publish_at: Moment | None = None
@@ -32,6 +33,7 @@ class PostChanges(Body):
     slug: str | UnsetType | None = UNSET
     canonical_url: str | UnsetType | None = UNSET
     author_id: str | UnsetType | None = UNSET
+    coauthor_ids: list[str] | UnsetType | None = UNSET
     tags: list[str] | UnsetType | None = UNSET
     status: PostStatus | UnsetType | None = UNSET
     publish_at: Moment | UnsetType | None = UNSET

@@ -17,6 +17,7 @@ from django.db.models.lookups import Exact, LessThanOrEqual
 from django.utils import timezone
 
 from blog.models.authors import Author, build_search_trigger
+from blog.models.coauthors import LIST_COAUTHORS, LIST_COAUTHORS_AGAIN, UNLIST_COAUTHORS, build_coauthor_ids
 from blog.models.slugs import KEEP_OLD_SLUG, MAX_SLUG, UniqueIndex
 from contentapi.db.ids import SharedIdField
 from contentapi.db.literals import TextLiteral
@@ -81,7 +82,7 @@ CONTENT = [field.name for field in CONTENT_FIELDS]
 ADDRESSES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.ADDRESS]
 SEARCHED = [field.name for field in CONTENT_FIELDS if field.weight]
 # The fields of which a change is a new version of a post.
-VERSIONED = [*CONTENT, "status", "publish_at", "published_at", "author", "created_at"]
+VERSIONED = [*CONTENT, "status", "publish_at", "published_at", "author", "coauthor_ids", "created_at"]
 UNVERSIONED = ["id", "publication_order", "updated_at", "version", "changed_at", "changed_by", "changed_with"]
 DATABASE = "database"  # `changed_with` of a change in SQL or in the shell
 
@@ -169,6 +170,7 @@ class Post(models.Model):
     body = models.TextField(blank=True, help_text="Markdown.")
     status = models.CharField(max_length=10, choices=PostStatus.choices, default=PostStatus.DRAFT)
     author = models.ForeignKey(Author, on_delete=models.PROTECT, related_name="posts", db_index=False)
+    coauthor_ids = build_coauthor_ids()  # in their order; see `Coauthorship`
     tags = ArrayField(models.CharField(max_length=MAX_TAG), default=list, blank=True)
     publish_at = models.DateTimeField(null=True, blank=True, help_text="When a scheduled post will be published.")
     published_at = models.DateTimeField(null=True, blank=True, help_text="When the post first became public.")
@@ -244,11 +246,14 @@ class Post(models.Model):
             UniqueIndex(fields=["slug"], name="blog_post_slug"),
             models.Index(fields=["id"], condition=Q(slug__isnull=True), name="blog_post_without_slug"),
         ]
-        # A creation has no trigger: the worker finds new posts by their ids.
+        # The creation of a post without co-authors calls no trigger: the worker finds new posts by their ids.
         triggers = [
             ATTRIBUTE_TO_DATABASE,
             KEEP_OLD_SLUG,
-            build_search_trigger("post_id", [*SEARCHED, "status", "author_id", "created_at"]),
+            LIST_COAUTHORS,
+            LIST_COAUTHORS_AGAIN,
+            UNLIST_COAUTHORS,
+            build_search_trigger("post_id", [*SEARCHED, "status", "author_id", "coauthor_ids", "created_at"]),
         ]
 
     def __str__(self) -> str:

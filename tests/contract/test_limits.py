@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from graphql import build_schema, is_input_object_type, is_introspection_type, is_object_type
 
-from blog.models import MAX_BODY, MAX_SLUG, MAX_TAG, MAX_TAGS, MAX_TITLE, MAX_URL
+from blog.models import MAX_BODY, MAX_COAUTHORS, MAX_SLUG, MAX_TAG, MAX_TAGS, MAX_TITLE, MAX_URL
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
 from contentapi.conf.timeouts import RESTORABLE_FOR, SEARCH_INTERVAL
 from contentapi.core.pagination import DEFAULT_PAGE
@@ -29,6 +29,7 @@ PHRASES = {
     "slug": [f"1 to {MAX_SLUG} of the characters `a-z`, `0-9` and `-`"],
     "canonicalUrl": [f"at most {MAX_URL:,} characters"],
     "body": [f"at most {MAX_BODY:,} characters"],
+    "coauthorIds": [f"at most {MAX_COAUTHORS} co-authors"],
     "tag": [f"at most {MAX_TAG} characters"],
     "tags": [f"at most {MAX_TAGS} tags of 1 to {MAX_TAG} characters"],
     "search": [
@@ -47,6 +48,8 @@ KEYWORDS: dict[str, dict[str, float]] = {
     "slug": {"maxLength": MAX_SLUG},
     "canonicalUrl": {"maxLength": MAX_URL},
     "body": {"maxLength": MAX_BODY},
+    "coauthors": {"maxItems": MAX_COAUTHORS},
+    "coauthorIds": {"maxItems": MAX_COAUTHORS},
     "tag": {"maxLength": MAX_TAG},
     "tags": {"maxItems": MAX_TAGS, "maxLength": MAX_TAG},
     "search": {"maxLength": MAX_SEARCH},
