@@ -1,28 +1,33 @@
 """Projections of posts, authors and comments: how each field of the SDL is read."""
 
-from typing import cast
+from typing import Any, cast
 
-from django.db.models import Case, Expression, Q, QuerySet, TextField, Value, When
+from django.db.models import Case, Expression, F, OuterRef, Q, QuerySet, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce, Concat, NullIf
+from django.db.models.lookups import Exact
 
 from blog.models import IS_RENDERED, Author, Comment, CommentQuerySet, Post, PostQuerySet, PostStatus
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.identity import Actor
+from contentapi.db.arrays import IsInArray
 from contentapi.db.literals import TextLiteral
 from contentapi.projection import (
     NEWEST_FIRST,
     OLDEST_FIRST,
+    Branch,
     Computed,
     Connection,
     ConnectionType,
     Count,
+    Listed,
     Ordering,
     Projection,
     RawExpression,
     RelayType,
     ToMany,
     ToOne,
+    UnionColumn,
     filter_by_union,
 )
 
@@ -37,6 +42,9 @@ POST_ORDERS = {
 # Of one author's posts: other fields need an index that begins with the author.
 POST_SORT_FIELDS = {"createdAt": OLDEST_FIRST}
 AUTHOR_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
+BYLINE = UnionColumn("byline")  # the author by whom a list has a post
+# A list of the posts that an author has written with others is read in the order of this table.
+BY_COAUTHORSHIP = {"id": "coauthorships__post_id", "created_at": "coauthorships__created_at"}
 COMMENT_ORDERS = {"createdAtAsc": OLDEST_FIRST, "createdAtDesc": NEWEST_FIRST}
 
 
@@ -48,15 +56,58 @@ def select_oldest_visible_comments(comments: CommentQuerySet, actor: Actor) -> Q
     return filter_visible_comments(comments, actor).order_by("created_at", "id")
 
 
-def filter_visible_posts(posts: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> PostQuerySet:
-    """Return the posts that the actor may see, with one status if it is given."""
+def select_visible_posts(actor: Actor, *, status: PostStatus | None, author: Any = None) -> PostQuerySet:
+    """Return the posts that the actor may see, with one status, and by one author, if they are given."""
+    if author is not None:
+        return select_visible_posts_of(author, actor, status=status)
+    visible = policy.split_visible_posts(actor, status)
+    posts = filter_by_union(Post.objects.all(), list_parts(visible), visible.condition)
+    return cast("PostQuerySet", posts).in_status(status)
+
+
+def list_parts(visible: policy.VisiblePosts) -> list[Q | Branch]:
+    """Return the visible posts as parts of a union, each of which an index has in the order of lists."""
+    if visible.coauthor is None:
+        return [*visible.conditions]
+    hidden = Post.objects.filter(coauthorships__author=visible.coauthor, coauthorships__is_public=False)
+    return [*visible.conditions, Branch(hidden, BY_COAUTHORSHIP)]
+
+
+def select_visible_posts_of(author: Any, actor: Actor, *, status: PostStatus | None) -> PostQuerySet:
+    """Return the posts that an author has written, alone or with others, and that the actor may see.
+
+    `author` is an id, or an expression for one. Each part of the union has it in the column `byline`.
+    """
+    visible = policy.split_visible_posts(actor, status)
+    found = [Branch(Post.objects.filter(part)) if isinstance(part, Q) else part for part in list_parts(visible)]
+    written = [branch._replace(extra={"byline": "author_id"}) for branch in found]
+    joint = [
+        Post.objects.filter(visible.condition, coauthorships__is_public=is_public)
+        for is_public in list_coauthorship_states(visible, status)
+    ]
+    coauthored = [Branch(rows, BY_COAUTHORSHIP, {"byline": "coauthorships__author_id"}) for rows in joint]
+    posts = filter_by_union(Post.objects.all(), [*written, *coauthored], visible.condition)
+    return cast("PostQuerySet", posts.filter(Exact(BYLINE, author))).in_status(status)
+
+
+def list_coauthorship_states(visible: policy.VisiblePosts, status: PostStatus | None) -> list[bool]:
+    """Return whether co-authored posts are public, for each list of an author in the index of co-authorships."""
     if status is not None:
-        return posts.filter(policy.build_visibility_within_status(actor, status)).in_status(status)
-    return cast("PostQuerySet", filter_by_union(posts, policy.split_visible_posts(actor)))
+        return [status is PostStatus.PUBLISHED]
+    return [True] if visible.condition == policy.PUBLIC_POSTS else [True, False]
 
 
-def select_newest_visible_posts(posts: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> QuerySet[Post]:
-    return filter_visible_posts(posts, actor, status=status).newest_first()
+def build_author_condition(author: Any) -> Q:
+    """Return the condition on the posts by an author, alone or with others; no condition without one."""
+    return Q() if author is None else Q(author=author) | Q(IsInArray(author, F("coauthor_ids")))
+
+
+def select_newest_posts_of_author(_: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> QuerySet[Post]:
+    return select_visible_posts_of(OuterRef("pk"), actor, status=status).newest_first()
+
+
+def select_posts_of_author(_: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> QuerySet[Post]:
+    return select_visible_posts_of(OuterRef("pk"), actor, status=status)
 
 
 def build_visible_email(actor: Actor) -> Expression:
@@ -114,6 +165,7 @@ POST = Projection(
         "bodyHtml": Computed(build_body_html),
         "status": "status",
         "author": ToOne("author"),
+        "coauthors": Listed("coauthor_ids"),
         "comments": ToMany("comments", select_oldest_visible_comments),
         "commentsConnection": Connection("comments", filter_visible_comments),
         "commentCount": Count("comments", policy.VISIBLE_COMMENTS),
@@ -135,8 +187,8 @@ AUTHOR = Projection(
         "bio": "bio",
         "avatarUrl": "avatar_url",
         "email": Computed(build_visible_email),
-        "posts": ToMany("posts", select_newest_visible_posts),
-        "postsConnection": Connection("posts", filter_visible_posts),
+        "posts": ToMany("posts", select_newest_posts_of_author),
+        "postsConnection": Connection("posts", select_posts_of_author, key=BYLINE),
     },
 )
 

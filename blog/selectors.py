@@ -11,9 +11,9 @@ import msgspec
 from django.db.models import Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from blog import projections
 from blog.models import MAX_TAG, Author, Comment, CommentState, ImportJob, Post, PostQuerySet, PostStatus
 from blog.models.slugs import SLUG, OldSlug
-from blog.projections import filter_visible_posts
 from blog.search.query import RELEVANCE, find_posts, parse_search
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
@@ -109,10 +109,8 @@ def find_present_slug(actor: Actor, slug: str) -> str | None:
 def select_posts(actor: Actor, criteria: PostCriteria, after: Position | None = None) -> Rows[Post]:
     """Return the posts that meet the criteria, from after a position: newest first, or a search by relevance."""
     values = {**criteria._asdict(), "after": after and after.value, "after_pk": after and after.id}
-    if values["search"] is not None:
-        return select_found_posts(actor, **values)
-    del values["search"]
-    return select_visible_posts(actor, **values)
+    text = values.pop("search")
+    return select_visible_posts(actor, **values) if text is None else select_found_posts(actor, search=text, **values)
 
 
 def select_newest_posts(actor: Actor, *, status: str | None = None, limit: int | None = None) -> Rows[Post]:
@@ -128,12 +126,13 @@ def select_visible_posts(
     tag: str | None,
     after: str | None,
     after_pk: int | None,
+    author: int | None,
     **criteria: Any,
 ) -> QuerySet[Post]:
     conditions = build_post_conditions(criteria)
     if tag is not None:
-        conditions["tags__contains"] = [tag]
-    posts = filter_visible_posts(Post.objects.all(), actor, status=status).filter(**conditions)
+        conditions &= Q(tags__contains=[tag])
+    posts = projections.select_visible_posts(actor, status=status, author=author).filter(conditions)
     return posts.filter(build_after_condition(NEWEST_FIRST, after, after_pk)).newest_first()
 
 
@@ -146,15 +145,16 @@ def select_found_posts(
     tag: str | None,
     after: float | None,
     after_pk: int | None,
+    author: int | None,
     **criteria: Any,
 ) -> QuerySet[Post]:
-    conditions = build_post_conditions(criteria)
+    conditions = build_post_conditions(criteria) & projections.build_author_condition(author)
     posts = find_posts(actor, search, status=status, tag=tag, conditions=conditions)
     return posts.filter(build_after_condition(RELEVANCE, after, after_pk)).order_by(*RELEVANCE.terms())
 
 
-def build_post_conditions(criteria: Mapping[str, Any]) -> dict[str, Any]:
-    return {LOOKUPS[name]: value for name, value in criteria.items() if value is not None}
+def build_post_conditions(criteria: Mapping[str, Any]) -> Q:
+    return Q(**{LOOKUPS[name]: value for name, value in criteria.items() if value is not None})
 
 
 def build_after_condition(order: Ordering, value: str | float | None, pk: int | None) -> Q:

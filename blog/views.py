@@ -23,6 +23,7 @@ class NewPost(Body):
     excerpt: str | None = None
     description: str | None = None
     author_id: str | None = None
+    coauthor_ids: list[str] | None = None
     tags: list[str] | None = None
     status: PostStatus | None = None
     publish_at: Moment | None = None
@@ -36,6 +37,7 @@ class PostChanges(Body):
     excerpt: str | UnsetType | None = UNSET
     description: str | UnsetType | None = UNSET
     author_id: str | UnsetType | None = UNSET
+    coauthor_ids: list[str] | UnsetType | None = UNSET
     tags: list[str] | UnsetType | None = UNSET
     status: PostStatus | UnsetType | None = UNSET
     publish_at: Moment | UnsetType | None = UNSET

@@ -11,7 +11,7 @@ class Form(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.values: dict[str, str] = {}
+        self.values: dict[str, Any] = {}
         self.open: str | None = None
         self.feed(page)
 
@@ -24,9 +24,11 @@ class Form(HTMLParser):
             self.values[name] = given.get("value") or "on"
         elif tag in ("textarea", "select"):
             self.open = name
-            self.values[name] = ""
+            self.values[name] = [] if "multiple" in given else ""
         elif tag == "option" and self.open and "selected" in given:
-            self.values[self.open] = given.get("value") or ""
+            value = given.get("value") or ""
+            several = self.values[self.open]
+            self.values[self.open] = [*several, value] if isinstance(several, list) else value
 
     def handle_data(self, data: str) -> None:
         if self.open and self.lasttag == "textarea":
@@ -40,12 +42,12 @@ class Form(HTMLParser):
             self.open = None
 
 
-def read_form(page: str) -> dict[str, str]:
-    """Return the values of the forms of a page, by the names of their fields."""
+def read_form(page: str) -> dict[str, Any]:
+    """Return the values of the forms of a page, by the names of their fields: lists of those with several values."""
     return Form(page).values
 
 
-def submit_form(client: Client, url: str, **edits: str) -> Any:
+def submit_form(client: Client, url: str, **edits: Any) -> Any:
     """Get the form at a URL and submit it with the edits."""
     return client.post(url, {**read_form(client.get(url).text), **edits})
 

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from blog import services
+from blog.files.authors import get_or_create_coauthor_ids
 from blog.files.syntax import Table, decode_value
 from blog.models import CONTENT_FIELDS, SLUG, Post, PostSource
 
@@ -21,9 +22,11 @@ CANONICAL_URL = next(field for field in CONTENT_FIELDS if field.name == "canonic
 
 def read_addresses(post: Post) -> services.Addresses:
     """Return what the file states from which a post was imported; nothing for a post that was written here."""
-    source = PostSource.objects.filter(post=post).only("front_matter").first()
-    meta = {} if source is None else decode_value(source.front_matter)
-    return services.Addresses(read_slug(meta), read_canonical_url(meta), read_old_slugs(meta))
+    source = PostSource.objects.filter(post=post).only("front_matter", "authors").first()
+    if source is None:
+        return services.Addresses()
+    meta, coauthor_ids = decode_value(source.front_matter), get_or_create_coauthor_ids(post, source.authors)
+    return services.Addresses(read_slug(meta), read_canonical_url(meta), read_old_slugs(meta), coauthor_ids)
 
 
 def read_slug(meta: Table) -> str | None:

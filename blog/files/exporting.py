@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import OuterRef, QuerySet
+from django.db.models import F, OuterRef, QuerySet
 
 from blog.files.addresses import add_old_slugs, refresh_addresses
+from blog.files.authors import get_author_names
 from blog.files.front_matter import (
     AUTHOR_KEYS,
     CATEGORY_KEYS,
     KEYS,
     NESTED_TABLES,
-    NO_AUTHOR,
     RELEASE_KEYS,
     TAG_KEYS,
     UPDATED_KEYS,
@@ -26,9 +26,10 @@ from blog.files.front_matter import (
 )
 from blog.files.summaries import refresh_summaries
 from blog.files.syntax import Table, decode_value, dump_front_matter
-from blog.models import CONTENT, CONTENT_FIELDS, SUMMARIES, Kind, OldSlug, Post, PostStatus
+from blog.models import CONTENT, CONTENT_FIELDS, SUMMARIES, Author, Kind, OldSlug, Post, PostStatus
 from contentapi.core import policy
 from contentapi.core.identity import Actor
+from contentapi.db.arrays import ArrayPosition, IsInArray
 
 AT_ONCE = 500  # number of posts in memory
 
@@ -36,7 +37,11 @@ AT_ONCE = 500  # number of posts in memory
 def list_posts_to_export(actor: Actor) -> QuerySet[Post]:
     """Return the posts that the actor may see, oldest first, with their authors, sources and old slugs."""
     slugs = OldSlug.objects.filter(post_id=OuterRef("pk")).order_by("slug").values("slug")
-    posts = Post.objects.filter(policy.visible_posts(actor)).annotate(old_slugs=ArraySubquery(slugs))
+    coauthors = Author.objects.filter(IsInArray(F("pk"), OuterRef("coauthor_ids")))
+    coauthors = coauthors.annotate(place=ArrayPosition(OuterRef("coauthor_ids"), F("pk"))).order_by("place")
+    posts = Post.objects.filter(policy.visible_posts(actor)).annotate(
+        old_slugs=ArraySubquery(slugs), coauthor_names=ArraySubquery(coauthors.values("name"))
+    )
     return posts.select_related("author", "source").order_by("id")
 
 
@@ -70,14 +75,6 @@ def get_other_front_matter(post: Post) -> Table:
     other = collect_other_keys(stored) | {key: stored[key] for key in SUMMARIES if key in stored}
     authors = get_author_names(post)
     return other if list(authors) == source.authors else replace_authors(other, authors)
-
-
-def get_author_names(post: Post) -> tuple[str, ...]:
-    """Return the imported names if the first is still that of the post's author, else only the author's name."""
-    source = getattr(post, "source", None)
-    if source and (source.authors[:1] or [NO_AUTHOR]) == [post.author.name]:
-        return tuple(source.authors)
-    return (post.author.name,)
 
 
 def serialize_post(post: MarkdownPost) -> bytes:

@@ -44,7 +44,6 @@ TAG_KEYS = ("tags", "tag")
 CATEGORY_KEYS = ("categories", "category")
 NESTED_TABLES = ("taxonomies", "extra")  # in which Zola has authors and tags too
 DRAFT_FOLDER = "_drafts"
-NO_AUTHOR = "Unknown author"  # the name of the author of files without one
 
 
 @dataclass(frozen=True)

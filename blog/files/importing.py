@@ -16,12 +16,13 @@ from django.utils import timezone
 from blog import services
 from blog.files import front_matter
 from blog.files.addresses import read_old_slugs
-from blog.files.front_matter import NO_AUTHOR, MarkdownPost
+from blog.files.authors import NO_AUTHOR, get_or_create_authors
+from blog.files.front_matter import MarkdownPost
 from blog.files.image_links import list_missing_images
 from blog.files.limited_parsing import LimitedParser
 from blog.files.reading import MarkdownFile, ReadFile, may_be_post, read_files
 from blog.files.syntax import InvalidFile, encode_values
-from blog.models import MAX_NAME, MAX_TAGS, Author, Post, PostSource, PostStatus
+from blog.models import MAX_TAGS, Post, PostSource, PostStatus
 from contentapi.core import policy
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
@@ -115,10 +116,10 @@ def import_file(
 def save_read_file(actor: Actor, read: ReadFile, status: str, *, dry_run: bool) -> FileReport:
     """Create or update the post of a file. An unchanged file does not change its post. Raises `InvalidFile`.
 
-    A state in the file overrides `status`. The first author becomes the post's author; its `PostSource` stores all
-    names, and the front matter that has no field. A changed file overwrites edits that were made in this service. It
-    overwrites the status and the time of publication only if it has other ones than at its last import. A date in the
-    future is a time of publication; the post is created and changed now.
+    A state in the file overrides `status`. The first author becomes the post's author, the others co-authors; its
+    `PostSource` stores all names, and the front matter that has no field. A changed file overwrites edits that were
+    made in this service. It overwrites the status and the time of publication only if it has other ones than at its
+    last import. A date in the future is a time of publication; the post is created and changed now.
     """
     require_import_permission(actor)
     if read.reason:
@@ -204,12 +205,7 @@ def apply_content(post: Post, parsed: MarkdownPost) -> None:
         raise InvalidFile(f"{error.message}{note}") from None
     for name, value in values.items():
         setattr(post, name, value)
-    post.author = get_or_create_author(parsed.authors[0] if parsed.authors else NO_AUTHOR)
+    post.author, *coauthors = get_or_create_authors(parsed.authors or [NO_AUTHOR])
+    post.coauthor_ids = [coauthor.pk for coauthor in coauthors]
+    post.coauthor_names = [coauthor.name for coauthor in coauthors]  # type: ignore[attr-defined]  # also of a dry run
     post.created_at = parsed.date or post.created_at
-
-
-def get_or_create_author(name: str) -> Author:
-    """Return the oldest author with this name. Create an author if there is none."""
-    if len(name) > MAX_NAME:
-        raise InvalidFile(f"the author's name has {len(name)} characters; at most {MAX_NAME}")
-    return Author.objects.filter(name=name).order_by("pk").first() or Author.objects.create(name=name)

@@ -18,6 +18,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from blog.files import archives, importing, jobs, reading, undoing
+from blog.files.authors import list_author_names
 from blog.files.importing import FileReport, ImportOutcome
 from blog.files.limited_parsing import LimitedParser
 from blog.files.reading import ReadFile
@@ -256,7 +257,7 @@ def describe_post(report: FileReport) -> dict[str, Any] | None:
     return {
         "title": post.title,
         "date": post.created_at.isoformat(),
-        "author": post.author.name,
+        "author": ", ".join(list_author_names(post)),
         "tags": list(post.tags),
         "status": str(post.status),
         "publishAt": post.publish_at and post.publish_at.isoformat(),

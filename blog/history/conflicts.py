@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from blog.history import versions
 from blog.history.differences import DifferenceLine, compare_texts
-from blog.history.merging import MergedText, merge_tags, merge_texts, merge_values
+from blog.history.merging import MergedText, merge_lists, merge_texts, merge_values
 from blog.history.versions import FieldChange, Version
 from blog.models import CONTENT_FIELDS, Kind
 from contentapi.core.errors import NotFound
@@ -50,16 +50,17 @@ def read_conflict(*, actor: Actor, post_id: str, opened: int | None) -> EditConf
 
 
 def merge_post(conflict: EditConflict, mine: Mapping[str, Any], *, their_name: str) -> MergedPost:
-    """Merge my content with the present one. Without a common version, mine is the result."""
+    """Merge my content and co-authors with the present ones. Without a common version, mine is the result."""
     theirs = conflict.present.values
     base = conflict.opened.values if conflict.opened else theirs
     body = merge_texts(base["body"], mine["body"], theirs["body"], their_name=their_name)
-    values: dict[str, Any] = {"body": body.text}
+    authors = base["coauthor_ids"], mine.get("coauthor_ids", base["coauthor_ids"]), theirs["coauthor_ids"]
+    values: dict[str, Any] = {"body": body.text, "coauthor_ids": merge_lists(*authors)}
     disputed = []
     for name, kind, label, *_ in CONTENT_FIELDS:
         versions_of_field = base[name], mine[name], theirs[name]
         if kind == Kind.WORDS:
-            values[name] = merge_tags(*versions_of_field)
+            values[name] = merge_lists(*versions_of_field)
         elif kind != Kind.MARKDOWN:
             values[name] = merge_values(*versions_of_field)
             if len(set(versions_of_field)) == 3:

@@ -106,7 +106,12 @@ def merge_values(base: T, mine: T, theirs: T) -> T:
     return theirs if mine == base else mine
 
 
-def merge_tags(base: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) -> list[str]:
-    """Return the tags of the other editor, without those that I removed, and with those that I added."""
-    kept = [tag for tag in theirs if tag in mine or tag not in base]
-    return kept + [tag for tag in mine if tag not in base and tag not in theirs]
+def merge_lists(base: Sequence[T], mine: Sequence[T], theirs: Sequence[T]) -> list[T]:
+    """Return the items of the other editor, without those that I removed, and with those that I added.
+
+    If the other editor changed nothing, my order is kept.
+    """
+    if theirs == base:
+        return list(mine)
+    kept = [item for item in theirs if item in mine or item not in base]
+    return kept + [item for item in mine if item not in base and item not in theirs]

@@ -91,7 +91,8 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     """Restore a deleted post with its id, its state, its source and the comments that were deleted with it.
 
     It gets a new version, and another slug if its own is taken. A post that was scheduled for a time in the past
-    becomes a draft. Raises `NotFound`, and `Conflict` if the author was deleted.
+    becomes a draft. Co-authors who were deleted are left out. Raises `NotFound`, and `Conflict` if the author was
+    deleted.
     """
     policy.require_credential(actor, "restore posts")
     found = select_deleted_posts(actor).filter(id=parse_id(post_id)).select_for_update(of=("self",))
@@ -107,6 +108,7 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
         post.status, post.publish_at = PostStatus.DRAFT, None
     may_transition = policy.may_transition_posts_of(actor, author.user_id, PostStatus.DRAFT, post.status)
     policy.require_permission(actor, may_transition, f"restore this {post.status} post")
+    post.coauthor_ids = [coauthor.pk for coauthor in Author.objects.in_order_of(last.coauthor_ids)]
     post.version, post.updated_at = last.version + 1, timezone.now()
     post.created_at = min(post.created_at, post.updated_at)  # earlier imports stored dates in the future
     services.attribute_change(post, actor)

@@ -5,7 +5,7 @@ deletion; the present version is the row of the post. So the history has every v
 how.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -27,9 +27,10 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 
 PAGE = 50  # versions, and deleted posts, of a page
-COMPARED = [name for name in VERSIONED if name not in ("body", "author")]  # as values; see `Comparison`
+COMPARED = [name for name in VERSIONED if name not in ("body", "author", "coauthor_ids")]  # as values; see `Comparison`
+DELETED_AUTHOR = "a deleted author"
 EVENT_COLUMNS = ["pgh_label", "pgh_created_at", "pgh_context"]
-COLUMNS = [*COMPARED, "author_id", "updated_at", "version", "changed_at", "changed_by", "changed_with"]
+COLUMNS = [*COMPARED, "author_id", "coauthor_ids", "updated_at", "version", "changed_at", "changed_by", "changed_with"]
 
 
 class Change(NamedTuple):
@@ -157,18 +158,29 @@ def compare_versions(*, actor: Actor, post_id: str, old: int, new: int) -> Compa
         for name in COMPARED
         if before.values[name] != after.values[name]
     ]
-    if before.values["author_id"] != after.values["author_id"]:
-        authors = dict(Author.objects.filter(pk__in=[row["author_id"] for row in rows]).values_list("pk", "name"))
-        fields.append(FieldChange("author", *(authors.get(row["author_id"], "a deleted author") for row in rows)))
+    fields += compare_authors(*rows)
     return Comparison(before, after, fields, compare_texts(before.values["body"], after.values["body"]))
+
+
+def compare_authors(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldChange]:
+    """Yield the changes of the author and of the co-authors, by their names."""
+    if all(before[name] == after[name] for name in ("author_id", "coauthor_ids")):
+        return
+    ids = {row["author_id"] for row in (before, after)}.union(before["coauthor_ids"], after["coauthor_ids"])
+    names = dict(Author.objects.filter(pk__in=ids).values_list("pk", "name"))
+    listed = [[names.get(pk, DELETED_AUTHOR) for pk in row["coauthor_ids"]] for row in (before, after)]
+    if before["author_id"] != after["author_id"]:
+        yield FieldChange("author", *(names.get(row["author_id"], DELETED_AUTHOR) for row in (before, after)))
+    if before["coauthor_ids"] != after["coauthor_ids"]:
+        yield FieldChange("coauthor_ids", *listed)
 
 
 @transaction.atomic
 def restore_version(*, actor: Actor, post_id: str, number: int, expected_version: ExpectedVersion = None) -> Post:
     """Write the content of an earlier version as a new version. Raises `NotFound`, `Conflict`.
 
-    The state, the author and the times stay, and so does the slug if the version has none, or one that another post has
-    now. If the texts are equal, nothing changes.
+    The state, the authors and the times stay, and so does the slug if the version has none, or one that another post
+    has now. If the texts are equal, nothing changes.
     """
     version = read_version(actor=actor, post_id=post_id, number=number)
     changes = {name: version.values[name] for name in CONTENT}

@@ -1,6 +1,7 @@
 """Models of the blog, and the fields of a post's content."""
 
 from blog.models.authors import MAX_NAME, Author
+from blog.models.coauthors import MAX_COAUTHORS, Coauthorship
 from blog.models.comments import Comment, CommentQuerySet, CommentState
 from blog.models.history import DeletedComment, DeletedPostSource, PostVersion
 from blog.models.imports import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource

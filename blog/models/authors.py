@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import pgtrigger
 from django.conf import settings
@@ -24,6 +25,13 @@ def build_search_trigger(column: str, watched: Sequence[str]) -> pgtrigger.Trigg
     )
 
 
+class AuthorQuerySet(models.QuerySet["Author"]):
+    def in_order_of(self, ids: Sequence[int]) -> list[Author]:
+        """Return those of the authors that exist, in the order of their ids in the list."""
+        found = self.in_bulk(list(ids)) if ids else {}
+        return [found[pk] for pk in ids if pk in found]
+
+
 class Author(models.Model):
     """The author of posts and comments: the public profile of a user, or an author without a user."""
 
@@ -40,6 +48,8 @@ class Author(models.Model):
     avatar_url = models.URLField(blank=True, max_length=2000)
     email = models.EmailField(blank=True, help_text="Shown to editors and to the author only.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[models.Manager[Author]] = AuthorQuerySet.as_manager()
 
     class Meta:
         constraints = [models.CheckConstraint(condition=~Q(name=""), name="blog_author_name_present")]

@@ -16,6 +16,7 @@ from django.db.models.lookups import Exact, LessThanOrEqual
 from django.utils import timezone
 
 from blog.models.authors import Author, build_search_trigger
+from blog.models.coauthors import LIST_COAUTHORS, LIST_COAUTHORS_AGAIN, UNLIST_COAUTHORS, build_coauthor_ids
 from blog.models.slugs import KEEP_OLD_SLUG, MAX_SLUG, UniqueIndex
 from blog.rendering import RENDERER
 from contentapi.db.ids import SharedIdField
@@ -88,7 +89,7 @@ SUMMARIES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.SUMMAR
 OPTIONAL = [*ADDRESSES, *SUMMARIES]
 SEARCHED = [field.name for field in CONTENT_FIELDS if field.weight]
 # The fields of which a change is a new version of a post.
-VERSIONED = [*CONTENT, "status", "publish_at", "published_at", "author", "created_at"]
+VERSIONED = [*CONTENT, "status", "publish_at", "published_at", "author", "coauthor_ids", "created_at"]
 # What `blog.rendering` makes of the text, with the version that it was made of and the number of the renderer
 RENDERED_TEXTS = ["body_html", "default_excerpt", "default_description"]
 RENDERED = [*RENDERED_TEXTS, "rendered_version", "renderer"]
@@ -198,6 +199,7 @@ class Post(models.Model):
     renderer = models.SmallIntegerField(null=True, editable=False)
     status = models.CharField(max_length=10, choices=PostStatus.choices, default=PostStatus.DRAFT)
     author = models.ForeignKey(Author, on_delete=models.PROTECT, related_name="posts", db_index=False)
+    coauthor_ids = build_coauthor_ids()  # in their order; see `Coauthorship`
     tags = ArrayField(models.CharField(max_length=MAX_TAG), default=list, blank=True)
     publish_at = models.DateTimeField(null=True, blank=True, help_text="When a scheduled post will be published.")
     published_at = models.DateTimeField(null=True, blank=True, help_text="When the post first became public.")
@@ -274,11 +276,14 @@ class Post(models.Model):
             models.Index(fields=["id"], condition=Q(slug__isnull=True), name="blog_post_without_slug"),
             models.Index(fields=["id"], condition=IS_UNRENDERED, name="blog_post_unrendered"),
         ]
-        # A creation has no trigger: the worker finds new posts by their ids.
+        # The creation of a post without co-authors calls no trigger: the worker finds new posts by their ids.
         triggers = [
             ATTRIBUTE_TO_DATABASE,
             KEEP_OLD_SLUG,
-            build_search_trigger("post_id", [*SEARCHED, "status", "author_id", "created_at"]),
+            LIST_COAUTHORS,
+            LIST_COAUTHORS_AGAIN,
+            UNLIST_COAUTHORS,
+            build_search_trigger("post_id", [*SEARCHED, "status", "author_id", "coauthor_ids", "created_at"]),
         ]
 
     def __str__(self) -> str:

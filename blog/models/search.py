@@ -5,15 +5,16 @@ from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 
 from blog.models.authors import Author
+from blog.models.coauthors import build_coauthor_ids
 from blog.models.posts import Post
 
 
 class PostSearch(models.Model):
     """What search finds a post by. The worker writes it (`blog.search.indexing`): a new post has none for some seconds.
 
-    Author, status and time are copies that select candidates. They have the names of `Post`, so that the policy applies
-    to them. They can be out of date: a query must compare the post too. Without the constraints of foreign keys, the
-    worker and a deletion never wait for each other.
+    Authors, status and time are copies that select candidates. They have the names of `Post`, so that the policy
+    applies to them. They can be out of date: a query must compare the post too. Without the constraints of foreign
+    keys, the worker and a deletion never wait for each other.
     """
 
     post = models.OneToOneField(
@@ -22,6 +23,7 @@ class PostSearch(models.Model):
     author = models.ForeignKey(
         Author, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
     )
+    coauthor_ids = build_coauthor_ids()
     status = models.CharField(max_length=10)
     created_at = models.DateTimeField()
     language = models.CharField(max_length=63, help_text="The text search configuration of the document.")

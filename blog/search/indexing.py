@@ -37,8 +37,8 @@ def build_text(weight: str, *others: str) -> str:
 
 
 WRITE_DOCUMENTS = f"""
-    INSERT INTO blog_postsearch (post_id, author_id, status, created_at, language, document)
-    SELECT post.id, post.author_id, post.status, post.created_at, %(language)s,
+    INSERT INTO blog_postsearch (post_id, author_id, coauthor_ids, status, created_at, language, document)
+    SELECT post.id, post.author_id, post.coauthor_ids, post.status, post.created_at, %(language)s,
       setweight(stem.a, 'A') || setweight(ts_delete(word.a, tsvector_to_array(stem.a)), 'A')
       || setweight(stem.b, 'B') || setweight(ts_delete(word.b, tsvector_to_array(stem.b)), 'B')
       || setweight(stem.c, 'C') || strip(ts_delete(word.c, tsvector_to_array(stem.c)))
@@ -58,7 +58,8 @@ WRITE_DOCUMENTS = f"""
     ) AS word
     WHERE post.id = ANY(%(posts)s)
     ON CONFLICT (post_id) DO UPDATE SET
-      author_id = excluded.author_id, status = excluded.status, created_at = excluded.created_at,
+      author_id = excluded.author_id, coauthor_ids = excluded.coauthor_ids, status = excluded.status,
+      created_at = excluded.created_at,
       language = excluded.language, document = excluded.document
 """  # noqa: S608 - names of columns
 

@@ -6,7 +6,6 @@ prefix of the stem `public`. It also has a lexeme for each tag as a whole.
 """
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import BigIntegerField, BooleanField, F, FloatField, Func, Q, QuerySet, Subquery, TextField, Value
@@ -121,12 +120,10 @@ class IsIn(Func):
     output_field = BooleanField()
 
 
-def find_posts(
-    actor: Actor, terms: Any, *, status: PostStatus | None, tag: Any, conditions: Mapping[str, Any]
-) -> QuerySet[Post]:
+def find_posts(actor: Actor, terms: Any, *, status: PostStatus | None, tag: Any, conditions: Q) -> QuerySet[Post]:
     """Return the newest posts that match all terms and that the actor may see, up to MAX_MATCHES, with `relevance`.
 
-    The conditions are on `author` and `created_at`. The copies in `PostSearch` select candidates, and the posts decide:
+    The conditions are on authors and `created_at`. The copies in `PostSearch` select candidates, and the posts decide:
 
         SELECT … FROM blog_post INNER JOIN blog_postsearch ON blog_post.id = blog_postsearch.post_id
         WHERE blog_post.status = 'published' AND blog_postsearch.post_id IN (candidates)
@@ -136,8 +133,8 @@ def find_posts(
     visible = policy.visible_posts(actor) if status is None else policy.build_visibility_within_status(actor, status)
     if status is not None:
         visible &= Q(status=TextLiteral(status))
-    posts = Post.objects.filter(visible, **conditions)
-    rows = PostSearch.objects.filter(visible, **conditions)
+    posts = Post.objects.filter(visible, conditions)
+    rows = PostSearch.objects.filter(visible, conditions)
     if tag is not None:
         posts = posts.filter(tags__contains=[tag])
         rows = rows.filter(Matches(F("document"), TagQuery(tag)))

@@ -9,11 +9,12 @@ from django.db import transaction
 from django.db.models import ProtectedError
 
 from blog import selectors
-from blog.models import Author
+from blog.models import Author, Post
 from blog.selectors import AuthorRow
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
 from contentapi.monitoring.audit import Event, record_event
 
 PROFILE = {"name", "bio", "avatar_url"}
@@ -40,6 +41,28 @@ def get_or_create_own_author_id(actor: Actor) -> int:
 def require_author(author_id: str) -> AuthorRow:
     """Return the author with this id. Raises `Invalid`."""
     author = selectors.get_author(author_id)
+    if author is None:
+        raise build_unknown_author_error()
+    return author
+
+
+def resolve_author_id(actor: Actor, author_id: str | None) -> int | None:
+    """Return the id of a new post's author; None is the actor's own author profile.
+
+    If the actor may write posts of all authors, the id is not looked up: the insertion fails for an unknown author.
+    """
+    if author_id is None:
+        return None
+    if policy.may_manage_posts_and_authors(actor):
+        return parse_id(author_id)
+    author = require_author(author_id)
+    policy.require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "write posts of this author")
+    return author.id
+
+
+def find_new_author(actor: Actor, author_id: str) -> Author:
+    """Return the new author of a post. Raises `Invalid`."""
+    author = selectors.find_author(actor, author_id)
     if author is None:
         raise build_unknown_author_error()
     return author
@@ -80,14 +103,18 @@ def save_author(author: Author) -> Author:
 
 @transaction.atomic
 def delete_author(*, actor: Actor, author_id: str) -> str:
-    """Delete an author with their comments. Returns its id. Raises `NotFound`, and `Conflict` if there are posts."""
+    """Delete an author with their comments. Returns its id. Raises `NotFound`, and `Conflict` if there are posts,
+    also those that the author has written with others.
+    """
     policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "delete authors")
     authors = selectors.select_author_by_id(actor, author_id).queryset()
     author = require_found(authors.select_for_update(of=("self",)).first(), "author")
     pk = author.pk
     try:
         author.delete()
-    except ProtectedError:
-        raise Conflict(f"{author.name} has posts. Delete them first.") from None
+    except ProtectedError as error:
+        if any(isinstance(each, Post) for each in error.protected_objects):
+            raise Conflict(f"{author.name} has posts. Delete them first.") from None
+        raise Conflict(f"{author.name} is a co-author of posts. Change their co-authors first.") from None
     record_event(Event.AUTHOR_DELETED, actor, "author", pk)
     return author_id

@@ -1,13 +1,13 @@
 """Insertions of posts, each in one statement if possible."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from django.db import transaction
 
 from blog.models import RENDERED, SUMMARIES, Author, OldSlug, Post, PostStatus
-from blog.services import slugs
+from blog.services import coauthors, slugs
 from blog.services.authors import build_unknown_author_error, get_or_create_own_author_id, require_author
 from contentapi.core.identity import Actor
 from contentapi.projection import PreparedInsert
@@ -15,10 +15,19 @@ from contentapi.projection import PreparedInsert
 POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug)
 OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
 # Most new posts are drafts that have none of these. Each value takes time, also null.
-RARE = ("canonical_url", *SUMMARIES, "publish_at", "published_at")
+RARE = ("coauthor_ids", "canonical_url", *SUMMARIES, "publish_at", "published_at")
 UNUSED = (*RARE, *RENDERED)
 DRAFTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug, without=UNUSED)
 OWN_DRAFTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug, without=UNUSED)
+
+
+@transaction.atomic
+def insert_joint_post(
+    actor: Actor, author_id: int | None, coauthor_ids: Sequence[str], values: Mapping[str, Any]
+) -> Post:
+    """Insert a post with co-authors, of whom the author must not be one. Raises `Invalid` and `Conflict`."""
+    author = get_or_create_own_author_id(actor) if author_id is None else author_id
+    return insert_post(actor, author, {**values, "coauthor_ids": coauthors.validate_coauthors(coauthor_ids, author)})
 
 
 def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
@@ -69,8 +78,8 @@ def insert_own_post(actor: Actor, values: Mapping[str, Any]) -> Post:
 def insert_row(values: Mapping[str, Any], **others: Any) -> Post:
     """Insert a row by the shortest statement for its values. Raises `Author.DoesNotExist`."""
     row, is_own = {**values, **others}, "user_id" in others
-    if row["status"] != PostStatus.DRAFT or row["canonical_url"] or row["excerpt"] or row["description"]:
+    if row["status"] != PostStatus.DRAFT or any(row.get(name) for name in RARE):
         return (OWN_POSTS if is_own else POSTS).create(**row)
     for name in RARE:
-        del row[name]
+        row.pop(name, None)
     return (OWN_DRAFTS if is_own else DRAFTS).create(**row)

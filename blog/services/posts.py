@@ -1,6 +1,6 @@
 """Writes of posts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import partial
@@ -11,9 +11,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from blog import selectors
-from blog.models import CONTENT, RENDERED_TEXTS, Author, Post, PostStatus
-from blog.services import insertions, renderings, slugs
-from blog.services.authors import build_unknown_author_error, require_author
+from blog.models import CONTENT, RENDERED_TEXTS, Post, PostStatus
+from blog.services import coauthors, insertions, renderings, slugs
+from blog.services.authors import resolve_author_id
 from blog.services.validation import (
     require_no_null,
     validate_post,
@@ -25,7 +25,6 @@ from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import parse_id
 from contentapi.monitoring.audit import Event, record_event
 from contentapi.monitoring.figures import FIGURES
 
@@ -41,11 +40,13 @@ def create_post(
     *,
     actor: Actor,
     author_id: str | None = None,
+    coauthor_ids: Sequence[str] | None = None,
     status: str | None = None,
     publish_at: datetime | None = None,
     **content: Any,
 ) -> Post:
-    """Create a post with the fields `CONTENT_FIELDS`. None is the default: the actor's own author profile, a draft.
+    """Create a post with the fields `CONTENT_FIELDS`. None is the default: the actor's own author profile, no
+    co-authors, a draft.
 
     Raises `Invalid`, and `Conflict` for the status archived.
     """
@@ -54,6 +55,8 @@ def create_post(
     policy.require_permission(
         actor, policy.may_transition_posts(actor, PostStatus.DRAFT, status), f"make posts {status}"
     )
+    if coauthor_ids:
+        coauthors.require_author_permissions(actor, {"coauthor_ids": coauthor_ids})
     author = resolve_author_id(actor, author_id)
     values = validate_post(content)
     validate_transition(PostStatus.DRAFT, status, publish_at)
@@ -63,7 +66,10 @@ def create_post(
     values |= {"updated_at": now, "changed_at": now, "changed_by": actor.user_id, "changed_with": actor.origin}
     if status == PostStatus.PUBLISHED:
         values |= renderings.build_rendering(values["body"], values["excerpt"], version=1)
-    post = insertions.insert_post(actor, author, values)
+    if coauthor_ids:
+        post = insertions.insert_joint_post(actor, author, coauthor_ids, values)
+    else:
+        post = insertions.insert_post(actor, author, values)
     if status != PostStatus.DRAFT:
         record_post_transition(actor, post.pk, "new", status)
     return post
@@ -88,9 +94,9 @@ def edit_post(
 ) -> Post:
     """Change the content and the status of a post together.
 
-    `changes` may have fields of the content, status, publish_at and, from an editor, published_at and author_id. A
-    change to the present value has no effect; if nothing changes, the version stays. Raises `NotFound`, `Invalid`, and
-    `Conflict` for another version, a slug that is taken, or a transition that is not in `TRANSITIONS`.
+    `changes` may have fields of the content, status, publish_at and, from an editor, published_at, author_id and
+    coauthor_ids. A change to the present value has no effect; if nothing changes, the version stays. Raises `NotFound`,
+    `Invalid`, and `Conflict` for another version, a slug that is taken, or a transition that is not in `TRANSITIONS`.
     """
     state = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
     content = {name: value for name, value in changes.items() if name in CONTENT}
@@ -105,16 +111,14 @@ def edit_post(
         policy.require_permission(
             actor, policy.may_manage_publication(actor), "change the time at which a post became public"
         )
-    if "author_id" in changes:
-        policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "change the author of a post")
+    coauthors.require_author_permissions(actor, changes)
     require_version("post", post.version, expected_version)
     require_no_null(changes)
     values: dict[str, Any] = {}
     if content:
         values = validate_post({name: getattr(post, name) for name in CONTENT} | content)
         values["slug"] = choose_slug(post, content, values["title"])
-    if "author_id" in changes:
-        values["author"] = find_new_author(actor, changes["author_id"])
+    values |= coauthors.validate_author_changes(actor, post, changes)
     if state:
         publish_at = state.get("publish_at", post.publish_at if status == post.status else None)
         values |= build_state_changes(post, status, publish_at)
@@ -134,14 +138,6 @@ def choose_slug(post: Post, changes: Mapping[str, Any], title: str) -> str | Non
     if "slug" not in changes and (title == post.title or post.published_at or not slugs.follows_title(post)):
         return post.slug
     return slugs.find_free_slug(slugs.make_slug(title) or f"post-{post.pk}", post.pk)
-
-
-def find_new_author(actor: Actor, author_id: str) -> Author:
-    """Return the new author of a post. Raises `Invalid`."""
-    author = selectors.find_author(actor, author_id)
-    if author is None:
-        raise build_unknown_author_error()
-    return author
 
 
 def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
@@ -226,17 +222,3 @@ def save_changes(actor: Actor, post: Post, values: Mapping[str, Any], *, is_slug
 def attribute_change(post: Post, actor: Actor) -> None:
     """State who makes the new version of a post, when and with which credential. The caller saves the post."""
     post.changed_at, post.changed_by, post.changed_with = timezone.now(), actor.user_id, actor.origin
-
-
-def resolve_author_id(actor: Actor, author_id: str | None) -> int | None:
-    """Return the id of a new post's author; None is the actor's own author profile.
-
-    If the actor may write posts of all authors, the id is not looked up: the insertion fails for an unknown author.
-    """
-    if author_id is None:
-        return None
-    if policy.may_manage_posts_and_authors(actor):
-        return parse_id(author_id)
-    author = require_author(author_id)
-    policy.require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "write posts of this author")
-    return author.id

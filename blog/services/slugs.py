@@ -46,11 +46,12 @@ POSTS_AT_ONCE = 100  # posts without a slug that are read at once
 
 
 class Addresses(NamedTuple):
-    """What a file states about the addresses of its post."""
+    """What a file states about the addresses of its post, and the co-authors that it names."""
 
     slug: str | None = None
     canonical_url: str | None = None
     old_slugs: Sequence[str] = ()
+    coauthor_ids: Sequence[int] = ()
 
 
 NO_ADDRESSES = Addresses()
@@ -157,16 +158,18 @@ def keep_old_slugs(post: Post, slugs: Sequence[str]) -> None:
 
 @transaction.atomic
 def give_first_slug(post: Post, addresses: Addresses = NO_ADDRESSES) -> None:
-    """Give a slug to a post that was created without one, and what else its file states about its addresses.
+    """Give a slug to a post that was created without one, and what else its file states.
 
     That is no change of the post, nor of its history.
     """
+    coauthor_ids = post.coauthor_ids or list(addresses.coauthor_ids)
     canonical_url = post.canonical_url or addresses.canonical_url
     while post.slug is None:  # until no other transaction takes the slug at the same moment
         slug = find_free_slug(addresses.slug or make_base(post), post.pk)
         with suppress(Conflict), refuse_taken_slug(slug):
-            Post.objects.filter(pk=post.pk).update(slug=slug, canonical_url=canonical_url)
-            PostVersion.objects.filter(id=post.pk, slug=None).update(slug=slug)
+            values = {"canonical_url": canonical_url, "coauthor_ids": coauthor_ids}
+            Post.objects.filter(pk=post.pk).update(slug=slug, **values)
+            PostVersion.objects.filter(id=post.pk, slug=None).update(slug=slug, coauthor_ids=coauthor_ids)
             post.slug, post.canonical_url = slug, canonical_url
     keep_old_slugs(post, addresses.old_slugs)
 
@@ -184,7 +187,7 @@ def give_first_slugs(stop: Event, read_addresses: Callable[[Post], Addresses]) -
                 return given
             with transaction.atomic():
                 rows = Post.objects.filter(pk=last, slug=None).select_for_update(skip_locked=True)
-                if (post := rows.only("title", "slug", "canonical_url").first()) is not None:
+                if (post := rows.only("title", "slug", "canonical_url", "coauthor_ids", "author").first()) is not None:
                     give_first_slug(post, read_addresses(post))
                     given += 1
     return given

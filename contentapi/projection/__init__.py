@@ -16,19 +16,21 @@ from contentapi.projection.nodes import NodeQuery, NodeType
 from contentapi.projection.ordering import NEWEST_FIRST, OLDEST_FIRST, Ordering
 from contentapi.projection.prepared_query import PreparedQuery
 from contentapi.projection.querysets import Rows, parametrised
-from contentapi.projection.related_rows import Count, ToMany
+from contentapi.projection.related_rows import Count, Listed, ToMany
 from contentapi.projection.sdl import ProjectionError, SdlField
-from contentapi.projection.unions import filter_by_union
+from contentapi.projection.unions import Branch, UnionColumn, filter_by_union
 
 __all__ = [
     "NEWEST_FIRST",
     "OLDEST_FIRST",
     "PAGE_INFO",
+    "Branch",
     "Computed",
     "Connection",
     "ConnectionQuery",
     "ConnectionType",
     "Count",
+    "Listed",
     "NodeQuery",
     "NodeType",
     "Ordering",
@@ -43,6 +45,7 @@ __all__ = [
     "SdlField",
     "ToMany",
     "ToOne",
+    "UnionColumn",
     "build_ordered_connection",
     "filter_by_union",
     "parametrised",

@@ -84,8 +84,9 @@ class Connection(ProjectedField):
 
     `rows(queryset, actor, **arguments)` filters the related rows, as that of `ToMany` does. Its arguments are those of
     the SDL that not all connections have; cursors are valid for the same arguments only. The SDL has the default order.
-    `require(actor)` raises an `ApiError` if the actor may not list the rows. It is called when a statement is compiled,
-    so it may depend on the actor's role, scopes and kind of credential only.
+    `key` is the key of the parent as an expression over the related rows; by default the foreign key. `require(actor)`
+    raises an `ApiError` if the actor may not list the rows. It is called when a statement is compiled, so it may depend
+    on the actor's role, scopes and kind of credential only.
     """
 
     def __init__(
@@ -93,16 +94,18 @@ class Connection(ProjectedField):
         relation: str,
         rows: SelectRelated = select_every_row,
         *,
+        key: Term | None = None,
         require: Callable[[Actor], None] = lambda _: None,
     ) -> None:
         self.relation = relation
         self.rows = rows
+        self.key = key
         self.require = require
         self.names = list_arguments(rows)
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         self.related = build_related_rows(model, self.relation)
-        self.key = get_model_field(model, self.relation).field
+        self.parent_of_row = self.key or F(get_model_field(model, self.relation).field.attname)
         if not isinstance(sdl.projection, ConnectionType) or sdl.projection.model is not self.related.model:
             raise ProjectionError(
                 f"the SDL has {sdl.type_name}, which is not a connection of {self.related.model.__name__}"
@@ -137,7 +140,7 @@ class Connection(ProjectedField):
             compilation,
             lambda inputs: read(inputs).window,
             parent=F("pk"),
-            parent_of_row=F(self.key.attname),
+            parent_of_row=self.parent_of_row,
         )
         connection = compiler.compile(selected.selection)
         if arguments.parent is None:

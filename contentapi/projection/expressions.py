@@ -53,24 +53,25 @@ class JsonObject(Subquery):
 
 
 class JsonArray(Subquery):
-    """The first rows of a query as a JSON array of objects, in the order of the query.
+    """The rows of a query, the first ones if there is a limit, as a JSON array of objects, in the order of the query.
 
     array_to_json(ARRAY(SELECT row_to_json(r.*) FROM (SELECT … ORDER BY … LIMIT $1) AS r("body")))
     """
 
-    template = "array_to_json(ARRAY(SELECT %(object)s FROM (%(subquery)s LIMIT %%s) AS r(%(columns)s)))"
+    template = "array_to_json(ARRAY(SELECT %(object)s FROM (%(subquery)s%(limited)s) AS r(%(columns)s)))"
 
-    def __init__(self, queryset: QuerySet[Model, Any], keys: Sequence[str], limit: Parameter) -> None:
+    def __init__(self, queryset: QuerySet[Model, Any], keys: Sequence[str], limit: Parameter | None = None) -> None:
         object_sql, columns = build_json_object_sql(keys)
-        super().__init__(queryset, output_field=JSONField(), object=object_sql, columns=columns)
-        self.limit = limit
+        limited = "" if limit is None else " LIMIT %s"
+        super().__init__(queryset, output_field=JSONField(), object=object_sql, columns=columns, limited=limited)
+        self.limits = () if limit is None else (limit,)
 
     def as_sql(self, compiler: SQLCompiler, connection: Any, *_: Any, **__: Any) -> tuple[str, tuple[Any, ...]]:
         try:
             sql, parameters = super().as_sql(compiler, connection)
         except EmptyResultSet:
             return "'[]'::json", ()
-        return sql, (*parameters, self.limit)
+        return sql, (*parameters, *self.limits)
 
 
 class CountOfRows(Subquery):

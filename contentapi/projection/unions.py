@@ -10,6 +10,12 @@ queries, it merges two index scans and stops after ten rows:
 
 PostgreSQL applies the other conditions of the query inside of each branch. The order has to be repeated there: without
 it, PostgreSQL does not consider an index that has the order.
+
+A branch can read its rows through another table, which has copies of the columns of the order, so that positions in the
+order are looked up in its index too. The branches can have more columns than the table, by which the query filters:
+
+    (SELECT "blog_coauthorship"."post_id", "blog_post"."title", … "blog_coauthorship"."author_id" AS "byline"
+      FROM "blog_post" INNER JOIN "blog_coauthorship" ON … ORDER BY "blog_coauthorship"."created_at" DESC, …)
 """
 
 from __future__ import annotations
@@ -17,25 +23,53 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import or_
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.core.exceptions import FullResultSet
-from django.db.models import BooleanField, ExpressionWrapper, Model, Q, QuerySet
+from django.db.models import BigIntegerField, BooleanField, Expression, ExpressionWrapper, F, Model, Q, QuerySet
 from django.db.models.sql.compiler import SQLCompiler, SQLDeleteCompiler, SQLUpdateCompiler
 from django.db.models.sql.datastructures import BaseTable
 
 M = TypeVar("M", bound=Model)
 
 
-def filter_by_union(rows: QuerySet[M], conditions: Sequence[Q]) -> QuerySet[M]:
-    """Return the rows that meet one of the conditions. The conditions must exclude each other.
+class Branch(NamedTuple):
+    """Rows of a union. `columns` has the paths of the columns that are read from another table, by names of fields.
 
-    The result is a QuerySet like any other, except that `|` must not combine it with another one.
+    `extra` has the paths of more columns, by their names: the same names in each branch.
     """
-    if len(conditions) == 1:
-        return rows.filter(conditions[0])
-    branches = [rows.model._base_manager.filter(condition) for condition in conditions]
-    united = rows.filter(UnionCondition(reduce(or_, conditions), output_field=BooleanField()))
+
+    rows: QuerySet[Any]
+    columns: Mapping[str, str] = {}
+    extra: Mapping[str, str] = {}
+
+    def build_query(self, order: Sequence[str]) -> Any:
+        """Return the query of the branch in an order of the model's fields."""
+        terms = [f"{'-' * term.startswith('-')}{self.find_path(term.removeprefix('-'))}" for term in order]
+        rows = self.rows.order_by(*terms)
+        if not self.columns and not self.extra:
+            return rows.query
+        paths = [self.find_path(field.attname) for field in rows.model._meta.concrete_fields]
+        extra = {name: F(path) for name, path in self.extra.items()}
+        return rows.annotate(**extra).values_list(*paths, *extra).query
+
+    def find_path(self, name: str) -> str:
+        return self.columns.get(self.rows.model._meta.pk.attname if name == "pk" else name, name)
+
+
+def filter_by_union(rows: QuerySet[M], parts: Sequence[Q | Branch], condition: Q | None = None) -> QuerySet[M]:
+    """Return those of the rows that meet one of some conditions, or are in one of some branches.
+
+    The parts must exclude each other. `condition` means the same, for statements that cannot read a union; by default
+    one of the conditions. The result is a QuerySet like any other, except that `|` must not combine it with another
+    one.
+    """
+    whole = reduce(or_, [part for part in parts if isinstance(part, Q)]) if condition is None else condition
+    if len(parts) == 1 and isinstance(parts[0], Q):
+        return rows.filter(whole)
+    find = rows.model._base_manager.filter
+    branches = [part if isinstance(part, Branch) else Branch(find(part)) for part in parts]
+    united = rows.filter(UnionCondition(whole, output_field=BooleanField()))
     query = united.query
     alias = query.get_initial_alias()
     if isinstance(query.alias_map[alias], UnionTable):
@@ -50,7 +84,7 @@ class UnionTable(BaseTable):
     Django has no public way to select from a subquery. `alias_map` has the tables of FROM by their aliases.
     """
 
-    def __init__(self, table_name: str, alias: str, branches: Sequence[QuerySet[Any]]) -> None:
+    def __init__(self, table_name: str, alias: str, branches: Sequence[Branch]) -> None:
         super().__init__(table_name, alias)
         self.alias = alias
         self.branches = branches
@@ -61,7 +95,7 @@ class UnionTable(BaseTable):
         texts: list[str] = []
         parameters: tuple[Any, ...] = ()
         for branch in self.branches:
-            query = branch.order_by(*get_column_order(compiler, branch.model)).query
+            query = branch.build_query(get_column_order(compiler, branch.rows.model))
             sql, values = query.get_compiler(connection=connection).as_sql()
             texts.append(f"({sql})")
             parameters += values
@@ -69,6 +103,25 @@ class UnionTable(BaseTable):
 
     def relabeled_clone(self, change_map: Mapping[str | None, str]) -> UnionTable:
         return UnionTable(self.table_name, change_map.get(self.alias, self.alias), self.branches)
+
+
+class UnionColumn(Expression):
+    """A column that only the branches of a union have: `"blog_post"."byline"`."""
+
+    def __init__(self, name: str, alias: str = "") -> None:
+        super().__init__(output_field=BigIntegerField())
+        self.name = name
+        self.alias = alias
+
+    def resolve_expression(self, query: Any = None, *_: Any, **__: Any) -> UnionColumn:
+        # An enclosing query resolves it again.
+        return self if self.alias else UnionColumn(self.name, query.get_initial_alias())
+
+    def relabeled_clone(self, change_map: Mapping[str, str]) -> UnionColumn:
+        return UnionColumn(self.name, change_map.get(self.alias, self.alias))
+
+    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:
+        return f"{compiler.quote_name_unless_alias(self.alias)}.{connection.ops.quote_name(self.name)}", ()
 
 
 class UnionCondition(ExpressionWrapper):  # type: ignore[type-arg]  # a generic type in the stubs only

@@ -8,7 +8,7 @@ from django.db import connection
 
 from blog import services
 from blog.files import importing
-from blog.files.front_matter import NO_AUTHOR
+from blog.files.authors import NO_AUTHOR
 from blog.files.importing import ImportOutcome
 from blog.files.syntax import InvalidFile
 from blog.models import Author, Post, PostSource

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.history.merging import has_marks, merge_tags, merge_texts, merge_values
+from blog.history.merging import has_marks, merge_lists, merge_texts, merge_values
 from tests.thoroughness import scale_examples
 
 BASE = "One\ntwo\nthree\nfour\nfive\n"
@@ -91,5 +91,6 @@ def test_value_of_the_editor_who_changed_it_wins() -> None:
 
 
 def test_tags_have_the_changes_of_both() -> None:
-    assert merge_tags(["a", "b", "c"], ["b", "c", "mine"], ["a", "b", "theirs"]) == ["b", "theirs", "mine"]
-    assert merge_tags([], ["same"], ["same"]) == ["same"]
+    assert merge_lists(["a", "b", "c"], ["b", "c", "mine"], ["a", "b", "theirs"]) == ["b", "theirs", "mine"]
+    assert merge_lists([], ["same"], ["same"]) == ["same"]
+    assert merge_lists([1, 2], [2, 1], [1, 2]) == [2, 1]

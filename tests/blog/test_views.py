@@ -20,7 +20,8 @@ NO_IDS = ["0", "x", "-1", "01", "9" * 19, "9" * 30, "%00", "1%0a", "%F0%9F%90%9F
 
 
 def test_post_has_the_fields_and_values_of_graphql(gql: GraphQL) -> None:
-    post = make_post(tags=["sea", "tides"], author=make_author(name="Ines", bio="b", avatar_url="https://a.invalid/x"))
+    ines, coauthor = make_author(name="Ines", bio="b", avatar_url="https://a.invalid/x"), make_author()
+    post = make_post(tags=["sea", "tides"], author=ines, coauthor_ids=[coauthor.pk])
     make_comment(post)
     author = {"id": str(post.author.pk), "name": "Ines", "bio": "b", "avatarUrl": "https://a.invalid/x"}
 
@@ -28,17 +29,19 @@ def test_post_has_the_fields_and_values_of_graphql(gql: GraphQL) -> None:
 
     by_graphql = gql(
         "query ($id: ID!) { post(id: $id) { id title body status author { id name bio avatarUrl }"
+        " coauthors { id name bio avatarUrl }"
         " commentCount createdAt updatedAt publishAt publishedAt tags slug url canonicalUrl"
         " excerpt description bodyHtml } }",
         id=str(post.pk),
     ).data["post"]
     assert (response.status, response.body) == (200, by_graphql)
     assert list(response.body) == [
-        "id", "title", "body", "status", "author", "commentCount",
+        "id", "title", "body", "status", "author", "coauthors", "commentCount",
         "createdAt", "updatedAt", "publishAt", "publishedAt", "tags", "slug", "url", "canonicalUrl",
         "excerpt", "description", "bodyHtml",
     ]  # fmt: skip
     assert response.body["author"] == author
+    assert [each["id"] for each in response.body["coauthors"]] == [str(coauthor.pk)]
     assert (response.body["id"], response.body["commentCount"], response.body["tags"]) == (
         str(post.pk),
         1,

@@ -14,13 +14,14 @@ from django.urls import reverse
 
 from blog.models import Post
 from tests.admin_forms import read_form
-from tests.contract.permissions import OTHERS, OWN, Outcome
+from tests.contract.permissions import COAUTHORED, OTHERS, OWN, Outcome
 from tests.contract.worlds import World, read_all_rows
 from users.models import User
 
 STAFF = ("author", "editor", "admin")
 
 AS_ONESELF = "as oneself"  # done, but with an object of one's own
+ALONE = "alone"  # done, but without co-authors
 
 # Actions that the admin has no page for.
 NO_PAGE = {
@@ -32,9 +33,12 @@ FORGED = "An author's form has no field for the author of a post. A forged one h
 NARROWER: dict[tuple[str, str], tuple[tuple[str, ...], Outcome, str]] = {
     ("create a post", OTHERS): (("author",), AS_ONESELF, FORGED),
     ("create a scheduled post", OTHERS): (("author",), AS_ONESELF, FORGED),
+    ("create a post with co-authors", OWN): (("author",), ALONE, FORGED.replace("the author", "the co-authors")),
     ("list published posts", OTHERS): (("author",), "404", "The list has the posts that the user may change."),
     ("comment on a published post", OTHERS): (("author",), "403", "Authors comment by the API, as readers do."),
     ("comment on a draft", OWN): (("author",), "403", "Authors comment by the API, as readers do."),
+    ("comment on a draft", COAUTHORED): (("author",), "403", "Authors comment by the API, as readers do."),
+    ("list drafts", COAUTHORED): (("author",), "404", "The list has the posts that the user may change."),
     ("comment on a draft", OTHERS): (("author",), "403", "The form for comments is for editors."),
     ("list orders", OWN): (("author", "editor"), "403", "The section is for admins. One's own order has its page."),
     ("list orders", OTHERS): (("author", "editor"), "403", "The section is for admins."),
@@ -86,7 +90,7 @@ def open_email(world: World) -> Outcome:
     return "ok" if "email" in shown and world.target.author.email in response.text else "404"
 
 
-def send_form(world: World, url: str, **edits: str) -> Outcome:
+def send_form(world: World, url: str, **edits: Any) -> Outcome:
     """Get a form and send it with the edits; if the form is refused, send the edits without it."""
     browser = browse(world)
     page = browser.get(url)
@@ -99,11 +103,11 @@ def send_form(world: World, url: str, **edits: str) -> Outcome:
     return name_outcome(response, done=response.status_code == 302)
 
 
-def change_post(world: World, old: str, **edits: str) -> Outcome:
+def change_post(world: World, old: str, **edits: Any) -> Outcome:
     return send_form(world, reverse("admin:blog_post_change", args=[world.post_id(old)]), **edits)
 
 
-def create_post(world: World, **edits: str) -> Outcome:
+def create_post(world: World, **edits: Any) -> Outcome:
     """Send the form for a new post of the target's author."""
     author = world.target.author
     outcome = send_form(world, reverse("admin:blog_post_add"), title="New", author=str(author.pk), **edits)
@@ -115,6 +119,19 @@ def change_author(world: World) -> Outcome:
     outcome = change_post(world, "published", author=str(world.other_author.pk))
     changed = Post.objects.get(pk=world.post_id("published")).author == world.other_author
     return "403" if outcome == "ok" and not changed else outcome
+
+
+def set_coauthors(world: World) -> Outcome:
+    """Send the form with a co-author. A form that has no field for co-authors ignores forged ones."""
+    outcome = change_post(world, "published", coauthor_ids=[str(world.other_author.pk)])
+    changed = Post.objects.get(pk=world.post_id("published")).coauthor_ids == [world.other_author.pk]
+    return "403" if outcome == "ok" and not changed else outcome
+
+
+def create_joint_post(world: World) -> Outcome:
+    """Send the form for a new post with a co-author. Forged co-authors have no effect."""
+    outcome = create_post(world, coauthor_ids=[str(world.other_author.pk)])
+    return ALONE if outcome == "ok" and not Post.objects.get(title="New").coauthor_ids else outcome
 
 
 def confirm_deletion(world: World, page: str, row_id: object) -> Outcome:
@@ -156,6 +173,8 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "update a published post": lambda world: change_post(world, "published", title="New"),
     "update a draft": lambda world: change_post(world, "draft", title="New"),
     "change the author of a post": change_author,
+    "set the co-authors of a post": set_coauthors,
+    "create a post with co-authors": create_joint_post,
     "publish a draft": lambda world: change_post(world, "draft", _act="publish"),
     "publish a published post": lambda world: change_post(world, "published", _act="publish"),
     "schedule a draft": lambda world: change_post(world, "draft", **SCHEDULE),

@@ -104,6 +104,7 @@ SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
     "createPost": [
         (201, plain_request(body=NEW_POST)),
         (201, plain_request(body={**NEW_POST, "tags": None, "status": "published"})),
+        (201, lambda world: Request(body={**NEW_POST, "coauthorIds": [str(world.post.author.pk)]})),
     ],
     "getPost": [(200, post_request()), (200, post_request(who=""))],
     "getPostBySlug": [(200, slug_request("chosen")), (308, slug_request("old"))],

@@ -1,7 +1,8 @@
 """The permission table of docs/authentication.md as data: who may do what to whose objects, and with which scopes.
 
-The object of an action belongs to the caller or to another user; a comment may be another's on a post of the caller. A
-row has the outcome for each caller who can own the object: `ok`, or the status of the refusal.
+The object of an action belongs to the caller or to another user; a comment may be another's on a post of the caller,
+and the caller a co-author of another's post. A row has the outcome for each caller who can own the object: `ok`, or the
+status of the refusal.
 """
 
 from typing import NamedTuple
@@ -12,14 +13,14 @@ Outcome = (
     str  # "ok", "401", "403" or "404"; a value that a response leaves out, such as a hidden email, counts as "404"
 )
 
-OWN, OTHERS, ON_OWN_POSTS = "own", "others'", "others' on own posts"
+OWN, OTHERS, ON_OWN_POSTS, COAUTHORED = "own", "others'", "others' on own posts", "co-authored"
 ANONYMOUS_CALLER = "anonymous"
 CALLERS = (ANONYMOUS_CALLER, *(role.value for role in Role))
 
 READ_PUBLIC = "read published posts, authors (not email), comments on them"
 READ_HIDDEN = "read drafts, scheduled, archived"
 WRITE_POSTS = "create, update, publish, schedule, archive, delete posts"
-CHANGE_AUTHOR = "change the author of a post"
+CHANGE_AUTHORS = "change the author of a post, set co-authors"
 COMMENT = "comment on a visible post"
 DELETE_COMMENT = "delete a comment"
 EMAIL = "author's email"
@@ -84,6 +85,11 @@ TABLE: dict[str, list[Row]] = {
         Row("read a scheduled post", OTHERS, allow(EDITORS, anonymous=404, reader=404, author=404), READ),
         Row("read an archived post", OWN, allow(AUTHORS, reader=404), READ),
         Row("read an archived post", OTHERS, allow(EDITORS, anonymous=404, reader=404, author=404), READ),
+        Row("read a draft", COAUTHORED, allow(AUTHORS, reader=404), READ),
+        Row("read a scheduled post", COAUTHORED, allow(AUTHORS, reader=404), READ),
+        Row("read an archived post", COAUTHORED, allow(AUTHORS, reader=404), READ),
+        Row("list drafts", COAUTHORED, allow(AUTHORS, reader=404), READ),
+        Row("list an author's drafts", COAUTHORED, allow(AUTHORS, reader=404), READ),
         Row("list drafts", OWN, allow(AUTHORS, reader=404), READ),
         Row("list drafts", OTHERS, allow(EDITORS, anonymous=404, reader=404, author=404), READ),
         Row("list an author's drafts", OWN, allow(AUTHORS, reader=404), READ),
@@ -98,6 +104,11 @@ TABLE: dict[str, list[Row]] = {
         Row("update a published post", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),
         Row("update a draft", OWN, allow(AUTHORS, reader=404), READ | WRITE),
         Row("update a draft", OTHERS, allow(EDITORS, anonymous=401, reader=404, author=404), READ | WRITE),
+        Row("update a published post", COAUTHORED, allow(EDITORS, reader=403, author=403), WRITE),
+        Row("update a draft", COAUTHORED, allow(EDITORS, reader=404, author=403), READ | WRITE),
+        Row("publish a draft", COAUTHORED, allow(EDITORS, reader=404, author=403), READ | PUBLISH),
+        Row("archive a draft", COAUTHORED, allow(EDITORS, reader=404, author=403), READ | WRITE),
+        Row("delete a draft", COAUTHORED, allow(EDITORS, reader=404, author=403), READ | WRITE),
         Row("publish a draft", OWN, allow(AUTHORS, reader=404), READ | PUBLISH),
         Row("publish a draft", OTHERS, allow(EDITORS, anonymous=401, reader=404, author=404), READ | PUBLISH),
         Row("publish a published post", OWN, allow(AUTHORS, reader=403), PUBLISH),
@@ -124,13 +135,18 @@ TABLE: dict[str, list[Row]] = {
         Row("delete a draft", OWN, allow(AUTHORS, reader=404), READ | WRITE),
         Row("delete a draft", OTHERS, allow(EDITORS, anonymous=401, reader=404, author=404), READ | WRITE),
     ],
-    CHANGE_AUTHOR: [
+    CHANGE_AUTHORS: [
         Row("change the author of a post", OWN, allow(EDITORS, reader=403, author=403), WRITE),
         Row("change the author of a post", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),
+        Row("set the co-authors of a post", OWN, allow(EDITORS, reader=403, author=403), WRITE),
+        Row("set the co-authors of a post", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),
+        Row("set the co-authors of a post", COAUTHORED, allow(EDITORS, reader=403, author=403), WRITE),
+        Row("create a post with co-authors", OWN, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),
     ],
     COMMENT: [
         Row("comment on a published post", OTHERS, allow(USERS, anonymous=401), SAY),
         Row("comment on a draft", OWN, allow(AUTHORS, reader=404), READ | SAY),
+        Row("comment on a draft", COAUTHORED, allow(AUTHORS, reader=404), READ | SAY),
         Row("comment on a draft", OTHERS, allow(EDITORS, anonymous=401, reader=404, author=404), READ | SAY),
     ],
     DELETE_COMMENT: [

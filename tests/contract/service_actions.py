@@ -97,6 +97,10 @@ SERVICES: dict[str, Callable[[World], object]] = {
     "change the author of a post": lambda world: blog.services.edit_post(
         actor=world.actor, post_id=world.post_id("published"), changes={"author_id": str(world.other_author.pk)}
     ),
+    "set the co-authors of a post": lambda world: blog.services.edit_post(
+        actor=world.actor, post_id=world.post_id("published"), changes={"coauthor_ids": [str(world.other_author.pk)]}
+    ),
+    "create a post with co-authors": lambda world: create_post(world, coauthor_ids=[str(world.other_author.pk)]),
     "publish a draft": lambda world: change_status(world, "draft", "published"),
     "publish a published post": lambda world: change_status(world, "published", "published"),
     "schedule a draft": lambda world: change_status(world, "draft", "scheduled"),

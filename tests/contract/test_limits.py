@@ -8,7 +8,17 @@ from typing import Any
 from django.conf import settings
 from graphql import build_schema, is_input_object_type, is_introspection_type, is_object_type
 
-from blog.models import MAX_BODY, MAX_DESCRIPTION, MAX_EXCERPT, MAX_SLUG, MAX_TAG, MAX_TAGS, MAX_TITLE, MAX_URL
+from blog.models import (
+    MAX_BODY,
+    MAX_COAUTHORS,
+    MAX_DESCRIPTION,
+    MAX_EXCERPT,
+    MAX_SLUG,
+    MAX_TAG,
+    MAX_TAGS,
+    MAX_TITLE,
+    MAX_URL,
+)
 from blog.rendering.summaries import MOST_OF_DESCRIPTION, MOST_OF_EXCERPT
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
 from contentapi.conf.timeouts import RESTORABLE_FOR, SEARCH_INTERVAL
@@ -32,6 +42,7 @@ PHRASES = {
     "excerpt": [f"at most {MAX_EXCERPT} characters", f"at most {MOST_OF_EXCERPT} characters"],
     "description": [f"at most {MAX_DESCRIPTION} characters", f"at most {MOST_OF_DESCRIPTION} characters"],
     "body": [f"at most {MAX_BODY:,} characters"],
+    "coauthorIds": [f"at most {MAX_COAUTHORS} co-authors"],
     "tag": [f"at most {MAX_TAG} characters"],
     "tags": [f"at most {MAX_TAGS} tags of 1 to {MAX_TAG} characters"],
     "search": [
@@ -52,6 +63,8 @@ KEYWORDS: dict[str, dict[str, float]] = {
     "excerpt": {"maxLength": MAX_EXCERPT},
     "description": {"maxLength": MAX_DESCRIPTION},
     "body": {"maxLength": MAX_BODY},
+    "coauthors": {"maxItems": MAX_COAUTHORS},
+    "coauthorIds": {"maxItems": MAX_COAUTHORS},
     "tag": {"maxLength": MAX_TAG},
     "tags": {"maxItems": MAX_TAGS, "maxLength": MAX_TAG},
     "search": {"maxLength": MAX_SEARCH},

@@ -172,7 +172,8 @@ def test_null_is_described_where_it_is_accepted() -> None:
     }
 
     assert nullable == {
-        ("NewPost", "authorId"), ("NewPost", "tags"), ("NewPost", "status"), ("NewPost", "publishAt"),
+        ("NewPost", "authorId"), ("NewPost", "coauthorIds"), ("NewPost", "tags"),
+        ("NewPost", "status"), ("NewPost", "publishAt"),
         ("NewPost", "slug"), ("NewPost", "canonicalUrl"), ("PostChanges", "slug"), ("PostChanges", "canonicalUrl"),
         ("NewPost", "excerpt"), ("NewPost", "description"), ("PostChanges", "excerpt"), ("PostChanges", "description"),
         ("PostChanges", "publishAt"), ("PostChanges", "expectedVersion"), ("ExpectedVersionBody", "expectedVersion"),

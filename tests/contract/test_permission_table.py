@@ -15,6 +15,7 @@ from tests.contract.permissions import (
     ADMIN_ROWS,
     ANONYMOUS_CALLER,
     CALLERS,
+    COAUTHORED,
     ON_OWN_POSTS,
     OTHERS,
     OWN,
@@ -123,13 +124,14 @@ def test_every_scope_is_required_by_an_action() -> None:
 # The owners of the rows that each text in a cell of the table permits.
 CELL_WORDS: dict[str, set[str]] = {
     "": set(),
-    "yes": {OWN, OTHERS},
+    "yes": {OWN, OTHERS, COAUTHORED},
     "yes, as oneself": {OWN, OTHERS},
     "own": {OWN},
+    "own, and co-authored": {OWN, COAUTHORED},
     "own, and on own posts": {OWN, ON_OWN_POSTS},
     "self": {OWN},
     "self only": {OWN},
-    "all": {OWN, OTHERS, ON_OWN_POSTS},
+    "all": {OWN, OTHERS, ON_OWN_POSTS, COAUTHORED},
 }
 
 

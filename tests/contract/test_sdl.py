@@ -151,7 +151,7 @@ def has_list_size(field: GraphQLField) -> bool:
     given = get_directive_values(directive, field.ast_node) if field.ast_node else None
     if given is None:
         return False
-    required = [name for name in given["slicingArguments"] if is_non_null_type(field.args[name].type)]
+    required = [name for name in given.get("slicingArguments", ()) if is_non_null_type(field.args[name].type)]
     return given["requireOneSlicingArgument"] == bool(required) and (bool(required) or given["assumedSize"] > 0)
 
 

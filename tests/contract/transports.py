@@ -27,9 +27,9 @@ def update_document(world: World, status: str) -> tuple[str, dict[str, Any], Non
     return document, {"input": {"id": world.post_id(status), "title": "New"}}, None
 
 
-def author_change_document(world: World) -> tuple[str, dict[str, Any], None]:
+def change_document(world: World, **values: Any) -> tuple[str, dict[str, Any], None]:
     document = "mutation ($input: UpdatePostInput!) { updatePost(input: $input) { id } }"
-    return document, {"input": {"id": world.post_id("published"), "authorId": str(world.other_author.pk)}}, None
+    return document, {"input": {"id": world.post_id("published"), **values}}, None
 
 
 def schedule_document(world: World) -> tuple[str, dict[str, Any], None]:
@@ -89,7 +89,9 @@ GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = 
     "create a scheduled post": lambda world: create_document(world, status="scheduled", publishAt=LATER.isoformat()),
     "update a published post": lambda world: update_document(world, "published"),
     "update a draft": lambda world: update_document(world, "draft"),
-    "change the author of a post": author_change_document,
+    "change the author of a post": lambda world: change_document(world, authorId=str(world.other_author.pk)),
+    "set the co-authors of a post": lambda world: change_document(world, coauthorIds=[str(world.other_author.pk)]),
+    "create a post with co-authors": lambda world: create_document(world, coauthorIds=[str(world.other_author.pk)]),
     "publish a draft": lambda world: id_document("publishPost", world.post_id("draft")),
     "publish a published post": lambda world: id_document("publishPost", world.post_id("published")),
     "schedule a draft": schedule_document,
@@ -197,6 +199,10 @@ REST: dict[str, Callable[[World], RestRequest]] = {
     "change the author of a post": lambda world: build_post_request(
         world, "PATCH", "published", {"authorId": str(world.other_author.pk)}
     ),
+    "set the co-authors of a post": lambda world: build_post_request(
+        world, "PATCH", "published", {"coauthorIds": [str(world.other_author.pk)]}
+    ),
+    "create a post with co-authors": lambda world: build_creation(world, coauthorIds=[str(world.other_author.pk)]),
     "publish a draft": lambda world: build_post_request(world, "PATCH", "draft", {"status": "published"}),
     "publish a published post": lambda world: build_post_request(world, "PATCH", "published", {"status": "published"}),
     "schedule a draft": lambda world: build_post_request(world, "PATCH", "draft", SCHEDULED),

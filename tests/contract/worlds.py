@@ -13,7 +13,7 @@ from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
 from contentapi.rate_limits.account import COUNTERS
 from orders.models import Order
 from tests.conftest import make_api_key
-from tests.contract.permissions import ANONYMOUS_CALLER, ON_OWN_POSTS, OTHERS, OWN
+from tests.contract.permissions import ANONYMOUS_CALLER, COAUTHORED, ON_OWN_POSTS, OTHERS, OWN
 from tests.factories import make_author, make_comment, make_order, make_post, make_user
 from users.models import User
 
@@ -62,9 +62,15 @@ def make_worlds(caller: str) -> dict[str, World]:
     make_user(Role.ADMIN)
     role = Role.READER if caller == ANONYMOUS_CALLER else Role(caller)
     mine, theirs = make_owned_rows(role), make_owned_rows(Role.AUTHOR)
+    joint = make_owned_rows(Role.AUTHOR, coauthor_ids=[mine.author.pk])
     actor = ANONYMOUS if caller == ANONYMOUS_CALLER else Actor(mine.user.pk, role, ALL_SCOPES, "api-key")
     api_key = "" if actor.is_anonymous else make_api_key(actor)
-    owners = {OWN: (mine, theirs), OTHERS: (theirs, theirs), ON_OWN_POSTS: (theirs, mine)}
+    owners = {
+        OWN: (mine, theirs),
+        OTHERS: (theirs, theirs),
+        ON_OWN_POSTS: (theirs, mine),
+        COAUTHORED: (theirs, joint),
+    }
     comments = {
         whose: {status: make_comment(post, author=writer.author) for status, post in owner.posts.items()}
         for whose, (writer, owner) in owners.items()
@@ -72,16 +78,16 @@ def make_worlds(caller: str) -> dict[str, World]:
     rows = read_all_rows()
     worlds = {}
     for whose in owners:
-        target, other = (mine, theirs) if whose == OWN else (theirs, mine)
+        target, other = {OWN: (mine, theirs), COAUTHORED: (joint, theirs)}.get(whose, (theirs, mine))
         worlds[whose] = World(actor, whose == OWN, target, comments[whose], api_key, other.author, rows)
     return worlds
 
 
-def make_owned_rows(role: Role) -> OwnedRows:
+def make_owned_rows(role: Role, **values: object) -> OwnedRows:
     user = make_user(role)
     author = make_author(user=user, email=user.email)
     posts = {
-        status: make_post(author=author, status=status, publish_at=LATER if status == "scheduled" else None)
+        status: make_post(author=author, status=status, publish_at=LATER if status == "scheduled" else None, **values)
         for status in PostStatus.values
     }
     return OwnedRows(user, author, posts, make_order(user=user))

@@ -20,7 +20,7 @@ from blog.desk import queries
 from blog.desk.comments import build_newest_comments
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, TagFilter
 from blog.desk.local_times import LocalTimeField
-from blog.desk.posts import address, conflict, history, presence, save, states, writing
+from blog.desk.posts import address, coauthors, conflict, history, presence, save, states, writing
 from blog.desk.posts.form import PostForm
 from blog.desk.posts.list import LightPostList, lists_scheduled, search_posts
 from blog.desk.posts.source import SourceInline
@@ -86,7 +86,7 @@ class PostAdmin(ServiceAdmin):
         return selectors.find_post(actor, row_id)
 
     def may_see(self, actor: Actor, row: Post) -> bool:
-        return policy.may_see_post(actor, row.author.user_id, row.status)
+        return policy.may_see_post(actor, [each.user_id for each in coauthors.list_writers(row)], row.status)
 
     def may_add(self, actor: Actor) -> bool:
         return policy.may_write_posts(actor)
@@ -174,6 +174,7 @@ class PostAdmin(ServiceAdmin):
     show_published_at = build_time_column("published_at", "Published at", ordering="publication_order")
     show_updated_at = build_time_column("updated_at", "Updated at", ordering="updated_at")
     show_created_at = build_time_column("created_at", "Created at", ordering="created_at")
+    show_coauthors = coauthors.show_coauthors
 
     # The form
 
@@ -223,7 +224,8 @@ class PostAdmin(ServiceAdmin):
         return initial if author is None else {"author": str(author.pk), **initial}
 
     def get_fieldsets(self, request: HttpRequest, obj: Post | None = None) -> Any:
-        return address.group_fields(self.get_fields(request, obj))
+        hidden = coauthors.list_hidden(get_actor(request))
+        return address.group_fields(name for name in self.get_fields(request, obj) if name not in hidden)
 
     def get_inlines(self, request: HttpRequest, obj: Post | None) -> list[Any]:
         """Leave out the source of a post that was not imported."""
@@ -235,11 +237,12 @@ class PostAdmin(ServiceAdmin):
         return hidden if obj or policy.may_manage_posts_and_authors(get_actor(request)) else [*hidden, "author"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
+        hidden = coauthors.list_hidden(get_actor(request))
         if obj is None:
-            return []
+            return hidden
         shown = [] if self.may_edit_publication_time(request, obj) else ["show_published_at"]
-        author = [] if policy.may_manage_posts_and_authors(get_actor(request)) else ["author"]
-        return [*author, *shown, "show_created_at", "show_updated_at"]
+        authors = ["author", "show_coauthors", *hidden] if hidden else []
+        return [*authors, *shown, "show_created_at", "show_updated_at"]
 
     def may_edit_publication_time(self, request: HttpRequest, post: Post | None) -> bool:
         """Whether the form has the time at which the post first became public."""

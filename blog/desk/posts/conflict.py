@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from blog import selectors, states
+from blog.desk.posts.coauthors import name_authors
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
 from blog.desk.posts.save import StateForm
 from blog.desk.posts.states import STATE_ACTIONS
@@ -45,6 +46,7 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
     name = other.made.person or other.made.origin or "somebody else"
     merged = conflicts.merge_post(conflict, mine, their_name=name)
     merge_form = type(form)(instance=Post(pk=post_id), initial=merged.values)
+    merged_names = [*(name for name in ("coauthor_ids",) if name in merge_form.fields), *MERGED]
     context = {
         "title": f"“{other.values['title']}” has changed since you opened it",
         "post_id": post_id,
@@ -55,9 +57,9 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
         "my_difference": conflicts.compare_bodies(conflict, mine["body"]),
         "my_body": mine["body"],
         "merged": merged,
-        "merge_fields": [merge_form[name] for name in MERGED],
+        "merge_fields": [merge_form[name] for name in merged_names],
         "sent": list_sent(request, set()),
-        "sent_beside_merged": list_sent(request, set(MERGED)),
+        "sent_beside_merged": list_sent(request, set(merged_names)),
         "button": read_button(request, form),
         "media": merge_form.media,
     }
@@ -140,6 +142,9 @@ def list_fields(conflict: EditConflict, mine: Mapping[str, Any]) -> Iterator[tup
     for change in conflict.changes:
         if change.name == "author":
             yield LABELS["author"], change.old, change.new, change.old
+        elif change.name == "coauthor_ids":
+            my_names = name_authors(mine["coauthor_ids"]) if "coauthor_ids" in mine else change.old
+            yield LABELS["coauthor_ids"], *map(describe_value, (change.old, change.new, my_names))
 
 
 PAGES = [Page("<str:object_id>/take-over/", "take_over", take_over)]

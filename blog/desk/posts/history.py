@@ -23,6 +23,7 @@ LABELS = {
     "publish_at": "publish at",
     "published_at": "published at",
     "author": "author",
+    "coauthor_ids": "co-authors",
     "created_at": "created at",
 }
 

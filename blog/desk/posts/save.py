@@ -34,6 +34,7 @@ class StateForm(ServiceForm):
     api_fields = {
         "authorId": "author",
         "canonicalUrl": "canonical_url",
+        "coauthorIds": "coauthor_ids",
         "publishAt": "schedule_at",
         "publishedAt": "published_at",
     }
@@ -61,6 +62,8 @@ class StateForm(ServiceForm):
         if "author" in changes:
             author = changes.pop("author")
             changes["author_id"] = author and str(author.pk)
+        if "coauthor_ids" in changes:
+            changes["coauthor_ids"] = list(map(str, changes["coauthor_ids"]))
         return changes
 
 
@@ -75,7 +78,8 @@ def create_post(actor: Actor, row: Post, form: StateForm) -> Post:
         state["publish_at"] = form.cleaned_data["schedule_at"]
     content = {name: form.cleaned_data[name] for name in CONTENT}
     author_id = str(row.author_id) if row.author_id else None
-    post = services.create_post(actor=actor, author_id=author_id, **content, **state)
+    coauthor_ids = list(map(str, form.cleaned_data.get("coauthor_ids", ())))
+    post = services.create_post(actor=actor, author_id=author_id, coauthor_ids=coauthor_ids, **content, **state)
     row.author_id = post.author_id  # the form of an author has no author
     copy_state(post, row)
     return post

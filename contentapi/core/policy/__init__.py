@@ -46,6 +46,7 @@ from contentapi.core.policy.comments import (
 )
 from contentapi.core.policy.enforcement import require_credential, require_permission
 from contentapi.core.policy.posts import (
+    VisiblePosts,
     build_visibility_within_status,
     editable_posts,
     may_import_posts,

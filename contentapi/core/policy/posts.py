@@ -1,40 +1,65 @@
 """The rules for posts, their history and imports."""
 
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
+from typing import NamedTuple, cast
 
 from django.apps import apps
-from django.db.models import Q, Subquery
+from django.db.models import F, Q, Subquery
 
 from contentapi.core.identity import Actor, Scope
 from contentapi.core.policy.reach import ADMINS, EVERYTHING, NEVER, NOBODY, NOTHING, PUBLIC_POSTS, Reach, get_reach
+from contentapi.db.arrays import IsInArray
+
+
+class VisiblePosts(NamedTuple):
+    """The posts that an actor may see, as conditions that exclude each other: no author is a co-author of their post.
+
+    `conditions` are those that an index of posts supports. `coauthored` is the condition on the other posts: those that
+    the actor has written with their authors. `Coauthorship` lists them by the id of the actor's profile, `coauthor`.
+    """
+
+    conditions: Sequence[Q]
+    coauthored: Q = NEVER
+    coauthor: Subquery | None = None
+
+    @property
+    def condition(self) -> Q:
+        return reduce(or_, self.conditions if self.coauthor is None else [*self.conditions, self.coauthored])
 
 
 def visible_posts(actor: Actor) -> Q:
-    """Published posts. With `posts:read` also the actor's own posts; for editors and admins all posts."""
-    return reduce(or_, split_visible_posts(actor))
-
-
-def split_visible_posts(actor: Actor) -> list[Q]:
-    """Return `visible_posts` as disjoint conditions, each of which an index supports."""
-    unpublished = get_reach(actor, Scope.POSTS_READ)
-    if unpublished.of_everybody:
-        return [EVERYTHING]
-    if unpublished == NOBODY:
-        return [PUBLIC_POSTS]
-    return [PUBLIC_POSTS, ~PUBLIC_POSTS & unpublished.build_condition(build_own_posts_condition)]
+    """Published posts. With `posts:read` also the posts that the actor has written, alone or with others; for editors
+    and admins all posts.
+    """
+    return split_visible_posts(actor).condition
 
 
 def build_visibility_within_status(actor: Actor, status: str) -> Q:
-    """Return `visible_posts` for posts of one status: one condition without OR."""
-    if status == "published":
-        return EVERYTHING
+    """Return `visible_posts` for posts of one status."""
+    return split_visible_posts(actor, status).condition
+
+
+def split_visible_posts(actor: Actor, status: str | None = None) -> VisiblePosts:
+    """Return the posts that the actor may see. With a status, the conditions are on posts of this status only."""
     unpublished = get_reach(actor, Scope.POSTS_READ)
-    return NEVER if unpublished == NOBODY else unpublished.build_condition(build_own_posts_condition)
+    if unpublished.of_everybody or status == "published":
+        return VisiblePosts([EVERYTHING])
+    if unpublished == NOBODY:
+        return VisiblePosts([PUBLIC_POSTS if status is None else NEVER])
+    own = unpublished.build_condition(build_own_posts_condition)
+    coauthored = unpublished.build_condition(build_coauthored_condition)
+    coauthor = select_author_id(cast("int", unpublished.user_id))
+    if status is not None:
+        return VisiblePosts([own], coauthored, coauthor)
+    return VisiblePosts([PUBLIC_POSTS, ~PUBLIC_POSTS & own], ~PUBLIC_POSTS & coauthored, coauthor)
 
 
-def may_see_post(actor: Actor, owner_id: int | None, status: str) -> bool:
-    return status == "published" or get_reach(actor, Scope.POSTS_READ).includes(owner_id)
+def may_see_post(actor: Actor, writer_ids: Iterable[int | None], status: str) -> bool:
+    """Whether the actor may see a post that these users have written: its author, and its co-authors."""
+    reach = get_reach(actor, Scope.POSTS_READ)
+    return status == "published" or any(reach.includes(user_id) for user_id in writer_ids)
 
 
 def build_own_posts_condition(user_id: int) -> Q:
@@ -43,6 +68,10 @@ def build_own_posts_condition(user_id: int) -> Q:
     A join would look up the author of every post that the statement scans.
     """
     return Q(author=select_author_id(user_id))
+
+
+def build_coauthored_condition(user_id: int) -> Q:
+    return Q(IsInArray(select_author_id(user_id), F("coauthor_ids")))
 
 
 def select_author_id(user_id: int) -> Subquery:
@@ -87,7 +116,9 @@ def may_purge_history(actor: Actor) -> bool:
 
 
 def may_manage_posts_and_authors(actor: Actor) -> bool:
-    """Whether the actor may write posts of every author, as an import does, and create, change and delete authors."""
+    """Whether the actor may write posts of every author, as an import does, set co-authors, and create, change and
+    delete authors.
+    """
     return get_reach(actor, Scope.POSTS_WRITE).of_everybody
 
 

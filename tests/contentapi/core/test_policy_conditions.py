@@ -17,8 +17,11 @@ WITHOUT_USER = Actor(role=Role.AUTHOR, scopes=ALL_SCOPES)
 OF_USER = Q(user=7)
 ITSELF = Q(pk=7)
 IS_PUBLIC = '"blog_post"."status" = (\'published\')'
-IS_OWN = '"blog_post"."author_id" = (SELECT U0."id" AS "pk" FROM "blog_author" U0 WHERE U0."user_id" = 7)'
+OWN_AUTHOR = '(SELECT U0."id" AS "pk" FROM "blog_author" U0 WHERE U0."user_id" = 7)'
+IS_OWN = f'"blog_post"."author_id" = {OWN_AUTHOR}'
 OWN_UNPUBLISHED = f"NOT ({IS_PUBLIC}) AND {IS_OWN}"
+IS_COAUTHORED = f'{OWN_AUTHOR} = ANY("blog_post"."coauthor_ids")'
+COAUTHORED_UNPUBLISHED = f"NOT ({IS_PUBLIC}) AND {IS_COAUTHORED}"
 
 
 def omit_scope(actor: Actor, scope: Scope) -> Actor:
@@ -53,22 +56,25 @@ def test_condition_selects_own_rows_or_all_rows(rule: str, scope: Scope, conditi
     "actor", [ANONYMOUS, READER, omit_scope(AUTHOR, Scope.POSTS_READ), omit_scope(ADMIN, Scope.POSTS_READ)]
 )
 def test_caller_without_posts_read_sees_public_posts_only(actor: Actor) -> None:
-    assert policy.split_visible_posts(actor) == [PUBLIC_POSTS]
+    assert policy.split_visible_posts(actor) == ([PUBLIC_POSTS], NEVER, None)
     assert policy.visible_posts(actor) == PUBLIC_POSTS
 
 
 @pytest.mark.parametrize("actor", [EDITOR, ADMIN, OPERATOR])
 def test_editors_and_admins_see_all_posts(actor: Actor) -> None:
-    assert policy.split_visible_posts(actor) == [EVERYTHING]
+    assert policy.split_visible_posts(actor) == ([EVERYTHING], NEVER, None)
     assert policy.visible_posts(actor) == EVERYTHING
 
 
-def test_author_sees_public_posts_and_their_own_posts() -> None:
-    assert [get_where_clause(part) for part in policy.split_visible_posts(AUTHOR)] == [
-        IS_PUBLIC,
-        f"({OWN_UNPUBLISHED})",
-    ]
-    assert get_where_clause(policy.visible_posts(AUTHOR)) == f"({IS_PUBLIC} OR ({OWN_UNPUBLISHED}))"
+def test_author_sees_public_posts_and_those_that_they_have_written() -> None:
+    visible = policy.split_visible_posts(AUTHOR)
+
+    assert [get_where_clause(part) for part in visible.conditions] == [IS_PUBLIC, f"({OWN_UNPUBLISHED})"]
+    assert get_where_clause(visible.coauthored) == f"({COAUTHORED_UNPUBLISHED})"
+    assert (
+        get_where_clause(policy.visible_posts(AUTHOR))
+        == f"({IS_PUBLIC} OR ({OWN_UNPUBLISHED}) OR ({COAUTHORED_UNPUBLISHED}))"
+    )
 
 
 def test_posts_and_comments_of_an_author_are_found_by_the_author_profile() -> None:
@@ -100,7 +106,7 @@ def test_known_comments_are_the_visible_and_the_moderated_ones() -> None:
 
 @pytest.mark.parametrize("actor", ACTORS)
 def test_everybody_sees_public_posts_and_visible_comments(actor: Actor) -> None:
-    assert policy.may_see_post(actor, None, "published")
+    assert policy.may_see_post(actor, [None], "published")
     assert policy.may_see_comment(actor, "visible", None)
 
 
@@ -135,7 +141,7 @@ def test_all_published_posts_are_visible(actor: Actor) -> None:
 
 @pytest.mark.parametrize("status", ["draft", "scheduled", "archived"])
 def test_hidden_status_is_narrowed_to_the_posts_that_the_role_sees(status: str) -> None:
-    assert get_where_clause(policy.build_visibility_within_status(AUTHOR, status)) == IS_OWN
+    assert get_where_clause(policy.build_visibility_within_status(AUTHOR, status)) == f"({IS_OWN} OR {IS_COAUTHORED})"
     assert [policy.build_visibility_within_status(actor, status) for actor in (ANONYMOUS, READER)] == [NEVER, NEVER]
     assert [policy.build_visibility_within_status(actor, status) for actor in (EDITOR, ADMIN, OPERATOR)] == [
         EVERYTHING

@@ -61,7 +61,12 @@ OBJECTS = {
         "nodes": "Node",
     },
     "Mutation": {"createPost": "Post"},
-    "Post": {"author": "Author", "comments": "Comment", "commentsConnection": "CommentConnection"},
+    "Post": {
+        "author": "Author",
+        "coauthors": "Author",
+        "comments": "Comment",
+        "commentsConnection": "CommentConnection",
+    },
     "Author": {"posts": "Post", "postsConnection": "PostConnection"},
     "Comment": {"author": "Author"},
     "Viewer": {"user": "User", "author": "Author", "orders": "OrderConnection"},

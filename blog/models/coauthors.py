@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pgtrigger
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from blog.models.authors import Author
+
+MAX_COAUTHORS = 10
+COAUTHORS = "blog_post_coauthors"  # the name of the constraint that the triggers check
+
+# A constraint of the table would be prepared again for each creation, also of a post without co-authors.
+CHECK = f"""
+        IF cardinality(NEW.coauthor_ids) > {MAX_COAUTHORS} OR NEW.author_id = ANY(NEW.coauthor_ids)
+            OR cardinality(NEW.coauthor_ids) <> (SELECT count(DISTINCT id) FROM unnest(NEW.coauthor_ids) AS id)
+        THEN
+            RAISE EXCEPTION 'new row for relation "blog_post" violates check constraint "{COAUTHORS}"'
+                USING ERRCODE = 'check_violation', CONSTRAINT = '{COAUTHORS}', TABLE = 'blog_post';
+        END IF;"""  # noqa: S608 - constants
+LIST = """
+        INSERT INTO blog_coauthorship (post_id, author_id, created_at, is_public)
+        SELECT NEW.id, id, NEW.created_at, NEW.status = 'published' FROM unnest(NEW.coauthor_ids) AS id;
+        RETURN NULL;
+    """
+LIST_COAUTHORS = pgtrigger.Trigger(
+    name="list_coauthors",
+    operation=pgtrigger.Insert,
+    when=pgtrigger.After,
+    condition=pgtrigger.Condition("NEW.coauthor_ids <> '{}'"),
+    func=CHECK + LIST,
+)
+LIST_COAUTHORS_AGAIN = pgtrigger.Trigger(
+    name="list_coauthors_again",
+    operation=pgtrigger.UpdateOf("coauthor_ids", "author_id", "status", "created_at"),  # type: ignore[no-untyped-call]
+    when=pgtrigger.After,
+    condition=pgtrigger.Condition(
+        "((OLD.coauthor_ids <> '{}' OR NEW.coauthor_ids <> '{}') AND (OLD.coauthor_ids, OLD.author_id, OLD.status,"
+        " OLD.created_at) IS DISTINCT FROM (NEW.coauthor_ids, NEW.author_id, NEW.status, NEW.created_at))"
+    ),
+    func=f"""{CHECK}
+        DELETE FROM blog_coauthorship WHERE post_id = NEW.id;{LIST}""",  # noqa: S608 - constants
+)
+
+# A server of the release before deletes a post without knowing of these rows.
+UNLIST_COAUTHORS = pgtrigger.Trigger(
+    name="unlist_coauthors",
+    operation=pgtrigger.Delete,
+    when=pgtrigger.After,
+    condition=pgtrigger.Condition("OLD.coauthor_ids <> '{}'"),
+    func="DELETE FROM blog_coauthorship WHERE post_id = OLD.id; RETURN NULL;",
+)
+
+
+def build_coauthor_ids() -> ArrayField[list[int], list[int]]:
+    """Return the column of the co-authors of a post. Servers of the release before insert rows without it."""
+    return ArrayField(models.BigIntegerField(), default=list, db_default=[], blank=True)
+
+
+class Coauthorship(models.Model):
+    """A co-author of a post: an entry of the list of an author's posts.
+
+    `Post.coauthor_ids` states who they are, and triggers write these rows. Time and state are copies, so that the index
+    has the order of the lists. The foreign key keeps an author from being deleted.
+    """
+
+    post = models.ForeignKey("blog.Post", on_delete=models.DO_NOTHING, related_name="coauthorships", db_index=False)
+    author = models.ForeignKey(Author, on_delete=models.PROTECT, related_name="coauthorships", db_index=False)
+    created_at = models.DateTimeField()
+    is_public = models.BooleanField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["post", "author"], name="blog_coauthorship_once")]
+        indexes = [
+            models.Index(fields=["author", "is_public", "-created_at", "-post"], name="blog_coauthorship_newest")
+        ]
+
+    def __str__(self) -> str:
+        return f"author {self.author_id} of post {self.post_id}"

@@ -1,0 +1,255 @@
+"""The co-authors of a post: who sets them, what they may do, and whose lists have the post."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from blog import selectors, services
+from blog.history import trash, versions
+from blog.models import MAX_COAUTHORS, Author, Coauthorship, Post, PostVersion
+from blog.search.indexing import write_documents
+from blog.selectors import PostCriteria
+from contentapi.core.errors import Conflict, Forbidden, Invalid, get_constraint_name
+from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
+from tests.conftest import GraphQL
+from tests.factories import get_user, make_actor, make_author, make_post
+from tests.resources import send_request
+
+pytestmark = pytest.mark.django_db
+
+
+def edit(post: Post, *coauthors: Author, **changes: Any) -> Post:
+    changes["coauthor_ids"] = [str(author.pk) for author in coauthors]
+    return services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
+
+
+def list_posts_of(author: Author, actor: Actor = OPERATOR, **criteria: Any) -> list[Post]:
+    return list(selectors.select_posts(actor, PostCriteria.parse(author=str(author.pk), **criteria)).queryset())
+
+
+def test_coauthors_keep_the_order_that_an_editor_sets() -> None:
+    post, ines, jo, kim = make_post(), make_author(), make_author(), make_author()
+
+    first, second = edit(post, jo, ines, kim), edit(post, kim, jo)
+
+    assert (first.version, second.version) == (2, 3)
+    assert Post.objects.get(pk=post.pk).coauthor_ids == [kim.pk, jo.pk]
+    assert edit(post, kim, jo).version == 3
+
+
+def test_post_is_created_with_coauthors() -> None:
+    coauthor, editor = make_author(), make_actor(Role.EDITOR)
+
+    post = services.create_post(actor=editor, title="Soup", body="", coauthor_ids=[str(coauthor.pk)])
+
+    assert (post.author.user_id, post.coauthor_ids) == (editor.user_id, [coauthor.pk])
+    assert list_posts_of(coauthor) == [post]
+
+
+def test_author_creates_a_post_without_coauthors_only() -> None:
+    actor, coauthor = make_actor(Role.AUTHOR), make_author()
+
+    services.create_post(actor=actor, title="Soup", body="", coauthor_ids=[])
+    with pytest.raises(Forbidden, match="You may not set the co-authors of a post"):
+        services.create_post(actor=actor, title="Soup", body="", coauthor_ids=[str(coauthor.pk)])
+
+    assert Post.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("ids", "problem"),
+    [
+        ("aa", "Co-authors must be unique."),
+        ("abw", "The author of a post cannot be a co-author too."),
+        ("a0", "There is no author with the id 0."),
+        ("ax", "There is no author with the id x."),
+        ("abcdefghijk", "At most 10 co-authors are allowed (got 11)."),
+    ],
+)
+def test_coauthors_that_cannot_be_stored_are_refused(ids: str, problem: str) -> None:
+    authors = {name: str(make_author().pk) for name in "abcdefghijkw"}
+    post = make_post(author=Author.objects.get(pk=authors["w"]))
+    values = [authors.get(name, name) for name in ids]
+
+    with pytest.raises(Invalid) as creation:
+        services.create_post(actor=OPERATOR, author_id=authors["w"], title="Soup", body="", coauthor_ids=values)
+    with pytest.raises(Invalid) as change:
+        services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"coauthor_ids": values})
+
+    assert creation.value.fields == change.value.fields == {"coauthorIds": [problem]}
+    assert Post.objects.get().coauthor_ids == []
+
+
+def test_coauthor_becomes_the_author_together_with_new_coauthors_only() -> None:
+    author, coauthor = make_author(), make_author()
+    post = make_post(author=author, coauthor_ids=[coauthor.pk])
+    new_author = {"author_id": str(coauthor.pk)}
+
+    with pytest.raises(Invalid) as refusal:
+        services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=new_author)
+    assert refusal.value.fields == {"authorId": ["This author is a co-author of the post. Change the co-authors too."]}
+
+    changed = edit(post, author, **new_author)
+    assert (changed.author, changed.coauthor_ids) == (coauthor, [author.pk])
+
+
+@pytest.mark.parametrize("wrong", ["many", "twice", "author", "null"])
+@pytest.mark.parametrize("how", ["insert", "update"])
+def test_database_refuses_coauthors_that_no_service_stores(wrong: str, how: str) -> None:
+    post, coauthor = make_post(), make_author()
+    ids: dict[str, list[Any]] = {
+        "many": [make_author().pk for _ in range(MAX_COAUTHORS + 1)],
+        "twice": [coauthor.pk, coauthor.pk],
+        "author": [coauthor.pk, post.author.pk],
+        "null": [coauthor.pk, None],
+    }
+    rows = Post.objects.filter(pk=post.pk)
+    write: Callable[..., object] = partial(make_post, author=post.author) if how == "insert" else rows.update
+
+    with pytest.raises(IntegrityError) as refusal, transaction.atomic():
+        write(coauthor_ids=ids[wrong])
+
+    assert get_constraint_name(refusal.value) == "blog_post_coauthors"
+
+
+def test_lists_follow_changes_in_sql() -> None:
+    author, coauthor = make_author(), make_author()
+    post = make_post(author=author, coauthor_ids=[coauthor.pk], status="draft")
+
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE blog_post SET status = 'published', created_at = '2020-01-01Z' WHERE id = %s", [post.pk])
+    (row,) = Coauthorship.objects.all()
+    assert (row.author, row.is_public, row.created_at.year) == (coauthor, True, 2020)
+    assert list_posts_of(coauthor, ANONYMOUS) == [post]
+
+    Post.objects.filter(pk=post.pk).update(coauthor_ids=[])
+    assert not Coauthorship.objects.exists()
+    assert Post.objects.get(pk=post.pk).version == 3
+
+
+def test_author_who_is_a_coauthor_cannot_be_deleted() -> None:
+    coauthor = make_author(name="Ines")
+    post = make_post(coauthor_ids=[coauthor.pk])
+
+    with pytest.raises(Conflict, match=r"^Ines is a co-author of posts. Change their co-authors first.$"):
+        services.delete_author(actor=OPERATOR, author_id=str(coauthor.pk))
+
+    edit(post)
+    services.delete_author(actor=OPERATOR, author_id=str(coauthor.pk))
+    assert not Author.objects.filter(pk=coauthor.pk).exists()
+
+
+def test_coauthor_reads_a_draft_and_neither_its_history_nor_a_stranger_does() -> None:
+    coauthor, stranger = make_author(), make_actor(Role.AUTHOR)
+    actor = make_actor(Role.AUTHOR, author=coauthor)
+    post = make_post(status="draft", coauthor_ids=[coauthor.pk])
+
+    assert selectors.find_post(actor, str(post.pk)) == post
+    assert selectors.find_post(stranger, str(post.pk)) is None
+    with pytest.raises(Forbidden, match="see the history"):
+        versions.list_versions(actor=actor, post_id=str(post.pk))
+    with pytest.raises(Forbidden, match="change this post"):
+        services.edit_post(actor=actor, post_id=str(post.pk), changes={"title": "New"})
+
+
+@pytest.mark.parametrize("status", [None, "draft", "published", "archived"])
+def test_lists_have_the_posts_that_the_caller_sees_in_their_order(status: str | None) -> None:
+    authors = [make_author() for _ in range(3)]
+    actors = [ANONYMOUS, OPERATOR, *(make_actor(Role.AUTHOR, author=author) for author in authors[:2])]
+    for number in range(24):
+        first, *others = [authors[(number + turn) % 3] for turn in range(1 + number % 3)]
+        make_post(author=first, coauthor_ids=[each.pk for each in others], status=["draft", "published"][number % 2])
+
+    for actor in actors:
+        seen = list(selectors.select_posts(actor, PostCriteria.parse(status=status)).queryset())
+        by_hand = [
+            post
+            for post in Post.objects.filter(**{"status": status} if status else {}).newest_first()
+            if post.status == "published" or actor is OPERATOR or has_written(actor, post)
+        ]
+        assert seen == by_hand
+        for author in authors:
+            wanted = [post for post in by_hand if author.pk in (post.author_id, *post.coauthor_ids)]
+            assert list_posts_of(author, actor, status=status) == wanted
+
+
+def has_written(actor: Actor, post: Post) -> bool:
+    if actor.user_id is None:
+        return False
+    return get_user(actor).author.pk in (post.author_id, *post.coauthor_ids)
+
+
+def test_search_by_an_author_finds_the_posts_that_they_wrote_with_others() -> None:
+    author, coauthor = make_author(), make_author()
+    post = make_post(author=author, coauthor_ids=[coauthor.pk], title="Harbour", status="draft")
+    write_documents([post.pk, make_post(title="Harbour").pk])
+
+    assert list_posts_of(coauthor, search="harbour") == [post]
+    assert list_posts_of(coauthor, make_actor(Role.AUTHOR, author=coauthor), search="harbour") == [post]
+    assert list_posts_of(coauthor, make_actor(Role.AUTHOR), search="harbour") == []
+
+
+def test_pages_of_an_author_neither_repeat_nor_skip_posts(gql: GraphQL) -> None:
+    author, other = make_author(), make_author()
+    for number in range(9):
+        writers = [author, other] if number % 2 else [other, author]
+        make_post(author=writers[0], coauthor_ids=[writers[1].pk])
+    document = (
+        "query ($id: ID!, $after: String) { author(id: $id) { postsConnection(first: 2, after: $after)"
+        " { totalCount edges { cursor node { id author { id } coauthors { id } } }"
+        " pageInfo { hasNextPage endCursor } } } }"
+    )
+
+    found, after = [], None
+    while True:
+        page = gql(document, id=str(author.pk), after=after).data["author"]["postsConnection"]
+        found += [edge["node"]["id"] for edge in page["edges"]]
+        after = page["pageInfo"]["endCursor"]
+        if not page["pageInfo"]["hasNextPage"]:
+            break
+
+    assert found == [str(pk) for pk in Post.objects.newest_first().values_list("pk", flat=True)]
+    assert page["totalCount"] == 9
+    refused = gql(document, id=str(other.pk), after=after)
+    assert refused.codes == ["BAD_REQUEST"]
+
+
+def test_coauthors_are_read_in_one_statement_on_both_interfaces(gql: GraphQL) -> None:
+    ines, jo = make_author(name="Ines"), make_author(name="Jo")
+    post = make_post(coauthor_ids=[jo.pk, ines.pk])
+
+    by_graphql = gql("query ($id: ID!) { post(id: $id) { coauthors { name } } }", id=str(post.pk)).data["post"]
+    by_rest = send_request("GET", f"/posts/{post.pk}").body["coauthors"]
+
+    assert by_graphql == {"coauthors": [{"name": "Jo"}, {"name": "Ines"}]}
+    assert [each["name"] for each in by_rest] == ["Jo", "Ines"]
+    assert [each["id"] for each in send_request("GET", f"/authors/{jo.pk}/posts").body["data"]] == [str(post.pk)]
+    assert [each["id"] for each in send_request("GET", f"/posts?author={jo.pk}").body["data"]] == [str(post.pk)]
+
+
+def test_history_names_the_coauthors_and_a_restore_of_a_text_keeps_them() -> None:
+    ines, jo = make_author(name="Ines"), make_author(name="Jo")
+    post = make_post(title="Old", coauthor_ids=[ines.pk])
+    edit(post, jo, title="New")
+
+    comparison = versions.compare_versions(actor=OPERATOR, post_id=str(post.pk), old=1, new=2)
+    restored = versions.restore_version(actor=OPERATOR, post_id=str(post.pk), number=1)
+
+    assert ("coauthor_ids", ["Ines"], ["Jo"]) in comparison.fields
+    assert (restored.title, restored.coauthor_ids) == ("Old", [jo.pk])
+    assert list(PostVersion.objects.filter(id=post.pk).values_list("coauthor_ids", flat=True)) == [[ines.pk], [jo.pk]]
+
+
+def test_restored_post_has_its_coauthors_who_still_exist() -> None:
+    ines, jo = make_author(), make_author()
+    post = make_post(coauthor_ids=[jo.pk, ines.pk])
+    services.delete_post(actor=OPERATOR, post_id=str(post.pk))
+    services.delete_author(actor=OPERATOR, author_id=str(jo.pk))
+
+    restored = trash.restore_deleted_post(actor=OPERATOR, post_id=str(post.pk))
+
+    assert restored.coauthor_ids == [ines.pk]
+    assert list_posts_of(ines) == [restored]

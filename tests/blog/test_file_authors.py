@@ -1,0 +1,94 @@
+"""The authors in front matter: an import makes the first the author and the others co-authors; an export names them."""
+
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from blog import services
+from blog.background import give_first_slugs
+from blog.files import front_matter
+from blog.files.syntax import InvalidFile
+from blog.models import Author, Post, PostSource, PostVersion
+from contentapi.core.identity import OPERATOR
+from tests.blog.markdown_files import build_file, import_text
+from tests.blog.test_file_addresses import export
+from tests.factories import make_author, make_post
+
+pytestmark = pytest.mark.django_db
+
+
+def name_writers(post: Post) -> list[str]:
+    return [post.author.name, *(author.name for author in Author.objects.in_order_of(post.coauthor_ids))]
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        ('authors = ["Ines", "Jo", "Kim"]', ["Ines", "Jo", "Kim"]),
+        ('authors = "Ines, Jo"', ["Ines", "Jo"]),
+        ('authors = ["Ines", "Jo", "Ines", "Jo"]', ["Ines", "Jo"]),
+        ('author = ["Ines", {name = "Jo", url = "/jo"}]', ["Ines", "Jo"]),
+        ('[taxonomies]\nauthors = ["Ines", "Jo"]', ["Ines", "Jo"]),
+        ("", ["Unknown author"]),
+    ],
+)
+def test_authors_of_a_file_are_kept_exported_and_imported_again(tmp_path: Path, lines: str, names: list[str]) -> None:
+    import_text(tmp_path, build_file(lines))
+    (before,) = export().values()
+    assert name_writers(Post.objects.get()) == names
+
+    Post.objects.all().delete()
+    import_text(tmp_path, before, "again.md")
+
+    assert name_writers(Post.objects.get()) == names
+    assert list(export().values()) == [before]
+
+
+def test_changed_file_changes_the_coauthors(tmp_path: Path) -> None:
+    import_text(tmp_path, build_file('authors = ["Ines", "Jo"]'))
+    import_text(tmp_path, build_file('authors = ["Jo", "Kim", "Ines"]'))
+
+    post = Post.objects.get()
+    assert (name_writers(post), post.version) == (["Jo", "Kim", "Ines"], 2)
+
+
+def test_export_has_the_coauthors_that_an_editor_has_set(tmp_path: Path) -> None:
+    import_text(tmp_path, build_file('authors = ["Ines", "Jo"]'))
+    post = Post.objects.get()
+    services.edit_post(
+        actor=OPERATOR, post_id=str(post.pk), changes={"coauthor_ids": [str(make_author(name="Kim").pk)]}
+    )
+
+    parsed = front_matter.parse_post(export()[post.pk].encode(), tmp_path / "a.md")
+    assert parsed
+    assert parsed.authors == ("Ines", "Kim")
+
+
+def test_file_with_too_many_authors_is_refused(tmp_path: Path) -> None:
+    names = [f"Author {number}" for number in range(12)]
+
+    with pytest.raises(InvalidFile, match="the file names 12 authors; at most 11 are allowed"):
+        import_text(tmp_path, build_file(f"authors = {names}"))
+
+    assert not Post.objects.exists()
+
+
+def test_post_that_an_earlier_release_imported_gets_the_coauthors_of_its_file() -> None:
+    post = make_post(author=make_author(name="Ines"), title="Soup")
+    other = make_post(author=make_author(name="Somebody else"), title="Tides")
+    for imported in (post, other):
+        names = ["Ines", "Jo", "x" * 151]
+        PostSource.objects.create(post=imported, path=f"{imported.pk}.md", digest=b"", authors=names, status="draft")
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": "New."})
+    Post.objects.update(slug=None)
+    PostVersion.objects.update(slug=None)
+    before = dict(Post.objects.values_list("pk", "version"))
+
+    give_first_slugs(Event())
+
+    assert name_writers(Post.objects.get(pk=post.pk)) == ["Ines", "Jo"]
+    assert Post.objects.get(pk=other.pk).coauthor_ids == []
+    assert dict(Post.objects.values_list("pk", "version")) == before
+    earlier = PostVersion.objects.filter(id=post.pk).values_list("coauthor_ids", flat=True)
+    assert list(earlier) == [Post.objects.get(pk=post.pk).coauthor_ids] * len(earlier)
