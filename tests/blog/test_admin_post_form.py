@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from blog.models import Post, PostSource
+from blog.models import RENDERED, Post, PostSource
 from tests.admin_forms import get_form_errors, read_form, submit_form
 from tests.factories import make_author, make_post
 
@@ -71,7 +71,7 @@ def test_changed_post_has_normalized_line_endings_and_a_new_version(editor_clien
 
     after = read_row(post)
     assert after.pop("updated_at") > before.pop("updated_at")
-    changed = {name: after[name] for name in ("changed_at", "changed_by", "changed_with")}
+    changed = {name: after[name] for name in ("changed_at", "changed_by", "changed_with", *RENDERED)}
     assert (changed["changed_by"], changed["changed_with"]) == (int(editor_client.session["_auth_user_id"]), "admin")
     text = {"title": "New", "body": "One\n\ntwo\n", "tags": ["b", "c"]}
     assert after == {**before, **text, **changed, "version": 2}

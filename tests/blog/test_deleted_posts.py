@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from blog import services
 from blog.history import versions
-from blog.models import Author, Comment, Post, PostSource, PostVersion
+from blog.models import RENDERED, Author, Comment, Post, PostSource, PostVersion
 from blog.services import moderation
 from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import OPERATOR, Actor, Role
@@ -45,8 +45,9 @@ def test_restored_post_is_equal_and_has_its_id_comments_and_source() -> None:
 
     after = read_rows(Post)[0]
     assert (restored.pk, after["version"], after["changed_by"]) == (post.pk, 2, editor.user_id)
-    changed = {name: after[name] for name in ("version", "updated_at", "changed_at", "changed_by", "changed_with")}
-    assert after == before | changed
+    changes = ("version", "updated_at", "changed_at", "changed_by", "changed_with", *RENDERED)
+    assert after == before | {name: after[name] for name in changes}
+    assert (after["rendered_version"], after["body_html"]) == (2, "<p>Hot.</p>\n")
     assert (read_rows(Comment), read_rows(PostSource)) == (comments, sources)
 
 

@@ -11,8 +11,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from blog import selectors
-from blog.models import MAX_BODY, MAX_TAGS, MAX_TITLE, Author, Coauthorship, Comment, Post, PostSource, PostStatus
+from blog.models import (
+    IS_UNRENDERED,
+    MAX_BODY,
+    MAX_TAGS,
+    MAX_TITLE,
+    Author,
+    Coauthorship,
+    Comment,
+    Post,
+    PostSource,
+    PostStatus,
+)
 from blog.projections import POST_ORDERS, select_oldest_visible_comments, select_visible_posts_of
+from blog.rendering import RENDERER
 from blog.services import moderation
 from contentapi.core import policy
 from contentapi.core.errors import get_constraint_name
@@ -157,6 +169,8 @@ def author_with_posts(db: None) -> Author:  # noqa: ARG001
         Post(
             title="Title",
             slug=f"title-{number}" if number % 20 else None,  # most posts have one
+            rendered_version=1 if number % 20 else None,
+            renderer=RENDERER if number % 20 else None,
             status=[PostStatus.SCHEDULED, PostStatus.PUBLISHED, *[PostStatus.DRAFT] * 18][number % 20],
             publish_at=LATER if number % 20 == 0 else None,
             published_at=began + timedelta(hours=number) if number % 20 == 1 else None,
@@ -254,6 +268,7 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
         lambda _: Post.objects.filter(status=PostStatus.SCHEDULED, publish_at__lte=LATER).order_by("publish_at"),
     ),
     ("blog_post_slug", lambda _: Post.objects.filter(slug="a")),
+    ("blog_post_unrendered", lambda _: Post.objects.filter(IS_UNRENDERED).order_by("pk")[:10]),
     ("blog_post_without_slug", lambda _: Post.objects.filter(slug=None).order_by("pk")[:100]),
     (
         "blog_comment_post_state",

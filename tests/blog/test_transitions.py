@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from blog import services
-from blog.models import Post, PostStatus
+from blog.models import RENDERED, Post, PostStatus
 from contentapi.core.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Role, Scope
 from tests.factories import make_actor, make_author, make_post
@@ -36,11 +36,11 @@ def make_post_with_status(status: str) -> Post:
     return make_post(status=status, publish_at=get_publication_time(status), updated_at=PAST)
 
 
-OTHER_COLUMNS = ("changed_at", "changed_by", "changed_with", "publication_order")
+OTHER_COLUMNS = ("changed_at", "changed_by", "changed_with", "publication_order", *RENDERED)
 
 
 def read_row(post: Post) -> Any:
-    """Return the columns of a post without those that describe who changed it, and when."""
+    """Return the columns of a post without its rendering and those that describe who changed it, and when."""
     return {name: value for name, value in Post.objects.values().get(pk=post.pk).items() if name not in OTHER_COLUMNS}
 
 

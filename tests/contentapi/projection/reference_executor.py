@@ -131,6 +131,25 @@ def writer(written: Post | Comment, info: Info) -> Author:
     return next(author for author in info.context.authors if author.pk == written.author_id)
 
 
+@POST.field("excerpt")
+def excerpt(post: Post, _: Info) -> str:
+    return post.excerpt or find_rendered_text(post, "default_excerpt") or ""
+
+
+@POST.field("description")
+def description(post: Post, _: Info) -> str:
+    return post.description or find_rendered_text(post, "default_description") or ""
+
+
+@POST.field("bodyHtml")
+def body_html(post: Post, _: Info) -> str | None:
+    return find_rendered_text(post, "body_html")
+
+
+def find_rendered_text(post: Post, column: str) -> str | None:
+    return getattr(post, column) if post.rendered_version == post.version else None
+
+
 @POST.field("coauthors")
 def coauthors(post: Post, info: Info) -> list[Author]:
     return [next(author for author in info.context.authors if author.pk == pk) for pk in post.coauthor_ids]
