@@ -80,10 +80,15 @@ def is_canonical_url(value: Any) -> bool:
 
 
 def refresh_addresses(other: Table, slug: str | None, canonical_url: str | None) -> Table:
-    """Return the other keys of a file, without addresses that contradict those of the post."""
+    """Return the other keys of a file, without addresses that contradict those of the post.
+
+    The address of a file from which the post got its slug with a number is kept: on the site it is another page than
+    that of the post with the slug.
+    """
     fresh = dict(other)
     for key in ADDRESS_KEYS:
-        if slug and read_address(other.get(key)) not in (None, slug):
+        stated = read_address(other.get(key))
+        if slug and stated and not re.fullmatch(rf"{re.escape(stated)}(-\d+)?", slug):
             fresh[key] = LAST_SEGMENT.sub(rf"{slug}\1", other[key].strip())
     for key in CANONICAL_KEYS:
         if key in other and (is_canonical_url(other[key]) or canonical_url) and other[key] != canonical_url:

@@ -19,6 +19,7 @@ from contentapi.schema import load_sdl
 from orders.models import Order
 from tests.contentapi.projection.reference_connections import connection
 from tests.contentapi.projection.reference_rows import Bound, Info, World, first, may, sees, with_id
+from tests.contentapi.projection.reference_texts import TEXTS
 from users.models import User
 
 QUERY, MUTATION = QueryType(), MutationType()
@@ -131,23 +132,8 @@ def writer(written: Post | Comment, info: Info) -> Author:
     return next(author for author in info.context.authors if author.pk == written.author_id)
 
 
-@POST.field("excerpt")
-def excerpt(post: Post, _: Info) -> str:
-    return post.excerpt or find_rendered_text(post, "default_excerpt") or ""
-
-
-@POST.field("description")
-def description(post: Post, _: Info) -> str:
-    return post.description or find_rendered_text(post, "default_description") or ""
-
-
-@POST.field("bodyHtml")
-def body_html(post: Post, _: Info) -> str | None:
-    return find_rendered_text(post, "body_html")
-
-
-def find_rendered_text(post: Post, column: str) -> str | None:
-    return getattr(post, column) if post.rendered_version == post.version else None
+for name, read_text in TEXTS.items():
+    POST.set_field(name, read_text)
 
 
 @POST.field("coauthors")
