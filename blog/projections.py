@@ -6,7 +6,7 @@ from django.db.models import Case, Expression, F, OuterRef, Q, QuerySet, TextFie
 from django.db.models.functions import Cast, Coalesce, Concat, NullIf
 from django.db.models.lookups import Exact
 
-from blog.models import IS_RENDERED, Author, Comment, CommentQuerySet, Post, PostQuerySet, PostStatus
+from blog.models import IS_RENDERED, Author, Comment, CommentQuerySet, Post, PostQuerySet, PostStatus, build_old_slugs
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.identity import Actor
@@ -157,6 +157,7 @@ POST = Projection(
         "id": "id",
         "title": "title",
         "slug": Computed(build_slug),
+        "oldSlugs": Computed(lambda _: build_old_slugs()),
         "url": Computed(build_url),
         "canonicalUrl": "canonical_url",
         "excerpt": Computed(build_excerpt),

@@ -26,7 +26,7 @@ from blog.files.front_matter import (
 )
 from blog.files.summaries import refresh_summaries
 from blog.files.syntax import Table, decode_value, dump_front_matter
-from blog.models import CONTENT, CONTENT_FIELDS, SUMMARIES, Author, Kind, OldSlug, Post, PostStatus
+from blog.models import CONTENT, CONTENT_FIELDS, SUMMARIES, Author, Kind, Post, PostStatus, build_old_slugs
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.db.arrays import ArrayPosition, IsInArray
@@ -36,11 +36,10 @@ AT_ONCE = 500  # number of posts in memory
 
 def list_posts_to_export(actor: Actor) -> QuerySet[Post]:
     """Return the posts that the actor may see, oldest first, with their authors, sources and old slugs."""
-    slugs = OldSlug.objects.filter(post_id=OuterRef("pk")).order_by("slug").values("slug")
     coauthors = Author.objects.filter(IsInArray(F("pk"), OuterRef("coauthor_ids")))
     coauthors = coauthors.annotate(place=ArrayPosition(OuterRef("coauthor_ids"), F("pk"))).order_by("place")
     posts = Post.objects.filter(policy.visible_posts(actor)).annotate(
-        old_slugs=ArraySubquery(slugs), coauthor_names=ArraySubquery(coauthors.values("name"))
+        old_slugs=build_old_slugs(), coauthor_names=ArraySubquery(coauthors.values("name"))
     )
     return posts.select_related("author", "source").order_by("id")
 

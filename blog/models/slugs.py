@@ -4,7 +4,9 @@ import re
 from typing import Any
 
 import pgtrigger
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
+from django.db.models import OuterRef
 
 MAX_SLUG = 100
 SLUG = re.compile(f"[a-z0-9-]{{1,{MAX_SLUG}}}")
@@ -47,3 +49,8 @@ class OldSlug(models.Model):
 
     def __str__(self) -> str:
         return self.slug
+
+
+def build_old_slugs() -> ArraySubquery:
+    """Return an expression for the old slugs of a post, in alphabetical order."""
+    return ArraySubquery(OldSlug.objects.filter(post_id=OuterRef("pk")).order_by("slug").values("slug"))

@@ -139,6 +139,34 @@ def test_old_slug_of_a_public_post_leads_to_it(editor: Actor, gql: GraphQL) -> N
 
 
 @pytest.mark.django_db
+def test_old_slugs_of_a_post_are_listed_for_those_who_see_it(editor: Actor, gql: GraphQL) -> None:
+    post = create_post(editor, status="published")
+    for slug in ("sun", "moon"):
+        edit_post(editor, post, slug=slug)
+    other = create_post(editor, slug="mars", status="published")
+    author = make_author(name="Ida").pk
+
+    lists = gql("{ posts { slug oldSlugs author { posts { oldSlugs } } } }").data["posts"]
+    created = gql(
+        'mutation ($author: ID!) { createPost(input: {title: "New", body: "", authorId: $author}) { oldSlugs } }',
+        actor=editor,
+        author=str(author),
+    )
+    edit_post(editor, post, status="draft")
+    hidden = gql(
+        "query ($ids: [ID!]!) { nodes(ids: $ids) { ...on Post { oldSlugs } } }", ids=[str(post.pk), str(other.pk)]
+    )
+
+    assert [(each["slug"], each["oldSlugs"]) for each in lists] == [("mars", []), ("moon", ["sun", "tides"])]
+    assert {tuple(of_author["oldSlugs"]) for each in lists for of_author in each["author"]["posts"]} == {
+        (),
+        ("sun", "tides"),
+    }
+    assert created.data["createPost"] == {"oldSlugs": []}
+    assert hidden.data["nodes"] == [None, {"oldSlugs": []}]
+
+
+@pytest.mark.django_db
 def test_slug_of_a_hidden_post_leads_nowhere(editor: Actor) -> None:
     post = create_post(editor, status="published", slug="comments")
     edit_post(editor, post, slug="publish", status="draft")
