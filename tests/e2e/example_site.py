@@ -49,11 +49,14 @@ class Site:
     def __init__(self, folder: Path, run: Run, port: int) -> None:
         self.folder, self.run = folder, run
         self.api, self.address = f"http://localhost:{run.port}", f"http://localhost:{port}"
-        self.key = (run.checkout.folder / "var/demo_api_key").read_text()
+        self.key = run.checkout.key
+        made = run.checkout.manage("create_api_key", "editor@example.com", "--name", "site", "--scope", "posts:read")
+        self.key_of_builds = made.stdout.strip()
 
     def run_npm(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        # The key is in the environment of the build, as it may be on an editor's machine.
-        environment = {**os.environ, "PUBLIC_API_URL": self.api, "CONTENTAPI_API_KEY": self.key, **variables}
+        # The key of an editor, who may read drafts, which the site must not have all the same.
+        settings = {"PUBLIC_API_URL": self.api, "PUBLIC_SITE_URL": self.address, "API_KEY": self.key_of_builds}
+        environment = {**os.environ, **settings, **variables}
         return subprocess.run(
             ["npm", *command], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
         )
@@ -63,10 +66,11 @@ class Site:
         assert done.returncode == 0, done.stdout + done.stderr
         assert "0 errors and 0 warnings" in done.stdout
 
-    def send(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Send a POST request with the key. Return the decoded response."""
+    def send(self, path: str, body: dict[str, Any] | None = None, method: str = "POST") -> dict[str, Any]:
+        """Send a request with the key of the admin. Return the decoded response."""
         headers = {"Content-Type": "application/json", "X-API-Key": self.key}
-        request = Request(self.api + path, json.dumps(body).encode(), headers)  # noqa: S310 - loopback
+        content = None if body is None else json.dumps(body).encode()
+        request = Request(self.api + path, content, headers, method=method)  # noqa: S310 - loopback
         with urlopen(request, timeout=30) as response:  # noqa: S310 - loopback
             result: dict[str, Any] = json.load(response)
         return result
@@ -75,6 +79,11 @@ class Site:
         """Return the text of each built file, by its path."""
         files = [path for path in (self.folder / "build").rglob("*") if path.is_file()]
         return {str(path.relative_to(self.folder / "build")): path.read_text() for path in files}
+
+    def read_pages(self) -> dict[str, str]:
+        """Return the HTML of each built page, by its path on the host."""
+        files = self.read_build().items()
+        return {f"/{path.removesuffix('index.html')}": text for path, text in files if path.endswith(".html")}
 
 
 class Visit:

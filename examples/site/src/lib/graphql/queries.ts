@@ -1,25 +1,23 @@
 import { graphql } from './graphql';
 
-export const SUMMARY = graphql(`
-  fragment Summary on Post @_unmask {
-    id
-    title
-    author {
-      name
-    }
-    commentCount
-    createdAt
-    publishedAt
-  }
-`);
-
 export const ARTICLE = graphql(`
   fragment Article on Post @_unmask {
     id
+    slug
+    url
+    canonicalUrl
     title
-    body
+    excerpt
+    description
+    bodyHtml
     status
     author {
+      id
+      name
+      bio
+    }
+    coauthors {
+      id
       name
       bio
     }
@@ -31,13 +29,39 @@ export const ARTICLE = graphql(`
   }
 `);
 
+const COMMENTS_PAGE = graphql(`
+  fragment CommentsPage on CommentConnection @_unmask {
+    edges {
+      node {
+        id
+        body
+        createdAt
+        author {
+          name
+        }
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+`);
+
 export const POSTS = graphql(
   `
-    query Posts($first: Int!, $after: String) {
-      postsConnection(first: $first, after: $after, filter: { status: published }, orderBy: publishedAtDesc) {
+    query Posts($after: String) {
+      viewer {
+        scopes
+      }
+      postsConnection(first: 20, after: $after, filter: { status: published }, orderBy: publishedAtDesc) {
         edges {
           node {
-            ...Summary
+            ...Article
+            oldSlugs
+            commentsConnection(first: 100) {
+              ...CommentsPage
+            }
           }
         }
         pageInfo {
@@ -47,34 +71,20 @@ export const POSTS = graphql(
       }
     }
   `,
-  [SUMMARY]
+  [ARTICLE, COMMENTS_PAGE]
 );
 
-export const POST = graphql(
+export const COMMENTS = graphql(
   `
-    query Post($id: ID!, $after: String) {
+    query Comments($id: ID!, $after: String) {
       post(id: $id) {
-        ...Article
         commentsConnection(first: 100, after: $after) {
-          edges {
-            node {
-              id
-              body
-              createdAt
-              author {
-                name
-              }
-            }
-          }
-          pageInfo {
-            hasNextPage
-            endCursor
-          }
+          ...CommentsPage
         }
       }
     }
   `,
-  [ARTICLE]
+  [COMMENTS_PAGE]
 );
 
 export const UNPUBLISHED = graphql(`
