@@ -24,7 +24,8 @@ class CoauthorsInput(UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget):
     def build_attrs(self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None) -> dict[str, Any]:
         suggestions = {"data-app-label": "blog", "data-model-name": "post", "data-field-name": "author"}
         attributes: dict[str, Any] = super().build_attrs(base_attrs, extra_attrs)
-        return {**attributes, **suggestions, "data-ajax--url": reverse("admin:autocomplete")}
+        keys = {"data-allow-clear": "false"}  # Backspace would remove all names, not the last one
+        return {**attributes, **suggestions, **keys, "data-ajax--url": reverse("admin:autocomplete")}
 
     def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
         authors = Author.objects.in_order_of([parse_id(text) for text in value])

@@ -1,0 +1,114 @@
+"""The co-authors of a post in Chromium: editors search, add, order and remove them, with the mouse and with keys."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.database_template import Template
+from tests.e2e.chromium import NEEDS_CHROMIUM
+from tests.e2e.writing import Desk, run_desk, save, write
+
+MOST_TABS = 100
+
+pytestmark = NEEDS_CHROMIUM
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
+    with run_desk(tmp_path_factory.mktemp("coauthors") / "a checkout", template) as desk:
+        yield desk
+
+
+def get_search(page: Page) -> Locator:
+    return page.get_by_role("searchbox", name="Co-authors")
+
+
+def get_option(page: Page, name: str) -> Locator:
+    return page.get_by_role("option", name=name, exact=True)
+
+
+def expect_chosen(page: Page, *names: str) -> None:
+    choices = page.locator("#id_coauthor_ids + .select2-container .select2-selection__choice")
+    expect(choices).to_have_text([re.compile(re.escape(name)) for name in names])
+
+
+def add(page: Page, text: str, name: str) -> None:
+    get_search(page).click()
+    page.keyboard.type(text)
+    get_option(page, name).click()
+
+
+def remove(page: Page, name: str) -> None:
+    page.get_by_title(name, exact=True).locator(".select2-selection__choice__remove").click()
+    page.keyboard.press("Escape")  # Select2 opens its list
+
+
+def read_coauthors(desk: Desk, title: str) -> list[str]:
+    """Return the names of the stored co-authors in their order."""
+    code = "import json; from blog.models import Author, Post; "
+    authors = f"Author.objects.in_order_of(Post.objects.get(title={title!r}).coauthor_ids)"
+    names: list[str] = json.loads(desk.execute(f"{code} print(json.dumps([each.name for each in {authors}]))"))
+    return names
+
+
+def open_post(page: Page, title: str) -> None:
+    page.locator("#result_list").get_by_role("link", name=title, exact=True).click()
+    expect(page.locator("#id_title")).to_have_value(title)
+
+
+def test_editor_adds_orders_and_removes_coauthors(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "Two boats", "One text.")
+    add(page, "ines", "Ines Falk")
+    add(page, "WREN", "Tomasz Wren")
+    add(page, "marguerite", "Marguerite Okafor")
+    expect_chosen(page, "Ines Falk", "Tomasz Wren", "Marguerite Okafor")
+    save(page)
+    assert read_coauthors(desk, "Two boats") == ["Ines Falk", "Tomasz Wren", "Marguerite Okafor"]
+
+    open_post(page, "Two boats")
+    expect_chosen(page, "Ines Falk", "Tomasz Wren", "Marguerite Okafor")
+    remove(page, "Ines Falk")
+    expect_chosen(page, "Tomasz Wren", "Marguerite Okafor")
+    add(page, "ines", "Ines Falk")  # again: at the end
+    expect_chosen(page, "Tomasz Wren", "Marguerite Okafor", "Ines Falk")
+    remove(page, "Tomasz Wren")
+    save(page)
+    assert read_coauthors(desk, "Two boats") == ["Marguerite Okafor", "Ines Falk"]
+
+
+def test_keyboard_alone_sets_coauthors(desk: Desk) -> None:
+    page = desk.open()
+    page.locator("#id_title").focus()
+    page.keyboard.type("Written by keys")
+    press_tab_to(page, "#id_body")
+    page.keyboard.type("Text.")
+
+    press_tab_to(page, "#id_coauthor_ids + .select2-container .select2-search__field")
+    for text, name in (("tom", "Tomasz Wren"), ("marg", "Marguerite Okafor"), ("ines", "Ines Falk")):
+        page.keyboard.type(text)
+        expect(get_option(page, name)).to_have_attribute("aria-selected", re.compile("true|false"))
+        expect(page.locator(".select2-results__option--highlighted")).to_have_text(name)
+        page.keyboard.press("Enter")
+        expect(get_search(page)).to_have_value("")
+    expect_chosen(page, "Tomasz Wren", "Marguerite Okafor", "Ines Falk")
+    page.keyboard.press("Backspace")
+    expect_chosen(page, "Tomasz Wren", "Marguerite Okafor")
+    page.keyboard.press("Escape")
+    press_tab_to(page, "[name=_save]")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/admin/blog/post/")
+
+    assert read_coauthors(desk, "Written by keys") == ["Tomasz Wren", "Marguerite Okafor"]
+
+
+def press_tab_to(page: Page, selector: str) -> None:
+    """Press Tab until an element has the focus."""
+    for _ in range(MOST_TABS):
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{selector} never has the focus.")
