@@ -31,18 +31,18 @@ def has_two_excerpts(meta: Table) -> bool:
 
 
 def refresh_summaries(other: Table, excerpt: str | None, description: str | None) -> Table:
-    """Return the other keys of a file, without summaries that contradict those of the post.
+    """Return the other keys of a file in their order, without summaries that contradict those of the post.
 
     The key `summary` is an excerpt only without the key `excerpt`. It stays if the file had another text in it before.
     """
-    fresh = {key: value for key, value in other.items() if key not in SUMMARIES}
+    fresh = dict(other)
     own, summary = (read_summary(EXCERPT, other.get(key)) for key in EXCERPT_KEYS)
     if summary not in (None, excerpt) and (excerpt is None or not has_two_excerpts(other)):
-        del fresh["summary"]
-        if excerpt is not None:
-            fresh["summary"] = excerpt
-    if own is None and "excerpt" in other and read_summary(EXCERPT, fresh.get("summary")) == excerpt:
-        fresh["excerpt"] = other["excerpt"]
-    if description is None and read_description(other) is None and "description" in other:
-        fresh["description"] = other["description"]
+        fresh["summary"] = excerpt
+        if excerpt is None:
+            del fresh["summary"]
+    if own is not None or read_summary(EXCERPT, fresh.get("summary")) != excerpt:
+        fresh.pop("excerpt", None)
+    if description is not None or read_description(other) is not None:
+        fresh.pop("description", None)
     return fresh

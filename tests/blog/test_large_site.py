@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -108,14 +109,14 @@ def import_site(folder: Path) -> str:
 
 
 def read_rows() -> dict[str, Expected]:
-    """Return what is stored, by the path of the file, with the name of a taken slug without its number."""
+    """Return what is stored, by the path of the file. Slugs that were taken are without their numbers."""
     names = dict(Author.objects.values_list("pk", "name"))
     old_slugs: dict[int, list[str]] = {}
     for slug, post_id in OldSlug.objects.order_by("slug").values_list("slug", "post_id"):
         old_slugs.setdefault(post_id, []).append(slug)
     return {
         source.path: Expected(
-            "weekly" if source.post.slug.startswith("weekly") else source.post.slug,
+            re.sub(r"^weekly-\d+$", "weekly", source.post.slug or ""),
             old_slugs.get(source.post_id, []),
             source.post.canonical_url,
             [names[pk] for pk in (source.post.author_id, *source.post.coauthor_ids)],

@@ -229,6 +229,7 @@ def is_time(value: Any) -> bool:
 @example(meta={"title": "A", "date": date(2999, 1, 1), "": {}}, body="")  # a key that the import adds, before a table
 @example(meta={"title": "A", "date": date(2000, 1, 1), "excerpt": "Long.", "summary": "Short."}, body="")
 @example(meta={"title": "A", "date": date(2000, 1, 1), "excerpt": 5, "summary": "Short."}, body="")
+@example(meta={"title": "A", "date": date(2000, 1, 1), "excerpt": 5, "category": "B", "description": 5}, body="")
 def test_import_of_an_export_gives_an_equal_post_and_an_equal_export(meta: dict[str, Any], body: str) -> None:
     text = f"{dump_front_matter(meta)}{body}".encode()
     first = import_and_export(text)
