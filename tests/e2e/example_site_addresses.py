@@ -69,7 +69,7 @@ def check_addresses(site: Site, browser: Browser) -> None:
 
 
 def read_metadata(page: Page) -> dict[str, str]:
-    """Return what the head of a page tells search engines and cards."""
+    """Return what the head of a page states for search engines and cards."""
     found: dict[str, str] = page.evaluate(
         "Object.fromEntries([...document.querySelectorAll('meta[property], meta[name=description], link[rel]')]"
         ".filter((e) => !['icon', 'stylesheet', 'modulepreload'].includes(e.rel))"
