@@ -95,8 +95,9 @@ def serialize_post(post: MarkdownPost) -> bytes:
         "publishAt": post.publish_at,
         "publishedAt": post.published_at,
     }
-    own = {name: value for name, value in meta.items() if value is not None}
-    return f"{dump_front_matter(own | refresh_other_keys(post))}{post.content['body']}".encode()
+    other = refresh_other_keys(post)
+    own = {name: value for name, value in meta.items() if value is not None and name not in other}
+    return f"{dump_front_matter(own | other)}{post.content['body']}".encode()
 
 
 def refresh_other_keys(post: MarkdownPost) -> Table:

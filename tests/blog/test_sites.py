@@ -21,7 +21,7 @@ from blog.files import addresses, exporting, front_matter, importing
 from blog.files.importing import ImportOutcome
 from blog.files.reading import MarkdownFile
 from blog.files.syntax import decode_value, dump_front_matter, split_front_matter
-from blog.models import Author, OldSlug, Post, PostSource
+from blog.models import MAX_COAUTHORS, Author, OldSlug, Post, PostSource
 from contentapi.core.identity import OPERATOR
 from tests.blog.test_front_matter_syntax import COMMON, NUMBERS, TEXTS, TOML_TABLES, YAML_TABLES
 from tests.thoroughness import scale_examples
@@ -185,7 +185,8 @@ def test_export_of_edited_posts_states_their_present_values(tmp_path: Path) -> N
 def front_matters(draw: st.DrawFn) -> dict[str, Any]:
     """Return front matter with generated values for the keys that have a meaning, and any other keys."""
     words = st.text(st.characters(exclude_categories=["Cs", "Z", "Cc"], exclude_characters=","), min_size=1, max_size=9)
-    people = st.lists(words | st.fixed_dictionaries({"name": words}, optional={"email": words, "weight": NUMBERS}))
+    person = words | st.fixed_dictionaries({"name": words}, optional={"email": words, "weight": NUMBERS})
+    people = st.lists(person, max_size=MAX_COAUTHORS + 1)
     table = {
         "title": words,
         "date": st.dates() | st.datetimes(timezones=st.just(UTC), max_value=datetime(9999, 1, 1)),  # noqa: DTZ001
@@ -230,6 +231,7 @@ def is_time(value: Any) -> bool:
 @example(meta={"title": "A", "date": date(2000, 1, 1), "excerpt": "Long.", "summary": "Short."}, body="")
 @example(meta={"title": "A", "date": date(2000, 1, 1), "excerpt": 5, "summary": "Short."}, body="")
 @example(meta={"title": "A", "date": date(2000, 1, 1), "excerpt": 5, "category": "B", "description": 5}, body="")
+@example(meta={"title": "A", "date": date(2000, 1, 1), "x": 1, "excerpt": 5, "y": 2, "summary": "Short."}, body="")
 def test_import_of_an_export_gives_an_equal_post_and_an_equal_export(meta: dict[str, Any], body: str) -> None:
     text = f"{dump_front_matter(meta)}{body}".encode()
     first = import_and_export(text)
