@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from blog.models.authors import Author, build_search_trigger
 from blog.models.slugs import KEEP_OLD_SLUG, MAX_SLUG, UniqueIndex
+from blog.models.working_copies import DELETE_WORKING_COPY
 from contentapi.db.ids import SharedIdField
 from contentapi.db.literals import TextLiteral
 
@@ -248,6 +249,7 @@ class Post(models.Model):
         triggers = [
             ATTRIBUTE_TO_DATABASE,
             KEEP_OLD_SLUG,
+            DELETE_WORKING_COPY,
             build_search_trigger("post_id", [*SEARCHED, "status", "author_id", "created_at"]),
         ]
 

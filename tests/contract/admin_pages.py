@@ -25,6 +25,17 @@ AS_ONESELF = "as oneself"  # done, but with an object of one's own
 # Actions that the admin has no page for.
 NO_PAGE = {
     "list an author's drafts": "The list of posts has a filter by author; `list drafts` covers it.",
+    **dict.fromkeys(
+        (
+            "read a working copy",
+            "save a working copy",
+            "schedule a working copy",
+            "publish a working copy",
+            "publish the working copy of a draft",
+            "discard a working copy",
+        ),
+        "The form of a post changes the post itself.",
+    ),
     "create an order": "A customer orders, by the API, or the operator with `create_order`.",
 }
 FORGED = "An author's form has no field for the author of a post. A forged one has no effect."
