@@ -32,6 +32,9 @@ LEAVES = {
         "tags",
         "version",
     ],
+    "WorkingCopy": [
+        *("title", "canonicalUrl", "body", "tags", "publishAt", "baseVersion", "version", "updatedAt", "updatedBy"),
+    ],
     "Author": ["id", "name", "bio", "avatarUrl", "email"],
     "Comment": ["id", "body", "createdAt"],
     "User": ["id", "name", "email"],
@@ -58,7 +61,12 @@ OBJECTS = {
         "nodes": "Node",
     },
     "Mutation": {"createPost": "Post"},
-    "Post": {"author": "Author", "comments": "Comment", "commentsConnection": "CommentConnection"},
+    "Post": {
+        "author": "Author",
+        "comments": "Comment",
+        "commentsConnection": "CommentConnection",
+        "workingCopy": "WorkingCopy",
+    },
     "Author": {"posts": "Post", "postsConnection": "PostConnection"},
     "Comment": {"author": "Author"},
     "Viewer": {"user": "User", "author": "Author", "orders": "OrderConnection"},

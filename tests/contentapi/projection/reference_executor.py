@@ -18,7 +18,7 @@ from contentapi.graphql.scalars import DATE_TIME
 from contentapi.schema import load_sdl
 from orders.models import Order
 from tests.contentapi.projection.reference_connections import connection
-from tests.contentapi.projection.reference_rows import Bound, Info, World, first, may, sees, with_id
+from tests.contentapi.projection.reference_rows import Bound, Info, World, find_seen_copy, first, may, sees, with_id
 from users.models import User
 
 QUERY, MUTATION = QueryType(), MutationType()
@@ -125,6 +125,11 @@ def email(author: Author, info: Info) -> str | None:
 @COMMENT.field("author")
 def writer(written: Post | Comment, info: Info) -> Author:
     return next(author for author in info.context.authors if author.pk == written.author_id)
+
+
+@POST.field("workingCopy")
+def working_copy(post: Post, info: Info) -> Any:
+    return find_seen_copy(info.context, post)
 
 
 @POST.field("comments")
