@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from django.urls import reverse
+
 from blog.desk.posts import address, conflict, writing
-from blog.models import ADDRESSES, CONTENT_FIELDS, Kind, Post
+from blog.models import ADDRESSES, CONTENT_FIELDS, Kind, Post, PostStatus
 
 LINES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]
 WORDS = [field.name for field in CONTENT_FIELDS if field.kind == Kind.WORDS]
@@ -20,6 +22,11 @@ class PostForm(writing.WritingForm, address.AddressForm, conflict.ConflictForm):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        is_on_copy = self.fields["opened_copy"].initial is not None
+        if self.instance.pk and "body" in self.fields and (is_on_copy or self.instance.status == PostStatus.DRAFT):
+            address = reverse("admin:blog_post_autosave", args=[self.instance.pk])
+            version = self.copy.version if self.copy else self.instance.version
+            self.fields["body"].widget.attrs |= {"data-autosave": address, "data-version": version}
         if "author" in self.fields:
             # A user without a profile has nobody to choose: the service creates the profile.
             self.fields["author"].required = False
