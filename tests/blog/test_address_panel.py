@@ -79,7 +79,7 @@ def test_wrong_slug_and_taken_slug_are_errors_of_the_form(editor_client: Client)
 
 
 def test_emptied_slug_is_made_from_the_title_again(editor_client: Client) -> None:
-    post = make_post(title="Soup", slug="goulash")
+    post = make_post(title="Soup", slug="goulash", status="draft")
 
     submit_form(editor_client, get_change_url(post), slug="")
 

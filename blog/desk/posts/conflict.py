@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from blog import selectors, states
+from blog.desk.posts import copies
 from blog.desk.posts.coauthors import name_authors
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
 from blog.desk.posts.save import StateForm
@@ -17,11 +18,15 @@ from blog.history import conflicts, versions
 from blog.history.conflicts import EditConflict
 from blog.history.merging import has_marks
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post
-from contentapi.core.errors import ApiError, NotFound, VersionConflict
+from contentapi.core.errors import ApiError, NotFound, VersionConflict, require_found
+from contentapi.core.identity import Actor
 from users.desk.bases import Page, PolicyAdmin, get_actor
 
 MERGED = [*(name for name in CONTENT if name != "body"), "body"]  # the fields that a person can merge by hand
-NOT_SENT_AGAIN = {"csrfmiddlewaretoken", "opened_version", "_save", "_continue", "_addanother", "_act", "_merged"}
+NOT_SENT_AGAIN = {
+    *("csrfmiddlewaretoken", "opened_version", "opened_copy", "_save", "_continue", "_addanother", "_act", "_merged"),
+    *copies.BUTTONS,
+}
 
 
 class ConflictForm(StateForm):
@@ -41,7 +46,12 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
     """Show who changed what, both texts, the difference, and what the person can do."""
     actor = get_actor(request)
     post_id, opened = form.instance.pk, form.cleaned_data["opened_version"]
-    conflict = conflicts.read_conflict(actor=actor, post_id=str(post_id), opened=opened)
+    if form.cleaned_data["opened_copy"] is None:
+        conflict = conflicts.read_conflict(actor=actor, post_id=str(post_id), opened=opened)
+    else:
+        conflict = conflicts.read_conflict_of_copy(
+            actor=actor, post_id=str(post_id), base=opened, opened=form.cleaned_data["opened_copy"]
+        )
     mine, other = form.cleaned_data, conflict.present
     name = other.made.person or other.made.origin or "somebody else"
     merged = conflicts.merge_post(conflict, mine, their_name=name)
@@ -51,6 +61,8 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
         "title": f"“{other.values['title']}” has changed since you opened it",
         "post_id": post_id,
         "conflict": conflict,
+        "opened_version": opened if conflict.is_of_copy else other.number,
+        "opened_copy": find_copy_to_open(actor, str(post_id)),
         "other_name": name,
         "newer": [(version, describe_person(version.made), describe_changes(version)) for version in conflict.newer],
         "fields": list(list_fields(conflict, mine)),
@@ -66,10 +78,21 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
     return render_conflict(request, model_admin, "conflict", context, VersionConflict.status)
 
 
+def find_copy_to_open(actor: Actor, post_id: str) -> int | str:
+    """Return the version of the working copy that the form changes now; an empty text if it changes the post itself."""
+    post = require_found(selectors.find_post(actor, post_id), "post")
+    copy = copies.find_copy(actor, post)
+    if copy is not None:
+        return copy.version
+    return 0 if copies.is_on_copy(post, copy) else ""
+
+
 def read_button(request: HttpRequest, form: StateForm) -> Mapping[str, str]:
     """Return the button that the person pressed, if the present state still allows its action; else “Save”."""
     actor = get_actor(request)
     post = selectors.find_post(actor, str(form.instance.pk))
+    if copies.PUBLISH in form.data:
+        return {"name": copies.PUBLISH, "value": "yes", "then": " and publish it"}
     if form.state_action is None or post is None or form.state_action not in states.list_actions(actor, post):
         return {"name": "_save", "value": "Save", "then": ""}
     return {
