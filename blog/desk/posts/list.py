@@ -41,7 +41,8 @@ class LightPostList(BoundedList):
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
         changes = Exists(WorkingCopy.objects.filter(pk=OuterRef("pk")))
-        return super().get_queryset(request, exclude_parameters).defer("body", "body_html").annotate(has_changes=changes)
+        posts = super().get_queryset(request, exclude_parameters).defer("body", "body_html")
+        return posts.annotate(has_changes=changes)
 
 
 def lists_scheduled(request: HttpRequest) -> bool:
