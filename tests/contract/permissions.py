@@ -164,7 +164,12 @@ TABLE: dict[str, list[Row]] = {
         ),
         Row("discard a working copy", OWN, allow(AUTHORS, reader=403), WRITE),
         Row("discard a working copy", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),
-        Row("read a working copy", COAUTHORED, allow(EDITORS, reader=404, author=404), READ | {Scope.POSTS_WRITE: "404"}),
+        Row(
+            "read a working copy",
+            COAUTHORED,
+            allow(EDITORS, reader=404, author=404),
+            READ | {Scope.POSTS_WRITE: "404"},
+        ),
         Row("save a working copy", COAUTHORED, allow(EDITORS, reader=403, author=403), SEE_COPIES | WRITE),
         Row("publish a working copy", COAUTHORED, allow(EDITORS, reader=403, author=403), PUBLISH),
         Row("publish the working copy of a draft", COAUTHORED, allow(EDITORS, reader=404, author=403), READ | WRITE),

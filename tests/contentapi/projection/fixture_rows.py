@@ -141,6 +141,7 @@ def posts() -> list[Post]:
 def working_copies() -> list[WorkingCopy]:
     """Return working copies of most posts. One lacks a field; one was saved by a user who has been deleted."""
     savers = [USERS[BO], None, FIRST + 14]
+    summaries: list[dict[str, str | None]] = [{}, {"excerpt": None, "description": TEXTS[1]}, {"excerpt": TEXTS[5], "description": ""}]
     return [
         WorkingCopy(
             post_id=pk,
@@ -149,7 +150,7 @@ def working_copies() -> list[WorkingCopy]:
                 "title": TEXTS[-1 - place % len(TEXTS)],
                 "body": TEXTS[place % len(TEXTS)],
                 "canonical_url": [None, "https://example.invalid/?a='b'"][place % 2],
-                **([{}, {"excerpt": None, "description": TEXTS[1]}, {"excerpt": TEXTS[5], "description": ""}][place % 3]),
+                **summaries[place % 3],
             },
             base_version=place + 1,
             version=LAST - place,
