@@ -141,7 +141,11 @@ def posts() -> list[Post]:
 def working_copies() -> list[WorkingCopy]:
     """Return working copies of most posts. One lacks a field; one was saved by a user who has been deleted."""
     savers = [USERS[BO], None, FIRST + 14]
-    summaries: list[dict[str, str | None]] = [{}, {"excerpt": None, "description": TEXTS[1]}, {"excerpt": TEXTS[5], "description": ""}]
+    summaries: list[dict[str, str | None]] = [
+        {},
+        {"excerpt": None, "description": TEXTS[1]},
+        {"excerpt": TEXTS[5], "description": ""},
+    ]
     return [
         WorkingCopy(
             post_id=pk,
