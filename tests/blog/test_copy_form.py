@@ -218,6 +218,21 @@ def test_working_copy_that_another_person_saved_is_a_page_with_both_texts(editor
     assert read_copy()["body"] == MINE.replace("five", "theirs")
 
 
+def test_form_does_not_take_back_the_coauthors_that_another_person_has_set(editor_client: Client) -> None:
+    post, other = make_post(), make_author(name="Jo")
+    save_copy(post, title="Ebb")
+    opened = read_form(editor_client.get(get_page(post)).text)
+    changes = {"coauthor_ids": [str(other.pk)]}
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
+
+    page = editor_client.post(get_page(post), opened | {"body": "Low.", "_save": "Save"})
+
+    assert page.status_code == 409
+    merge = read_forms(page)["merge"]
+    assert editor_client.post(get_page(post), merge | {"_save": "Save"}).status_code == 302
+    assert (Post.objects.get().coauthor_ids, read_copy()["body"]) == ([other.pk], "Low.")
+
+
 def test_publication_of_changes_of_an_outdated_text_is_a_page_that_merges_and_publishes(editor_client: Client) -> None:
     post = make_post(body=BODY)
     save_copy(post, body=MINE)

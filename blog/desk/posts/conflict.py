@@ -24,7 +24,8 @@ from users.desk.bases import Page, PolicyAdmin, get_actor
 
 MERGED = [*(name for name in CONTENT if name != "body"), "body"]  # the fields that a person can merge by hand
 NOT_SENT_AGAIN = {
-    *("csrfmiddlewaretoken", "opened_version", "opened_copy", "_save", "_continue", "_addanother", "_act", "_merged"),
+    *("csrfmiddlewaretoken", "opened_version", "opened_copy", "opened_post"),
+    *("_save", "_continue", "_addanother", "_act", "_merged"),
     *copies.BUTTONS,
 }
 
@@ -53,6 +54,7 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
             actor=actor, post_id=str(post_id), base=opened, opened=form.cleaned_data["opened_copy"]
         )
     mine, other = form.cleaned_data, conflict.present
+    post = require_found(selectors.find_post(actor, str(post_id)), "post")
     name = other.made.person or other.made.origin or "somebody else"
     merged = conflicts.merge_post(conflict, mine, their_name=name)
     merge_form = type(form)(instance=Post(pk=post_id), initial=merged.values)
@@ -62,7 +64,8 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
         "post_id": post_id,
         "conflict": conflict,
         "opened_version": opened if conflict.is_of_copy else other.number,
-        "opened_copy": find_copy_to_open(actor, str(post_id)),
+        "opened_copy": find_copy_to_open(actor, post),
+        "opened_post": post.version,
         "other_name": name,
         "newer": [(version, describe_person(version.made), describe_changes(version)) for version in conflict.newer],
         "fields": list(list_fields(conflict, mine)),
@@ -78,9 +81,8 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
     return render_conflict(request, model_admin, "conflict", context, VersionConflict.status)
 
 
-def find_copy_to_open(actor: Actor, post_id: str) -> int | str:
+def find_copy_to_open(actor: Actor, post: Post) -> int | str:
     """Return the version of the working copy that the form changes now; an empty text if it changes the post itself."""
-    post = require_found(selectors.find_post(actor, post_id), "post")
     copy = copies.find_copy(actor, post)
     if copy is not None:
         return copy.version

@@ -68,8 +68,8 @@ def save_on_copy(actor: Actor, row: Post, form: StateForm) -> Post:
     post_id, pressed = str(row.pk), read_pressed(form.data)
     settings = {name: value for name, value in form.post_changes.items() if name not in CONTENT}
     version = str(form.cleaned_data["opened_copy"])
-    if settings:  # a copy may be based on an earlier version of the post, which is no conflict of its settings
-        opened = str(form.cleaned_data["opened_version"]) if version == "0" else None
+    if settings:
+        opened = str(form.cleaned_data["opened_post"])
         services.edit_post(actor=actor, post_id=post_id, changes=settings, expected_version=opened)
     if pressed == DISCARD:
         return services.discard_working_copy(actor=actor, post_id=post_id, expected_version=version)

@@ -34,6 +34,8 @@ class StateForm(ServiceForm):
     opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
     # The version of the working copy that the form changes; 0 without one; empty if the form changes the post itself.
     opened_copy = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    # The version of the post itself: that of its authors and its time, which a working copy does not have.
+    opened_post = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
     api_fields = {
         "authorId": "author",
@@ -42,7 +44,8 @@ class StateForm(ServiceForm):
         "publishAt": "schedule_at",
         "publishedAt": "published_at",
     }
-    not_stored = {"schedule_at", "opened_version", "opened_copy"}  # fields of the form that are no fields of the post
+    # Fields of the form that are no fields of the post
+    not_stored = {"schedule_at", "opened_version", "opened_copy", "opened_post"}
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         if self.copy is not None:
@@ -50,6 +53,7 @@ class StateForm(ServiceForm):
         super().__init__(*arguments, **options)
         post, copy = self.instance, self.copy
         self.fields["opened_version"].initial = post.version if copy is None else copy.base_version
+        self.fields["opened_post"].initial = post.version
         self.fields["schedule_at"].initial = post.publish_at if copy is None else copy.publish_at
         if copy is not None:
             self.fields["opened_copy"].initial = copy.version
