@@ -10,7 +10,8 @@ document.addEventListener("DOMContentLoaded", () => {
 
 // Names the fields that Select2 builds, as their labels do. Select2 itself gives them no accessible name.
 function nameSelectFields() {
-  for (const field of document.querySelectorAll(".select2-selection__rendered:not([aria-label])")) {
+  const fields = ".select2-selection__rendered:not([aria-label]), .select2-search--inline input:not([aria-label])";
+  for (const field of document.querySelectorAll(fields)) {
     const select = field.closest(".select2-container").previousElementSibling;
     const label = select && (document.querySelector(`label[for="${select.id}"]`) || select.closest("label"));
     field.setAttribute("aria-label", label ? label.textContent.trim() : select?.name || "Choice");
