@@ -49,6 +49,7 @@ PAGES = {
     # Pages that follow a form: `show_pages` sends it
     "schedule": "/admin/blog/post/",
     "conflict": "/admin/blog/post/{conflict}/change/",
+    "changes": "/admin/blog/post/{conflict}/change/",  # which one of the two people has saved
 }
 SHOWS_FILTERS = {"filters"}
 
