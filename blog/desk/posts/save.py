@@ -33,10 +33,8 @@ def list_versions(post: Post, copy: WorkingCopy | None) -> dict[str, int | str]:
     That of the post on which the text is based; that of the working copy, 0 if there is none yet, and empty if the form
     changes the post itself; and that of the post, for its authors and its time, which a working copy does not have.
     """
-    if copy is not None:
-        base, version = copy.base_version, copy.version
-    else:
-        base, version = post.version, 0 if post.pk and post.status == PostStatus.PUBLISHED else ""
+    first: int | str = 0 if post.pk and post.status == PostStatus.PUBLISHED else ""
+    base, version = (post.version, first) if copy is None else (copy.base_version, copy.version)
     return dict(zip(OPENED, (base, version, post.version), strict=True))
 
 
