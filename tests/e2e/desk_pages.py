@@ -61,16 +61,28 @@ def find_post(page: Page, run: Run) -> str:
 
 
 def write_history(page: Page, run: Run) -> str:
-    """Delete the first post of the list, and publish a change of the next one. Return the id of the latter."""
+    """Delete the first post of the list, and change the next one. Return the id of the latter."""
     page.goto(f"http://localhost:{run.port}/admin/blog/post/{find_post(page, run)}/delete/")
     page.get_by_role("button", name="Yes").click()
     post = find_post(page, run)
     page.goto(f"http://localhost:{run.port}/admin/blog/post/{post}/change/")
     page.locator("#id_title").fill("New title")
     page.locator("#id_body").fill("New text.")
-    page.get_by_role("button", name="Publish changes").click()
+    page.locator("#submit-row [name=_save]").click()
     page.wait_for_url(f"http://localhost:{run.port}/admin/blog/post/")
     return post
+
+
+def open_changes(page: Page, run: Run) -> None:
+    """Save changes of a published post, and open its form."""
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/?status__exact=published")
+    page.locator("#result_list tbody th a").first.click()
+    path = page.url
+    page.locator("#id_title").fill("Changed title")
+    page.get_by_role("button", name="Save changes").click()
+    page.wait_for_url("**/admin/blog/post/?*")
+    page.goto(path)
+    expect(page.get_by_role("button", name="Discard the changes")).to_be_visible()
 
 
 # The ids of applications are random. Show the widest one.
@@ -142,7 +154,7 @@ def open_schedule(page: Page, run: Run) -> None:
 
 
 def open_conflict(page: Page, run: Run, post: str) -> None:
-    """Save the changes of a published post in two pages. Leaves the conflict open in this page."""
+    """Save a post in two pages that opened the same version. Leaves the conflict open in this page."""
     path = f"http://localhost:{run.port}/admin/blog/post/{post}/change/"
     page.goto(path)
     other = page.context.new_page()

@@ -15,7 +15,15 @@ from playwright.sync_api import Browser, Page
 
 from tests.e2e.checkout import ROOT, Checkout, Run
 from tests.e2e.chromium import launch_chromium
-from tests.e2e.desk_pages import find_rows, import_site, log_in, open_conflict, open_schedule, write_history
+from tests.e2e.desk_pages import (
+    find_rows,
+    import_site,
+    log_in,
+    open_changes,
+    open_conflict,
+    open_schedule,
+    write_history,
+)
 
 FOLDER = ROOT / "docs" / "desk"
 QUALITY = 60  # of WebP, in percent
@@ -49,7 +57,7 @@ PAGES = {
     # Pages that follow a form: `show_pages` sends it
     "schedule": "/admin/blog/post/",
     "conflict": "/admin/blog/post/{conflict}/change/",
-    "changes": "/admin/blog/post/{conflict}/change/",  # which one of the two people has saved
+    "changes": "/admin/blog/post/",
 }
 SHOWS_FILTERS = {"filters"}
 
@@ -112,6 +120,8 @@ def show_pages(browser: Browser, run: Run, checkout: Checkout, form: str, size: 
             continue
         if name == "schedule":
             open_schedule(page, run)
+        elif name == "changes":
+            open_changes(page, run)
         elif name == "conflict":
             open_conflict(page, run, path.split("/")[-3])
         else:
