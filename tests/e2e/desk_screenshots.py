@@ -35,6 +35,7 @@ PAGES = {
     "filters": "/admin/blog/post/?status__exact=published&tag=harbour",
     "new-post": "/admin/blog/post/add/",
     "post": "/admin/blog/post/{post}/change/",
+    "changes": "/admin/blog/post/{changes}/change/",
     "states": "/admin/blog/post/{post}/change/#post-state",
     "history": "/admin/blog/post/{post}/history/",
     "differences": "/admin/blog/post/{post}/history/2/",
@@ -57,7 +58,6 @@ PAGES = {
     # Pages that follow a form: `show_pages` sends it
     "schedule": "/admin/blog/post/",
     "conflict": "/admin/blog/post/{conflict}/change/",
-    "changes": "/admin/blog/post/",
 }
 SHOWS_FILTERS = {"filters"}
 
@@ -103,6 +103,8 @@ def prepare(browser: Browser, run: Run, checkout: Checkout) -> dict[str, str]:
     page.goto(f"http://localhost:{run.port}/admin/blog/post/")
     page.locator("#result_list tbody th a").last.click()
     ids["conflict"] = page.url.split("/")[-3]
+    open_changes(page, run)
+    ids["changes"] = page.url.split("/")[-3]
     page.close()
     return {"post": post, **ids}
 
@@ -120,8 +122,6 @@ def show_pages(browser: Browser, run: Run, checkout: Checkout, form: str, size: 
             continue
         if name == "schedule":
             open_schedule(page, run)
-        elif name == "changes":
-            open_changes(page, run)
         elif name == "conflict":
             open_conflict(page, run, path.split("/")[-3])
         else:

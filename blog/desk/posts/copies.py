@@ -148,7 +148,7 @@ def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict
         "is_outdated": copy is not None and services.has_changed_since(post, copy.base_version),
         "copy": copy,
     }
-    return {"working_copy": state, "show_save": False}
+    return {"working_copy": state, "show_save": False, "show_save_and_add_another": False}  # the row is full
 
 
 RESULTS = {
