@@ -38,9 +38,16 @@ def list_jobs() -> list[Job]:
 
 
 def publish_due_posts(stop: Event) -> None:
-    """Publish the posts that are due. Return early after a post when `stop` is set."""
+    """Publish the posts and the working copies that are due. Return early after one of them when `stop` is set."""
     for post in services.publish_due_posts(actor=WORKER):
         LOG.info("Published post %s, which was scheduled.", post.pk)
+        if stop.is_set():
+            return
+    for post, problem in services.publish_due_copies(actor=WORKER):
+        if problem:
+            LOG.warning("Did not publish the working copy of post %s, which was scheduled. %s", post.pk, problem)
+        else:
+            LOG.info("Published the working copy of post %s, which was scheduled.", post.pk)
         if stop.is_set():
             return
 

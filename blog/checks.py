@@ -15,12 +15,15 @@ from graphql import FieldNode, FragmentDefinitionNode, InputObjectTypeDefinition
 
 from blog.models import CONTENT, CONTENT_FIELDS, OPTIONAL, UNVERSIONED, VERSIONED, Kind, Post, PostSearch
 from blog.selectors import LOOKUPS, PostCriteria
-from blog.views import NewPost, PostChanges
+from blog.views import NewPost, PostChanges, WorkingCopyChanges
 from contentapi.rest.openapi import load_openapi_document
 
 MODEL = "blog/models/posts.py"
 SDL = "schema/blog.graphql"
-FRAGMENT = "schema/resources/post.graphql"
+FRAGMENTS = {
+    "PostResource": "schema/resources/post.graphql",
+    "WorkingCopyResource": "schema/resources/workingcopy.graphql",
+}
 
 
 class FieldList(NamedTuple):
@@ -55,13 +58,15 @@ def list_lists_of_fields() -> Iterator[FieldList]:
     columns, types = list_columns(Post), read_types()
     yield FieldList("CONTENT_FIELDS, VERSIONED or UNVERSIONED", MODEL, [*VERSIONED, *UNVERSIONED], columns)
     yield FieldList("The model Post", MODEL, columns)
-    for name in ("Post", "CreatePostInput", "UpdatePostInput"):
+    for name in ("Post", "CreatePostInput", "UpdatePostInput", "WorkingCopy", "SaveWorkingCopyInput"):
         yield FieldList(f"The type {name}", SDL, types[name])
     yield FieldList("The body NewPost", "blog/views.py", NewPost.__struct_fields__)
     yield FieldList("The body PostChanges", "blog/views.py", PostChanges.__struct_fields__)
-    yield FieldList("The fragment PostResource", FRAGMENT, read_fragment())
+    yield FieldList("The body WorkingCopyChanges", "blog/views.py", WorkingCopyChanges.__struct_fields__)
+    for name, path in FRAGMENTS.items():
+        yield FieldList(f"The fragment {name}", path, read_fragment(path))
     schemas = load_openapi_document()["components"]["schemas"]
-    for name in ("Post", "NewPost", "PostChanges"):
+    for name in ("Post", "NewPost", "PostChanges", "WorkingCopy", "WorkingCopyChanges"):
         properties = map(convert_camel_case_to_snake, schemas[name]["properties"])
         yield FieldList(f"The schema {name}", "schema/openapi.yaml", [*properties])
     yield FieldList("The type PostFilter", SDL, types["PostFilter"], PostCriteria._fields)
@@ -85,10 +90,10 @@ def read_types() -> dict[str, list[str]]:
     }
 
 
-def read_fragment() -> list[str]:
-    """Return the fields of the representation of a post."""
-    (fragment,) = parse((settings.SCHEMA_DIR / "resources/post.graphql").read_text()).definitions
+def read_fragment(path: str) -> list[str]:
+    """Return the fields of a representation."""
+    (fragment,) = parse((settings.BASE_DIR / path).read_text()).definitions
     if not isinstance(fragment, FragmentDefinitionNode):
-        raise TypeError(f"{FRAGMENT} is not a fragment.")
+        raise TypeError(f"{path} is not a fragment.")
     nodes = [node for node in fragment.selection_set.selections if isinstance(node, FieldNode)]
     return [convert_camel_case_to_snake(node.name.value) for node in nodes]

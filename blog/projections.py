@@ -2,11 +2,26 @@
 
 from typing import Any, cast
 
-from django.db.models import Case, Expression, F, OuterRef, Q, QuerySet, TextField, Value, When
+from django.contrib.auth import get_user_model
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Case, Expression, F, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce, Concat, NullIf
 from django.db.models.lookups import Exact
 
-from blog.models import IS_RENDERED, Author, Comment, CommentQuerySet, Post, PostQuerySet, PostStatus, build_old_slugs
+from blog.models import (
+    CONTENT_FIELDS,
+    IS_RENDERED,
+    Author,
+    Comment,
+    CommentQuerySet,
+    ContentField,
+    Kind,
+    Post,
+    PostQuerySet,
+    PostStatus,
+    WorkingCopy,
+    build_old_slugs,
+)
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.identity import Actor
@@ -25,6 +40,7 @@ from contentapi.projection import (
     Projection,
     RawExpression,
     RelayType,
+    SameRowAsType,
     ToMany,
     ToOne,
     UnionColumn,
@@ -150,6 +166,31 @@ def build_url(actor: Actor) -> Expression:
     return address if start else RawExpression("NULL::text", TextField())
 
 
+def filter_visible_working_copies(copies: QuerySet[WorkingCopy], actor: Actor) -> QuerySet[WorkingCopy]:
+    return copies.filter(policy.visible_working_copies(actor))
+
+
+def project_copied_field(field: ContentField) -> Computed:
+    """Return a field of a working copy, as JSON; that of the post if the copy was saved before there was this field.
+
+    COALESCE("blog_workingcopy"."content" -> 'title', to_jsonb("blog_post"."title"))
+
+    A summary is the own text, or empty: the default text is made when the text becomes that of the post.
+    """
+    column = ArrayField(TextField()) if field.kind == Kind.WORDS else TextField()
+    template, joiner = "COALESCE(%(expressions)s))", f" -> '{field.name}', to_jsonb("
+    if field.kind == Kind.SUMMARY:
+        template = f"COALESCE(NULLIF({template}, 'null'), '\"\"')"
+    value = Func("content", f"post__{field.name}", template=template, arg_joiner=joiner, output_field=column)
+    return Computed(lambda _: value)
+
+
+def build_saver_name(_: Actor) -> Expression:
+    """Return the name of the user who has saved a working copy; empty if there is none."""
+    names = get_user_model().objects.filter(pk=OuterRef("updated_by")).values("name")
+    return Coalesce(Subquery(names), TextLiteral(""), output_field=TextField())
+
+
 POST = Projection(
     "Post",
     Post,
@@ -176,6 +217,20 @@ POST = Projection(
         "publishedAt": "published_at",
         "tags": "tags",
         "version": "version",
+        "workingCopy": ToOne("working_copy", filter_visible_working_copies),
+    },
+)
+
+WORKING_COPY = Projection(
+    "WorkingCopy",
+    WorkingCopy,
+    {
+        **{field.api_name: project_copied_field(field) for field in CONTENT_FIELDS},
+        "publishAt": "publish_at",
+        "baseVersion": "base_version",
+        "version": "version",
+        "updatedAt": "updated_at",
+        "updatedBy": Computed(build_saver_name),
     },
 )
 
@@ -209,6 +264,9 @@ COMMENT_CONNECTION = ConnectionType(COMMENT)
 AUTHOR_CONNECTION = ConnectionType(AUTHOR)
 
 PROJECTIONS: list[Projection | RelayType] = [
+    WORKING_COPY,
+    Projection("SaveWorkingCopyPayload", WorkingCopy, {"workingCopy": SameRowAsType()}),
+    *(Projection(f"{act}WorkingCopyPayload", Post, {"post": SameRowAsType()}) for act in ("Publish", "Discard")),
     *(POST, POST_CONNECTION, POST_CONNECTION.edge),
     *(COMMENT, COMMENT_CONNECTION, COMMENT_CONNECTION.edge),
     *(AUTHOR, AUTHOR_CONNECTION, AUTHOR_CONNECTION.edge),

@@ -1,12 +1,14 @@
-"""The REST representations of posts, authors and comments. Their fields are in schema/resources/."""
+"""The REST representations of posts, working copies, authors and comments. Their fields are in schema/resources/."""
 
 from blog.projections import AUTHOR as AUTHOR_PROJECTION
 from blog.projections import COMMENT as COMMENT_PROJECTION
 from blog.projections import POST as POST_PROJECTION
+from blog.projections import WORKING_COPY as WORKING_COPY_PROJECTION
 from contentapi.rest.representations import Representation
 
 POST = Representation(POST_PROJECTION, versioned=True)
 AUTHOR = Representation(AUTHOR_PROJECTION, optional="email")
 COMMENT = Representation(COMMENT_PROJECTION)
+WORKING_COPY = Representation(WORKING_COPY_PROJECTION, noun="working copy", versioned=True)
 
-REPRESENTATIONS = [POST, AUTHOR, COMMENT]
+REPRESENTATIONS = [POST, AUTHOR, COMMENT, WORKING_COPY]

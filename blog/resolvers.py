@@ -6,7 +6,7 @@ from ariadne import EnumType, InputType, MutationType, QueryType
 from graphql import GraphQLResolveInfo
 
 from blog import selectors, services
-from blog.models import Author, Comment, Post, PostStatus
+from blog.models import Author, Comment, Post, PostStatus, WorkingCopy
 from blog.projections import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, POST_ORDERS, POST_SORT_FIELDS
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.sorting import build_ordering
@@ -103,6 +103,21 @@ def edit_post(info: Info, post_id: str, changes: dict[str, Any], expected_versio
 @MUTATION.field("deletePost")
 def delete_post(_: None, info: Info, id: str, expected_version: str | None = None) -> str:
     return services.delete_post(actor=info.context["actor"], post_id=id, expected_version=expected_version)
+
+
+@MUTATION.field("saveWorkingCopy")
+def save_working_copy(_: None, info: Info, input: dict[str, Any]) -> WorkingCopy:
+    return services.save_working_copy(actor=info.context["actor"], **input)
+
+
+@MUTATION.field("publishWorkingCopy")
+def publish_working_copy(_: None, info: Info, input: dict[str, Any]) -> Post:
+    return services.publish_working_copy(actor=info.context["actor"], **input)
+
+
+@MUTATION.field("discardWorkingCopy")
+def discard_working_copy(_: None, info: Info, input: dict[str, Any]) -> Post:
+    return services.discard_working_copy(actor=info.context["actor"], **input)
 
 
 @MUTATION.field("addComment")

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, Self
 
-import msgspec
 from django.db.models import Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from blog import projections
-from blog.models import MAX_TAG, Author, Comment, CommentState, ImportJob, Post, PostQuerySet, PostStatus
+from blog.models import MAX_TAG, Author, Comment, CommentState, ImportJob, Post, PostQuerySet, PostStatus, WorkingCopy
 from blog.models.slugs import SLUG, OldSlug
 from blog.search.query import RELEVANCE, find_posts, parse_search
 from contentapi.core import policy
@@ -25,7 +24,6 @@ from contentapi.projection import (
     OLDEST_FIRST,
     ConnectionQuery,
     Ordering,
-    PreparedQuery,
     Rows,
     build_ordered_connection,
     parametrised,
@@ -104,6 +102,16 @@ def select_visible_post_by_slug(actor: Actor, *, slug: str) -> QuerySet[Post]:
 def find_present_slug(actor: Actor, slug: str) -> str | None:
     """Return the slug of the post that this slug leads to; None if there is none that the actor may see."""
     return select_post_by_slug(actor, slug).queryset().values_list("slug", flat=True).first()
+
+
+def select_working_copy(actor: Actor, post_id: str) -> Rows[WorkingCopy]:
+    """Return the working copy of the post with this id, or none."""
+    return select_visible_working_copy(actor, pk=parse_id(post_id))
+
+
+@parametrised(WorkingCopy)
+def select_visible_working_copy(actor: Actor, *, pk: int) -> QuerySet[WorkingCopy]:
+    return WorkingCopy.objects.filter(policy.visible_working_copies(actor), pk=pk)
 
 
 def select_posts(actor: Actor, criteria: PostCriteria, after: Position | None = None) -> Rows[Post]:
@@ -277,23 +285,3 @@ def find_author(actor: Actor, author_id: str) -> Author | None:
 def select_imports(actor: Actor) -> QuerySet[ImportJob]:
     """Return the imports that the actor may see: their own; for admins all."""
     return ImportJob.objects.filter(policy.visible_imports(actor))
-
-
-class AuthorRow(msgspec.Struct):
-    """An author's id and the id of the author's user, if there is one."""
-
-    id: int
-    user_id: int | None = None
-
-
-AUTHOR = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(pk=given("id")))
-AUTHOR_OF_USER = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(user=given("user")))
-
-
-def get_author(author_id: str) -> AuthorRow | None:
-    return AUTHOR.first(id=parse_id(author_id))
-
-
-def get_author_of_user(user_id: int) -> AuthorRow | None:
-    """Return the author profile of a user; None if the user has none yet."""
-    return AUTHOR_OF_USER.first(user=user_id)

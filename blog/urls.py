@@ -5,6 +5,8 @@ RESOURCES = {
     "posts/<str:post_id>": views.PostResource,
     "posts/by-slug/<str:slug>": views.PostBySlugResource,  # before the paths of a post, which it matches too
     "posts/<str:post_id>/publish": views.PostPublishResource,
+    "posts/<str:post_id>/working-copy": views.WorkingCopyResource,
+    "posts/<str:post_id>/working-copy/publish": views.WorkingCopyPublishResource,
     "posts/<str:post_id>/comments": views.CommentCollection,
     "posts/<str:post_id>/comments/<str:comment_id>": views.CommentResource,
     "authors": views.AuthorCollection,

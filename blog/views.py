@@ -7,9 +7,9 @@ from msgspec import UNSET, Meta, UnsetType
 
 from blog import selectors, services
 from blog.models import PostStatus
-from blog.representations import AUTHOR, COMMENT, POST
+from blog.representations import AUTHOR, COMMENT, POST, WORKING_COPY
 from blog.selectors import PostCriteria
-from contentapi.http.response import Response, created, moved, no_content
+from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.rest import Body, Resource, ResourceRequest
 
 Moment = Annotated[datetime, Meta(tz=True)]
@@ -41,6 +41,19 @@ class PostChanges(Body):
     tags: list[str] | UnsetType | None = UNSET
     status: PostStatus | UnsetType | None = UNSET
     publish_at: Moment | UnsetType | None = UNSET
+    expected_version: str | None = None
+
+
+class WorkingCopyChanges(Body):
+    title: str | UnsetType | None = UNSET
+    body: str | UnsetType | None = UNSET
+    slug: str | UnsetType | None = UNSET
+    canonical_url: str | UnsetType | None = UNSET
+    excerpt: str | UnsetType | None = UNSET
+    description: str | UnsetType | None = UNSET
+    tags: list[str] | UnsetType | None = UNSET
+    publish_at: Moment | UnsetType | None = UNSET
+    base_version: str | None = None
     expected_version: str | None = None
 
 
@@ -93,6 +106,29 @@ class PostPublishResource(Resource):
         version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)
         changes = {"status": PostStatus.PUBLISHED}
         post = services.edit_post(actor=request.actor, post_id=post_id, changes=changes, expected_version=version)
+        return POST.of(post, request.actor)
+
+
+class WorkingCopyResource(Resource):
+    def get(self, request: ResourceRequest, post_id: str) -> Response:
+        return WORKING_COPY.one(selectors.select_working_copy(request.actor, post_id), request.actor)
+
+    def put(self, request: ResourceRequest, post_id: str) -> Response:
+        values = request.body(WorkingCopyChanges).provided()
+        values["expected_version"] = request.expected_version(values["expected_version"])
+        copy = services.save_working_copy(actor=request.actor, post_id=post_id, **values)
+        return put(WORKING_COPY.of(copy, request.actor), f"/posts/{copy.pk}/working-copy", is_new=copy.is_new)
+
+    def delete(self, request: ResourceRequest, post_id: str) -> Response:
+        version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)
+        services.discard_working_copy(actor=request.actor, post_id=post_id, expected_version=version)
+        return no_content()
+
+
+class WorkingCopyPublishResource(Resource):
+    def post(self, request: ResourceRequest, post_id: str) -> Response:
+        version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)
+        post = services.publish_working_copy(actor=request.actor, post_id=post_id, expected_version=version)
         return POST.of(post, request.actor)
 
 

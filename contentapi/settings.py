@@ -202,7 +202,7 @@ X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = ENVIRONMENT.contentapi_max_body
 
 CORS_ALLOWED_ORIGINS = list(ENVIRONMENT.cors_allowed_origins)
-CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"]
+CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 CORS_ALLOW_HEADERS = [
     "accept", "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "x-api-key",
     "x-api-version",

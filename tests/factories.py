@@ -1,9 +1,10 @@
 """Functions that create valid objects for tests. Arguments override the default values of fields."""
 
+from datetime import datetime
 from itertools import count
 from typing import Any
 
-from blog.models import Author, Comment, Post, PostStatus
+from blog.models import CONTENT, Author, Comment, Post, PostStatus, WorkingCopy
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from orders.models import Order
 from users.models import User
@@ -34,6 +35,14 @@ def make_post(**values: Any) -> Post:
             "status": PostStatus.PUBLISHED,
             **values,
         }
+    )
+
+
+def make_working_copy(post: Post, *, publish_at: datetime | None = None, **content: Any) -> WorkingCopy:
+    values = {name: getattr(post, name) for name in CONTENT} | content
+    number = 1000 + next(NUMBERS)  # a version that no test calls outdated
+    return WorkingCopy.objects.create(
+        post=post, content=values, base_version=post.version, version=number, publish_at=publish_at
     )
 
 

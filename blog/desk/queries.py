@@ -92,6 +92,7 @@ class FirstPage(NamedTuple):
     scheduled: Excerpt
     overdue: Excerpt
     published: Excerpt
+    changed: Excerpt
     comments: Excerpt
 
 
@@ -106,6 +107,12 @@ def build_desk(actor: Actor, now: datetime) -> FirstPage:
         scheduled=build_excerpt(scheduled),
         overdue=build_excerpt(scheduled.filter(publish_at__lt=now - OVERDUE)),
         published=build_excerpt(posts.in_status(PostStatus.PUBLISHED).order_by("-publication_order", "-id")),
+        changed=build_excerpt(
+            posts.filter(working_copy__isnull=False)
+            .select_related("author", "working_copy")
+            .defer("body", "body_html", "working_copy__content")
+            .order_by("-working_copy__updated_at", "-id")
+        ),
         comments=build_excerpt(comments.select_related("author", "post").defer("post__body", "post__body_html")),
     )
 

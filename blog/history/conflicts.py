@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from blog.history import versions
 from blog.history.differences import DifferenceLine, compare_texts
 from blog.history.merging import MergedText, merge_lists, merge_texts, merge_values
-from blog.history.versions import FieldChange, Version
-from blog.models import CONTENT_FIELDS, Kind
+from blog.history.versions import Change, FieldChange, Version
+from blog.models import CONTENT, CONTENT_FIELDS, Kind, WorkingCopy
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 
@@ -25,6 +25,7 @@ class EditConflict(NamedTuple):
     newer: Sequence[Version]
     changes: Sequence[FieldChange]
     their_difference: Sequence[DifferenceLine]
+    is_of_copy: bool = False  # the present version is the working copy, which has no history
 
 
 class MergedPost(NamedTuple):
@@ -47,6 +48,17 @@ def read_conflict(*, actor: Actor, post_id: str, opened: int | None) -> EditConf
         present = versions.read_version(actor=actor, post_id=post_id, number=page.present)
         return EditConflict(None, present, newer, [], [])
     return EditConflict(comparison.old, comparison.new, newer, comparison.fields, comparison.body)
+
+
+def compare_with_copy(conflict: EditConflict, copy: WorkingCopy) -> EditConflict:
+    """Return the conflict of the same text with the working copy, which somebody else has saved."""
+    base, values = (conflict.opened or conflict.present).values, {**conflict.present.values, **copy.content}
+    saver = versions.name_person(copy.updated_by, versions.name_users([{"changed_by": copy.updated_by}]))
+    changed = [name for name in CONTENT if values[name] != base[name]]
+    made = Change(copy.updated_at, saver, "")
+    present = Version(copy.version, values, made, is_present=True, changed_fields=changed)
+    difference = compare_texts(base["body"], values["body"])
+    return EditConflict(conflict.opened, present, [present], [], difference, is_of_copy=True)
 
 
 def merge_post(conflict: EditConflict, mine: Mapping[str, Any], *, their_name: str) -> MergedPost:

@@ -6,7 +6,7 @@ how.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -18,8 +18,8 @@ from django.utils import timezone
 
 from blog import selectors, services
 from blog.history.differences import DifferenceLine, compare_texts
-from blog.models import CONTENT, DATABASE, VERSIONED, Author, Post, PostVersion
-from contentapi.conf.timeouts import RESTORABLE_FOR
+from blog.models import CONTENT, DATABASE, VERSIONED, Author, Post, PostStatus, PostVersion
+from contentapi.conf.timeouts import HISTORY_ENTRY, RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import NotFound, require_found
@@ -111,6 +111,31 @@ def list_versions(*, actor: Actor, post_id: str, before: int | None = None, limi
     versions = [build_version(row, names, rows[number + 1 :]) for number, row in enumerate(rows[:limit])]
     title = present_title or (rows[0]["title"] if rows else "")
     return VersionPage(title, present, versions, versions[-1].number if len(rows) > limit else None)
+
+
+def group_versions(page: VersionPage) -> list[Version]:
+    """Return the entries of the history: of the versions of a draft that one person saved within ten minutes, the last.
+
+    An entry has the fields that any of its versions changed. The others are not lost: a conflict compares with them.
+    """
+    entries: list[Version] = []
+    for version in page.versions:
+        if entries and is_same_entry(entries[-1], version):
+            fields = None if version.changed_fields is None else {*version.changed_fields}
+            newer = entries[-1].changed_fields or ()
+            changed = None if fields is None else [name for name in VERSIONED if name in fields or name in newer]
+            entries[-1] = replace(entries[-1], changed_fields=changed, is_restored=version.is_restored)
+        else:
+            entries.append(version)
+    return entries
+
+
+def is_same_entry(last: Version, earlier: Version) -> bool:
+    """Return whether a version is one entry of the history with a later one."""
+    are_drafts = last.values["status"] == earlier.values["status"] == PostStatus.DRAFT
+    is_own = last.values["changed_by"] is not None and last.values["changed_by"] == earlier.values["changed_by"]
+    is_near = last.made.at - earlier.made.at <= HISTORY_ENTRY
+    return are_drafts and is_own and is_near and last.made.origin == earlier.made.origin and not earlier.deletion
 
 
 def find_history(actor: Actor, post_id: str) -> int:

@@ -37,3 +37,4 @@ from blog.models.posts import (
 from blog.models.presence import PostPresence
 from blog.models.search import PostSearch, SearchChange
 from blog.models.slugs import MAX_SLUG, SLUG, OldSlug, build_old_slugs
+from blog.models.working_copies import WorkingCopy

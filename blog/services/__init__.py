@@ -27,3 +27,10 @@ from blog.services.slugs import (
     save_with_free_slug,
 )
 from blog.services.validation import TRANSITIONS, list_problems, validate_post, validate_publish_at
+from blog.services.working_copies import (
+    discard_working_copy,
+    has_changed_since,
+    publish_due_copies,
+    publish_working_copy,
+    save_working_copy,
+)

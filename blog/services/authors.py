@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -10,15 +11,35 @@ from django.db.models import ProtectedError
 
 from blog import selectors
 from blog.models import Author, Post
-from blog.selectors import AuthorRow
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.monitoring.audit import Event, record_event
+from contentapi.projection import PreparedQuery
 
 PROFILE = {"name", "bio", "avatar_url"}
 IDENTITY = {"user", "email"}
+
+
+class AuthorRow(msgspec.Struct):
+    """An author's id and the id of the author's user, if there is one."""
+
+    id: int
+    user_id: int | None = None
+
+
+AUTHOR = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(pk=given("id")))
+AUTHOR_OF_USER = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(user=given("user")))
+
+
+def get_author(author_id: str) -> AuthorRow | None:
+    return AUTHOR.first(id=parse_id(author_id))
+
+
+def get_author_of_user(user_id: int) -> AuthorRow | None:
+    """Return the author profile of a user; None if the user has none yet."""
+    return AUTHOR_OF_USER.first(user=user_id)
 
 
 def build_unknown_author_error() -> Invalid:
@@ -29,7 +50,7 @@ def get_or_create_own_author_id(actor: Actor) -> int:
     """Return the id of the actor's author profile. The first call creates it, with the user's name and email."""
     if actor.user_id is None:
         raise Invalid({"authorId": ["Name the author: this credential belongs to no user."]})
-    profile = selectors.get_author_of_user(actor.user_id)
+    profile = get_author_of_user(actor.user_id)
     if profile is not None:
         return profile.id
     user = get_user_model().objects.filter(pk=actor.user_id).first()
@@ -40,7 +61,7 @@ def get_or_create_own_author_id(actor: Actor) -> int:
 
 def require_author(author_id: str) -> AuthorRow:
     """Return the author with this id. Raises `Invalid`."""
-    author = selectors.get_author(author_id)
+    author = get_author(author_id)
     if author is None:
         raise build_unknown_author_error()
     return author

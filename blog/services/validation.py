@@ -116,7 +116,12 @@ def validate_publish_at(status: str, publish_at: datetime | None) -> None:
             raise Invalid({"publishAt": ["Only a scheduled post has a time of publication."]})
     elif publish_at is None:
         raise Invalid({"publishAt": ["A scheduled post needs a time of publication."]})
-    elif publish_at <= timezone.now():
+    else:
+        require_future(publish_at)
+
+
+def require_future(publish_at: datetime) -> None:
+    if publish_at <= timezone.now():
         raise Invalid({"publishAt": ["The time of publication must be in the future."]})
 
 

@@ -32,6 +32,7 @@ DOCUMENT_LIFETIME = 7 * 24 * 3600  # of a persisted document in Redis
 # Content
 RESTORABLE_FOR = timedelta(days=30)  # a deleted post or comment
 HISTORY_KEPT_FOR = RESTORABLE_FOR + timedelta(hours=1)  # a restore that began in time finds the history
+HISTORY_ENTRY = timedelta(minutes=10)  # in which the versions of a draft by one person are one entry of the history
 IMPORTS_KEPT_FOR = timedelta(days=30)
 PARSER_LIMIT = 20.0  # of processor time for one file
 IMPORT_SILENCE_LIMIT = timedelta(seconds=20 + PARSER_LIMIT)  # without progress of any import: no worker is running

@@ -5,6 +5,7 @@ Clients such as Relay store records by their id alone, and would confuse a post 
 
 from typing import TYPE_CHECKING, Any
 
+from django.db import connection
 from django.db.models import BigAutoField
 
 SEQUENCE = "contentapi_id_seq"
@@ -24,3 +25,11 @@ class SharedIdField(Base):
     def db_type_suffix(self, connection: Any) -> str:  # noqa: ARG002 - Django's signature
         """Return the part of a column's definition after its type; for Django's own class, that is the identity."""
         return f"DEFAULT nextval('{SEQUENCE}')"
+
+
+def take_id() -> int:
+    """Return the next value of the sequence: a number that nothing else has or had."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT nextval(%s)", [SEQUENCE])
+        (number,) = cursor.fetchone()
+    return int(number)

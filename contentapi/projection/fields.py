@@ -4,6 +4,7 @@
         "title": "title",                       # a column; cast to text if the SDL type is ID or String
         "createdAt": "created_at",              # a column with another name
         "author": ToOne("author"),              # a to-one relation
+        "copy": ToOne("copy", rows),            # one of which the actor may not see every row: `rows` filters
         "source": SameRowAsType(),              # the same row as another SDL type
         "comments": ToMany("comments", rows),   # a to-many relation: `rows` filters and orders
         "commentCount": Count("comments"),
@@ -144,10 +145,14 @@ class SameRowAsType(ProjectedField):
 
 
 class ToOne(ProjectedField):
-    """A to-one relation: a foreign key of the model, or a one-to-one relation that refers to it."""
+    """A to-one relation: a foreign key of the model, or a one-to-one relation that refers to it.
 
-    def __init__(self, relation: str) -> None:
+    `rows(queryset, actor)` filters the related rows. The field is null for a row that it leaves out.
+    """
+
+    def __init__(self, relation: str, rows: Callable[[QuerySet[Any], Actor], QuerySet[Any]] | None = None) -> None:
         self.relation = relation
+        self.filter = rows
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         relation = get_model_field(model, self.relation)
@@ -155,7 +160,7 @@ class ToOne(ProjectedField):
             raise ProjectionError(f"{self.relation} is neither a foreign key nor a one-to-one relation")
         require_no_arguments(sdl)
         self.target = require_target_projection(sdl, relation.related_model, is_list=False)
-        if relation.null and not sdl.is_nullable:
+        if (relation.null or self.filter) and not sdl.is_nullable:
             raise ProjectionError(f"{self.relation} can be NULL, but the SDL type is non-null")
         key = relation if isinstance(relation, ForeignKey) else relation.field
         # Without a key of its own, the other model has it.
@@ -163,7 +168,8 @@ class ToOne(ProjectedField):
         self.rows = self.target.model._base_manager.filter(**condition)
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
-        rows, keys = self.target.select(self.rows, selected.selection, compilation)
+        related = self.filter(self.rows, compilation.actor) if self.filter else self.rows
+        rows, keys = self.target.select(related, selected.selection, compilation)
         return JsonObject(rows, keys)
 
 

@@ -30,11 +30,14 @@ class Representation:
     """The JSON of a projected type as a resource.
 
     `optional` is a field that is left out if it is null; it must be the last one. A model that is `versioned` has a
-    column `version`, which becomes part of the resource's entity tag.
+    column `version`, which becomes part of the resource's entity tag. `noun` names the resource in messages.
     """
 
-    def __init__(self, projection: Projection, *, optional: str | None = None, versioned: bool = False) -> None:
+    def __init__(
+        self, projection: Projection, *, noun: str = "", optional: str | None = None, versioned: bool = False
+    ) -> None:
         self.projection = projection
+        self.noun = noun or projection.name.lower()
         self.name = f"{projection.name}Resource"
         self.optional = optional
         self.versioned = versioned
@@ -55,7 +58,7 @@ class Representation:
         else:
             found = next(((text, UNCHANGING) for text in self.render_rows(rows, actor)), None)
         if found is None:
-            raise NotFound(f"There is no {self.projection.name.lower()} with this {key}.")
+            raise NotFound(f"There is no {self.noun} with this {key}.")
         text, version = found
         return build_tagged_response(text, version)
 

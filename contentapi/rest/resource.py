@@ -26,7 +26,7 @@ from contentapi.rest.pages import PageRequest, parse_page_params
 from contentapi.rest.request_bodies import Body, decode_body
 
 MERGE_PATCH = "application/merge-patch+json"
-RESOURCE_METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS")  # in the order of Allow
+RESOURCE_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")  # in the order of Allow
 READS = ("GET", "HEAD")
 SAFE = (*READS, "OPTIONS")
 VARY = ", ".join(["Accept", "X-API-Version", *HEADERS])
@@ -72,7 +72,7 @@ class ResourceRequest:
 
 
 class Resource:
-    """A REST resource. A subclass allows the methods that it defines: `get`, `post`, `patch` and `delete`."""
+    """A REST resource. A subclass allows the methods that it defines: `get`, `post`, `put`, `patch` and `delete`."""
 
     methods: ClassVar[tuple[str, ...]] = ()
 

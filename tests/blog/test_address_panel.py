@@ -41,7 +41,7 @@ def test_new_post_gets_its_slug_from_the_title_or_the_form(editor_client: Client
 
 
 def test_summaries_are_stored_as_typed_and_shown_where_they_are_missing(editor_client: Client) -> None:
-    post = make_post(body="Boil it.", description="Old.")
+    post = make_post(body="Boil it.", description="Old.", status="draft")
     services.render_posts(Event())
 
     page = editor_client.get(get_change_url(post)).text
@@ -79,7 +79,7 @@ def test_wrong_slug_and_taken_slug_are_errors_of_the_form(editor_client: Client)
 
 
 def test_emptied_slug_is_made_from_the_title_again(editor_client: Client) -> None:
-    post = make_post(title="Soup", slug="goulash")
+    post = make_post(title="Soup", slug="goulash", status="draft")
 
     submit_form(editor_client, get_change_url(post), slug="")
 

@@ -218,7 +218,7 @@ def test_time_of_publication_is_part_of_the_conflict(editor_client: Client, ada:
 
 @pytest.mark.django_db(transaction=True)
 def test_second_of_two_concurrent_saves_gets_the_page_of_the_conflict() -> None:
-    post, editor = make_post(title="Old"), make_user(Role.EDITOR)
+    post, editor = make_post(title="Old", status="draft"), make_user(Role.EDITOR)
     browsers = [Client(), Client()]
     for browser in browsers:
         browser.force_login(editor)

@@ -64,7 +64,7 @@ def test_invalid_post_is_rejected_with_form_errors(editor_client: Client) -> Non
 
 
 def test_changed_post_has_normalized_line_endings_and_a_new_version(editor_client: Client) -> None:
-    post = make_post(title="Old", body="Old.", tags=["a"], updated_at=PAST)
+    post = make_post(title="Old", body="Old.", tags=["a"], status="draft", updated_at=PAST)
     before = read_row(post)
 
     submit_form(editor_client, get_change_url(post), title=" New ", body="One\r\n\r\ntwo\r\n", tags="b\r\nc")
@@ -142,7 +142,7 @@ def test_unknown_action_is_a_page_with_the_reason(editor_client: Client) -> None
 
 def test_tag_with_a_separator_is_still_one_tag_after_a_save(editor_client: Client) -> None:
     tags = ["a\u2028b", "a\x85b", "a\x0bb", "a\x1cb", "a\nb", "a\r\nb", "c"]
-    post = make_post(tags=tags)
+    post = make_post(tags=tags, status="draft")
 
     submit_form(editor_client, get_change_url(post), title="New")
 

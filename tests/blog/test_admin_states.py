@@ -187,7 +187,7 @@ def test_author_and_form_of_a_post_that_was_never_public_have_no_such_field(auth
 
 
 def test_forged_time_of_publication_of_an_author_has_no_effect(author_client: Client) -> None:
-    own = make_post(author=Author.objects.get(), published_at=EARLIER)
+    own = make_post(author=Author.objects.get(), published_at=EARLIER, status="draft")
 
     submit_form(author_client, get_page(own), title="New", published_at_local="2019-06-01T10:00")
 

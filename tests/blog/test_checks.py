@@ -24,7 +24,8 @@ NEW_FIELD = {
         ),
     ],
     "schema/blog.graphql": [
-        ("type Post implements Node {\n", "type Post implements Node {\n  coverCaption: String!\n")
+        ("type Post implements Node {\n", "type Post implements Node {\n  coverCaption: String!\n"),
+        ("type WorkingCopy {\n", "type WorkingCopy {\n  coverCaption: String!\n"),
     ],
     "blog/projections.py": [
         ('        "status": "status",\n', '        "coverCaption": "cover_caption",\n        "status": "status",\n')
@@ -71,11 +72,16 @@ def test_start_names_every_place_that_lacks_a_new_field(tmp_path: Path) -> None:
     assert sorted(found) == [
         ("The body NewPost", "blog/views.py"),
         ("The body PostChanges", "blog/views.py"),
+        ("The body WorkingCopyChanges", "blog/views.py"),
         ("The fragment PostResource", "schema/resources/post.graphql"),
+        ("The fragment WorkingCopyResource", "schema/resources/workingcopy.graphql"),
         ("The schema NewPost", "schema/openapi.yaml"),
         ("The schema Post", "schema/openapi.yaml"),
         ("The schema PostChanges", "schema/openapi.yaml"),
+        ("The schema WorkingCopy", "schema/openapi.yaml"),
+        ("The schema WorkingCopyChanges", "schema/openapi.yaml"),
         ("The type CreatePostInput", "schema/blog.graphql"),
+        ("The type SaveWorkingCopyInput", "schema/blog.graphql"),
         ("The type UpdatePostInput", "schema/blog.graphql"),
     ]
 

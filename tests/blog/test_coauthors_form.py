@@ -25,7 +25,7 @@ def log_in_as(role: Role, **values: object) -> tuple[Client, int]:
 
 
 def test_editor_sets_the_coauthors_in_their_order(editor_client: Client) -> None:
-    post, ines, jo = make_post(), make_author(name="Ines"), make_author(name="Jo")
+    post, ines, jo = make_post(status="draft"), make_author(name="Ines"), make_author(name="Jo")
 
     submit_form(editor_client, get_change_url(post), coauthor_ids=[str(jo.pk), str(ines.pk)])
     assert Post.objects.get(pk=post.pk).coauthor_ids == [jo.pk, ines.pk]
@@ -61,7 +61,7 @@ def test_wrong_coauthors_are_errors_of_the_form(editor_client: Client, wrong: st
 def test_authors_see_the_coauthors_of_their_posts_and_cannot_change_them() -> None:
     browser, own = log_in_as(Role.AUTHOR)
     ines = make_author(name="Ines")
-    post = make_post(author=Author.objects.get(pk=own), coauthor_ids=[ines.pk])
+    post = make_post(author=Author.objects.get(pk=own), coauthor_ids=[ines.pk], status="draft")
 
     page = browser.get(get_change_url(post)).text
     submit_form(browser, get_change_url(post), title="New", coauthor_ids=[])

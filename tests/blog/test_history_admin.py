@@ -40,7 +40,7 @@ def get_messages(response: Any) -> list[str]:
 def test_history_page_shows_who_changed_what_and_with_what(editor_client: Client) -> None:
     post = make_post(title="Soup")
     edit(post, title="<b>Soup</b>", tags=["hot"])
-    submit_form(editor_client, get_url("change", post.pk), body="New.")
+    submit_form(editor_client, get_url("change", post.pk), body="New.", _publish_changes="yes")
 
     page = editor_client.get(get_url("history", post.pk))
 

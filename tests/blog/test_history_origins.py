@@ -89,7 +89,7 @@ def test_creation_over_rest_names_the_user_and_the_api_key(client: Client) -> No
 
 
 def test_change_in_the_admin_names_the_editor(editor_client: Client) -> None:
-    post = make_post(title="Old", body="Text.")
+    post = make_post(title="Old", body="Text.", status="draft")
 
     submit_form(editor_client, reverse("admin:blog_post_change", args=[post.pk]), title="New", body="Text.\r\nMore.")
 

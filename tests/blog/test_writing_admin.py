@@ -68,7 +68,7 @@ def test_title_that_was_pasted_in_lines_is_stored_as_one_line() -> None:
 
 
 def test_unchanged_title_with_a_line_end_is_kept() -> None:
-    post = make_post(title="One\r\ntwo")
+    post = make_post(title="One\r\ntwo", status="draft")
 
     submit_form(browse(Role.EDITOR), reverse("admin:blog_post_change", args=[post.pk]), body="New.")
 

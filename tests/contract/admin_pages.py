@@ -15,7 +15,7 @@ from django.urls import reverse
 from blog.models import Post
 from tests.admin_forms import read_form
 from tests.contract.permissions import COAUTHORED, OTHERS, OWN, Outcome
-from tests.contract.worlds import World, read_all_rows
+from tests.contract.worlds import CHANGED, World, read_all_rows
 from users.models import User
 
 STAFF = ("author", "editor", "admin")
@@ -90,6 +90,12 @@ def open_email(world: World) -> Outcome:
     return "ok" if "email" in shown and world.target.author.email in response.text else "404"
 
 
+def open_copy(world: World) -> Outcome:
+    """Look for the text of the working copy in the form of its post."""
+    page = browse(world).get(reverse("admin:blog_post_change", args=[world.post_id("published")]))
+    return "ok" if CHANGED in page.text else "404"
+
+
 def send_form(world: World, url: str, **edits: Any) -> Outcome:
     """Get a form and send it with the edits; if the form is refused, send the edits without it."""
     browser = browse(world)
@@ -155,7 +161,8 @@ def create_user(world: World) -> Outcome:
     return send_form(world, reverse("admin:users_user_add"), **values)
 
 
-SCHEDULE = {"_act": "schedule", "schedule_at_local": "2100-01-01T00:00"}
+TIME = {"schedule_at_local": "2100-01-01T00:00"}
+SCHEDULE = {"_act": "schedule", **TIME}
 ADMIN: dict[str, Callable[[World], Outcome]] = {
     "read a published post": lambda world: open_page(world, "blog_post", world.post_id("published")),
     "list published posts": lambda world: open_list(
@@ -175,6 +182,12 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "change the author of a post": change_author,
     "set the co-authors of a post": set_coauthors,
     "create a post with co-authors": create_joint_post,
+    "read a working copy": open_copy,
+    "save a working copy": lambda world: change_post(world, "published", title="New"),
+    "schedule a working copy": lambda world: change_post(world, "published", _schedule_changes="yes", **TIME),
+    "publish a working copy": lambda world: change_post(world, "published", _publish_changes="yes"),
+    "publish the working copy of a draft": lambda world: change_post(world, "draft", _publish_changes="yes"),
+    "discard a working copy": lambda world: change_post(world, "published", _discard="yes"),
     "publish a draft": lambda world: change_post(world, "draft", _act="publish"),
     "publish a published post": lambda world: change_post(world, "published", _act="publish"),
     "schedule a draft": lambda world: change_post(world, "draft", **SCHEDULE),

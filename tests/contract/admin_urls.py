@@ -217,6 +217,7 @@ PAGES = [
             ("restore_deleted", restore_deleted),
             ("preview", preview_draft),
             ("presence", post_object(PRESENCE)),
+            ("autosave", post_object({"title": "New", "opened_version": "1"})),
         )
     ],
     Page("blog_post_take_over", OWN, ALL, post_object({"title": "Mine", "body": "My text"})),

@@ -12,7 +12,7 @@ from django.utils import timezone
 from blog.models import OldSlug, Post, PostStatus
 from contentapi.core.identity import Role, Scope
 from tests.conftest import make_api_key
-from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
+from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user, make_working_copy
 from tests.openapi import OPERATIONS, Operation, find_problems, resolve
 
 # What a client of this API reads; the others are Django's and the server's.
@@ -46,6 +46,7 @@ class World:
         self.post = make_post(author=author, tags=["sea"])
         self.draft = make_post(author=author, status=PostStatus.DRAFT)
         self.archived = make_post(author=author, status=PostStatus.ARCHIVED)
+        make_working_copy(self.post, title="Changed")
         self.comment = make_comment(self.post)
         self.order = make_order(user=self.post.author.user)
         shipped = {"carrier": "Coastal", "tracking_number": "C1", "shipped_at": timezone.now()}
@@ -111,6 +112,13 @@ SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
     "updatePost": [(200, post_request(body={"title": "New"})), (200, post_request(body={"expectedVersion": "1"}))],
     "deletePost": [(204, post_request())],
     "publishPost": [(200, post_request()), (200, lambda world: Request({"post_id": world.draft.pk}))],
+    "getWorkingCopy": [(200, post_request())],
+    "saveWorkingCopy": [
+        (200, post_request(body={"title": "New"})),
+        (201, lambda world: Request({"post_id": world.draft.pk}, {"title": "New"})),
+    ],
+    "discardWorkingCopy": [(204, post_request())],
+    "publishWorkingCopy": [(200, post_request())],
     "listComments": [(200, post_request()), (200, post_request(query="?offset=0"))],
     "addComment": [(201, post_request(body={"body": "Well said."}))],
     "getComment": [(200, comment_request()), (200, comment_request(who=""))],

@@ -20,6 +20,7 @@ CALLERS = (ANONYMOUS_CALLER, *(role.value for role in Role))
 READ_PUBLIC = "read published posts, authors (not email), comments on them"
 READ_HIDDEN = "read drafts, scheduled, archived"
 WRITE_POSTS = "create, update, publish, schedule, archive, delete posts"
+EDIT_COPIES = "edit and schedule working copies"
 CHANGE_AUTHORS = "change the author of a post, set co-authors"
 COMMENT = "comment on a visible post"
 DELETE_COMMENT = "delete a comment"
@@ -63,7 +64,7 @@ EVERYBODY = (ANONYMOUS_CALLER, *USERS)
 AUTHORS = ("author", "editor", "admin")
 EDITORS = ("editor", "admin")
 ADMINS = ("admin",)
-READ = {Scope.POSTS_READ: "404"}
+READ, SEE_COPIES = {Scope.POSTS_READ: "404"}, {Scope.POSTS_READ: "403"}
 WRITE, PUBLISH = {Scope.POSTS_WRITE: "403"}, {Scope.POSTS_PUBLISH: "403"}
 SAY, MODERATE = {Scope.COMMENTS_WRITE: "403"}, {Scope.COMMENTS_MODERATE: "403"}
 SEE_EMAILS = {Scope.AUTHORS_READ: "404"}
@@ -134,6 +135,45 @@ TABLE: dict[str, list[Row]] = {
         Row("delete a published post", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),
         Row("delete a draft", OWN, allow(AUTHORS, reader=404), READ | WRITE),
         Row("delete a draft", OTHERS, allow(EDITORS, anonymous=401, reader=404, author=404), READ | WRITE),
+    ],
+    EDIT_COPIES: [
+        Row("read a working copy", OWN, allow(AUTHORS, reader=404), READ | {Scope.POSTS_WRITE: "404"}),
+        Row(
+            "read a working copy",
+            OTHERS,
+            allow(EDITORS, anonymous=404, reader=404, author=404),
+            READ | {Scope.POSTS_WRITE: "404"},
+        ),
+        Row("save a working copy", OWN, allow(AUTHORS, reader=403), SEE_COPIES | WRITE),
+        Row("save a working copy", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), SEE_COPIES | WRITE),
+        Row("schedule a working copy", OWN, allow(AUTHORS, reader=403), SEE_COPIES | WRITE | PUBLISH),
+        Row(
+            "schedule a working copy",
+            OTHERS,
+            allow(EDITORS, anonymous=401, reader=403, author=403),
+            SEE_COPIES | WRITE | PUBLISH,
+        ),
+        Row("publish a working copy", OWN, allow(AUTHORS, reader=403), PUBLISH),
+        Row("publish a working copy", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), PUBLISH),
+        Row("publish the working copy of a draft", OWN, allow(AUTHORS, reader=404), READ | WRITE),
+        Row(
+            "publish the working copy of a draft",
+            OTHERS,
+            allow(EDITORS, anonymous=401, reader=404, author=404),
+            READ | WRITE,
+        ),
+        Row("discard a working copy", OWN, allow(AUTHORS, reader=403), WRITE),
+        Row("discard a working copy", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),
+        Row(
+            "read a working copy",
+            COAUTHORED,
+            allow(EDITORS, reader=404, author=404),
+            READ | {Scope.POSTS_WRITE: "404"},
+        ),
+        Row("save a working copy", COAUTHORED, allow(EDITORS, reader=403, author=403), SEE_COPIES | WRITE),
+        Row("publish a working copy", COAUTHORED, allow(EDITORS, reader=403, author=403), PUBLISH),
+        Row("publish the working copy of a draft", COAUTHORED, allow(EDITORS, reader=404, author=403), READ | WRITE),
+        Row("discard a working copy", COAUTHORED, allow(EDITORS, reader=403, author=403), WRITE),
     ],
     CHANGE_AUTHORS: [
         Row("change the author of a post", OWN, allow(EDITORS, reader=403, author=403), WRITE),

@@ -12,7 +12,7 @@ import orders.selectors
 import orders.services
 import users.selectors
 import users.services
-from blog.models import Author, Comment, Post
+from blog.models import Author, Comment, Post, WorkingCopy
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from orders.models import Order
@@ -41,6 +41,14 @@ def change_status(world: World, old: str, new: str) -> Post:
     return blog.services.edit_post(
         actor=world.actor, post_id=world.post_id(old), changes={"status": new, "publish_at": publish_at}
     )
+
+
+def save_working_copy(world: World, **changes: Any) -> WorkingCopy:
+    return blog.services.save_working_copy(actor=world.actor, post_id=world.post_id("published"), **changes)
+
+
+def publish_working_copy(world: World, status: str) -> Post:
+    return blog.services.publish_working_copy(actor=world.actor, post_id=world.post_id(status))
 
 
 def add_comment(world: World, status: str) -> Comment:
@@ -101,6 +109,16 @@ SERVICES: dict[str, Callable[[World], object]] = {
         actor=world.actor, post_id=world.post_id("published"), changes={"coauthor_ids": [str(world.other_author.pk)]}
     ),
     "create a post with co-authors": lambda world: create_post(world, coauthor_ids=[str(world.other_author.pk)]),
+    "read a working copy": lambda world: blog.selectors.select_working_copy(
+        world.actor, world.post_id("published")
+    ).exists(),
+    "save a working copy": lambda world: save_working_copy(world, title="New"),
+    "schedule a working copy": lambda world: save_working_copy(world, publish_at=LATER),
+    "publish a working copy": lambda world: publish_working_copy(world, "published"),
+    "publish the working copy of a draft": lambda world: publish_working_copy(world, "draft"),
+    "discard a working copy": lambda world: blog.services.discard_working_copy(
+        actor=world.actor, post_id=world.post_id("published")
+    ),
     "publish a draft": lambda world: change_status(world, "draft", "published"),
     "publish a published post": lambda world: change_status(world, "published", "published"),
     "schedule a draft": lambda world: change_status(world, "draft", "scheduled"),

@@ -41,6 +41,17 @@ REFUSALS: dict[str, list[tuple[int, MakeRequest]]] = {
     ],
     "deletePost": [(403, post_request(who="reader"))],
     "publishPost": [(403, post_request(who="reader")), (409, lambda world: Request({"post_id": world.archived.pk}))],
+    "getWorkingCopy": [(404, post_request(who="reader")), (404, post_request(who=""))],
+    "saveWorkingCopy": [
+        (403, post_request(body={"title": "New"}, who="reader")),
+        (409, post_request(body={"baseVersion": "9"})),
+        (422, post_request(body={"title": " "})),
+    ],
+    "discardWorkingCopy": [(403, post_request(who="reader"))],
+    "publishWorkingCopy": [
+        (403, post_request(who="reader")),
+        (404, lambda world: Request({"post_id": world.draft.pk})),
+    ],
     "addComment": [(422, post_request(body={"body": " "}))],
     "deleteComment": [(403, comment_request(who="reader"))],
     "listOrders": [(401, plain_request(who="")), (403, plain_request(who="without scopes"))],

@@ -166,7 +166,10 @@ def test_schema_of_a_body_equals_its_struct(kind: type[Body]) -> None:
 def test_null_is_described_where_it_is_accepted() -> None:
     nullable = {
         (name, field)
-        for name in ("NewPost", "PostChanges", "ExpectedVersionBody", "NewComment", "NewOrder", "NewUser")
+        for name in (
+            *("NewPost", "PostChanges", "WorkingCopyChanges", "ExpectedVersionBody"),
+            *("NewComment", "NewOrder", "NewUser"),
+        )
         for field, schema in get_properties(SCHEMAS[name])[0].items()
         if "null" in get_types(schema)
     }
@@ -177,6 +180,9 @@ def test_null_is_described_where_it_is_accepted() -> None:
         ("NewPost", "slug"), ("NewPost", "canonicalUrl"), ("PostChanges", "slug"), ("PostChanges", "canonicalUrl"),
         ("NewPost", "excerpt"), ("NewPost", "description"), ("PostChanges", "excerpt"), ("PostChanges", "description"),
         ("PostChanges", "publishAt"), ("PostChanges", "expectedVersion"), ("ExpectedVersionBody", "expectedVersion"),
+        ("WorkingCopyChanges", "slug"), ("WorkingCopyChanges", "canonicalUrl"), ("WorkingCopyChanges", "publishAt"),
+        ("WorkingCopyChanges", "excerpt"), ("WorkingCopyChanges", "description"),
+        ("WorkingCopyChanges", "baseVersion"), ("WorkingCopyChanges", "expectedVersion"),
     }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from contentapi.core.identity import ANONYMOUS, Actor, Role
 from contentapi.rate_limits.account import COUNTERS
 from orders.models import Order
 from tests.conftest import GraphQL
-from tests.factories import get_user, make_actor, make_author, make_comment, make_order, make_post
+from tests.factories import get_user, make_actor, make_author, make_comment, make_order, make_post, make_working_copy
 from tests.resources import send_request
 from users.models import User
 
@@ -30,6 +30,10 @@ PUBLISH, UNPUBLISH, ARCHIVE = (
     f"mutation ($id: ID!, $expectedVersion: String) {{ {action}(id: $id, expectedVersion: $expectedVersion) {{ id }} }}"
     for action in ("publishPost", "unpublishPost", "archivePost")
 )
+COPY_DOCUMENTS = {
+    name: f"mutation ($input: {name.title()}WorkingCopyInput!) {{ {name}WorkingCopy(input: $input) {{ __typename }} }}"
+    for name in ("save", "publish", "discard")
+}
 DELETE = "mutation ($id: ID!, $expectedVersion: String) { deletePost(id: $id, expectedVersion: $expectedVersion) }"
 CREATE_ORDER = "mutation ($input: CreateOrderInput!) { createOrder(input: $input) { order { id } } }"
 PAY = "mutation ($input: PayOrderInput!) { payOrder(input: $input) { order { id } } }"
@@ -61,6 +65,7 @@ class World:
         self.author = make_actor(Role.AUTHOR, author=profile)
         self.posts, self.others = ({s: self.post(of, s) for s in self.states} for of in (profile, other))
         self.comment = make_comment(self.others["published"])
+        make_working_copy(self.posts["published"])
         self.user = get_user(self.author)
         self.orders = {status: make_order(user=self.user, status=status) for status in ("pending", "paid")}
 
@@ -111,6 +116,17 @@ def schedule_post(old: str, **values: Any) -> Any:
         post_id = str(world.posts[old].pk)
         patch = {"status": "scheduled", **values}
         return (SCHEDULE, {"input": {"id": post_id, **values}}), ("PATCH", f"/posts/{post_id}", patch)
+
+    return of
+
+
+def change_copy(action: str, status: str, **values: Any) -> Any:
+    method, below = {"save": ("PUT", ""), "publish": ("POST", "/publish"), "discard": ("DELETE", "")}[action]
+
+    def of(world: World) -> Any:
+        post_id = str(world.posts[status].pk)
+        path = f"/posts/{post_id}/working-copy{below}"
+        return (COPY_DOCUMENTS[action], {"input": {"postId": post_id, **values}}), (method, path, values or None)
 
     return of
 
@@ -197,6 +213,17 @@ FAILURES: dict[str, tuple[Any, int]] = {
     "unpublishing an outdated version": (change_status(UNPUBLISH, "published", "draft", expectedVersion="7"), 409),
     "scheduling in the past": (schedule_post("draft", publishAt=PAST.isoformat()), 422),
     "scheduling what is published": (schedule_post("published", publishAt=LATER.isoformat()), 409),
+    "a working copy without a title": (change_copy("save", "published", title=" "), 422),
+    "a working copy with a null": (change_copy("save", "published", body=None), 422),
+    "a working copy in the past": (change_copy("save", "published", publishAt=PAST.isoformat()), 422),
+    "a time for the working copy of a draft": (change_copy("save", "draft", publishAt=LATER.isoformat()), 422),
+    "an outdated working copy": (change_copy("save", "published", title="x", expectedVersion="7"), 409),
+    "the first working copy with a version": (change_copy("save", "draft", title="x", expectedVersion="7"), 409),
+    "a base that never was": (change_copy("save", "draft", baseVersion="7"), 409),
+    "publishing an outdated working copy": (change_copy("publish", "published", expectedVersion="7"), 409),
+    "publishing no working copy": (change_copy("publish", "draft"), 404),
+    "discarding an outdated working copy": (change_copy("discard", "published", expectedVersion="7"), 409),
+    "discarding no working copy": (change_copy("discard", "draft"), 404),
     "deleting no post": (delete_post(NO_ID), 404),
     "deleting another's draft": (delete_post_of_another("draft"), 404),
     "deleting another's post": (delete_post_of_another("published"), 403),

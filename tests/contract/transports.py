@@ -11,7 +11,7 @@ from django.db.models import Model
 from django.test import Client
 
 from tests.contract.service_actions import Result
-from tests.contract.worlds import LATER, World
+from tests.contract.worlds import CHANGED, LATER, World
 
 # GraphQL. An action is a document, its variables, and a value that only a successful response contains.
 
@@ -64,6 +64,12 @@ def input_document(mutation: str, selection: str, **values: Any) -> tuple[str, d
     return f"mutation ($input: {kind}!) {{ {mutation}(input: $input) {{ {selection} }} }}", {"input": values}, None
 
 
+def copy_document(
+    world: World, action: str, selection: str, status: str = "published", **values: Any
+) -> tuple[str, dict[str, Any], None]:
+    return input_document(f"{action}WorkingCopy", selection, postId=world.post_id(status), **values)
+
+
 def author_document(
     world: World, selection: str, expected_value: str | None = None
 ) -> tuple[str, dict[str, Any], str | None]:
@@ -92,6 +98,18 @@ GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = 
     "change the author of a post": lambda world: change_document(world, authorId=str(world.other_author.pk)),
     "set the co-authors of a post": lambda world: change_document(world, coauthorIds=[str(world.other_author.pk)]),
     "create a post with co-authors": lambda world: create_document(world, coauthorIds=[str(world.other_author.pk)]),
+    "read a working copy": lambda world: (
+        "query ($id: ID!) { post(id: $id) { workingCopy { title } } }",
+        {"id": world.post_id("published")},
+        CHANGED,
+    ),
+    "save a working copy": lambda world: copy_document(world, "save", "workingCopy { title }", title="New"),
+    "schedule a working copy": lambda world: copy_document(
+        world, "save", "workingCopy { title }", publishAt=LATER.isoformat()
+    ),
+    "publish a working copy": lambda world: copy_document(world, "publish", "post { id }"),
+    "publish the working copy of a draft": lambda world: copy_document(world, "publish", "post { id }", status="draft"),
+    "discard a working copy": lambda world: copy_document(world, "discard", "post { id }"),
     "publish a draft": lambda world: id_document("publishPost", world.post_id("draft")),
     "publish a published post": lambda world: id_document("publishPost", world.post_id("published")),
     "schedule a draft": schedule_document,
@@ -176,6 +194,7 @@ def build_creation(world: World, **values: Any) -> RestRequest:
     return build_request("POST", "/posts", {"title": "New", "body": "", **author_id, **values})
 
 
+COPY = "/working-copy"
 SCHEDULED = {"status": "scheduled", "publishAt": LATER.isoformat()}
 REST: dict[str, Callable[[World], RestRequest]] = {
     "read a published post": lambda world: build_post_request(world, "GET", "published"),
@@ -203,6 +222,16 @@ REST: dict[str, Callable[[World], RestRequest]] = {
         world, "PATCH", "published", {"coauthorIds": [str(world.other_author.pk)]}
     ),
     "create a post with co-authors": lambda world: build_creation(world, coauthorIds=[str(world.other_author.pk)]),
+    "read a working copy": lambda world: build_post_request(world, "GET", "published", below=COPY),
+    "save a working copy": lambda world: build_post_request(world, "PUT", "published", {"title": "New"}, COPY),
+    "schedule a working copy": lambda world: build_post_request(
+        world, "PUT", "published", {"publishAt": LATER.isoformat()}, COPY
+    ),
+    "publish a working copy": lambda world: build_post_request(world, "POST", "published", below=f"{COPY}/publish"),
+    "publish the working copy of a draft": lambda world: build_post_request(
+        world, "POST", "draft", below=f"{COPY}/publish"
+    ),
+    "discard a working copy": lambda world: build_post_request(world, "DELETE", "published", below=COPY),
     "publish a draft": lambda world: build_post_request(world, "PATCH", "draft", {"status": "published"}),
     "publish a published post": lambda world: build_post_request(world, "PATCH", "published", {"status": "published"}),
     "schedule a draft": lambda world: build_post_request(world, "PATCH", "draft", SCHEDULED),

@@ -8,21 +8,22 @@ from datetime import UTC, datetime
 
 from django.db import connection, transaction
 
-from blog.models import Author, Comment, Post, PostStatus
+from blog.models import Author, Comment, Post, PostStatus, WorkingCopy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
 from contentapi.rate_limits.account import COUNTERS
 from orders.models import Order
 from tests.conftest import make_api_key
 from tests.contract.permissions import ANONYMOUS_CALLER, COAUTHORED, ON_OWN_POSTS, OTHERS, OWN
-from tests.factories import make_author, make_comment, make_order, make_post, make_user
+from tests.factories import make_author, make_comment, make_order, make_post, make_user, make_working_copy
 from users.models import User
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
+CHANGED = "Changed, and not public"  # the title of each working copy
 
 
 @dataclass(frozen=True)
 class OwnedRows:
-    """The rows that belong to one user, with one post in each status."""
+    """The rows that belong to one user, with one post in each status. The published one and the draft have a copy."""
 
     user: User
     author: Author
@@ -90,10 +91,12 @@ def make_owned_rows(role: Role, **values: object) -> OwnedRows:
         status: make_post(author=author, status=status, publish_at=LATER if status == "scheduled" else None, **values)
         for status in PostStatus.values
     }
+    for status in ("published", "draft"):
+        make_working_copy(posts[status], title=CHANGED)
     return OwnedRows(user, author, posts, make_order(user=user))
 
 
-TABLES = [model._meta.db_table for model in (User, Author, Post, Comment, Order)]
+TABLES = [model._meta.db_table for model in (User, Author, Post, WorkingCopy, Comment, Order)]
 READ_ALL = " UNION ALL ".join(f"SELECT '{table} ' || t FROM {table} t" for table in TABLES)  # noqa: S608
 
 

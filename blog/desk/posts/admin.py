@@ -7,9 +7,9 @@ the values of the route.
 from collections.abc import Sequence
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db import models
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
@@ -20,7 +20,7 @@ from blog.desk import queries
 from blog.desk.comments import build_newest_comments
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, TagFilter
 from blog.desk.local_times import LocalTimeField
-from blog.desk.posts import address, coauthors, conflict, history, presence, save, states, writing
+from blog.desk.posts import address, autosave, coauthors, conflict, copies, history, presence, save, states, writing
 from blog.desk.posts.form import PostForm
 from blog.desk.posts.list import LightPostList, lists_scheduled, search_posts
 from blog.desk.posts.source import SourceInline
@@ -41,7 +41,7 @@ from users.pages import restrict_admin_page
 class PostAdmin(ServiceAdmin):
     desk_actions = list(states.STATE_ACTIONS.values())
     has_action_buttons = False  # the buttons of the form also save it
-    pages = [*conflict.PAGES, *history.PAGES, *presence.PAGES, *writing.PAGES]
+    pages = [*autosave.PAGES, *conflict.PAGES, *history.PAGES, *presence.PAGES, *writing.PAGES]
     form = PostForm
     change_form_before_template = "blog/post_top.html"
     change_form_after_template = "blog/post_state.html"
@@ -152,19 +152,12 @@ class PostAdmin(ServiceAdmin):
     def count_dependents(self, rows: list[Any]) -> dict[str, int]:
         return {"comments": queries.count_comments(rows)}
 
-    @display(
-        description="Status",
-        label={
-            PostStatus.DRAFT.value: "warning",
-            PostStatus.SCHEDULED.value: "info",
-            PostStatus.PUBLISHED.value: "success",
-            PostStatus.ARCHIVED.value: "default",
-        },
-    )
-    def show_status(self, post: Post) -> str | tuple[str, SafeString]:
-        if post.status == PostStatus.SCHEDULED:
-            return post.status, format_html("scheduled for {}", render_time(post.publish_at))
-        return str(post.status)
+    @display(description="Status", label=states.STATUS_COLORS)
+    def show_status(self, post: Post) -> tuple[str, SafeString]:
+        is_scheduled = post.status == PostStatus.SCHEDULED
+        text = format_html("scheduled for {}", render_time(post.publish_at)) if is_scheduled else post.status
+        changes = ", unpublished changes" if getattr(post, "has_changes", False) else ""  # a column of the list alone
+        return post.status, format_html("{}{}", text, changes)
 
     @display(description="Tags")
     def show_tags(self, post: Post) -> str:
@@ -215,6 +208,7 @@ class PostAdmin(ServiceAdmin):
             context |= build_newest_comments(actor, row)
         if row is not None and may_change:
             context["presence"] = presence.build_presence(actor, row)
+            context |= copies.build_copy_state(actor, row, copies.find_copy(actor, row))
         return context
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
@@ -222,6 +216,12 @@ class PostAdmin(ServiceAdmin):
         author = queries.find_own_author(get_actor(request))
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
         return initial if author is None else {"author": str(author.pk), **initial}
+
+    def get_form(self, request: HttpRequest, obj: Post | None = None, change: bool = False, **options: Any) -> Any:
+        """Return the form; it shows the text of the working copy, if the person may change the post."""
+        form: Any = super().get_form(request, obj, change=change, **options)
+        form.copy = copies.find_copy(get_actor(request), obj)
+        return form
 
     def get_fieldsets(self, request: HttpRequest, obj: Post | None = None) -> Any:
         hidden = coauthors.list_hidden(get_actor(request))
@@ -258,7 +258,7 @@ class PostAdmin(ServiceAdmin):
 
     def edit(self, actor: Actor, row: Post, form: PostForm) -> None:
         form.version_before = row.version
-        save.edit_post(actor, row, form)
+        copies.edit_post(actor, row, form)
         presence.forget_saved_page(actor, row, form.data)
 
     def delete(self, actor: Actor, row: Post) -> None:
@@ -279,22 +279,16 @@ class PostAdmin(ServiceAdmin):
         return super().log_change(request, obj, message) if message else None  # unless nothing has changed
 
     def response_add(self, request: HttpRequest, obj: Post, post_url_continue: str | None = None) -> HttpResponse:
-        if self.report_action(request, obj):
+        if copies.report_save(request, self, obj):
             response = self.response_post_save_add(request, obj)
         else:
             response = super().response_add(request, obj, post_url_continue)
         return writing.name_saved_text(request, response)
 
     def response_change(self, request: HttpRequest, obj: Post) -> HttpResponse:
-        if self.report_action(request, obj):
-            response = self.response_post_save_change(request, obj)
+        if copies.report_save(request, self, obj):
+            stays = "_continue" in request.POST
+            response = HttpResponseRedirect(request.path) if stays else self.response_post_save_change(request, obj)
         else:
             response = super().response_change(request, obj)
         return writing.name_saved_text(request, response)
-
-    def report_action(self, request: HttpRequest, post: Post) -> bool:
-        """Show what the pressed button has done. Return False for a button that saves only."""
-        state_action = save.read_action(request.POST)
-        if state_action is not None:
-            self.message_user(request, states.describe_result(state_action, post), messages.SUCCESS)
-        return state_action is not None

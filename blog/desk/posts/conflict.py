@@ -8,20 +8,22 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from blog import selectors, states
+from blog.desk.posts import copies
 from blog.desk.posts.coauthors import name_authors
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
-from blog.desk.posts.save import StateForm
+from blog.desk.posts.save import OPENED, StateForm, list_versions
 from blog.desk.posts.states import STATE_ACTIONS
 from blog.desk.posts.writing import split_lines
 from blog.history import conflicts, versions
 from blog.history.conflicts import EditConflict
 from blog.history.merging import has_marks
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post
-from contentapi.core.errors import ApiError, NotFound, VersionConflict
+from contentapi.core.errors import ApiError, NotFound, VersionConflict, require_found
 from users.desk.bases import Page, PolicyAdmin, get_actor
 
 MERGED = [*(name for name in CONTENT if name != "body"), "body"]  # the fields that a person can merge by hand
-NOT_SENT_AGAIN = {"csrfmiddlewaretoken", "opened_version", "_save", "_continue", "_addanother", "_act", "_merged"}
+BUTTONS = {"_save", "_continue", "_addanother", "_act", "_merged", *copies.BUTTONS}
+NOT_SENT_AGAIN = {"csrfmiddlewaretoken", *OPENED, *BUTTONS}
 
 
 class ConflictForm(StateForm):
@@ -40,9 +42,16 @@ class ConflictForm(StateForm):
 def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateForm) -> HttpResponse:
     """Show who changed what, both texts, the difference, and what the person can do."""
     actor = get_actor(request)
-    post_id, opened = form.instance.pk, form.cleaned_data["opened_version"]
-    conflict = conflicts.read_conflict(actor=actor, post_id=str(post_id), opened=opened)
-    mine, other = form.cleaned_data, conflict.present
+    post_id, mine = form.instance.pk, form.cleaned_data
+    # The versions before the texts: what somebody saves between the two is a conflict of the next save.
+    post = require_found(selectors.find_post(actor, str(post_id)), "post")
+    copy = copies.find_copy(actor, post)
+    opened = list_versions(post, copy)
+    conflict = conflicts.read_conflict(actor=actor, post_id=str(post_id), opened=mine["opened_version"])
+    if copy is not None and copy.version != mine["opened_copy"]:
+        conflict = conflicts.compare_with_copy(conflict, copy)
+    opened["opened_version"] = mine["opened_version"] if conflict.is_of_copy else post.version
+    other = conflict.present
     name = other.made.person or other.made.origin or "somebody else"
     merged = conflicts.merge_post(conflict, mine, their_name=name)
     merge_form = type(form)(instance=Post(pk=post_id), initial=merged.values)
@@ -58,8 +67,8 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
         "my_body": mine["body"],
         "merged": merged,
         "merge_fields": [merge_form[name] for name in merged_names],
-        "sent": list_sent(request, set()),
-        "sent_beside_merged": list_sent(request, set(merged_names)),
+        "sent": [*opened.items(), *list_sent(request, set())],
+        "sent_beside_merged": [*opened.items(), *list_sent(request, set(merged_names))],
         "button": read_button(request, form),
         "media": merge_form.media,
     }
@@ -70,6 +79,8 @@ def read_button(request: HttpRequest, form: StateForm) -> Mapping[str, str]:
     """Return the button that the person pressed, if the present state still allows its action; else “Save”."""
     actor = get_actor(request)
     post = selectors.find_post(actor, str(form.instance.pk))
+    if copies.PUBLISH in form.data:
+        return {"name": copies.PUBLISH, "value": "yes", "then": " and publish it"}
     if form.state_action is None or post is None or form.state_action not in states.list_actions(actor, post):
         return {"name": "_save", "value": "Save", "then": ""}
     return {

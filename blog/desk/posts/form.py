@@ -1,9 +1,13 @@
 """The form in which an editor writes a post."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from django.urls import reverse
+
 from blog.desk.posts import address, coauthors, conflict, writing
-from blog.models import CONTENT_FIELDS, OPTIONAL, Kind, Post
+from blog.models import CONTENT_FIELDS, OPTIONAL, SUMMARIES, Kind, Post, PostStatus
+from blog.rendering import render_post
 
 LINES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]
 WORDS = [field.name for field in CONTENT_FIELDS if field.kind == Kind.WORDS]
@@ -20,7 +24,21 @@ class PostForm(writing.WritingForm, address.AddressForm, coauthors.CoauthorsForm
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        is_on_copy = self.fields["opened_copy"].initial != ""
+        if self.instance.pk and "body" in self.fields and (is_on_copy or self.instance.status == PostStatus.DRAFT):
+            address = reverse("admin:blog_post_autosave", args=[self.instance.pk])
+            version = self.copy.version if self.copy else self.instance.version
+            self.fields["body"].widget.attrs |= {"data-autosave": address, "data-version": version}
+        if self.copy is not None:
+            self.show_default_texts(self.copy.content)
         if "author" in self.fields:
             # A user without a profile has nobody to choose: the service creates the profile.
             self.fields["author"].required = False
             self.fields["author"].help_text = "Leave this empty to write as yourself."
+
+    def show_default_texts(self, content: Mapping[str, Any]) -> None:
+        """Show what readers will see in place of the empty summaries of a working copy."""
+        rendering = render_post(content.get("body", self.instance.body), content.get("excerpt"))
+        for name in SUMMARIES:
+            if name in self.fields:
+                self.fields[name].widget.attrs["placeholder"] = getattr(rendering, f"default_{name}")

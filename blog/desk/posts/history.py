@@ -28,11 +28,16 @@ LABELS = {
 }
 
 
+MOST_VERSIONS = MOST_STEPS + 2  # of one save: the transitions, the author with the times, and a working copy
+
+
 def show_history(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Show the versions of a post, the newest first, instead of Django's log."""
     before = read_position(request, "before")
     page = versions.list_versions(actor=get_actor(request), post_id=object_id, before=before)
-    rows = [(version, describe_person(version.made), describe_changes(version)) for version in page.versions]
+    rows = [
+        (version, describe_person(version.made), describe_changes(version)) for version in versions.group_versions(page)
+    ]
     context = {"title": f"History of {page.title}", "page": page, "versions": rows, "object_id": object_id}
     return model_admin.render(request, "admin/blog/post/history.html", context)
 
@@ -103,7 +108,7 @@ def restore_deleted(request: HttpRequest, model_admin: PolicyAdmin, object_id: s
 
 def build_log_message(request: HttpRequest, post: Post, version_before: int) -> list[dict[str, Any]]:
     """Return the fields that the versions after `version_before` have changed; nothing if there is no such version."""
-    page = versions.list_versions(actor=get_actor(request), post_id=str(post.pk), limit=MOST_STEPS)
+    page = versions.list_versions(actor=get_actor(request), post_id=str(post.pk), limit=MOST_VERSIONS)
     newer = [version for version in page.versions if version.number > version_before]
     if not newer:
         return []

@@ -4,10 +4,11 @@ from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.db import models
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest
 
 from blog import selectors
-from blog.models import Post, PostStatus
+from blog.models import Post, PostStatus, WorkingCopy
 from blog.search.query import MAX_MATCHES
 from blog.selectors import PostCriteria
 from contentapi.core.errors import Malformed
@@ -39,7 +40,9 @@ class LightPostList(BoundedList):
         ]
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
-        return super().get_queryset(request, exclude_parameters).defer("body", "body_html")
+        changes = Exists(WorkingCopy.objects.filter(pk=OuterRef("pk")))
+        posts = super().get_queryset(request, exclude_parameters).defer("body", "body_html")
+        return posts.annotate(has_changes=changes)
 
 
 def lists_scheduled(request: HttpRequest) -> bool:

@@ -8,11 +8,13 @@ from django import forms
 from blog import services, states
 from blog.desk.local_times import LocalTimeField
 from blog.desk.posts.states import NEW_POST
-from blog.models import CONTENT, Post
+from blog.models import CONTENT, Post, PostStatus, WorkingCopy
 from blog.states import StateAction
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from users.desk.service_admin import ServiceForm
+
+OPENED = ("opened_version", "opened_copy", "opened_post")  # hidden fields of the form
 
 
 def read_action(data: Mapping[str, Any]) -> StateAction | None:
@@ -25,11 +27,26 @@ def read_action(data: Mapping[str, Any]) -> StateAction | None:
     return StateAction(name)
 
 
+def list_versions(post: Post, copy: WorkingCopy | None) -> dict[str, int | str]:
+    """Return the versions with which a form is opened, by the names of its hidden fields.
+
+    That of the post on which the text is based; that of the working copy, 0 if there is none yet, and empty if the form
+    changes the post itself; and that of the post, for its authors and its time, which a working copy does not have.
+    """
+    first: int | str = 0 if post.pk and post.status == PostStatus.PUBLISHED else ""
+    base, version = (post.version, first) if copy is None else (copy.base_version, copy.version)
+    return dict(zip(OPENED, (base, version, post.version), strict=True))
+
+
 class StateForm(ServiceForm):
     """The form of a post without its state: a button changes it. `state_action` is the action of the pressed button."""
 
+    copy: WorkingCopy | None = None  # of the post, if the person may change it: its text is that of the form
+
     schedule_at = LocalTimeField(label="Publish at")
     opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    opened_copy = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    opened_post = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
     api_fields = {
         "authorId": "author",
@@ -38,12 +55,16 @@ class StateForm(ServiceForm):
         "publishAt": "schedule_at",
         "publishedAt": "published_at",
     }
-    not_stored = {"schedule_at", "opened_version"}  # fields of the form that are no fields of the post
+    not_stored = {"schedule_at", *OPENED}  # fields of the form that are no fields of the post
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
+        if self.copy is not None:
+            options["initial"] = {**self.copy.content, **(options.get("initial") or {})}
         super().__init__(*arguments, **options)
-        self.fields["opened_version"].initial = self.instance.version
-        self.fields["schedule_at"].initial = self.instance.publish_at
+        post, copy = self.instance, self.copy
+        for name, version in list_versions(post, copy).items():
+            self.fields[name].initial = version
+        self.fields["schedule_at"].initial = post.publish_at if copy is None else copy.publish_at
 
     @property
     def state_action(self) -> StateAction | None:
@@ -51,20 +72,32 @@ class StateForm(ServiceForm):
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
-        if self.state_action is not StateAction.SCHEDULE:
+        if self.state_action is not StateAction.SCHEDULE and "_schedule_changes" not in self.data:
             self.errors.pop("schedule_at", None)  # another button does not use the time
         return cleaned
 
     @property
     def post_changes(self) -> dict[str, Any]:
-        """Return the values of the post that differ from those of the form as it was opened."""
-        changes = {name: self.cleaned_data[name] for name in self.changed_data if name not in self.not_stored}
+        """Return the values of the post that differ from those of the form as it was opened.
+
+        The form may have fields that the page had not: the post has become public since.
+        """
+        changes = {
+            name: self.cleaned_data[name]
+            for name in self.changed_data
+            if name not in self.not_stored and not self.is_omitted(name)
+        }
         if "author" in changes:
             author = changes.pop("author")
             changes["author_id"] = author and str(author.pk)
         if "coauthor_ids" in changes:
             changes["coauthor_ids"] = list(map(str, changes["coauthor_ids"]))
         return changes
+
+    def is_omitted(self, name: str) -> bool:
+        """Return whether the page that was sent had no such field."""
+        widget = self.fields[name].widget
+        return bool(widget.value_omitted_from_data(self.data, self.files, self.add_prefix(name)))
 
 
 def create_post(actor: Actor, row: Post, form: StateForm) -> Post:

@@ -21,6 +21,13 @@ from contentapi.core.identity import Actor
 from users.desk.actions import Action, Log, Outcome, Perform, collect_outcome, list_offered_actions, perform_each
 from users.desk.rendering import render_time
 
+STATUS_COLORS = {
+    PostStatus.DRAFT.value: "warning",
+    PostStatus.SCHEDULED.value: "info",
+    PostStatus.PUBLISHED.value: "success",
+    PostStatus.ARCHIVED.value: "default",
+}
+
 
 class ScheduleForm(forms.Form):
     """The time for an action of the list."""

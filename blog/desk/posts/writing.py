@@ -68,6 +68,7 @@ class MarkdownInput(Textarea):
             forms.Script("blog/preview.js", type="module"),
             forms.Script("blog/following.js", type="module"),
             forms.Script("blog/saving.js", type="module"),
+            forms.Script("blog/autosave.js", type="module"),
         ]
 
     def __init__(self) -> None:

@@ -11,9 +11,7 @@ const DELAY = 400;
 const PATIENCE = 10000; // milliseconds to wait for the server
 const PLACE = "writing-place";
 
-let sending = false;
-let checking = false;
-let loggingOut = false;
+let [sending, checking, loggingOut] = [false, false, false];
 let timer = 0;
 
 // Notices are shown above the form.
@@ -120,6 +118,7 @@ function schedule() {
 
 form.addEventListener("input", schedule);
 form.addEventListener("change", schedule);
+form.addEventListener("autosaved", keep);
 window.addEventListener("pagehide", keep);
 document.addEventListener("visibilitychange", keep);
 document.addEventListener("logging-out", () => {
@@ -248,6 +247,7 @@ document.addEventListener("submit", async (event) => {
   checking = true;
   keep();
   showProblem("");
+  await form.autosave; // its response has the version that this form is sent with
   const obstacle = await findObstacle().catch(() => null);
   checking = false;
   if (obstacle) showProblem(...obstacle);

@@ -53,6 +53,7 @@ from contentapi.core.policy.posts import (
     may_list_deleted_posts,
     may_manage_posts_and_authors,
     may_manage_publication,
+    may_publish_working_copy_of,
     may_purge_history,
     may_see_history_of,
     may_see_post,
@@ -64,5 +65,6 @@ from contentapi.core.policy.posts import (
     visible_deleted_posts,
     visible_imports,
     visible_posts,
+    visible_working_copies,
 )
 from contentapi.core.policy.reach import ADMINS, EVERYTHING, NEVER, NOTHING, PUBLIC_POSTS

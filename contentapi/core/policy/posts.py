@@ -89,8 +89,22 @@ def may_write_posts_of(actor: Actor, owner_id: int | None) -> bool:
 
 
 def may_see_history_of(actor: Actor, owner_id: int | None) -> bool:
-    """Whether the actor may see all versions of a post of this user. They contain texts that were never public."""
+    """Whether the actor may see all versions of a post of this user, and its working copy: texts not for the public."""
     return get_reach(actor, Scope.POSTS_READ).includes(owner_id) and may_write_posts_of(actor, owner_id)
+
+
+def visible_working_copies(actor: Actor) -> Q:
+    """The working copies of the posts whose history the actor may see: texts that are not public either."""
+    reach = get_reach(actor, Scope.POSTS_WRITE) if actor.has(Scope.POSTS_READ) else NOBODY
+    if reach == NOBODY:
+        return NEVER
+    return reach.build_condition(lambda user_id: Q(post__author=select_author_id(user_id)))
+
+
+def may_publish_working_copy_of(actor: Actor, owner_id: int | None, status: str) -> bool:
+    """Whether the actor may make the working copy of a post with this owner and status the text of the post."""
+    scope = Scope.POSTS_PUBLISH if status == "published" else Scope.POSTS_WRITE
+    return get_reach(actor, scope).includes(owner_id)
 
 
 def editable_posts(actor: Actor) -> Q:

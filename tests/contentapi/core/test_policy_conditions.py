@@ -3,7 +3,7 @@
 import pytest
 from django.db.models import Q
 
-from blog.models import Comment, Post
+from blog.models import Comment, Post, WorkingCopy
 from contentapi.core import policy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from contentapi.core.policy import EVERYTHING, NEVER, NOTHING, PUBLIC_POSTS
@@ -115,6 +115,20 @@ def test_deleted_posts_of_a_role_are_those_whose_history_it_may_see() -> None:
     assert get_where_clause(policy.visible_deleted_posts(AUTHOR)) == IS_OWN
     assert [policy.visible_deleted_posts(actor) for actor in (EDITOR, ADMIN, OPERATOR)] == [EVERYTHING] * 3
     assert [policy.visible_deleted_posts(actor) for actor in (ANONYMOUS, READER)] == [NOTHING] * 2
+
+
+def test_working_copies_of_a_role_are_those_of_the_posts_that_it_may_change() -> None:
+    found = str(WorkingCopy.objects.filter(policy.visible_working_copies(AUTHOR)).values("pk").query)
+
+    assert found.partition(" WHERE ")[2] == IS_OWN
+    assert [policy.visible_working_copies(actor) for actor in (EDITOR, ADMIN, OPERATOR)] == [EVERYTHING] * 3
+    assert [policy.visible_working_copies(actor) for actor in (ANONYMOUS, READER, WITHOUT_USER)] == [NEVER] * 3
+
+
+@pytest.mark.parametrize("scope", [Scope.POSTS_READ, Scope.POSTS_WRITE])
+@pytest.mark.parametrize("actor", [AUTHOR, EDITOR])
+def test_working_copies_need_the_scopes_to_read_and_to_write(actor: Actor, scope: Scope) -> None:
+    assert policy.visible_working_copies(omit_scope(actor, scope)) == NEVER
 
 
 @pytest.mark.parametrize("scope", [Scope.POSTS_READ, Scope.POSTS_WRITE])

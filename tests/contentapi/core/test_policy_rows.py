@@ -9,12 +9,12 @@ from django.db.models import Model, Q
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.models import Author, Comment, ImportJob, Post, PostStatus, PostVersion
+from blog.models import Author, Comment, ImportJob, Post, PostStatus, PostVersion, WorkingCopy
 from contentapi.core import policy
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from orders.models import Order
 from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, actor
-from tests.factories import make_author, make_comment, make_order, make_post, make_user
+from tests.factories import make_author, make_comment, make_order, make_post, make_user, make_working_copy
 from tests.thoroughness import scale_examples
 from users.models import ApiKey, User
 from users.services import create_api_key
@@ -107,10 +107,21 @@ def may_see_import(who: Actor, job: ImportJob) -> bool:
     return may_import and (who.role == Role.ADMIN or who.user_id == job.owner_id)
 
 
+def may_see_copy(who: Actor, copy: WorkingCopy) -> bool:
+    owner_id = copy.post.author.user_id
+    by_table = all(
+        reaches(who, scope, owner_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
+        for scope in (Scope.POSTS_READ, Scope.POSTS_WRITE)
+    )
+    assert policy.may_see_history_of(who, owner_id) is by_table
+    return by_table
+
+
 # Each read form, with the rule for one row.
 READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "visible_posts": (Post, may_see_post),
     "visible_deleted_posts": (PostVersion, may_see_deleted_post),
+    "visible_working_copies": (WorkingCopy, may_see_copy),
     "visible_imports": (ImportJob, may_see_import),
     "visible_author_emails": (Author, may_see_email),
     "visible_orders": (Order, may_see_order),
@@ -137,8 +148,10 @@ def create_rows() -> list[int]:
         for status in PostStatus.values:
             publish_at = "2999-01-01T00:00Z" if status == "scheduled" else None
             post = make_post(author=author, status=status, publish_at=publish_at)
+            make_working_copy(post)
             coauthor_ids = [authors[number - 1].pk, authors[number - 2].pk][: 1 + number % 2]
-            make_post(author=author, status=status, publish_at=publish_at, coauthor_ids=coauthor_ids)
+            joint = make_post(author=author, status=status, publish_at=publish_at, coauthor_ids=coauthor_ids)
+            make_working_copy(joint)
             for state in ("visible", "hidden", "deleted"):
                 make_comment(post, state=state, state_changed_at="2020-01-01T00:00Z")
         if owner:

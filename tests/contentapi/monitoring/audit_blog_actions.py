@@ -17,7 +17,7 @@ from contentapi.monitoring.audit import Event
 from tests.blog.archives import build_archive
 from tests.blog.markdown_files import build_file
 from tests.contentapi.monitoring.audit_scene import Action, Scene, causes
-from tests.factories import make_author, make_comment, make_post
+from tests.factories import make_author, make_comment, make_post, make_working_copy
 from users.authentication import build_session_actor
 from users.models import User
 
@@ -97,6 +97,26 @@ def purge_the_history(_: Scene) -> Action:
     services.delete_post(actor=OPERATOR, post_id=str(post.pk))
     PostVersion.objects.update(pgh_created_at=timezone.now() - timedelta(days=60))
     return lambda: trash.purge_history(actor=WORKER)
+
+
+@causes(Event.POST_COPY_PUBLISHED, "REST")
+def publish_a_working_copy(scene: Scene) -> Action:
+    post = make_post()
+    make_working_copy(post, title="Other")
+    return lambda: scene.request("POST", f"/posts/{post.pk}/working-copy/publish")
+
+
+@causes(Event.POST_COPY_DISCARDED, "REST")
+def discard_a_working_copy(scene: Scene) -> Action:
+    post = make_post()
+    make_working_copy(post)
+    return lambda: scene.request("DELETE", f"/posts/{post.pk}/working-copy")
+
+
+@causes(Event.POST_COPY_REFUSED, "worker")
+def refuse_a_due_working_copy_of_an_archived_post(_: Scene) -> Action:
+    make_working_copy(make_post(status="archived"), publish_at=timezone.now() - timedelta(minutes=1))
+    return lambda: list(services.publish_due_copies(actor=WORKER))
 
 
 @causes(Event.COMMENT_DELETED, "GraphQL")

@@ -35,6 +35,10 @@ LEAVES = {
         "bodyHtml",
         "version",
     ],
+    "WorkingCopy": [
+        *("title", "canonicalUrl", "excerpt", "description", "body", "tags", "publishAt", "baseVersion", "version"),
+        *("updatedAt", "updatedBy"),
+    ],
     "Author": ["id", "name", "bio", "avatarUrl", "email"],
     "Comment": ["id", "body", "createdAt"],
     "User": ["id", "name", "email"],
@@ -66,6 +70,7 @@ OBJECTS = {
         "coauthors": "Author",
         "comments": "Comment",
         "commentsConnection": "CommentConnection",
+        "workingCopy": "WorkingCopy",
     },
     "Author": {"posts": "Post", "postsConnection": "PostConnection"},
     "Comment": {"author": "Author"},

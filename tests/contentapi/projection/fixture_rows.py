@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from blog.models import Author, Comment, Post
+from blog.models import Author, Comment, Post, WorkingCopy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from orders.models import ON_THE_WAY, Order, OrderStatus
 from users.models import User
@@ -55,10 +55,11 @@ WRITERS = ["author", "another author", "editor", "operator"]
 
 
 def fill() -> None:
-    """Create authors with and without users, posts and emails, posts in each status, some with comments, and orders."""
+    """Create authors with and without users, posts and emails, posts in each status with comments, and orders."""
     User.objects.bulk_create(users())
     Author.objects.bulk_create(authors())
     Post.objects.bulk_create(posts())
+    WorkingCopy.objects.bulk_create(working_copies())
     Comment.objects.bulk_create(comments())
     Order.objects.bulk_create(orders())
 
@@ -134,6 +135,34 @@ def posts() -> list[Post]:
             version=LAST if pk == LAST else place + 1,
         )
         for place, pk in enumerate(POSTS)
+    ]
+
+
+def working_copies() -> list[WorkingCopy]:
+    """Return working copies of most posts. One lacks a field; one was saved by a user who has been deleted."""
+    savers = [USERS[BO], None, FIRST + 14]
+    summaries: list[dict[str, str | None]] = [
+        {},
+        {"excerpt": None, "description": TEXTS[1]},
+        {"excerpt": TEXTS[5], "description": ""},
+    ]
+    return [
+        WorkingCopy(
+            post_id=pk,
+            content={
+                **({} if place == 2 else {"tags": TEXTS[: 3 - place % 4]}),
+                "title": TEXTS[-1 - place % len(TEXTS)],
+                "body": TEXTS[place % len(TEXTS)],
+                "canonical_url": [None, "https://example.invalid/?a='b'"][place % 2],
+                **summaries[place % 3],
+            },
+            base_version=place + 1,
+            version=LAST - place,
+            publish_at=LATER if place % 3 == 1 else None,
+            updated_at=MOMENTS[place % len(MOMENTS)],
+            updated_by=savers[place % 3],
+        )
+        for place, pk in enumerate(POSTS[:7])
     ]
 
 

@@ -18,7 +18,7 @@ from contentapi.graphql.scalars import DATE_TIME
 from contentapi.schema import load_sdl
 from orders.models import Order
 from tests.contentapi.projection.reference_connections import connection
-from tests.contentapi.projection.reference_rows import Bound, Info, World, first, may, sees, with_id
+from tests.contentapi.projection.reference_rows import Bound, Info, World, find_seen_copy, first, may, sees, with_id
 from tests.contentapi.projection.reference_texts import TEXTS
 from users.models import User
 
@@ -132,8 +132,8 @@ def writer(written: Post | Comment, info: Info) -> Author:
     return next(author for author in info.context.authors if author.pk == written.author_id)
 
 
-for name, read_text in TEXTS.items():
-    POST.set_field(name, read_text)
+for name, read in {**TEXTS, "workingCopy": find_seen_copy}.items():
+    POST.set_field(name, read)
 
 
 @POST.field("coauthors")

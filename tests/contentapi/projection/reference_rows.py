@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
 from graphql import GraphQLResolveInfo
 
-from blog.models import Author, Comment, Post
+from blog.models import Author, Comment, Post, WorkingCopy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor, Role
 from contentapi.core.pagination import sign_cursor
@@ -104,6 +105,20 @@ def sees(actor: Actor, post: Post) -> bool:
     writers = [post.author.user_id, *map(USERS.get, post.coauthor_ids)]
     mine = actor.user_id is not None and actor.user_id in writers
     return may(actor, "posts:read") and (mine or actor.role in (Role.EDITOR, Role.ADMIN))
+
+
+def find_seen_copy(post: Post, info: Info) -> SimpleNamespace | None:
+    """Return the working copy of a post, if the actor may read and change the post."""
+    actor, copy = info.context.actor, WorkingCopy.objects.filter(pk=post.pk).first()
+    mine = actor.user_id is not None and actor.user_id == post.author.user_id
+    is_seen = may(actor, "posts:read") and may(actor, "posts:write") and actor.role != "reader"
+    if copy is None or not is_seen or not (mine or actor.role in (Role.EDITOR, Role.ADMIN)):
+        return None
+    saver = next((user.name for user in info.context.users if user.pk == copy.updated_by), "")
+    columns = ("publish_at", "base_version", "version", "updated_at")
+    values = {name: getattr(copy, name) for name in columns} | {"tags": post.tags} | copy.content
+    values |= {name: copy.content.get(name, getattr(post, name)) or "" for name in ("excerpt", "description")}
+    return SimpleNamespace(**values, updated_by=saver)
 
 
 def first(rows: list[Any], limit: int | None, default: int) -> list[Any]:

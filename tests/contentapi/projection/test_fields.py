@@ -74,6 +74,11 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "SameRowAsType under a list": ("odd: [Post!]!", SameRowAsType(), "the SDL has a list of Post"),
     "SameRowAsType under a scalar": ("odd: String", SameRowAsType(), "does not fit Post"),
     "arguments on SameRowAsType": ("odd(id: ID): Post!", SameRowAsType(), "takes no arguments, but the SDL has id"),
+    "ToOne that leaves rows out, under non-null": (
+        "odd: Author!",
+        ToOne("author", lambda rows, _: rows),
+        "author can be NULL",
+    ),
     "ToOne under a list": ("odd: [Author!]!", ToOne("author"), "the SDL has a list of Author"),
     "ToOne of another type": ("odd: Comment!", ToOne("author"), "does not fit Author"),
     "ToOne of a type that is not projected": ("odd: Other!", ToOne("author"), "does not fit Author"),

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blog.models import Author, PostStatus
-from blog.selectors import AuthorRow
+from blog.services.authors import AuthorRow
 from contentapi.core.errors import Unavailable, to_api_error
 from contentapi.db.engine.thread_connections import get_connection
 from contentapi.projection import PreparedInsert, PreparedQuery

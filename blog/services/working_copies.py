@@ -1,0 +1,201 @@
+"""Working copies: the texts of the next versions of posts, which are not public yet.
+
+A working copy is saved, scheduled, published or discarded. Each function first locks the post, so that the copy and its
+post do not change at the same time.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from blog.models import CONTENT, Post, PostStatus, PostVersion, WorkingCopy
+from blog.services import slugs
+from blog.services.posts import choose_slug, get_post_for_update, save_changes
+from blog.services.validation import require_future, require_no_null, validate_post
+from contentapi.core import policy
+from contentapi.core.entity_tags import ExpectedVersion, parse_version, require_version
+from contentapi.core.errors import Conflict, Invalid, VersionConflict, require_found
+from contentapi.core.identity import Actor
+from contentapi.db.ids import take_id
+from contentapi.monitoring.audit import Event, record_event
+
+NAME = "working copy"
+SCHEDULABLE = (PostStatus.PUBLISHED, PostStatus.SCHEDULED)
+
+
+class DueCopy(NamedTuple):
+    """A working copy whose time has come: its post, and why the post could not take its text, or an empty string."""
+
+    post: Post
+    problem: str
+
+
+@transaction.atomic
+def save_working_copy(
+    *,
+    actor: Actor,
+    post_id: str,
+    base_version: str | None = None,
+    expected_version: ExpectedVersion = None,
+    **changes: Any,
+) -> WorkingCopy:
+    """Save changes of a post that are not public yet: fields of the content, and `publish_at`.
+
+    Missing fields keep the value of the working copy; the first save starts with the values of the post. `base_version`
+    is the version of the post that the changes contain: by default the present one, and then that of the save before.
+    Raises `NotFound`, `Invalid`, and `Conflict` for another version or a slug that is taken.
+    """
+    post = get_post_for_update(actor, post_id, "change posts")
+    owner_id = post.author.user_id
+    policy.require_permission(actor, policy.may_write_posts_of(actor, owner_id), "change this post")
+    stored = find_working_copy(post)
+    if stored is not None:  # the result has the fields that others have changed
+        may_see = policy.may_see_history_of(actor, owner_id)
+        policy.require_permission(actor, may_see, "see the working copy of this post")
+    require_copy_version(stored, expected_version)
+    require_no_null(changes)
+    copy = stored or WorkingCopy(post=post, base_version=post.version)
+    copy.content |= merge_changes(post, read_content(copy, post), changes)
+    copy.publish_at = changes.get("publish_at", copy.publish_at)
+    if copy.publish_at is not None:
+        may_publish = policy.may_transition_posts_of(actor, owner_id, PostStatus.SCHEDULED, PostStatus.PUBLISHED)
+        policy.require_permission(actor, may_publish, "schedule the changes of this post")
+    if changes.get("publish_at") is not None:
+        validate_copy_time(post, changes["publish_at"])
+    if base_version is not None:
+        copy.base_version = parse_base_version(post, base_version)
+    copy.version, copy.updated_at, copy.updated_by = take_id(), timezone.now(), actor.user_id
+    copy.is_new = stored is None
+    copy.save(force_insert=copy.is_new, force_update=not copy.is_new)
+    return copy
+
+
+def find_working_copy(post: Post) -> WorkingCopy | None:
+    return WorkingCopy.objects.filter(pk=post.pk).first()
+
+
+def require_copy_version(copy: WorkingCopy | None, expected: ExpectedVersion) -> None:
+    """Raise `VersionConflict` unless the working copy has the expected version. Version 0 is that of no copy."""
+    if copy is not None:
+        require_version(NAME, copy.version, expected)
+        return
+    try:
+        require_version(NAME, 0, expected)
+    except VersionConflict:
+        raise VersionConflict(f"Version conflict: there is no {NAME}.") from None
+
+
+def read_content(copy: WorkingCopy, post: Post) -> dict[str, Any]:
+    """Return the content of a working copy. A field that it does not have yet is that of the post."""
+    return {name: copy.content.get(name, getattr(post, name)) for name in CONTENT}
+
+
+def merge_changes(post: Post, content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a working copy after these changes. Raises `Invalid` and `Conflict`."""
+    sent = {name: value for name, value in changes.items() if name in CONTENT}
+    values = validate_post({**content, **sent})
+    before = Post(pk=post.pk, title=content["title"], slug=content["slug"], published_at=post.published_at)
+    values["slug"] = choose_slug(before, sent, values["title"])
+    return values
+
+
+def validate_copy_time(post: Post, publish_at: datetime) -> None:
+    """Raise `Invalid` unless a working copy of this post may be published at this time."""
+    if post.status not in SCHEDULABLE:
+        raise Invalid({"publishAt": ["Only the changes of a published or scheduled post can be scheduled."]})
+    require_future(publish_at)
+
+
+def parse_base_version(post: Post, base_version: str) -> int:
+    """Return the version that a client names. Raises `VersionConflict` if the post never had it."""
+    number = int(parse_version(base_version) or 0)
+    if not 1 <= number <= post.version:
+        raise VersionConflict(f"Version conflict: the post is at version {post.version}.")
+    return number
+
+
+@transaction.atomic
+def publish_working_copy(*, actor: Actor, post_id: str, expected_version: ExpectedVersion = None) -> Post:
+    """Make the working copy the text of its post, as one version, and delete it. The status of the post stays.
+
+    Raises `NotFound`, `Invalid`, and `Conflict` for another version, a slug that is taken, or a post whose text has
+    changed since the version on which the working copy is based.
+    """
+    post = get_post_for_update(actor, post_id, "change posts")
+    may_publish = policy.may_publish_working_copy_of(actor, post.author.user_id, post.status)
+    policy.require_permission(actor, may_publish, "publish the changes of this post")
+    copy = require_found(find_working_copy(post), NAME)
+    require_copy_version(copy, expected_version)
+    return apply_working_copy(actor, post, copy)
+
+
+def apply_working_copy(actor: Actor, post: Post, copy: WorkingCopy) -> Post:
+    """Write the text of a working copy to its post, and delete the copy. The caller has locked the post."""
+    if has_changed_since(post, copy.base_version):
+        raise VersionConflict(
+            f"Version conflict: the text of the post has changed since version {copy.base_version}, on which the"
+            f" {NAME} is based. The post is at version {post.version}."
+        )
+    values = validate_post(read_content(copy, post))
+    after = Post(pk=post.pk, title=values["title"], slug=values["slug"])
+    is_stated = post.published_at is not None or not slugs.follows_title(after)
+    if is_stated:
+        slugs.require_free_slug(values["slug"], post.pk)
+    save_changes(actor, post, values, is_slug_stated=is_stated)
+    copy.delete()
+    record_event(Event.POST_COPY_PUBLISHED, actor, "post", post.pk, version=post.version)
+    return post
+
+
+def has_changed_since(post: Post, version: int) -> bool:
+    """Return whether the content of a post differs from that of an earlier version. A new status is no difference."""
+    if post.version == version:
+        return False
+    base = PostVersion.objects.filter(id=post.pk, version=version).order_by("-pgh_id").values(*CONTENT).first()
+    return base is None or any(base[name] != getattr(post, name) for name in CONTENT)
+
+
+@transaction.atomic
+def discard_working_copy(*, actor: Actor, post_id: str, expected_version: ExpectedVersion = None) -> Post:
+    """Delete the working copy of a post. Returns the post. Raises `NotFound` and `Conflict`."""
+    post = get_post_for_update(actor, post_id, "change posts")
+    policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
+    copy = require_found(find_working_copy(post), NAME)
+    require_copy_version(copy, expected_version)
+    copy.delete()
+    record_event(Event.POST_COPY_DISCARDED, actor, "post", post.pk)
+    return post
+
+
+def publish_due_copies(*, actor: Actor) -> Iterator[DueCopy]:
+    """Publish the working copies whose time has come, the earliest first; yield each after its own transaction.
+
+    A copy that cannot be published, because its post is not public or has changed, stays without a time. A copy whose
+    post another transaction has locked is skipped.
+    """
+    policy.require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
+    due = WorkingCopy.objects.filter(publish_at__lte=timezone.now()).order_by("publish_at", "pk")
+    for pk in list(due.values_list("pk", flat=True)):
+        with transaction.atomic():
+            post = Post.objects.filter(pk=pk).select_for_update(skip_locked=True).first()
+            copy = due.filter(pk=pk).first() if post is not None else None  # perhaps another worker was faster
+            outcome = publish_due_copy(actor, post, copy) if post is not None and copy is not None else None
+        if outcome is not None:
+            yield outcome
+
+
+def publish_due_copy(actor: Actor, post: Post, copy: WorkingCopy) -> DueCopy:
+    """Publish a working copy; if its post cannot take its text, remove its time."""
+    problem = "" if post.status in SCHEDULABLE else f"The post is {post.status}."
+    if not problem:
+        try:
+            with transaction.atomic():
+                return DueCopy(apply_working_copy(actor, post, copy), "")
+        except (Conflict, Invalid) as error:
+            problem = error.message
+    WorkingCopy.objects.filter(pk=post.pk).update(publish_at=None)
+    record_event(Event.POST_COPY_REFUSED, actor, "post", post.pk, status=str(post.status))
+    return DueCopy(post, problem)

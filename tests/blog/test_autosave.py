@@ -1,0 +1,137 @@
+"""Drafts and working copies that a script saves while a person writes, and where the desk shows them."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from blog import services
+from blog.history import versions
+from blog.models import Post, WorkingCopy
+from contentapi.core.identity import OPERATOR, Actor, Role
+from tests.admin_forms import read_form
+from tests.factories import make_actor, make_post, make_working_copy
+
+pytestmark = pytest.mark.django_db
+
+LIST = reverse("admin:blog_post_changelist")
+
+
+def get_page(post: Post) -> str:
+    return reverse("admin:blog_post_change", args=[post.pk])
+
+
+def read_copy() -> dict[str, Any]:
+    content: dict[str, Any] = WorkingCopy.objects.get().content
+    return content
+
+
+def autosave(client: Client, post: Post, **edits: str) -> Any:
+    sent = read_form(client.get(get_page(post)).text) | edits
+    return client.post(reverse("admin:blog_post_autosave", args=[post.pk]), sent)
+
+
+def test_draft_is_saved_with_the_version_and_the_slug_that_it_then_has(editor_client: Client) -> None:
+    post = make_post(title="Tides", slug="tides", status="draft")
+
+    response = autosave(editor_client, post, title="Ebb", _act="publish")
+
+    assert response.json()["versions"] == {"opened_copy": "", "opened_version": 2}
+    assert response.json()["addresses"]["slug"] == "ebb"
+    assert Post.objects.values_list("title", "status", "version").get() == ("Ebb", "draft", 2)
+
+
+def test_working_copy_is_saved_with_its_next_version(editor_client: Client) -> None:
+    post = make_post()
+
+    first = autosave(editor_client, post, title="Ebb").json()["versions"]
+    second = autosave(editor_client, post, body="Low.").json()["versions"]
+
+    assert first["opened_copy"] < second["opened_copy"] == WorkingCopy.objects.get().version
+    assert (read_copy()["title"], read_copy()["body"], Post.objects.get().version) == ("Ebb", "Low.", 1)
+
+
+@pytest.mark.parametrize("status", ["scheduled", "archived"])
+def test_text_of_a_post_that_is_neither_is_not_saved(editor_client: Client, status: str) -> None:
+    post = make_post(status=status, publish_at="2100-01-01T00:00:00Z" if status == "scheduled" else None)
+
+    assert autosave(editor_client, post, title="Ebb").status_code == 200
+    assert Post.objects.get().version == 1
+
+
+def test_invalid_and_outdated_texts_are_refused(editor_client: Client) -> None:
+    post = make_post(status="draft")
+    opened = read_form(editor_client.get(get_page(post)).text)
+
+    assert autosave(editor_client, post, title=" ").status_code == 422
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": "Other."})
+    late = editor_client.post(reverse("admin:blog_post_autosave", args=[post.pk]), opened | {"title": "Ebb"})
+
+    assert (late.status_code, Post.objects.get().version) == (409, 2)
+
+
+def test_form_of_a_scheduled_post_has_no_address_for_the_script(editor_client: Client) -> None:
+    pages = [
+        editor_client.get(get_page(make_post(status=status, publish_at=time))).text
+        for status, time in (("draft", None), ("published", None), ("scheduled", "2100-01-01T00:00:00Z"))
+    ]
+
+    assert ["data-autosave" in page for page in pages] == [True, True, False]
+
+
+# --- Lists and history ---------------------------------------------------------------------------------
+
+
+def test_list_and_desk_mark_posts_with_unpublished_changes(editor_client: Client) -> None:
+    make_post(title="Unchanged")
+    assert "npublished changes" not in editor_client.get(LIST).text + editor_client.get(reverse("admin:index")).text
+    scheduled = make_post(status="scheduled", publish_at="2100-01-01T00:00:00Z")
+    make_working_copy(scheduled)
+    make_working_copy(make_post(title="Changed"))
+
+    page = editor_client.get(LIST).text
+    assert "published, unpublished changes" in page
+    assert re.search(r"scheduled for <time[^>]*>[^<]*</time>, unpublished changes", page)
+    desk = editor_client.get(reverse("admin:index"))
+    assert [post.title for post in desk.context["desk"].changed.rows] == ["Changed", scheduled.title]
+    assert "Unpublished changes" in desk.text
+
+
+def test_versions_of_a_draft_by_one_person_within_ten_minutes_are_one_entry() -> None:
+    ada, ben = (make_actor(Role.EDITOR).through("admin") for _ in range(2))
+    post = make_post(title="0", status="draft", changed_at=timezone.now() - timedelta(hours=1))
+    saves: list[tuple[Actor, dict[str, Any]]] = [
+        (ada, {"title": "1"}),
+        (ada, {"body": "2"}),
+        (ben, {"title": "3"}),
+        (ada, {"title": "4"}),
+        (ada, {"tags": ["5"]}),
+    ]
+    for actor, changes in saves:
+        services.edit_post(actor=actor, post_id=str(post.pk), changes=changes)
+
+    entries = versions.group_versions(versions.list_versions(actor=OPERATOR, post_id=str(post.pk)))
+
+    assert [(entry.number, entry.changed_fields) for entry in entries] == [
+        (6, ["title", "tags"]),
+        (4, ["title"]),
+        (3, ["title", "body"]),
+        (1, None),
+    ]
+
+
+def test_versions_of_a_published_post_and_late_ones_are_entries_of_their_own() -> None:
+    ada = make_actor(Role.EDITOR)
+    public, draft = make_post(title="0"), make_post(title="0", status="draft")
+    for post in (public, draft):
+        for title in ("1", "2"):
+            services.edit_post(actor=ada, post_id=str(post.pk), changes={"title": title})
+            Post.objects.filter(pk=draft.pk, version=2).update(changed_at=timezone.now() - timedelta(minutes=11))
+
+    for post in (public, draft):
+        page = versions.list_versions(actor=OPERATOR, post_id=str(post.pk))
+        assert [entry.number for entry in versions.group_versions(page)] == [3, 2, 1]

@@ -1,0 +1,295 @@
+"""The form of a post that changes its working copy, and what its buttons do."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from blog import services
+from blog.models import Author, Post, WorkingCopy
+from contentapi.core.identity import OPERATOR, Actor, Role
+from tests.admin_forms import read_form, submit_form
+from tests.blog.author_clients import browse
+from tests.blog.test_admin_conflicts import read_forms
+from tests.factories import make_actor, make_author, make_post, make_user, make_working_copy
+
+pytestmark = pytest.mark.django_db
+
+LIST = reverse("admin:blog_post_changelist")
+BODY = "One\ntwo\nthree\nfour\nfive\n"
+MINE, THEIRS = BODY.replace("One", "Mine"), BODY.replace("five", "theirs")
+
+
+def get_page(post: Post) -> str:
+    return reverse("admin:blog_post_change", args=[post.pk])
+
+
+def read_copy() -> dict[str, Any]:
+    content: dict[str, Any] = WorkingCopy.objects.get().content
+    return content
+
+
+def list_buttons(page: str) -> list[str]:
+    """Return the labels of the buttons in the row that stays in view."""
+    row = page[page.index('id="submit-row"') :]
+    labels = [label.strip() for label in re.findall(r"<button[^>]*>([^<]*)</button>", row)]
+    return labels[: labels.index("Save and continue editing") + 1]
+
+
+def save_copy(post: Post, actor: Actor = OPERATOR, **values: Any) -> WorkingCopy:
+    return services.save_working_copy(actor=actor, post_id=str(post.pk), **values)
+
+
+def test_save_of_a_published_post_is_a_working_copy_that_the_form_then_shows(editor_client: Client) -> None:
+    post = make_post(title="Tides", body="High.", tags=["sea"])
+
+    response = submit_form(editor_client, get_page(post), title="Ebb", body="Low.\r\n", tags="a\r\nb", _save="Save")
+
+    assert response.headers["Location"] == LIST
+    assert (Post.objects.get().title, Post.objects.get().version) == ("Tides", 1)
+    assert {name: read_copy()[name] for name in ("title", "body", "tags")} == {
+        "title": "Ebb",
+        "body": "Low.\n",
+        "tags": ["a", "b"],
+    }
+    assert "are saved. Readers do not see them yet." in editor_client.get(LIST).text
+    page = editor_client.get(get_page(post))
+    shown = read_form(page.text)
+    assert (shown["title"], shown["tags"]) == ("Ebb", "a\r\nb")
+    assert "This post has changes that readers do not see" in page.text
+    assert list_buttons(page.text) == ["Save changes", "Publish changes", "Save and continue editing"]
+
+
+def test_form_that_is_saved_unchanged_makes_no_working_copy(editor_client: Client) -> None:
+    post = make_post(body="\n\n One\n")
+
+    submit_form(editor_client, get_page(post), _save="Save")
+
+    assert not WorkingCopy.objects.exists()
+
+
+def test_publish_changes_makes_one_version_with_and_without_a_working_copy(editor_client: Client) -> None:
+    post = make_post(title="Tides")
+
+    submit_form(editor_client, get_page(post), title="Ebb", _publish_changes="yes")
+    assert Post.objects.values_list("title", "version").get() == ("Ebb", 2)
+    save_copy(post, title="Flood")
+    submit_form(editor_client, get_page(post), body="Low.", _publish_changes="yes")
+
+    assert Post.objects.values_list("title", "body", "version").get() == ("Flood", "Low.", 3)
+    assert not WorkingCopy.objects.exists()
+    assert "has the new text" in editor_client.get(LIST).text
+
+
+def test_continue_saves_the_working_copy_and_stays(editor_client: Client) -> None:
+    post = make_post()
+
+    response = submit_form(editor_client, get_page(post), title="Ebb", _continue="yes")
+
+    assert response.headers["Location"] == get_page(post)
+    assert read_copy()["title"] == "Ebb"
+
+
+def test_draft_is_saved_itself_unless_it_has_a_working_copy(editor_client: Client) -> None:
+    draft = make_post(status="draft")
+    submit_form(editor_client, get_page(draft), title="Ebb")
+    assert (Post.objects.get().title, WorkingCopy.objects.exists()) == ("Ebb", False)
+    save_copy(draft, title="Flood")
+
+    page = editor_client.get(get_page(draft)).text
+    submit_form(editor_client, get_page(draft), body="Low.", _publish_changes="yes")
+
+    assert list_buttons(page)[:2] == ["Save changes", "Take over the changes"]
+    assert Post.objects.values_list("title", "body", "status").get() == ("Flood", "Low.", "draft")
+
+
+def test_discarded_changes_are_gone_and_the_post_stays(editor_client: Client) -> None:
+    post = make_post(title="Tides")
+    save_copy(post, title="Ebb")
+
+    submit_form(editor_client, get_page(post), _discard="yes")
+
+    assert not WorkingCopy.objects.exists()
+    assert Post.objects.get().version == 1
+
+
+def test_changes_are_scheduled_and_unscheduled(editor_client: Client) -> None:
+    post = make_post()
+    time = {"schedule_at_local": "2100-07-01T09:00", "schedule_at_zone": "Europe/Berlin"}
+
+    submit_form(editor_client, get_page(post), title="Ebb", _schedule_changes="yes", **time)
+    assert WorkingCopy.objects.get().publish_at == datetime(2100, 7, 1, 7, tzinfo=UTC)
+    submit_form(editor_client, get_page(post), _unschedule_changes="yes")
+
+    assert WorkingCopy.objects.get().publish_at is None
+    refused = submit_form(editor_client, get_page(post), _schedule_changes="yes", schedule_at_local="")
+    assert "A scheduled post needs a time of publication." in refused.text
+
+
+def test_author_of_a_published_post_changes_at_once(editor_client: Client) -> None:
+    post, other = make_post(), make_post().author
+
+    submit_form(editor_client, get_page(post), author=str(other.pk), title="Ebb", _save="Save")
+
+    post.refresh_from_db()
+    assert (post.author, post.title != "Ebb", read_copy()["title"]) == (other, True, "Ebb")
+
+
+def test_coauthors_of_a_published_post_change_at_once(editor_client: Client) -> None:
+    post, other = make_post(), make_author()
+
+    submit_form(editor_client, get_page(post), coauthor_ids=[str(other.pk)], title="Ebb", _save="Save")
+
+    post.refresh_from_db()
+    assert (post.coauthor_ids, post.title != "Ebb", read_copy()["title"]) == ([other.pk], True, "Ebb")
+
+
+def test_summaries_of_the_working_copy_are_in_the_form_and_the_default_texts_are_those_of_its_text(
+    editor_client: Client,
+) -> None:
+    post = make_post(body="High.", excerpt="Of tides.")
+
+    submit_form(editor_client, get_page(post), body="Low.", excerpt="", description="Short.", _save="Save")
+
+    assert (read_copy()["excerpt"], read_copy()["description"]) == (None, "Short.")
+    page = editor_client.get(get_page(post)).text
+    shown = read_form(page)
+    assert (shown["excerpt"], shown["description"]) == ("", "Short.")
+    assert 'placeholder="Low."' in page
+    submit_form(editor_client, get_page(post), _publish_changes="yes")
+    assert Post.objects.values_list("excerpt", "description", "default_excerpt").get() == (None, "Short.", "Low.")
+
+
+@pytest.mark.parametrize(
+    ("status", "action", "expected"),
+    [
+        ("published", "unpublish", ("Ebb", "draft")),
+        ("published", "archive", ("Tides", "archived")),
+        ("archived", "publish_again", ("Ebb", "published")),
+        ("archived", "unarchive", ("Ebb", "draft")),
+        ("draft", "publish", ("Ebb", "published")),
+    ],
+)
+def test_button_of_the_state_takes_the_text_over_unless_it_archives(
+    editor_client: Client, status: str, action: str, expected: tuple[str, str]
+) -> None:
+    post = make_post(title="Tides", status=status)
+    save_copy(post, title="Ebb")
+
+    submit_form(editor_client, get_page(post), _act=action)
+
+    assert Post.objects.values_list("title", "status").get() == expected
+    assert WorkingCopy.objects.exists() is (action == "archive")
+
+
+@pytest.mark.parametrize("is_coauthor", [False, True])
+def test_person_who_may_not_change_a_post_sees_no_working_copy(is_coauthor: bool) -> None:  # noqa: FBT001
+    browser = browse(Role.AUTHOR, name="Kim")
+    coauthor_ids = [Author.objects.get(name="Kim").pk] if is_coauthor else []
+    post = make_post(title="Tides", coauthor_ids=coauthor_ids)
+    save_copy(post, title="Ebb, not public")
+
+    page = browser.get(get_page(post))
+
+    assert page.status_code == 200
+    assert "not public" not in page.text
+
+
+# --- Conflicts -----------------------------------------------------------------------------------------
+
+
+def test_working_copy_that_another_person_saved_is_a_page_with_both_texts(editor_client: Client) -> None:
+    ada = make_actor(Role.EDITOR)
+    post = make_post(body=BODY)
+    opened = read_form(editor_client.get(get_page(post)).text)
+    save_copy(post, ada, body=THEIRS, title="Ada's title")
+
+    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
+
+    assert page.status_code == 409
+    assert "It replaces the changes of" in page.text
+    merge = read_forms(page)["merge"]
+    assert (merge["body"], merge["title"]) == ("Mine\r\ntwo\r\nthree\r\nfour\r\ntheirs\r\n", "Ada's title")
+    response = editor_client.post(get_page(post), merge | {"_save": "Save"})
+    assert response.status_code == 302
+    assert read_copy()["body"] == MINE.replace("five", "theirs")
+
+
+def test_form_does_not_take_back_the_coauthors_that_another_person_has_set(editor_client: Client) -> None:
+    post, other = make_post(), make_author(name="Jo")
+    save_copy(post, title="Ebb")
+    opened = read_form(editor_client.get(get_page(post)).text)
+    changes = {"coauthor_ids": [str(other.pk)]}
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
+
+    page = editor_client.post(get_page(post), opened | {"body": "Low.", "_save": "Save"})
+
+    assert page.status_code == 409
+    merge = read_forms(page)["merge"]
+    assert editor_client.post(get_page(post), merge | {"_save": "Save"}).status_code == 302
+    assert (Post.objects.get().coauthor_ids, read_copy()["body"]) == ([other.pk], "Low.")
+
+
+def test_publication_of_changes_of_an_outdated_text_is_a_page_that_merges_and_publishes(editor_client: Client) -> None:
+    post = make_post(body=BODY)
+    save_copy(post, body=MINE)
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": THEIRS})
+    opened = read_form(editor_client.get(get_page(post)).text)
+
+    page = editor_client.post(get_page(post), opened | {"_publish_changes": "yes"})
+
+    assert page.status_code == 409
+    merge = read_forms(page)["merge"]
+    assert editor_client.post(get_page(post), merge | {"_publish_changes": "yes"}).status_code == 302
+    assert Post.objects.values_list("body", "version").get() == (MINE.replace("five", "theirs"), 3)
+
+
+def test_draft_that_was_published_meanwhile_is_saved_as_a_working_copy(editor_client: Client) -> None:
+    post = make_post(body=BODY, status="draft")
+    opened = read_form(editor_client.get(get_page(post)).text)
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": THEIRS, "status": "published"})
+    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
+
+    editor_client.post(get_page(post), read_forms(page)["mine"] | {"_save": "Save"})
+
+    assert (Post.objects.get().body, read_copy()["body"]) == (THEIRS, MINE)
+
+
+def test_working_copy_that_the_form_of_a_draft_did_not_open_is_not_replaced_unseen(editor_client: Client) -> None:
+    post = make_post(body=BODY, status="draft")
+    opened = read_form(editor_client.get(get_page(post)).text)
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Ebb"})
+    save_copy(post, body=THEIRS)
+
+    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
+
+    assert editor_client.post(get_page(post), read_forms(page)["merge"] | {"_save": "Save"}).status_code == 302
+    assert (Post.objects.get().body, read_copy()["body"]) == (BODY, MINE.replace("five", "theirs"))
+
+
+def test_changes_that_another_person_discarded_are_a_conflict_and_can_be_kept(editor_client: Client) -> None:
+    post = make_post(body=BODY)
+    save_copy(post, body=THEIRS)
+    opened = read_form(editor_client.get(get_page(post)).text)
+    services.discard_working_copy(actor=OPERATOR, post_id=str(post.pk))
+
+    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
+
+    assert page.status_code == 409
+    assert editor_client.post(get_page(post), read_forms(page)["mine"] | {"_save": "Save"}).status_code == 302
+    assert (Post.objects.get().version, read_copy()["body"]) == (1, MINE)
+
+
+def test_user_of_the_form_is_named_in_a_conflict_of_working_copies(editor_client: Client) -> None:
+    user = make_user(Role.EDITOR, name="Ada")
+    post = make_post(body=BODY)
+    opened = read_form(editor_client.get(get_page(post)).text)
+    make_working_copy(post, body=THEIRS)
+    WorkingCopy.objects.update(updated_by=user.pk)
+
+    page = editor_client.post(get_page(post), opened | {"body": MINE})
+
+    assert "The whole text of Ada" in page.text

@@ -1,0 +1,206 @@
+"""Working copies: save the text of the next version of a post. The rules of the services."""
+
+from typing import Any
+
+import pytest
+
+from blog import services
+from blog.models import CONTENT, Post, PostVersion, WorkingCopy
+from contentapi.core.errors import ApiError, Conflict, Forbidden, Invalid, Unauthenticated, VersionConflict
+from contentapi.core.identity import ANONYMOUS, OPERATOR, Role, Scope
+from tests.blog.own_posts import make_own_post
+from tests.blog.post_copies import publish, save
+from tests.blog.post_rows import LATER
+from tests.blog.racing import race
+from tests.factories import make_actor, make_author, make_post
+
+pytestmark = pytest.mark.django_db
+
+
+def read_content(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in CONTENT}
+
+
+# --- Save ----------------------------------------------------------------------------------------------
+
+
+def test_first_save_starts_with_the_values_of_the_post_and_leaves_the_post_alone() -> None:
+    actor, post = make_own_post(tags=["sea"], canonical_url="https://www.example.com/")
+    before = Post.objects.values().get()
+
+    copy = save(post, actor, title=" Tides ")
+
+    copy.refresh_from_db()
+    assert copy.content == {**read_content(post), "title": "Tides"}
+    assert (copy.is_new, copy.base_version, copy.publish_at, copy.updated_by) == (True, 1, None, actor.user_id)
+    assert Post.objects.values().get() == before
+    assert not PostVersion.objects.exists()
+
+
+def test_later_save_changes_only_what_was_sent_and_increases_the_version() -> None:
+    post = make_post(title="Tides", body="High.")
+    first = save(post, title="Ebb")
+
+    second = save(post, body="Low.")
+
+    assert (second.content["title"], second.content["body"]) == ("Ebb", "Low.")
+    assert second.version > first.version
+    assert not second.is_new
+    assert WorkingCopy.objects.count() == 1
+
+
+def test_saved_version_is_never_that_of_a_discarded_copy() -> None:
+    post = make_post()
+    first = save(post, title="Ebb")
+    services.discard_working_copy(actor=OPERATOR, post_id=str(post.pk))
+    save(post, title="Flood")
+
+    with pytest.raises(VersionConflict):
+        save(post, title="Mine", expected_version=str(first.version))
+
+
+@pytest.mark.parametrize(
+    ("values", "fields"),
+    [
+        ({"title": " "}, {"title": ["This must not be empty."]}),
+        (
+            {"title": None, "body": None, "tags": None},
+            {name: ["This must not be null."] for name in ("title", "body", "tags")},
+        ),
+        ({"tags": ["a", "a"]}, {"tags": ["Tags must be unique."]}),
+        ({"canonical_url": "ftp://x"}, {"canonicalUrl": ["This must be an absolute http or https URL."]}),
+        ({"excerpt": "x" * 501}, {"excerpt": ["At most 500 characters are allowed (got 501)."]}),
+        ({"description": "x" * 301}, {"description": ["At most 300 characters are allowed (got 301)."]}),
+    ],
+)
+def test_invalid_content_is_refused_as_that_of_a_post(values: dict[str, Any], fields: dict[str, list[str]]) -> None:
+    post = make_post()
+
+    with pytest.raises(Invalid) as refused:
+        save(post, **values)
+
+    assert refused.value.fields == fields
+    assert not WorkingCopy.objects.exists()
+
+
+def test_null_slug_is_made_from_the_title_and_null_canonical_url_is_removed() -> None:
+    post = make_post(canonical_url="https://www.example.com/")
+
+    copy = save(post, title="High Tides", slug=None, canonical_url=None)
+
+    assert (copy.content["slug"], copy.content["canonical_url"]) == ("high-tides", None)
+
+
+@pytest.mark.parametrize("empty", [None, "", " \n"])
+def test_empty_summaries_are_stored_as_null(empty: str | None) -> None:
+    post = make_post(excerpt="Short.", description="Shorter.")
+
+    copy = save(post, excerpt=empty, description=empty)
+
+    assert (copy.content["excerpt"], copy.content["description"]) == (None, None)
+
+
+def test_slug_follows_the_title_only_until_the_post_was_public() -> None:
+    draft = make_post(title="Tides", slug="tides", status="draft")
+    public = make_post(title="Boats", slug="boats", published_at="2026-01-01T00:00:00Z")
+
+    assert save(draft, title="Ebb").content["slug"] == "ebb"
+    assert save(draft, title="Flood").content["slug"] == "flood"
+    assert save(draft, slug="chosen").content["slug"] == "chosen"
+    assert save(draft, title="Neap").content["slug"] == "chosen"
+    assert save(public, title="Ships").content["slug"] == "boats"
+
+
+def test_slug_that_another_post_has_is_a_conflict() -> None:
+    make_post(slug="taken")
+
+    with pytest.raises(Conflict, match="The slug taken is taken"):
+        save(make_post(), slug="taken")
+
+
+@pytest.mark.parametrize("version", ["7", "0", "x", ""])
+def test_base_that_the_post_never_had_is_a_conflict(version: str) -> None:
+    with pytest.raises(VersionConflict):
+        save(make_post(), base_version=version)
+
+
+def test_expected_version_without_a_working_copy_is_a_conflict() -> None:
+    with pytest.raises(VersionConflict, match="there is no working copy"):
+        save(make_post(), title="Ebb", expected_version="1")
+
+
+def test_version_0_is_that_of_no_working_copy() -> None:
+    post = make_post()
+    save(post, title="Ebb", expected_version="0")
+
+    with pytest.raises(VersionConflict, match="the working copy is at version"):
+        save(post, title="Flood", expected_version="0")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_saves_of_one_version_one_is_a_conflict() -> None:
+    post = make_post()
+    version = str(save(post, title="Ebb").version)
+
+    def save_once() -> str:
+        try:
+            return str(save(post, body="x", expected_version=version).version)
+        except VersionConflict:
+            return "conflict"
+
+    outcomes = race(lambda: Post.objects.select_for_update().get(), save_once, save_once)
+
+    assert sorted(outcomes)[1] == "conflict"
+    assert outcomes.count("conflict") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_first_saves_at_once_make_one_working_copy() -> None:
+    post = make_post()
+
+    race(lambda: Post.objects.select_for_update().get(), lambda: save(post, title="A"), lambda: save(post, body="B"))
+
+    content = WorkingCopy.objects.get().content
+    assert (content["title"], content["body"]) == ("A", "B")
+
+
+# --- Permissions beyond the table ----------------------------------------------------------------------
+
+
+def test_first_save_of_a_public_post_needs_only_the_scope_to_write() -> None:
+    author = make_author()
+    post = make_post(author=author)
+    actor = make_actor(Role.AUTHOR, author=author, scopes={Scope.POSTS_WRITE})
+
+    assert save(post, actor, title="Ebb").content["title"] == "Ebb"
+    with pytest.raises(Forbidden, match="see the working copy"):
+        save(post, actor, title="Flood")
+
+
+def test_copy_with_a_time_can_only_be_saved_by_those_who_may_publish() -> None:
+    author = make_author()
+    post = make_post(author=author)
+    actor = make_actor(Role.AUTHOR, author=author, scopes={Scope.POSTS_READ, Scope.POSTS_WRITE})
+    save(post, publish_at=LATER)
+
+    with pytest.raises(Forbidden, match="schedule the changes"):
+        save(post, actor, title="Ebb")
+
+    assert save(post, actor, title="Ebb", publish_at=None).publish_at is None
+
+
+@pytest.mark.parametrize(
+    ("actor", "error"), [(lambda: ANONYMOUS, Unauthenticated), (lambda: make_actor(Role.AUTHOR), Forbidden)]
+)
+def test_others_learn_nothing_of_a_working_copy(actor: Any, error: type[ApiError]) -> None:
+    post = make_post()
+    with_copy, caller = make_post(), actor()
+    save(with_copy, title="Ebb")
+
+    for action in (save, publish):
+        messages = set()
+        for each in (post, with_copy):
+            with pytest.raises(error) as refused:
+                action(each, caller)
+            messages.add(refused.value.message)
+        assert len(messages) == 1
