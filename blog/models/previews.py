@@ -27,7 +27,8 @@ class PreviewMode(models.TextChoices):
 class PreviewLink(models.Model):
     """A link that shows a text of a post that is not public. The table has only the SHA-256 of its token.
 
-    The foreign key of the maker is no constraint: servers of an earlier release delete users, and do not know this table.
+    The foreign key of the maker is no constraint: servers of an earlier release, which do not know this table, delete
+    users.
     """
 
     id = SharedIdField("ID", primary_key=True)

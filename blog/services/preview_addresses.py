@@ -10,7 +10,7 @@ from blog.services.previews import find_content
 from contentapi.conf import conf
 
 NAMED = re.compile(r"([\w-]+)=(https?://.*)")
-UNNAMED = "site"
+UNNAMED, PAGE = "site", "page"  # the names of an address without one, and of the page of this server
 
 
 class PreviewAddress(NamedTuple):
@@ -33,7 +33,7 @@ def list_preview_addresses(link: PreviewLink, token: str) -> list[PreviewAddress
     post = Post.objects.select_related("working_copy").defer("body_html").get(pk=link.post_id)
     values = {"token": token, "id": str(post.pk), "slug": find_content(post, link)["slug"] or f"post-{post.pk}"}
     sites = [PreviewAddress(name, fill(template, values)) for name, template in list_preview_sites()]
-    return [*sites, PreviewAddress("page", f"{conf.origin}{reverse('preview_page')}?token={token}")]
+    return [*sites, PreviewAddress(PAGE, f"{conf.origin}{reverse('preview_page')}?token={token}")]
 
 
 def fill(template: str, values: dict[str, str]) -> str:

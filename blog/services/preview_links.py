@@ -57,8 +57,8 @@ def create_preview_link(
 ) -> CreatedLink:
     """Create a link that shows a post to whoever has it, for `expires_in` seconds: by default 24 hours.
 
-    The mode `latest` shows the working copy, or else the post; `version` a version of its history; `site`, for an hour at
-    most, all that the actor may read. Raises `NotFound`, `Invalid`, and `Conflict` for a post with 20 valid links.
+    The mode `latest` shows the working copy, or else the post; `version` a version of its history; `site`, for an hour
+    at most, all that the actor may read. Raises `NotFound`, `Invalid`, and `Conflict` for a post with 20 valid links.
     """
     mode = mode or PreviewMode.LATEST
     post = get_post_for_update(actor, post_id, "create preview links")
@@ -88,6 +88,14 @@ def create_preview_link(
     details = {"post": post.pk, "mode": str(mode), "expires_at": link.expires_at.isoformat()}
     record_event(Event.PREVIEW_LINK_CREATED, actor, "preview_link", link.pk, **details)
     return CreatedLink(link, token, list_preview_addresses(link, token))
+
+
+def find_valid_link(*, actor: Actor, post_id: str, token: str) -> CreatedLink | None:
+    """Return the actor's own link with this token, if it shows this post for a while still."""
+    soon = timezone.now() + timedelta(seconds=SHORTEST_PREVIEW_LIFETIME)
+    links = PreviewLink.objects.filter(policy.visible_preview_links(actor), post=parse_id(post_id), expires_at__gt=soon)
+    link = links.filter(digest=hash_token(token), maker=actor.user_id).first()
+    return None if link is None else CreatedLink(link, token, list_preview_addresses(link, token))
 
 
 def validate_version(post: Post, mode: str, version: str | None) -> int | None:

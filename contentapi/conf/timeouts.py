@@ -40,6 +40,7 @@ PARSER_WAIT = 0.2  # for the parser, after which the caller may do something els
 SHORTEST_PREVIEW_LIFETIME = 5 * 60  # of a preview link
 DEFAULT_PREVIEW_LIFETIME = 24 * 3600
 LONGEST_PREVIEW_LIFETIME = 30 * 24 * 3600
+OWN_PREVIEW_LIFETIME = 3600  # of a link with which a person opens the site from the desk
 SITE_PREVIEW_LIFETIME = 3600  # at most, of a link that shows the whole site
 PREVIEWS_KEPT_FOR = timedelta(days=30)  # expired, so that the API can say that they have expired
 PRESENCE_LIFETIME = timedelta(seconds=90)  # of an announcement that a page is open

@@ -15,7 +15,7 @@ from django.utils import timezone
 from oauth2_provider.models import AccessToken, Application, RefreshToken
 
 from blog import services
-from blog.models import ImportJob, ImportState, Post
+from blog.models import ImportJob, ImportState, Post, PreviewLink
 from contentapi.core.identity import OPERATOR
 from tests.contract import permissions
 from tests.contract.permissions import AUTHORS, OTHERS, OWN, Outcome, allow
@@ -120,6 +120,12 @@ def restore_version(world: World, browser: Client, name: str) -> Any:
     return post_object({"present": "2"}, 1)(world, browser, name)
 
 
+def revoke_link(world: World, browser: Client, name: str) -> Any:
+    link = world.target.link
+    response = browser.post(reverse(f"admin:{name}", args=[link.post_id, link.pk]), follow=True)
+    return response if response.status_code >= 400 or not PreviewLink.objects.filter(pk=link.pk).exists() else "404"
+
+
 def restore_deleted(world: World, browser: Client, name: str) -> Any:
     post_id = read_draft(world)
     services.delete_post(actor=OPERATOR, post_id=post_id)
@@ -218,6 +224,9 @@ PAGES = [
             ("preview", preview_draft),
             ("presence", post_object(PRESENCE)),
             ("autosave", post_object({"title": "New", "opened_version": "1"})),
+            ("open_preview", post_object({"site": "page"})),
+            ("create_preview_link", post_object({"days": "7"})),
+            ("revoke_preview_link", revoke_link),
         )
     ],
     Page("blog_post_take_over", OWN, ALL, post_object({"title": "Mine", "body": "My text"})),

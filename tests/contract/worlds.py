@@ -1,5 +1,6 @@
 """The rows that the actions of the permission table are done to, and their state before and after."""
 
+import secrets
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -8,7 +9,7 @@ from datetime import UTC, datetime
 
 from django.db import connection, transaction
 
-from blog.models import Author, Comment, Post, PostStatus, WorkingCopy
+from blog.models import Author, Comment, Post, PostStatus, PreviewLink, PreviewMode, WorkingCopy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
 from contentapi.rate_limits.account import COUNTERS
 from orders.models import Order
@@ -29,6 +30,7 @@ class OwnedRows:
     author: Author
     posts: dict[str, Post]
     order: Order
+    link: PreviewLink  # of the published post
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,13 @@ def make_owned_rows(role: Role, **values: object) -> OwnedRows:
     }
     for status in ("published", "draft"):
         make_working_copy(posts[status], title=CHANGED)
-    return OwnedRows(user, author, posts, make_order(user=user))
+    link = PreviewLink.objects.create(
+        post=posts["published"], mode=PreviewMode.LATEST, digest=secrets.token_bytes(32), maker=user, expires_at=LATER
+    )
+    return OwnedRows(user, author, posts, make_order(user=user), link)
 
 
-TABLES = [model._meta.db_table for model in (User, Author, Post, WorkingCopy, Comment, Order)]
+TABLES = [model._meta.db_table for model in (User, Author, Post, WorkingCopy, PreviewLink, Comment, Order)]
 READ_ALL = " UNION ALL ".join(f"SELECT '{table} ' || t FROM {table} t" for table in TABLES)  # noqa: S608
 
 
