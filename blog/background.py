@@ -32,7 +32,6 @@ def list_jobs() -> list[Job]:
         Job("search", partial(SearchIndexer().update, actor=WORKER), interval=SEARCH_INTERVAL),
         Job("imports", job_worker.work_on_imports, interval=IMPORT_INTERVAL),
         Job("purge_history", purge_history, interval=PURGE_INTERVAL),
-        Job("purge_previews", purge_previews, interval=PURGE_INTERVAL),
         Job("purge_comments", purge_comments, interval=PURGE_INTERVAL),
         Job("purge_imports", purge_imports, interval=PURGE_INTERVAL),
     ]
@@ -68,13 +67,11 @@ def render_posts(stop: Event) -> None:
 
 
 def purge_history(_: Event) -> None:
+    """Delete what is left of posts that were deleted long ago, and the links that expired long ago."""
+    services.purge_preview_links(actor=WORKER)
     purged = trash.purge_history(actor=WORKER)
     if purged:
         LOG.info("Deleted the history of %s posts, which were deleted more than 30 days ago.", purged)
-
-
-def purge_previews(_: Event) -> None:
-    services.purge_preview_links(actor=WORKER)
 
 
 def purge_comments(_: Event) -> None:

@@ -151,12 +151,17 @@ class PostgresServer:
 
     def suspend(self) -> None:
         """Stop all processes (SIGSTOP). Connections are accepted by the kernel, and nothing responds."""
-        for process in self.get_processes():
-            process.suspend()
+        assert self.process is not None
+        psutil.Process(self.process.pid).suspend()  # first, so that it creates no more
+        self.signal_all(signal.SIGSTOP)
 
     def resume(self) -> None:
+        self.signal_all(signal.SIGCONT)
+
+    def signal_all(self, number: signal.Signals) -> None:
         for process in self.get_processes():
-            process.resume()
+            with suppress(psutil.NoSuchProcess):  # it has just ended
+                process.send_signal(number)
 
     def stop(self) -> None:
         """Stop the server and end its connections."""
@@ -169,10 +174,10 @@ class PostgresServer:
     def end(self, number: signal.Signals) -> None:
         if self.process is None:
             return
-        processes = self.get_processes()
-        for process in processes if number is signal.SIGKILL else processes[:1]:
-            with suppress(psutil.NoSuchProcess):  # it has just ended
-                process.send_signal(number)
+        if number is signal.SIGKILL:
+            self.signal_all(number)
+        else:
+            self.process.send_signal(number)
         self.process.wait(PATIENCE)
         self.process = None
 

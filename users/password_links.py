@@ -46,7 +46,7 @@ def find_user_of_link(user_id: str, token: str, users: QuerySet[User] | None = N
 
 @transaction.atomic
 def choose_password(user_id: str, token: str, *, password: str) -> User:
-    """Set the password of the user who has a link. A link can be used once, also by concurrent requests.
+    """Set the password of the user to whom a link was sent. Each link works once, even for concurrent requests.
 
     Raises `NotFound` for a link that is not valid, and for a locked user.
     """

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from blog import selectors
 from blog.history import versions
 from blog.history.differences import DifferenceLine, compare_texts
 from blog.history.merging import MergedText, merge_lists, merge_texts, merge_values
@@ -51,27 +50,15 @@ def read_conflict(*, actor: Actor, post_id: str, opened: int | None) -> EditConf
     return EditConflict(comparison.old, comparison.new, newer, comparison.fields, comparison.body)
 
 
-def read_conflict_of_copy(*, actor: Actor, post_id: str, base: int, opened: int) -> EditConflict:
-    """Return what happened to a text that is based on a version of the post and changes a version of the working copy.
-
-    The present version is the working copy, if somebody saved it since; else it is the post. Raises `NotFound`.
-    """
-    copy = selectors.select_working_copy(actor, post_id).queryset().first()
-    conflict = read_conflict(actor=actor, post_id=post_id, opened=base)
-    if copy is None or copy.version == opened:
-        return conflict
-    post, base_version = conflict.present, conflict.opened or conflict.present
-    values = {**post.values, **copy.content}
-    changed = [name for name in CONTENT if values[name] != base_version.values[name]]
-    made = Change(copy.updated_at, find_saver(copy), "")
+def compare_with_copy(conflict: EditConflict, copy: WorkingCopy) -> EditConflict:
+    """Return the conflict of the same text with the working copy, which somebody else has saved."""
+    base, values = (conflict.opened or conflict.present).values, {**conflict.present.values, **copy.content}
+    saver = versions.name_person(copy.updated_by, versions.name_users([{"changed_by": copy.updated_by}]))
+    changed = [name for name in CONTENT if values[name] != base[name]]
+    made = Change(copy.updated_at, saver, "")
     present = Version(copy.version, values, made, is_present=True, changed_fields=changed)
-    difference = compare_texts(base_version.values["body"], values["body"])
+    difference = compare_texts(base["body"], values["body"])
     return EditConflict(conflict.opened, present, [present], [], difference, is_of_copy=True)
-
-
-def find_saver(copy: WorkingCopy) -> str:
-    names = versions.name_users([{"changed_by": copy.updated_by}])
-    return versions.name_person(copy.updated_by, names)
 
 
 def merge_post(conflict: EditConflict, mine: Mapping[str, Any], *, their_name: str) -> MergedPost:

@@ -1,4 +1,4 @@
-"""The author and the co-authors of a post: who may be one, and who may change them."""
+"""Validation and permissions for the author and the co-authors of a post."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

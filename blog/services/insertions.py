@@ -15,7 +15,7 @@ from contentapi.projection import PreparedInsert
 POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug)
 OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
 # Most new posts are drafts that have none of these. Each value takes time, also null.
-RARE = ("coauthor_ids", "canonical_url", *SUMMARIES, "publish_at", "published_at")
+RARE = ("canonical_url", *SUMMARIES, "publish_at", "published_at")
 UNUSED = (*RARE, *RENDERED)
 DRAFTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug, without=UNUSED)
 OWN_DRAFTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug, without=UNUSED)

@@ -28,7 +28,7 @@ def list_preview_sites() -> list[PreviewAddress]:
 def list_preview_addresses(link: PreviewLink, token: str) -> list[PreviewAddress]:
     """Return the addresses of a link: one on each web site that CONTENTAPI_PREVIEW_URL names, and one of this server.
 
-    The latter is the last one. Whoever has the link can read the text there, without an account.
+    The latter is the last one. Anyone with the link can read the text there, without an account.
     """
     post = Post.objects.select_related("working_copy").defer("body_html").get(pk=link.post_id)
     values = {"token": token, "id": str(post.pk), "slug": find_content(post, link)["slug"] or f"post-{post.pk}"}

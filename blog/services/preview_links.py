@@ -41,7 +41,7 @@ class CreatedLink(NamedTuple):
         return self.addresses[0].url
 
     def describe_secrets(self) -> dict[str, Any]:
-        """Return what a client is told only now."""
+        """Return what only the response to the creation has."""
         return {"token": self.token, "url": self.url, "addresses": [address._asdict() for address in self.addresses]}
 
 
@@ -55,7 +55,7 @@ def create_preview_link(
     expires_in: int | None = None,
     note: str | None = None,
 ) -> CreatedLink:
-    """Create a link that shows a post to whoever has it, for `expires_in` seconds: by default 24 hours.
+    """Create a link that shows a post to anyone who has it, for `expires_in` seconds: by default 24 hours.
 
     The mode `latest` shows the working copy, or else the post; `version` a version of its history; `site`, for an hour
     at most, all that the actor may read. Raises `NotFound`, `Invalid`, and `Conflict` for a post with 20 valid links.

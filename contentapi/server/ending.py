@@ -48,7 +48,7 @@ class OrderlyEnd:
             return
         if not self.began_at:
             self.begin(frame)
-        elif time.monotonic() - self.began_at > SECOND_SIGNAL:
+        elif not self.is_urgent and time.monotonic() - self.began_at > SECOND_SIGNAL:
             self.is_urgent = True
             WATCHDOG.end_within(KILL_DELAY)
 

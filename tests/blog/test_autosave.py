@@ -1,5 +1,6 @@
 """Drafts and working copies that a script saves while a person writes, and where the desk shows them."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -88,11 +89,15 @@ def test_form_of_a_scheduled_post_has_no_address_for_the_script(editor_client: C
 def test_list_and_desk_mark_posts_with_unpublished_changes(editor_client: Client) -> None:
     make_post(title="Unchanged")
     assert "npublished changes" not in editor_client.get(LIST).text + editor_client.get(reverse("admin:index")).text
+    scheduled = make_post(status="scheduled", publish_at="2100-01-01T00:00:00Z")
+    make_working_copy(scheduled)
     make_working_copy(make_post(title="Changed"))
 
-    assert "published, unpublished changes" in editor_client.get(LIST).text
+    page = editor_client.get(LIST).text
+    assert "published, unpublished changes" in page
+    assert re.search(r"scheduled for <time[^>]*>[^<]*</time>, unpublished changes", page)
     desk = editor_client.get(reverse("admin:index"))
-    assert [post.title for post in desk.context["desk"].changed.rows] == ["Changed"]
+    assert [post.title for post in desk.context["desk"].changed.rows] == ["Changed", scheduled.title]
     assert "Unpublished changes" in desk.text
 
 

@@ -258,6 +258,31 @@ def test_draft_that_was_published_meanwhile_is_saved_as_a_working_copy(editor_cl
     assert (Post.objects.get().body, read_copy()["body"]) == (THEIRS, MINE)
 
 
+def test_working_copy_that_the_form_of_a_draft_did_not_open_is_not_replaced_unseen(editor_client: Client) -> None:
+    post = make_post(body=BODY, status="draft")
+    opened = read_form(editor_client.get(get_page(post)).text)
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Ebb"})
+    save_copy(post, body=THEIRS)
+
+    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
+
+    assert editor_client.post(get_page(post), read_forms(page)["merge"] | {"_save": "Save"}).status_code == 302
+    assert (Post.objects.get().body, read_copy()["body"]) == (BODY, MINE.replace("five", "theirs"))
+
+
+def test_changes_that_another_person_discarded_are_a_conflict_and_can_be_kept(editor_client: Client) -> None:
+    post = make_post(body=BODY)
+    save_copy(post, body=THEIRS)
+    opened = read_form(editor_client.get(get_page(post)).text)
+    services.discard_working_copy(actor=OPERATOR, post_id=str(post.pk))
+
+    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
+
+    assert page.status_code == 409
+    assert editor_client.post(get_page(post), read_forms(page)["mine"] | {"_save": "Save"}).status_code == 302
+    assert (Post.objects.get().version, read_copy()["body"]) == (1, MINE)
+
+
 def test_user_of_the_form_is_named_in_a_conflict_of_working_copies(editor_client: Client) -> None:
     user = make_user(Role.EDITOR, name="Ada")
     post = make_post(body=BODY)

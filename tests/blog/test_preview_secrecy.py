@@ -172,7 +172,8 @@ def list_paths(ids: Ids) -> Iterator[str]:
 
 def read_everything(ids: Ids, headers: dict[str, str]) -> dict[str, Any]:
     """Return the status and the body of every read, by its document or path."""
-    client, found = Client(raise_request_exception=False, headers=headers), {}
+    client = Client(raise_request_exception=False, headers=headers)
+    found: dict[str, Any] = {}
     for document in list_documents(ids):
         response = client.post("/graphql", {"query": document}, content_type="application/json")
         found[document] = (response.status_code, hide_request_id(response.content.decode()))

@@ -189,12 +189,6 @@ def test_texts_have_limits(editor: Actor) -> None:
         edit_post(post, description="x" * 301)
 
 
-def test_unrendered_posts_are_found_by_an_index() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
-    assert "blog_post_unrendered" in Post.objects.filter(IS_UNRENDERED).order_by("pk").only("pk").explain()
-
-
 def test_status_of_a_draft_that_is_archived_costs_no_rendering(editor: Actor) -> None:
     post = create_post(editor)
     edit_post(post, status=PostStatus.ARCHIVED)

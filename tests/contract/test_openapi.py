@@ -121,7 +121,7 @@ def test_error_codes_are_those_of_the_error_table() -> None:
 
 
 def test_each_error_is_described_under_its_status_with_its_code() -> None:
-    described = {}
+    described: dict[str, int] = {}
     for operation in OPERATIONS.values():
         for status in operation.statuses:
             codes = re.findall(r"`([A-Z_]+)`:", operation.response(status)["description"])

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Model
 from django.test import Client
 
+from tests.contract.input_documents import copy_document, input_document, link_document
 from tests.contract.service_actions import Result
 from tests.contract.worlds import CHANGED, LATER, World
 
@@ -56,22 +57,6 @@ def list_document(world: World, status: str) -> tuple[str, dict[str, Any], str]:
 
 def object_document(field: str, row: Model) -> tuple[str, dict[str, Any], None]:
     return f"query ($id: ID!) {{ {field}(id: $id) {{ id }} }}", {"id": str(row.pk)}, None
-
-
-def input_document(mutation: str, selection: str, **values: Any) -> tuple[str, dict[str, Any], None]:
-    """Return a mutation whose only argument is an input with the name of the mutation."""
-    kind = f"{mutation[0].upper()}{mutation[1:]}Input"
-    return f"mutation ($input: {kind}!) {{ {mutation}(input: $input) {{ {selection} }} }}", {"input": values}, None
-
-
-def copy_document(
-    world: World, action: str, selection: str, status: str = "published", **values: Any
-) -> tuple[str, dict[str, Any], None]:
-    return input_document(f"{action}WorkingCopy", selection, postId=world.post_id(status), **values)
-
-
-def link_document(world: World, **values: Any) -> tuple[str, dict[str, Any], None]:
-    return input_document("createPreviewLink", "previewLink { id }", postId=world.post_id("published"), **values)
 
 
 def author_document(

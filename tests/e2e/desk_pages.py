@@ -73,6 +73,18 @@ def write_history(page: Page, run: Run) -> str:
     return post
 
 
+def open_changes(page: Page, run: Run) -> None:
+    """Save changes of a published post, and open its form."""
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/?status__exact=published")
+    page.locator("#result_list tbody th a").first.click()
+    path = page.url
+    page.locator("#id_title").fill("Changed title")
+    page.get_by_role("button", name="Save changes").click()
+    page.wait_for_url("**/admin/blog/post/?*")
+    page.goto(path)
+    expect(page.get_by_role("button", name="Discard the changes")).to_be_visible()
+
+
 # The ids of applications are random. Show the widest one.
 WIDEN_IDS = """
     for (const value of document.querySelectorAll(".readonly")) {

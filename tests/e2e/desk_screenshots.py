@@ -15,7 +15,15 @@ from playwright.sync_api import Browser, Page
 
 from tests.e2e.checkout import ROOT, Checkout, Run
 from tests.e2e.chromium import launch_chromium
-from tests.e2e.desk_pages import find_rows, import_site, log_in, open_conflict, open_schedule, write_history
+from tests.e2e.desk_pages import (
+    find_rows,
+    import_site,
+    log_in,
+    open_changes,
+    open_conflict,
+    open_schedule,
+    write_history,
+)
 
 FOLDER = ROOT / "docs" / "desk"
 QUALITY = 60  # of WebP, in percent
@@ -27,6 +35,7 @@ PAGES = {
     "filters": "/admin/blog/post/?status__exact=published&tag=harbour",
     "new-post": "/admin/blog/post/add/",
     "post": "/admin/blog/post/{post}/change/",
+    "changes": "/admin/blog/post/{changes}/change/",
     "states": "/admin/blog/post/{post}/change/#post-state",
     "history": "/admin/blog/post/{post}/history/",
     "differences": "/admin/blog/post/{post}/history/2/",
@@ -94,6 +103,8 @@ def prepare(browser: Browser, run: Run, checkout: Checkout) -> dict[str, str]:
     page.goto(f"http://localhost:{run.port}/admin/blog/post/")
     page.locator("#result_list tbody th a").last.click()
     ids["conflict"] = page.url.split("/")[-3]
+    open_changes(page, run)
+    ids["changes"] = page.url.split("/")[-3]
     page.close()
     return {"post": post, **ids}
 

@@ -18,6 +18,7 @@ from tests.e2e.desk_pages import (
     find_rows,
     import_site,
     log_in,
+    open_changes,
     open_conflict,
     open_schedule,
     upload,
@@ -104,6 +105,8 @@ def test_pages_of_the_admin_have_no_serious_finding(
     findings["filters"] = list_serious_findings_of_the_desk(page, axe)
     for name in ("schedule", "conflict", "taken over"):
         findings[name] = list_findings_on_a_phone(page, axe, run, ids["post"], name)
+    open_changes(page, run)
+    findings["changes"] = list_serious_findings_of_the_desk(page, axe)
     page.goto(f"http://localhost:{run.port}/admin/users/apikey/add/")
     page.locator("#id_name").fill("My blog")
     page.get_by_role("button", name="Save").click()

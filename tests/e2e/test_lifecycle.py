@@ -206,7 +206,12 @@ def test_second_signal_ends_the_server_at_once(site: Site, kind: str) -> None:
             time.sleep(1.5)
             assert server.process.poll() is None
 
-            server.end()  # which waits a minute, and not ten
+            def end_again() -> bool:
+                server.process.send_signal(signal.SIGTERM)
+                return server.process.poll() is not None
+
+            # A busy master handles the first signal late, and takes the second for its copy: so there are many.
+            wait_until(end_again, "the end, in a minute and not in ten")
 
 
 def test_shutdown_ends_in_time_with_a_hanging_worker(site: Site, kind: str) -> None:

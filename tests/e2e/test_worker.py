@@ -4,7 +4,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -57,7 +57,8 @@ class Deployment:
         for worker in self.workers:
             if worker.poll() is None:
                 for child in psutil.Process(worker.pid).children():
-                    child.send_signal(signal.SIGCONT)
+                    with suppress(psutil.NoSuchProcess):  # it has just ended
+                        child.send_signal(signal.SIGCONT)
                 worker.terminate()
         for worker in self.workers:
             assert worker.wait(PATIENCE) in (0, -signal.SIGKILL)
@@ -110,8 +111,11 @@ def deployment(tmp_path: Path, template: Template) -> Iterator[Deployment]:
 
 
 def find_parser(worker: psutil.Process) -> psutil.Process | None:
-    children = [child for child in worker.children() if "blog.files.parsing_process" in child.cmdline()]
-    return children[0] if children else None
+    for child in worker.children():
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            if "blog.files.parsing_process" in child.cmdline():
+                return child
+    return None
 
 
 def require(find: Callable[[], psutil.Process | None], what: str) -> psutil.Process:

@@ -153,12 +153,11 @@ class PostAdmin(ServiceAdmin):
         return {"comments": queries.count_comments(rows)}
 
     @display(description="Status", label=states.STATUS_COLORS)
-    def show_status(self, post: Post) -> str | tuple[str, SafeString]:
-        if post.status == PostStatus.SCHEDULED:
-            return post.status, format_html("scheduled for {}", render_time(post.publish_at))
-        if getattr(post, "has_changes", False):  # a column of the list alone
-            return post.status, format_html("{}, unpublished changes", post.status)
-        return str(post.status)
+    def show_status(self, post: Post) -> tuple[str, SafeString]:
+        is_scheduled = post.status == PostStatus.SCHEDULED
+        text = format_html("scheduled for {}", render_time(post.publish_at)) if is_scheduled else post.status
+        changes = ", unpublished changes" if getattr(post, "has_changes", False) else ""  # a column of the list alone
+        return post.status, format_html("{}{}", text, changes)
 
     @display(description="Tags")
     def show_tags(self, post: Post) -> str:

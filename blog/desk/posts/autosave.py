@@ -11,7 +11,7 @@ from blog import services
 from blog.desk.posts import copies
 from blog.desk.posts.save import StateForm
 from blog.models import ADDRESSES, CONTENT, Post, PostStatus
-from contentapi.core.errors import ApiError
+from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor
 from users.desk.bases import Page, PolicyAdmin, get_actor
 
@@ -26,9 +26,9 @@ def save_text(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) ->
     if not model_admin.may_change(actor, post):
         raise PermissionDenied
     form = model_admin.get_form(request, post, change=True)(request.POST, instance=post)
-    if not form.is_valid():
-        return JsonResponse({"problem": "The text is not valid yet."}, status=422)
     try:
+        if not form.is_valid():
+            raise Invalid(form.errors)
         return JsonResponse(save_form(actor, post, form))
     except ApiError as error:
         return JsonResponse({"problem": error.message}, status=error.status)

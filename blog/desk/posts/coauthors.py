@@ -48,7 +48,7 @@ class CoauthorsField(forms.Field):
 
 
 class CoauthorsForm(ServiceForm):
-    """The co-authors of a post. The form of an actor who may not set them does not have the field."""
+    """The field for the co-authors of a post. `list_hidden` leaves it out for users who may not set them."""
 
     coauthor_ids = CoauthorsField(
         label="Co-authors",

@@ -11,7 +11,7 @@ from blog import selectors, states
 from blog.desk.posts import copies
 from blog.desk.posts.coauthors import name_authors
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
-from blog.desk.posts.save import StateForm
+from blog.desk.posts.save import OPENED, StateForm, list_versions
 from blog.desk.posts.states import STATE_ACTIONS
 from blog.desk.posts.writing import split_lines
 from blog.history import conflicts, versions
@@ -19,15 +19,11 @@ from blog.history.conflicts import EditConflict
 from blog.history.merging import has_marks
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post
 from contentapi.core.errors import ApiError, NotFound, VersionConflict, require_found
-from contentapi.core.identity import Actor
 from users.desk.bases import Page, PolicyAdmin, get_actor
 
 MERGED = [*(name for name in CONTENT if name != "body"), "body"]  # the fields that a person can merge by hand
-NOT_SENT_AGAIN = {
-    *("csrfmiddlewaretoken", "opened_version", "opened_copy", "opened_post"),
-    *("_save", "_continue", "_addanother", "_act", "_merged"),
-    *copies.BUTTONS,
-}
+BUTTONS = {"_save", "_continue", "_addanother", "_act", "_merged", *copies.BUTTONS}
+NOT_SENT_AGAIN = {"csrfmiddlewaretoken", *OPENED, *BUTTONS}
 
 
 class ConflictForm(StateForm):
@@ -46,15 +42,16 @@ class ConflictForm(StateForm):
 def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateForm) -> HttpResponse:
     """Show who changed what, both texts, the difference, and what the person can do."""
     actor = get_actor(request)
-    post_id, opened = form.instance.pk, form.cleaned_data["opened_version"]
-    if form.cleaned_data["opened_copy"] is None:
-        conflict = conflicts.read_conflict(actor=actor, post_id=str(post_id), opened=opened)
-    else:
-        conflict = conflicts.read_conflict_of_copy(
-            actor=actor, post_id=str(post_id), base=opened, opened=form.cleaned_data["opened_copy"]
-        )
-    mine, other = form.cleaned_data, conflict.present
+    post_id, mine = form.instance.pk, form.cleaned_data
+    # The versions before the texts: what somebody saves between the two is a conflict of the next save.
     post = require_found(selectors.find_post(actor, str(post_id)), "post")
+    copy = copies.find_copy(actor, post)
+    opened = list_versions(post, copy)
+    conflict = conflicts.read_conflict(actor=actor, post_id=str(post_id), opened=mine["opened_version"])
+    if copy is not None and copy.version != mine["opened_copy"]:
+        conflict = conflicts.compare_with_copy(conflict, copy)
+    opened["opened_version"] = mine["opened_version"] if conflict.is_of_copy else post.version
+    other = conflict.present
     name = other.made.person or other.made.origin or "somebody else"
     merged = conflicts.merge_post(conflict, mine, their_name=name)
     merge_form = type(form)(instance=Post(pk=post_id), initial=merged.values)
@@ -63,9 +60,6 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
         "title": f"“{other.values['title']}” has changed since you opened it",
         "post_id": post_id,
         "conflict": conflict,
-        "opened_version": opened if conflict.is_of_copy else other.number,
-        "opened_copy": find_copy_to_open(actor, post),
-        "opened_post": post.version,
         "other_name": name,
         "newer": [(version, describe_person(version.made), describe_changes(version)) for version in conflict.newer],
         "fields": list(list_fields(conflict, mine)),
@@ -73,20 +67,12 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
         "my_body": mine["body"],
         "merged": merged,
         "merge_fields": [merge_form[name] for name in merged_names],
-        "sent": list_sent(request, set()),
-        "sent_beside_merged": list_sent(request, set(merged_names)),
+        "sent": [*opened.items(), *list_sent(request, set())],
+        "sent_beside_merged": [*opened.items(), *list_sent(request, set(merged_names))],
         "button": read_button(request, form),
         "media": merge_form.media,
     }
     return render_conflict(request, model_admin, "conflict", context, VersionConflict.status)
-
-
-def find_copy_to_open(actor: Actor, post: Post) -> int | str:
-    """Return the version of the working copy that the form changes now; an empty text if it changes the post itself."""
-    copy = copies.find_copy(actor, post)
-    if copy is not None:
-        return copy.version
-    return 0 if copies.is_on_copy(post, copy) else ""
 
 
 def read_button(request: HttpRequest, form: StateForm) -> Mapping[str, str]:

@@ -39,11 +39,8 @@ def find_copy(actor: Actor, post: Post | None) -> WorkingCopy | None:
     """Return the working copy of a post, if there is one and the actor may change the post."""
     if post is None or not policy.may_see_history_of(actor, post.author.user_id):
         return None
-    return selectors.select_working_copy(actor, str(post.pk)).queryset().first()
-
-
-def is_on_copy(post: Post, copy: WorkingCopy | None) -> bool:
-    return copy is not None or post.status == PostStatus.PUBLISHED
+    copy: WorkingCopy | None = getattr(post, "working_copy", None)  # a statement for each object of the post
+    return copy
 
 
 def read_pressed(data: Mapping[str, Any]) -> str:
@@ -141,7 +138,7 @@ def list_buttons(actor: Actor, post: Post, copy: WorkingCopy | None) -> Iterator
 
 def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict[str, Any]:
     """Return what the form shows of the working copy; nothing if the form changes the post itself."""
-    if not is_on_copy(post, copy):
+    if save.list_versions(post, copy)["opened_copy"] == "":
         return {}
     is_public = post.status == PostStatus.PUBLISHED
     state: dict[str, Any] = {
@@ -151,7 +148,7 @@ def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict
         "is_outdated": copy is not None and services.has_changed_since(post, copy.base_version),
         "copy": copy,
     }
-    return {"working_copy": state, "show_save": False}
+    return {"working_copy": state, "show_save": False, "show_save_and_add_another": False}  # the row is full
 
 
 RESULTS = {

@@ -24,7 +24,7 @@ class PostForm(writing.WritingForm, address.AddressForm, coauthors.CoauthorsForm
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        is_on_copy = self.fields["opened_copy"].initial is not None
+        is_on_copy = self.fields["opened_copy"].initial != ""
         if self.instance.pk and "body" in self.fields and (is_on_copy or self.instance.status == PostStatus.DRAFT):
             address = reverse("admin:blog_post_autosave", args=[self.instance.pk])
             version = self.copy.version if self.copy else self.instance.version

@@ -14,6 +14,8 @@ from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from users.desk.service_admin import ServiceForm
 
+OPENED = ("opened_version", "opened_copy", "opened_post")  # hidden fields of the form
+
 
 def read_action(data: Mapping[str, Any]) -> StateAction | None:
     """Return the action whose button was pressed; None for a button that saves. Raises `Malformed`."""
@@ -25,6 +27,17 @@ def read_action(data: Mapping[str, Any]) -> StateAction | None:
     return StateAction(name)
 
 
+def list_versions(post: Post, copy: WorkingCopy | None) -> dict[str, int | str]:
+    """Return the versions with which a form is opened, by the names of its hidden fields.
+
+    That of the post on which the text is based; that of the working copy, 0 if there is none yet, and empty if the form
+    changes the post itself; and that of the post, for its authors and its time, which a working copy does not have.
+    """
+    first: int | str = 0 if post.pk and post.status == PostStatus.PUBLISHED else ""
+    base, version = (post.version, first) if copy is None else (copy.base_version, copy.version)
+    return dict(zip(OPENED, (base, version, post.version), strict=True))
+
+
 class StateForm(ServiceForm):
     """The form of a post without its state: a button changes it. `state_action` is the action of the pressed button."""
 
@@ -32,9 +45,7 @@ class StateForm(ServiceForm):
 
     schedule_at = LocalTimeField(label="Publish at")
     opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
-    # The version of the working copy that the form changes; 0 without one; empty if the form changes the post itself.
     opened_copy = forms.IntegerField(widget=forms.HiddenInput, required=False)
-    # The version of the post itself: that of its authors and its time, which a working copy does not have.
     opened_post = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
     api_fields = {
@@ -44,21 +55,16 @@ class StateForm(ServiceForm):
         "publishAt": "schedule_at",
         "publishedAt": "published_at",
     }
-    # Fields of the form that are no fields of the post
-    not_stored = {"schedule_at", "opened_version", "opened_copy", "opened_post"}
+    not_stored = {"schedule_at", *OPENED}  # fields of the form that are no fields of the post
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         if self.copy is not None:
             options["initial"] = {**self.copy.content, **(options.get("initial") or {})}
         super().__init__(*arguments, **options)
         post, copy = self.instance, self.copy
-        self.fields["opened_version"].initial = post.version if copy is None else copy.base_version
-        self.fields["opened_post"].initial = post.version
+        for name, version in list_versions(post, copy).items():
+            self.fields[name].initial = version
         self.fields["schedule_at"].initial = post.publish_at if copy is None else copy.publish_at
-        if copy is not None:
-            self.fields["opened_copy"].initial = copy.version
-        elif post.pk and post.status == PostStatus.PUBLISHED:
-            self.fields["opened_copy"].initial = 0
 
     @property
     def state_action(self) -> StateAction | None:

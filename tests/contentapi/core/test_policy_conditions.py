@@ -71,6 +71,7 @@ def test_author_sees_public_posts_and_those_that_they_have_written() -> None:
 
     assert [get_where_clause(part) for part in visible.conditions] == [IS_PUBLIC, f"({OWN_UNPUBLISHED})"]
     assert get_where_clause(visible.coauthored) == f"({COAUTHORED_UNPUBLISHED})"
+    assert get_where_clause(Q(author=visible.coauthor)) == IS_OWN
     assert (
         get_where_clause(policy.visible_posts(AUTHOR))
         == f"({IS_PUBLIC} OR ({OWN_UNPUBLISHED}) OR ({COAUTHORED_UNPUBLISHED}))"

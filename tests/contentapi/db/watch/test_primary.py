@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 from django.db import connection as django_connection
 
 from contentapi.conf.timeouts import ANSWER_LIMIT, CONNECT_LIMIT, WATCH_INTERVAL
-from contentapi.db.watch import link, primary
+from contentapi.db.watch import link, primary, watch
 from contentapi.db.watch.link import open_connection
 from contentapi.db.watch.primary import PrimaryWatch
 from contentapi.db.watch.watch import DatabaseSilent, build_end_of_backends, cut
@@ -52,12 +52,14 @@ class Server:
         wait_until(lambda: postmaster.status() == psutil.STATUS_STOPPED)  # it creates no more processes
         children = [] if postmaster_only else postmaster.children()
         for child in children:
-            child.suspend()
+            with suppress(psutil.NoSuchProcess):  # it ends just now
+                child.suspend()
         try:
             yield
         finally:
             for process in (postmaster, *children):
-                process.resume()
+                with suppress(psutil.NoSuchProcess):
+                    process.resume()
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +72,7 @@ def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 def server(own_server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setattr(link, "build_parameters", lambda *_: own_server.parameters)
+    monkeypatch.setattr(watch, "CONNECT_LIMIT", PATIENCE)  # a busy machine
     own_server.begin()
     yield own_server
     own_server.finish()
@@ -146,6 +149,7 @@ def test_server_that_accepts_no_connections_leaves_the_present_ones(
 ) -> None:
     monkeypatch.setattr(primary, "ANSWER_LIMIT", PATIENCE)
     connection = server.connect()
+    monkeypatch.setattr(watch, "CONNECT_LIMIT", CONNECT_LIMIT)
     with server.suspended(postmaster_only=True):
         with pytest.raises(DatabaseSilent):
             server.connect()
