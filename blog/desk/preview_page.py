@@ -4,9 +4,10 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from blog import previews, services
-from contentapi.core.errors import Unauthenticated
+from contentapi.core.errors import ApiError
 from contentapi.core.identity import ANONYMOUS
 from contentapi.http.previews import PRIVATE
+from contentapi.http.request_log import classify_and_record
 from contentapi.rate_limits.account import charge_limits
 from contentapi.rate_limits.limits import PREVIEWS
 from users.pages import render_page
@@ -20,9 +21,11 @@ def show_preview_page(request: HttpRequest) -> HttpResponse:
         headers = charge_limits(PREVIEWS, key=actor.preview.payer) if actor.preview else {}
         post = previews.find_previewed_post(actor)
         response = render_page(request, "blog/preview_page.html", {"post": post}, images="http: https:")
-    except Unauthenticated as error:
-        headers = {}
-        response = render_page(request, "blog/preview_ended.html", {"message": error.message}, status=error.status)
+    except ApiError as refusal:
+        error = classify_and_record(refusal)
+        headers = error.headers
+        context = {"message": error.message, "is_over_limit": "Retry-After" in headers}
+        response = render_page(request, "blog/preview_ended.html", context, status=error.status)
     for name, value in {**headers, **PRIVATE, "Referrer-Policy": "no-referrer"}.items():
         response[name] = value
     return response

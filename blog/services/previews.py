@@ -21,7 +21,7 @@ from blog.rendering import Rendering, render_post
 from blog.services.working_copies import read_content
 from contentapi.core import policy
 from contentapi.core.caching import BoundedCache
-from contentapi.core.errors import NotFound, PreviewExpired, Unauthenticated
+from contentapi.core.errors import PreviewExpired, Unauthenticated
 from contentapi.core.identity import ROLE_SCOPES, Actor, Preview, Role, Scope
 from contentapi.core.replicas import read_credential
 from contentapi.projection import PreparedQuery
@@ -105,7 +105,7 @@ def list_texts(link: LinkRow) -> Iterator[dict[str, Any]]:
 
 
 def find_content(post: Post, link: LinkRow | PreviewLink) -> Mapping[str, Any]:
-    """Return the content that a link shows of its post, which was read with its working copy. Raises `NotFound`."""
+    """Return the content that a link shows of its post, which was read with its working copy."""
     if link.mode != PreviewMode.VERSION:
         return read_content(post.working_copy, post) if hasattr(post, "working_copy") else read_own_content(post)
     if link.version == post.version:
@@ -113,7 +113,7 @@ def find_content(post: Post, link: LinkRow | PreviewLink) -> Mapping[str, Any]:
     earlier = PostVersion.objects.filter(id=post.pk, version=link.version).order_by("-pgh_id")
     found: Mapping[str, Any] | None = earlier.values(*CONTENT).first()
     if found is None:
-        raise NotFound("The version that this preview shows does not exist any more.")
+        raise build_unknown_token_error()
     return found
 
 

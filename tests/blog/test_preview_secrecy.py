@@ -35,6 +35,7 @@ pytestmark = pytest.mark.django_db
 
 LATER = timezone.now() + timedelta(days=30)
 Ids = dict[str, list[int]]  # by the names of parameters in paths
+TYPES = {"post_id": "Post", "comment_id": "Comment", "author_id": "Author", "order_id": "Order", "user_id": "User"}
 DEPTH = 3  # of objects below a root field
 PAGE = {"limit", "first"}  # arguments that keep a page small
 ROOTS = SCHEMA.query_type.fields if SCHEMA.query_type else {}
@@ -115,14 +116,13 @@ def make_hidden_comment(post: Post) -> Comment:
     return make_comment(post, body="secret", state=CommentState.HIDDEN, state_changed_at=timezone.now())
 
 
-def select_everything(kind: Any, depth: int) -> str:
-    """Return the selection of all fields of a type, to a depth."""
+def select_everything(kind: Any, depth: int, type_name: str = "") -> str:
+    """Return the selection of all fields of a type, to a depth; of an interface, those of one of its types."""
     named = get_named_type(kind)
     if is_leaf_type(named):
         return ""
     if not isinstance(named, GraphQLObjectType):
-        parts = [f"... on {each.name} {select_everything(each, depth)}" for each in SCHEMA.get_possible_types(named)]
-        return f"{{ __typename {' '.join(parts)} }}"
+        return f"{{ __typename ... on {type_name} {select_everything(SCHEMA.type_map[type_name], depth)} }}"
     fields = [select_field(name, field, depth) for name, field in named.fields.items()]
     return f"{{ __typename {' '.join(fields)} }}"
 
@@ -139,14 +139,14 @@ def select_field(name: str, field: GraphQLField, depth: int) -> str:
 
 def list_documents(ids: Ids) -> Iterator[str]:
     """Yield a document for each root field of the SDL and each of its possible arguments."""
-    every_id = [each for pool in ids.values() for each in pool]
     for name, field in ROOTS.items():
-        given = {argument: list_values(argument, every_id) for argument, value in field.args.items()}
-        given = {argument: values for argument, values in given.items() if values}
-        for values in product(*given.values()):
-            arguments = ", ".join(f"{argument}: {value}" for argument, value in zip(given, values, strict=True))
-            selection = select_everything(field.type, DEPTH - 1)
-            yield f"{{ {name}{f'({arguments})' if arguments else ''} {selection} }}"
+        for pool, type_name in TYPES.items() if name in ("node", "nodes") else [(f"{name}_id", "")]:
+            given = {argument: list_values(argument, ids.get(pool, [])) for argument in field.args}
+            given = {argument: values for argument, values in given.items() if values}
+            selection = select_everything(field.type, DEPTH - 1, type_name)
+            for values in product(*given.values()):
+                arguments = ", ".join(f"{argument}: {value}" for argument, value in zip(given, values, strict=True))
+                yield f"{{ {name}{f'({arguments})' if arguments else ''} {selection} }}"
 
 
 def list_values(argument: str, ids: list[int]) -> list[str]:
@@ -213,14 +213,15 @@ def test_reads_do_not_depend_on_what_is_hidden_from_the_token() -> None:
         for read, response in read_everything(ids, headers).items():
             assert response == earlier[read], read
             assert "secret" not in str(response[1:]), read
-    # The reads find what is hidden, if the caller may see it, and none of them is refused for its size.
-    assert not any("LIMIT_EXCEEDED" in str(response) for response in of_editor.values())
+    # The reads find what is hidden, if the caller may see it, and none of them is malformed.
+    assert not any(response[0] == 400 for response in of_editor.values())
     after = read_everything(ids, editor)
     differing = {read for read, response in of_editor.items() if after[read] != response}
     assert {"/posts", "/posts?search=secret&offset=0", f"/posts/{world.hidden[0].pk}"} <= differing
     assert all(any(read.startswith(f"{{ {name}") for read in differing) for name in ("post", "posts", "node", "author"))
 
 
+@pytest.mark.thorough
 def test_public_reads_are_those_without_a_token_but_for_its_post() -> None:
     world = World()
     token = make_link(world.shown, world.editor).token
