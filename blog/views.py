@@ -9,7 +9,7 @@ from blog import previews, selectors, services
 from blog.models import PostStatus, PreviewMode
 from blog.representations import AUTHOR, COMMENT, POST, PREVIEW, PREVIEW_LINK, WORKING_COPY
 from blog.selectors import PostCriteria
-from contentapi.http.response import Response, created, moved, no_content
+from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.rest import Body, Resource, ResourceRequest
 
 Moment = Annotated[datetime, Meta(tz=True)]
@@ -124,8 +124,7 @@ class WorkingCopyResource(Resource):
         values = request.body(WorkingCopyChanges).provided()
         values["expected_version"] = request.expected_version(values["expected_version"])
         copy = services.save_working_copy(actor=request.actor, post_id=post_id, **values)
-        response = WORKING_COPY.of(copy, request.actor)
-        return created(f"/posts/{copy.pk}/working-copy", response) if copy.is_new else response
+        return put(WORKING_COPY.of(copy, request.actor), f"/posts/{copy.pk}/working-copy", is_new=copy.is_new)
 
     def delete(self, request: ResourceRequest, post_id: str) -> Response:
         version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)

@@ -26,6 +26,11 @@ def created(location: str, response: Response) -> Response:
     return response._replace(status=HTTPStatus.CREATED, headers={"Location": location, **response.headers})
 
 
+def put(response: Response, location: str, *, is_new: bool) -> Response:
+    """Return the response to a PUT: as to a POST if it created the resource at `location`."""
+    return created(location, response) if is_new else response
+
+
 def moved(location: str) -> Response:
     """Return the response to a request for a resource that has another path now."""
     return Response(HTTPStatus.PERMANENT_REDIRECT, headers={"Location": location})
