@@ -72,6 +72,19 @@ def find_previewed_post(actor: Actor) -> Post | None:
     return filter_previewed_posts(Post.objects.filter(pk=preview.post_id), actor).select_related("author").first()
 
 
+def select_link_by_id(actor: Actor, link_id: str) -> Rows[PreviewLink]:
+    """Return the valid link with this id, if the actor may edit its post."""
+    return select_visible_link(actor, pk=parse_id(link_id))
+
+
+@parametrised(PreviewLink)
+def select_visible_link(actor: Actor, *, pk: int) -> QuerySet[PreviewLink]:
+    visible = policy.visible_preview_links(actor)
+    if visible is policy.NEVER:  # the statement of a node then looks for no link
+        return PreviewLink.objects.none()
+    return PreviewLink.objects.filter(visible, pk=pk, expires_at__gt=Now())
+
+
 def select_preview_links(actor: Actor, post_id: str, after: Position | None = None) -> Rows[PreviewLink]:
     """Return the valid links of a post, the newest first, from after a position, if the actor may edit the post."""
     return select_valid_links(actor, post=parse_id(post_id), after=after and after.value, after_pk=after and after.id)

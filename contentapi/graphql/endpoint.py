@@ -208,7 +208,7 @@ def charge_cost(
     cost, introspection = operation.cost.evaluate(variables), None
     if operation.cost.has_introspection:
         introspection = operation.introspect(variables, before_work=before_work)
-        cost += introspection.objects if introspection else 0
+        cost += introspection.cost if introspection else 0
     require_cost_within_limit(cost)
     account.charge_operation(1 + cost // COST_PER_CHARGE, writes=operation.cost.writes)
     record.cost = cost

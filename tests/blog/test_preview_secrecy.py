@@ -35,7 +35,14 @@ pytestmark = pytest.mark.django_db
 
 LATER = timezone.now() + timedelta(days=30)
 Ids = dict[str, list[int]]  # by the names of parameters in paths
-TYPES = {"post_id": "Post", "comment_id": "Comment", "author_id": "Author", "order_id": "Order", "user_id": "User"}
+TYPES = {  # that are nodes, by the names of the parameters for their ids
+    "post_id": "Post",
+    "comment_id": "Comment",
+    "author_id": "Author",
+    "order_id": "Order",
+    "user_id": "User",
+    "link_id": "PreviewLink",
+}
 DEPTH = 3  # of objects below a root field
 PAGE = {"limit", "first"}  # arguments that keep a page small
 ROOTS = SCHEMA.query_type.fields if SCHEMA.query_type else {}

@@ -1,6 +1,5 @@
 """The rows that the actions of the permission table are done to, and their state before and after."""
 
-import secrets
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -9,13 +8,21 @@ from datetime import UTC, datetime
 
 from django.db import connection, transaction
 
-from blog.models import Author, Comment, Post, PostStatus, PreviewLink, PreviewMode, WorkingCopy
+from blog.models import Author, Comment, Post, PostStatus, PreviewLink, WorkingCopy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
 from contentapi.rate_limits.account import COUNTERS
 from orders.models import Order
 from tests.conftest import make_api_key
 from tests.contract.permissions import ANONYMOUS_CALLER, COAUTHORED, ON_OWN_POSTS, OTHERS, OWN
-from tests.factories import make_author, make_comment, make_order, make_post, make_user, make_working_copy
+from tests.factories import (
+    make_author,
+    make_comment,
+    make_order,
+    make_post,
+    make_preview_link,
+    make_user,
+    make_working_copy,
+)
 from users.models import User
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
@@ -95,9 +102,7 @@ def make_owned_rows(role: Role, **values: object) -> OwnedRows:
     }
     for status in ("published", "draft"):
         make_working_copy(posts[status], title=CHANGED)
-    link = PreviewLink.objects.create(
-        post=posts["published"], mode=PreviewMode.LATEST, digest=secrets.token_bytes(32), maker=user, expires_at=LATER
-    )
+    link = make_preview_link(posts["published"], maker=user)
     return OwnedRows(user, author, posts, make_order(user=user), link)
 
 
