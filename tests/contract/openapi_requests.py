@@ -64,7 +64,7 @@ def post_request(**values: Any) -> MakeRequest:
 
 
 def preview_request(**values: Any) -> MakeRequest:
-    return lambda world: Request(**{"headers": {"Preview-Token": world.link.token}, "who": "", **values})
+    return lambda world: Request(**{"headers": {"Preview-Token": world.link.token}, **values})
 
 
 def slug_request(slug: str) -> MakeRequest:
