@@ -3,7 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.blog.post_copies import edit, publish, save
@@ -156,3 +158,19 @@ def test_token_of_the_site_shows_working_copies_and_drafts_in_lists() -> None:
     ]
     document = "{ viewer { role scopes } post(id: 0) { workingCopy { title } } }"
     assert query(token, document).data["viewer"] == {"role": "editor", "scopes": ["posts:read"]}
+
+
+def test_public_reads_execute_nothing_about_previews() -> None:
+    post = make_post(slug="ebb")
+    document = f"""{{
+      post(id: {post.pk}) {{ title author {{ posts {{ title }} }} }} postBySlug(slug: "ebb") {{ title }}
+      posts {{ title }} postsConnection(filter: {{search: "x"}}) {{ totalCount }} node(id: {post.pk}) {{ id }}
+    }}"""
+
+    with CaptureQueriesContext(connection) as queries:
+        assert post_to_graphql({"query": document}).data["post"]
+        for path in (f"/posts/{post.pk}", "/posts", "/posts/by-slug/ebb", f"/posts/{post.pk}/comments"):
+            assert Client().get(path).status_code == 200
+
+    assert len(queries) >= 9
+    assert not [query["sql"] for query in queries if "preview" in query["sql"] or "recordset" in query["sql"]]
