@@ -67,6 +67,8 @@ def render_posts(stop: Event) -> None:
 
 
 def purge_history(_: Event) -> None:
+    """Delete what is left of posts that were deleted long ago, and the links that expired long ago."""
+    services.purge_preview_links(actor=WORKER)
     purged = trash.purge_history(actor=WORKER)
     if purged:
         LOG.info("Deleted the history of %s posts, which were deleted more than 30 days ago.", purged)

@@ -2,9 +2,8 @@
 
 from typing import Any, cast
 
-from django.contrib.auth import get_user_model
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Case, Expression, F, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
+from django.db.models import Case, Expression, F, Func, OuterRef, Q, QuerySet, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce, Concat, NullIf
 from django.db.models.lookups import Exact
 
@@ -22,6 +21,7 @@ from blog.models import (
     WorkingCopy,
     build_old_slugs,
 )
+from blog.previews import PREVIEW, PREVIEW_LINK, build_user_name, select_newest_valid_links, show_previewed_list
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.identity import Actor
@@ -78,7 +78,7 @@ def select_visible_posts(actor: Actor, *, status: PostStatus | None, author: Any
         return select_visible_posts_of(author, actor, status=status)
     visible = policy.split_visible_posts(actor, status)
     posts = filter_by_union(Post.objects.all(), list_parts(visible), visible.condition)
-    return cast("PostQuerySet", posts).in_status(status)
+    return cast("PostQuerySet", show_previewed_list(posts, actor)).in_status(status)
 
 
 def list_parts(visible: policy.VisiblePosts) -> list[Q | Branch]:
@@ -103,7 +103,8 @@ def select_visible_posts_of(author: Any, actor: Actor, *, status: PostStatus | N
     ]
     coauthored = [Branch(rows, BY_COAUTHORSHIP, {"byline": "coauthorships__author_id"}) for rows in joint]
     posts = filter_by_union(Post.objects.all(), [*written, *coauthored], visible.condition)
-    return cast("PostQuerySet", posts.filter(Exact(BYLINE, author))).in_status(status)
+    shown = show_previewed_list(posts, actor)
+    return cast("PostQuerySet", shown.filter(Exact(BYLINE, author))).in_status(status)
 
 
 def list_coauthorship_states(visible: policy.VisiblePosts, status: PostStatus | None) -> list[bool]:
@@ -187,8 +188,7 @@ def project_copied_field(field: ContentField) -> Computed:
 
 def build_saver_name(_: Actor) -> Expression:
     """Return the name of the user who has saved a working copy; empty if there is none."""
-    names = get_user_model().objects.filter(pk=OuterRef("updated_by")).values("name")
-    return Coalesce(Subquery(names), TextLiteral(""), output_field=TextField())
+    return build_user_name("updated_by")
 
 
 POST = Projection(
@@ -218,6 +218,7 @@ POST = Projection(
         "tags": "tags",
         "version": "version",
         "workingCopy": ToOne("working_copy", filter_visible_working_copies),
+        "previewLinks": ToMany("preview_links", select_newest_valid_links),
     },
 )
 
@@ -267,6 +268,7 @@ PROJECTIONS: list[Projection | RelayType] = [
     WORKING_COPY,
     Projection("SaveWorkingCopyPayload", WorkingCopy, {"workingCopy": SameRowAsType()}),
     *(Projection(f"{act}WorkingCopyPayload", Post, {"post": SameRowAsType()}) for act in ("Publish", "Discard")),
+    *(PREVIEW_LINK, PREVIEW),
     *(POST, POST_CONNECTION, POST_CONNECTION.edge),
     *(COMMENT, COMMENT_CONNECTION, COMMENT_CONNECTION.edge),
     *(AUTHOR, AUTHOR_CONNECTION, AUTHOR_CONNECTION.edge),

@@ -5,9 +5,10 @@ from typing import Any
 from ariadne import EnumType, InputType, MutationType, QueryType
 from graphql import GraphQLResolveInfo
 
-from blog import selectors, services
-from blog.models import Author, Comment, Post, PostStatus, WorkingCopy
+from blog import previews, selectors, services
+from blog.models import Author, Comment, Post, PostStatus, PreviewLink, PreviewMode, WorkingCopy
 from blog.projections import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, POST_ORDERS, POST_SORT_FIELDS
+from blog.services import CreatedLink
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.sorting import build_ordering
 from contentapi.projection import ConnectionQuery, Ordering, Rows
@@ -17,9 +18,11 @@ Info = GraphQLResolveInfo[RequestContext]
 QUERY = QueryType()
 MUTATION = MutationType()
 STATUSES = {status.value: status for status in PostStatus}
+MODES = {mode.value: mode for mode in PreviewMode}
 BINDABLES = [
     *(QUERY, MUTATION),
     *(EnumType("PostStatus", STATUSES), EnumType("PostOrder", POST_ORDERS), EnumType("CommentOrder", COMMENT_ORDERS)),
+    EnumType("PreviewMode", MODES),
     *(EnumType("PostSortField", POST_SORT_FIELDS), InputType("PostSort", out_type=build_ordering)),
     *(EnumType("AuthorSortField", AUTHOR_SORT_FIELDS), InputType("AuthorSort", out_type=build_ordering)),
 ]
@@ -60,6 +63,11 @@ def authors(_: None, info: Info, order_by: Ordering | None = None, **window: Any
 @QUERY.field("comment")
 def comment(_: None, info: Info, id: str) -> Rows[Comment]:
     return selectors.select_comment_by_id(info.context["actor"], id)
+
+
+@QUERY.field("preview")
+def preview(_: None, info: Info) -> Rows[PreviewLink]:
+    return previews.select_preview(info.context["actor"])
 
 
 @MUTATION.field("createPost")
@@ -118,6 +126,16 @@ def publish_working_copy(_: None, info: Info, input: dict[str, Any]) -> Post:
 @MUTATION.field("discardWorkingCopy")
 def discard_working_copy(_: None, info: Info, input: dict[str, Any]) -> Post:
     return services.discard_working_copy(actor=info.context["actor"], **input)
+
+
+@MUTATION.field("createPreviewLink")
+def create_preview_link(_: None, info: Info, input: dict[str, Any]) -> CreatedLink:
+    return services.create_preview_link(actor=info.context["actor"], **input)
+
+
+@MUTATION.field("revokePreviewLink")
+def revoke_preview_link(_: None, info: Info, input: dict[str, Any]) -> dict[str, str]:
+    return {"revoked_preview_link_id": services.revoke_preview_link(actor=info.context["actor"], link_id=input["id"])}
 
 
 @MUTATION.field("addComment")

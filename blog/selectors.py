@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 from django.db.models import Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from blog import projections
+from blog import previews, projections
 from blog.models import MAX_TAG, Author, Comment, CommentState, ImportJob, Post, PostQuerySet, PostStatus, WorkingCopy
 from blog.models.slugs import SLUG, OldSlug
 from blog.search.query import RELEVANCE, find_posts, parse_search
@@ -84,7 +84,7 @@ def select_post_by_id(actor: Actor, post_id: str) -> Rows[Post]:
 
 @parametrised(Post)
 def select_visible_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
-    return Post.objects.filter(policy.visible_posts(actor), pk=pk)
+    return previews.show_previewed_texts(Post.objects.filter(policy.readable_posts(actor), pk=pk), actor)
 
 
 def select_post_by_slug(actor: Actor, slug: str) -> Rows[Post]:
@@ -96,7 +96,10 @@ def select_post_by_slug(actor: Actor, slug: str) -> Rows[Post]:
 def select_visible_post_by_slug(actor: Actor, *, slug: str) -> QuerySet[Post]:
     present = Subquery(Post.objects.filter(slug=slug).values("pk"))
     old = Subquery(OldSlug.objects.filter(slug=slug).values("post_id"))
-    return Post.objects.filter(policy.visible_posts(actor), pk=Coalesce(present, old))
+    found = Coalesce(present, old)
+    if actor.preview is not None:
+        found = Coalesce(Subquery(previews.select_previewed_posts(actor).filter(slug=slug).values("pk")[:1]), found)
+    return previews.show_previewed_texts(Post.objects.filter(policy.readable_posts(actor), pk=found), actor)
 
 
 def find_present_slug(actor: Actor, slug: str) -> str | None:
@@ -223,7 +226,7 @@ def select_comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None =
 @parametrised(Comment)
 def select_visible_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comment]:
     """Return the comment if it is visible and its post is."""
-    posts = Post.objects.filter(policy.visible_posts(actor))
+    posts = Post.objects.filter(policy.readable_posts(actor))
     comments = Comment.objects.filter(policy.VISIBLE_COMMENTS, pk=pk, post__in=posts)
     return comments if post is None else comments.filter(post=post)
 
@@ -237,7 +240,7 @@ def select_comments(actor: Actor, post_id: str, after: Position | None = None) -
 
 @parametrised(Comment)
 def select_visible_comments(actor: Actor, *, post: int, after: str | None, after_pk: int | None) -> QuerySet[Comment]:
-    posts = Post.objects.filter(policy.visible_posts(actor), pk=post)
+    posts = Post.objects.filter(policy.readable_posts(actor), pk=post)
     comments = Comment.objects.filter(policy.VISIBLE_COMMENTS, post__in=posts)
     return comments.filter(build_after_condition(OLDEST_FIRST, after, after_pk)).oldest_first()
 

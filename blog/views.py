@@ -5,9 +5,9 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from blog import selectors, services
-from blog.models import PostStatus
-from blog.representations import AUTHOR, COMMENT, POST, WORKING_COPY
+from blog import previews, selectors, services
+from blog.models import PostStatus, PreviewMode
+from blog.representations import AUTHOR, COMMENT, POST, PREVIEW, PREVIEW_LINK, WORKING_COPY
 from blog.selectors import PostCriteria
 from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.rest import Body, Resource, ResourceRequest
@@ -59,6 +59,13 @@ class WorkingCopyChanges(Body):
 
 class ExpectedVersionBody(Body):
     expected_version: str | None = None
+
+
+class NewPreviewLink(Body):
+    mode: PreviewMode | None = None
+    version: str | None = None
+    expires_in: int | None = None
+    note: str | None = None
 
 
 class NewComment(Body):
@@ -130,6 +137,29 @@ class WorkingCopyPublishResource(Resource):
         version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)
         post = services.publish_working_copy(actor=request.actor, post_id=post_id, expected_version=version)
         return POST.of(post, request.actor)
+
+
+class PreviewLinkCollection(Resource):
+    def get(self, request: ResourceRequest, post_id: str) -> Response:
+        page, post = request.page(), previews.select_post_with_links(request.actor, post_id)
+        links = previews.select_preview_links(request.actor, post_id, page.after)
+        return PREVIEW_LINK.page(links, page, request.actor, within=post)
+
+    def post(self, request: ResourceRequest, post_id: str) -> Response:
+        values = request.body_if_any(NewPreviewLink).provided()
+        made = services.create_preview_link(actor=request.actor, post_id=post_id, **values)
+        return PREVIEW_LINK.of_created(made.preview_link, request.actor, **made.describe_secrets())
+
+
+class PreviewLinkResource(Resource):
+    def delete(self, request: ResourceRequest, link_id: str) -> Response:
+        services.revoke_preview_link(actor=request.actor, link_id=link_id)
+        return no_content()
+
+
+class PreviewResource(Resource):
+    def get(self, request: ResourceRequest) -> Response:
+        return PREVIEW.one(previews.select_preview(request.actor), request.actor, key="token")
 
 
 class CommentCollection(Resource):

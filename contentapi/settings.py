@@ -144,6 +144,7 @@ if not EMBEDDED and ENVIRONMENT.database_replica_urls:
 # --- Users and passwords -------------------------------------------------------------------------------
 AUTH_USER_MODEL = "users.User"
 AUTHENTICATE = "users.authentication.authenticate"  # returns the actor of credential headers
+ADD_PREVIEW = "blog.services.add_preview"  # returns the actor of a preview token
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",  # for hashes of other systems; replaced at login
@@ -204,8 +205,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = ENVIRONMENT.contentapi_max_body
 CORS_ALLOWED_ORIGINS = list(ENVIRONMENT.cors_allowed_origins)
 CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 CORS_ALLOW_HEADERS = [
-    "accept", "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "x-api-key",
-    "x-api-version",
+    "accept", "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "preview-token",
+    "x-api-key", "x-api-version",
     # Added by browsers' tools, tracing and GraphQL clients. They have no effect here.
     "apollo-require-preflight", "apollographql-client-name", "apollographql-client-version", "baggage",
     "cache-control", "sentry-trace", "traceparent", "tracestate", "x-request-id", "x-requested-with",

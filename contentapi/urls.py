@@ -28,6 +28,7 @@ urlpatterns = [
     path("docs", docs),
     path(".well-known/jwks.json", jwks),
     path("", include("users.urls")),
+    path("", include("blog.urls")),
     path("admin/", admin.site.urls),
     path("", include("users.oauth.urls")),
     *(path(route, view) for route, view in RESOURCES.items()),

@@ -1,10 +1,13 @@
 """Functions that create valid objects for tests. Arguments override the default values of fields."""
 
-from datetime import datetime
+import secrets
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
-from blog.models import CONTENT, Author, Comment, Post, PostStatus, WorkingCopy
+from django.utils import timezone
+
+from blog.models import CONTENT, Author, Comment, Post, PostStatus, PreviewLink, PreviewMode, WorkingCopy
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from orders.models import Order
 from users.models import User
@@ -44,6 +47,14 @@ def make_working_copy(post: Post, *, publish_at: datetime | None = None, **conte
     return WorkingCopy.objects.create(
         post=post, content=values, base_version=post.version, version=number, publish_at=publish_at
     )
+
+
+def make_preview_link(post: Post, **values: Any) -> PreviewLink:
+    """Return a link whose token nobody has."""
+    owner = {} if "maker" in values else {"maker_id": 0}
+    expires_at = timezone.now() + timedelta(days=1)
+    defaults = {"mode": PreviewMode.LATEST, "digest": secrets.token_bytes(32), "expires_at": expires_at}
+    return PreviewLink.objects.create(**{"post": post, **owner, **defaults, **values})
 
 
 def make_comment(post: Post, **values: Any) -> Comment:

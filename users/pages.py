@@ -29,13 +29,17 @@ def render_page(
     *,
     status: int = 200,
     leads_to: str = "",
+    images: str = "",
 ) -> HttpResponse:
-    """Render a page that runs no script and cannot be framed.
+    """Render a page of `users/`, or a template of another app, that runs no script and cannot be framed.
 
     Its form is sent to this site. The browser follows a redirect to this site only, or to the origin `leads_to`.
+    `images` are the sources of images.
     """
-    response = render(request, f"users/{name}.html", context, status=status)
-    response["Content-Security-Policy"] = f"{POLICY}; form-action 'self' {leads_to}".rstrip()
+    template = name if name.endswith(".html") else f"users/{name}.html"
+    response = render(request, template, context, status=status)
+    shown = f"; img-src {images}" if images else ""
+    response["Content-Security-Policy"] = f"{POLICY}; form-action 'self' {leads_to}".rstrip() + shown
     return response
 
 

@@ -35,6 +35,7 @@ from blog.models.posts import (
     build_api_name,
 )
 from blog.models.presence import PostPresence
+from blog.models.previews import MAX_NOTE, PreviewLink, PreviewMode
 from blog.models.search import PostSearch, SearchChange
 from blog.models.slugs import MAX_SLUG, SLUG, OldSlug, build_old_slugs
 from blog.models.working_copies import WorkingCopy

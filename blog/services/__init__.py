@@ -16,6 +16,16 @@ from blog.services.posts import (
     get_post_for_update,
     publish_due_posts,
 )
+from blog.services.preview_addresses import PAGE, list_preview_addresses, list_preview_sites
+from blog.services.preview_links import (
+    MAX_LINKS,
+    CreatedLink,
+    create_preview_link,
+    find_valid_link,
+    purge_preview_links,
+    revoke_preview_link,
+)
+from blog.services.previews import add_preview
 from blog.services.renderings import render, render_posts
 from blog.services.slugs import (
     Addresses,

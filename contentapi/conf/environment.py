@@ -41,6 +41,16 @@ POST_URL = r"^https?://[^\s/{}]+/[^\s{}]*\{slug\}[^\s{}]*$"
 PostUrl = Annotated[
     str, Meta(pattern=POST_URL, description="an address with {slug}, like https://www.example.com/blog/{slug}")
 ]
+PART = r"[^\s{}]*(\{(slug|id)\}[^\s{}]*)*"
+PREVIEW_URL = rf"([\w-]+=)?https?://[^\s/{{}}]+/{PART}\{{token\}}{PART}"
+PreviewUrls = Annotated[
+    str,
+    Meta(
+        pattern=f"^{PREVIEW_URL}( {PREVIEW_URL})*$",
+        description="an address with {token}, like https://www.example.com/preview?token={token}&path=/blog/{slug}, or"
+        " several that are separated by spaces, each with a name: web=https://… app=https://…",
+    ),
+]
 
 # The text search configurations that every supported PostgreSQL has.
 Language = Annotated[
@@ -109,12 +119,14 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_max_values: Count = 10_000
     contentapi_metrics_bind: Address = ""
     contentapi_persisted_cache: Count = 1024 * 1024
+    contentapi_preview_url: PreviewUrls = ""
     contentapi_public_url: Origin = ""
     contentapi_rate_anonymous: Rate = "300/minute"
     contentapi_rate_authenticated: Rate = "3000/minute"
     contentapi_rate_login: Rate = "10/minute"
     contentapi_rate_login_account: Rate = "100/hour"
     contentapi_rate_login_address: Rate = "30/minute"
+    contentapi_rate_previews: Rate = "300/minute"
     contentapi_rate_tokens: Rate = "10/minute"
     contentapi_rate_writes: Rate = "600/minute"
     contentapi_replica_max_lag: Lag = 5000

@@ -37,6 +37,12 @@ IMPORTS_KEPT_FOR = timedelta(days=30)
 PARSER_LIMIT = 20.0  # of processor time for one file
 IMPORT_SILENCE_LIMIT = timedelta(seconds=20 + PARSER_LIMIT)  # without progress of any import: no worker is running
 PARSER_WAIT = 0.2  # for the parser, after which the caller may do something else
+SHORTEST_PREVIEW_LIFETIME = 5 * 60  # of a preview link
+DEFAULT_PREVIEW_LIFETIME = 24 * 3600
+LONGEST_PREVIEW_LIFETIME = 30 * 24 * 3600
+OWN_PREVIEW_LIFETIME = 3600  # of a link with which a person opens the site from the desk
+SITE_PREVIEW_LIFETIME = 3600  # at most, of a link that shows the whole site
+PREVIEWS_KEPT_FOR = timedelta(days=30)  # expired, so that the API can say that they have expired
 PRESENCE_LIFETIME = timedelta(seconds=90)  # of an announcement that a page is open
 LATE_COMMIT = 60  # for which a transaction may be open and commit a lower id than those seen
 COMPARISON_INTERVAL = 600  # between two comparisons of the search index with the posts

@@ -88,6 +88,10 @@ class Unauthenticated(ApiError):
         super().__init__(message, headers={"WWW-Authenticate": challenge})
 
 
+class PreviewExpired(Unauthenticated):
+    code = "PREVIEW_EXPIRED"
+
+
 class Forbidden(ApiError):
     status = 403
     code = "FORBIDDEN"

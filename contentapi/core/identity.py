@@ -7,7 +7,7 @@ from typing import Literal
 
 from django.db.models import TextChoices
 
-CredentialKind = Literal["none", "api-key", "jwt", "session", "link", "operator"]
+CredentialKind = Literal["none", "api-key", "jwt", "session", "link", "preview", "operator"]
 Interface = Literal["", "GraphQL", "REST", "OAuth", "admin", "command line", "import", "demo", "worker"]
 
 
@@ -44,12 +44,30 @@ ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Preview:
+    """What a preview token lets its caller read: one hidden post, or in the mode `site` all that its maker may read.
+
+    `texts` is a JSON array with the texts that are shown in place of the public ones, each with the id of its post.
+    """
+
+    link_id: int
+    post_id: int
+    is_site: bool
+    texts: str
+
+    @property
+    def payer(self) -> str:
+        """Who pays for the requests with this token."""
+        return f"preview:{self.link_id}"
+
+
+@dataclass(frozen=True, slots=True)
 class Actor:
     """The identity of a caller: user id, role, scopes and kind of credential. Actors may be shared by requests.
 
     `credential_id` identifies the credential, like `key:capi_1234abcd`; it is `user:17` for every token of a user.
     `client_id` is the OAuth client that a token was issued to. `interface` is where the caller acts. Endpoints set it
-    for writes only.
+    for writes only. `preview` is that of a preview token beside the credential, or alone: its caller may only read.
     """
 
     user_id: int | None = None
@@ -59,6 +77,7 @@ class Actor:
     credential_id: str = ""
     client_id: str = ""
     interface: Interface = ""
+    preview: Preview | None = None
 
     def through(self, interface: Interface) -> "Actor":
         """Return this actor, acting through an interface."""

@@ -18,8 +18,9 @@ from graphql import ExecutionResult, GraphQLError, GraphQLSchema, OperationType
 
 from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.conf import conf
+from contentapi.core import policy
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Malformed, MethodNotAllowed, NotAcceptable
-from contentapi.core.replicas import read, record_write
+from contentapi.core.replicas import read, read_credential, record_write
 from contentapi.db.engine.slots import enter_expensive_lane, enter_preparation_lane
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import COST_PER_CHARGE, require_cost_within_limit
@@ -32,6 +33,7 @@ from contentapi.graphql.persisted_documents import PersistedDocuments
 from contentapi.graphql.requests import BatchRefused, GraphQLRequest, read_body, read_query_string
 from contentapi.graphql.transactions import OneTransaction
 from contentapi.graphql.trusted_documents import TrustedDocuments, load_trusted_documents
+from contentapi.http import previews
 from contentapi.http.body import JSON
 from contentapi.http.conditional import etag_matches
 from contentapi.http.hosts import add_resource_metadata
@@ -46,7 +48,8 @@ EVENT_STREAM = "text/event-stream"
 MEDIA_TYPES = (JSON, GRAPHQL_RESPONSE)  # of responses to queries
 ALLOWED_METHODS = ("GET", "HEAD", "POST", "OPTIONS")  # in the order of Allow
 READS = ("GET", "HEAD")
-VARY = ", ".join(["Accept", *HEADERS])
+VARY = ", ".join(["Accept", *HEADERS, previews.HEADER])
+IDENTIFYING = [*HEADERS.values(), previews.TOKEN]  # in a WSGI environ: the response is not that to everybody
 EXPENSIVE_SHARE = 10  # an operation that costs more than a tenth of CONTENTAPI_MAX_COST is expensive
 SHORT = 4  # digits of a Content-Length: less than 10,000 bytes
 
@@ -107,7 +110,8 @@ class GraphQLEndpoint:
             content = b"[" + b",".join([content] * copies) + b"]"
         all_headers = {**account.headers, **add_resource_metadata(headers, environ)}
         response = build_response(content, status, all_headers, media_type or JSON)
-        return response if is_post else add_cache_headers(response, environ)
+        response = response if is_post else add_cache_headers(response, environ)
+        return previews.keep_preview_private(response, environ, VARY)
 
     def execute(
         self, request: GraphQLRequest, context: RequestContext, account: Account, key: str | None, *, may_write: bool
@@ -177,9 +181,12 @@ def execute_operation(
     extensions = {"cost": cost} if request.extensions and request.extensions.get("cost") is True else None
     actor, is_hidden = context["actor"], conf.environment.contentapi_introspection == "off"
     if operation.cost.writes:
+        policy.require_no_preview(actor)
         actor = actor.through("GraphQL")
         context = {"actor": actor}
     execute = partial(operation.execute, variables, context, hide_suggestions=is_hidden, introspection=introspection)
+    if actor.preview is not None:  # from the primary: a preview shows what has just been saved
+        return build_result_response(read_credential(execute)[0], extensions)
     if not operation.cost.writes:
         return build_result_response(read(actor.user_id, execute), extensions)
     try:
@@ -201,7 +208,7 @@ def charge_cost(
     cost, introspection = operation.cost.evaluate(variables), None
     if operation.cost.has_introspection:
         introspection = operation.introspect(variables, before_work=before_work)
-        cost += introspection.objects if introspection else 0
+        cost += introspection.cost if introspection else 0
     require_cost_within_limit(cost)
     account.charge_operation(1 + cost // COST_PER_CHARGE, writes=operation.cost.writes)
     record.cost = cost
@@ -263,7 +270,7 @@ def build_response(content: bytes, status: int, headers: dict[str, str], media_t
 def add_cache_headers(response: Response, environ: Mapping[str, Any]) -> Response:
     """Return the response to a GET or HEAD, with what caches need: only that to an anonymous caller may be stored."""
     headers = {**response.headers, "Vary": VARY, "Cache-Control": "no-store"}
-    if response.status == HTTPStatus.OK and not any(variable in environ for variable in HEADERS.values()):
+    if response.status == HTTPStatus.OK and not any(variable in environ for variable in IDENTIFYING):
         digest = blake2b(response.body, digest_size=16, key=headers["Content-Type"].encode()).hexdigest()
         headers |= {"ETag": f'"{digest}"', "Cache-Control": "no-cache"}
         if etag_matches(headers["ETag"], environ.get("HTTP_IF_NONE_MATCH", "")):

@@ -52,6 +52,8 @@ class Event(StrEnum):
     POST_COPY_PUBLISHED = "post.copy_published"
     POST_COPY_REFUSED = "post.copy_refused"
     POST_COPY_DISCARDED = "post.copy_discarded"
+    PREVIEW_LINK_CREATED = "preview_link.created"
+    PREVIEW_LINK_REVOKED = "preview_link.revoked"
     COMMENT_HIDDEN = "comment.hidden"
     COMMENT_SHOWN = "comment.shown"
     COMMENT_DELETED = "comment.deleted"

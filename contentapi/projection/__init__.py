@@ -2,9 +2,9 @@
 
 Declare: `fields`, `related_rows` and `connections` state how each field of an SDL type is read; `connection_types` are
 the types of pages, `ordering` the orders. `sdl` checks that a column fits its field. Compile: `selections` are the
-fields that a client selects, `querysets` the rows of a selector, `nodes` rows of several types, `expressions` and
-`unions` the SQL, `connection_compiler` that of pages, `statements` the compiler with its cache. Run: `libpq` executes,
-`inserts` writes a row and reads it in the same statement, `prepared_query` is for internal queries.
+fields that a client selects, `querysets` the rows of a selector, `nodes` rows of several types, `expressions`, `unions`
+and `overlays` the SQL, `connection_compiler` that of pages, `statements` the compiler with its cache. Run: `libpq`
+executes, `inserts` writes a row and reads it in the same statement, `prepared_query` is for internal queries.
 """
 
 from contentapi.projection.connection_types import PAGE_INFO, ConnectionType, RelayType
@@ -14,6 +14,7 @@ from contentapi.projection.fields import Computed, Projection, SameRowAsType, To
 from contentapi.projection.inserts import PreparedInsert
 from contentapi.projection.nodes import NodeQuery, NodeType
 from contentapi.projection.ordering import NEWEST_FIRST, OLDEST_FIRST, Ordering
+from contentapi.projection.overlays import replace_columns
 from contentapi.projection.prepared_query import PreparedQuery
 from contentapi.projection.querysets import Rows, parametrised
 from contentapi.projection.related_rows import Count, Listed, ToMany
@@ -49,4 +50,5 @@ __all__ = [
     "build_ordered_connection",
     "filter_by_union",
     "parametrised",
+    "replace_columns",
 ]

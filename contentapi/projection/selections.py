@@ -15,6 +15,7 @@ from contentapi.core.pagination import ConnectionWindow
 
 Arguments = Mapping[str, Any]
 ReadArguments = Callable[[Any], Arguments]
+PREVIEW_VALUES = ("link_id", "post_id", "texts")  # of `Preview`, which no SQL depends on
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +73,25 @@ def is_structural(value: object) -> bool:
 def build_parametrised_actor(
     actor: Actor, read_actor: Callable[[ExecutionInputs], Actor] = attrgetter("actor")
 ) -> Actor:
-    """Return a copy of the actor with a `Parameter` as its user id.
+    """Return a copy of the actor with a `Parameter` as its user id, and for each value of its preview.
 
-    SQL built from the copy serves every actor with the same role, scopes and kind of credential.
+    SQL built from the copy serves every actor with the same role, scopes, kind of credential and kind of preview.
     """
+    preview = actor.preview
+    if preview is not None:
+        values: dict[str, Any] = {name: build_preview_parameter(read_actor, name) for name in PREVIEW_VALUES}
+        actor = replace(actor, preview=replace(preview, **values))
     if actor.user_id is None:
         return actor
     return replace(actor, user_id=cast("int", Parameter(lambda inputs: read_actor(inputs).user_id)))
 
 
+def build_preview_parameter(read_actor: Callable[[ExecutionInputs], Actor], name: str) -> Parameter:
+    return Parameter(lambda inputs: getattr(read_actor(inputs).preview, name))
+
+
 def get_actor_cache_key(actor: Actor) -> tuple[Any, ...]:
     """Return the properties of an actor that can change the structure of a statement."""
-    return actor.role, frozenset(actor.scopes), actor.credential, actor.user_id is None
+    preview = actor.preview
+    kind = None if preview is None else preview.is_site
+    return actor.role, frozenset(actor.scopes), actor.credential, actor.user_id is None, kind

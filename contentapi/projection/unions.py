@@ -90,7 +90,7 @@ class UnionTable(BaseTable):
         self.branches = branches
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:
-        if not reads_union(compiler):
+        if not self.branches or not reads_union(compiler):
             return super().as_sql(compiler, connection)
         texts: list[str] = []
         parameters: tuple[Any, ...] = ()

@@ -23,7 +23,7 @@ from contentapi.http.client_address import client_address
 from contentapi.http.request_log import classify_and_record
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.counters import InProcessCounter, RedisCounter
-from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, WRITES, Charge, Limit, parse_spec
+from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, PREVIEWS, WRITES, Charge, Limit, parse_spec
 from contentapi.rate_limits.statuses import LimitStatus
 
 # A key of the WSGI environ of a request of the server to itself. No client can set it.
@@ -46,8 +46,14 @@ class Account:
         return build_rate_limit_headers(self.statuses) if self.statuses else {}
 
     def set_actor(self, actor: Actor) -> None:
-        """Let the user of an authenticated actor pay instead of the address: all credentials of a user share limits."""
-        if not actor.is_anonymous:
+        """Let the user of an authenticated actor pay instead of the address: all credentials of a user share limits.
+
+        A preview token has a limit of its own: all who have the link, and the server of a site, share it.
+        """
+        if actor.preview is not None:
+            self.limit, self.key = PREVIEWS, actor.preview.payer
+            current_record.get().credential = self.key
+        elif not actor.is_anonymous:
             self.limit, self.key = AUTHENTICATED, f"user:{actor.user_id}"
             current_record.get().credential = actor.credential_id or self.key
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from contentapi.conf import conf
 
-NAMES = ("anonymous", "authenticated", "writes", "tokens", "login", "login_address", "login_account")
+NAMES = ("anonymous", "authenticated", "writes", "tokens", "previews", "login", "login_address", "login_account")
 
 RATE = re.compile(r"(\d+)/(\d*)(second|minute|hour|day)s?")  # what `contentapi.conf.environment` accepts
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
@@ -54,6 +54,7 @@ ANONYMOUS = Limit("anonymous")
 AUTHENTICATED = Limit("authenticated")
 WRITES = Limit("writes")
 TOKENS = Limit("tokens")
+PREVIEWS = Limit("previews")  # requests with a preview token, for each token
 LOGIN = Limit("login")  # wrong passwords for an account from an address
 LOGIN_ADDRESS = Limit("login_address")  # wrong passwords from an address, for any account
 LOGIN_ACCOUNT = Limit("login_account")  # wrong passwords for an account, from any address

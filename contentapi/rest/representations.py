@@ -5,8 +5,10 @@ A representation is a GraphQL fragment such as `fragment PostResource on Post` i
 """
 
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any, TypeVar
 
+import msgspec
 from django.db.models import Model
 
 from contentapi.conf import conf
@@ -65,6 +67,11 @@ class Representation:
     def of(self, instance: Model, actor: Actor) -> Response:
         """Return the JSON object of an instance that the actor has just written, with its entity tag."""
         return self.one(select_instance(instance, actor), actor)
+
+    def of_created(self, instance: Model, actor: Actor, **members: Any) -> Response:
+        """Return the JSON object of an instance that the actor has just created, with members that no row has."""
+        found = msgspec.json.decode(self.of(instance, actor).body, type=dict[str, msgspec.Raw])
+        return Response(HTTPStatus.CREATED, msgspec.json.encode({**found, **members}))
 
     def create(self, actor: Actor, write: Callable[[], M]) -> tuple[M, Response]:
         """Call a service that creates a row. Return the row, and its JSON object with its tag.

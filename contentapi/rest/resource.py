@@ -9,10 +9,12 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.csrf import csrf_exempt
 
 from contentapi.auth.authentication import HEADERS, authenticate_request
+from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import ApiError, MethodNotAllowed, UnsupportedMediaType
 from contentapi.core.identity import Actor
-from contentapi.core.replicas import read, record_write
+from contentapi.core.replicas import read, read_credential, record_write
+from contentapi.http import previews
 from contentapi.http.api_version import VERSION, negotiate_rest_media_type, require_known_version, split_version_prefix
 from contentapi.http.body import JSON, is_json, read_request_body
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
@@ -29,7 +31,7 @@ MERGE_PATCH = "application/merge-patch+json"
 RESOURCE_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")  # in the order of Allow
 READS = ("GET", "HEAD")
 SAFE = (*READS, "OPTIONS")
-VARY = ", ".join(["Accept", "X-API-Version", *HEADERS])
+VARY = ", ".join(["Accept", "X-API-Version", *HEADERS, previews.HEADER])
 
 B = TypeVar("B", bound=Body)
 
@@ -117,7 +119,8 @@ class Resource:
             "Vary": VARY,
             "X-API-Version": VERSION,
         }
-        return finalize_response(response, headers, environ["REQUEST_METHOD"])
+        response = finalize_response(response, headers, environ["REQUEST_METHOD"])
+        return previews.keep_preview_private(response, environ, VARY)
 
     def dispatch(self, request: ResourceRequest, account: Account, ids: Mapping[str, str]) -> Response:
         """Check what all resources check, and call the method. A write is charged before the method is called."""
@@ -129,8 +132,11 @@ class Resource:
         media_type = negotiate_rest_media_type(request.environ, request.prefix)
         action = partial(self.call_method, request, ids, media_type)
         if request.method in READS:
+            if request.actor.preview is not None:  # from the primary: a preview shows what has just been saved
+                return read_credential(action)[0]
             return apply_conditions(read(request.actor.user_id, action), request.environ)
         reject_misplaced_preconditions(request.environ, creates=request.method == "POST" and "GET" in self.methods)
+        policy.require_no_preview(request.actor)
         account.charge_operation(1, writes=1)
         request.actor = request.actor.through("REST")
         try:

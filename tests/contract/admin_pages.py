@@ -12,7 +12,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
-from blog.models import Post
+from blog.models import Post, PreviewLink
 from tests.admin_forms import read_form
 from tests.contract.permissions import COAUTHORED, OTHERS, OWN, Outcome
 from tests.contract.worlds import CHANGED, World, read_all_rows
@@ -25,6 +25,7 @@ ALONE = "alone"  # done, but without co-authors
 
 # Actions that the admin has no page for.
 NO_PAGE = {
+    "create a preview link of the site": "Its lists are for the developers of a site.",
     "list an author's drafts": "The list of posts has a filter by author; `list drafts` covers it.",
     "create an order": "A customer orders, by the API, or the operator with `create_order`.",
 }
@@ -144,6 +145,21 @@ def confirm_deletion(world: World, page: str, row_id: object) -> Outcome:
     return send_form(world, reverse(f"admin:{page}_delete", args=[row_id]), post="yes")
 
 
+def create_link(world: World) -> Outcome:
+    """Send the form for a link. The page of the result shows it; a refusal leads to the post."""
+    url = reverse("admin:blog_post_create_preview_link", args=[world.post_id("published")])
+    response = browse(world).post(url, {"days": "1"}, follow=True)
+    done = response.status_code == 200 and "cap_" in response.text
+    return name_outcome(response, done=done) if done or response.status_code >= 400 else "403"
+
+
+def revoke_link(world: World) -> Outcome:
+    url = reverse("admin:blog_post_revoke_preview_link", args=[world.post_id("published"), world.target.link.pk])
+    response = browse(world).post(url, follow=True)
+    done = not PreviewLink.objects.filter(pk=world.target.link.pk).exists()
+    return name_outcome(response, done=done) if done or response.status_code >= 400 else "404"
+
+
 def press_button(world: World, page: str, row_id: object, action: str) -> Outcome:
     """Send the form of a button, such as Hide."""
     response = browse(world).post(reverse(f"admin:{page}_action", args=[row_id, action]))
@@ -187,6 +203,8 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "schedule a working copy": lambda world: change_post(world, "published", _schedule_changes="yes", **TIME),
     "publish a working copy": lambda world: change_post(world, "published", _publish_changes="yes"),
     "publish the working copy of a draft": lambda world: change_post(world, "draft", _publish_changes="yes"),
+    "create a preview link": create_link,
+    "revoke a preview link": revoke_link,
     "discard a working copy": lambda world: change_post(world, "published", _discard="yes"),
     "publish a draft": lambda world: change_post(world, "draft", _act="publish"),
     "publish a published post": lambda world: change_post(world, "published", _act="publish"),

@@ -5,53 +5,23 @@ scripts call. A row has a request and its outcome for each role.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from typing import Any, NamedTuple
 
 from django.contrib.contenttypes.models import ContentType
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
-from oauth2_provider.models import AccessToken, Application, RefreshToken
+from oauth2_provider.models import Application
 
 from blog import services
-from blog.models import ImportJob, ImportState, Post
+from blog.models import Post, PreviewLink
 from contentapi.core.identity import OPERATOR
 from tests.contract import permissions
+from tests.contract.admin_rows import create_client, create_consent, create_job, create_key
 from tests.contract.permissions import AUTHORS, OTHERS, OWN, Outcome, allow
 from tests.contract.worlds import World
-from users.models import ApiKey
-from users.oauth.clients import describe_state, register_client
+from users.oauth.clients import describe_state
 
 PAGE = "3f0c1a52-6a0e-4c9b-9d38-0b6f3d1c7a10"  # the number of an open page
-
-
-def create_job(world: World) -> int:
-    """Create an import that can be started or cancelled."""
-    values = {"file_name": "site.zip", "source": "site", "status": "draft", "total": 1, "ignored": 0}
-    return int(ImportJob.objects.create(owner=world.target.user, state=ImportState.CHECKED, **values).pk)
-
-
-def create_key(world: World) -> int:
-    values = {
-        "name": "Key",
-        "prefix": "capi_00000000",
-        "digest": b"digest",
-        "scopes": [],
-        "expires_at": timezone.now() + timedelta(days=1),
-    }
-    return int(ApiKey.objects.create(user=world.target.user, **values).pk)
-
-
-def create_client(_: World) -> int:
-    register_client(name="App", redirect_uris=["https://app.example.invalid/callback"])
-    return int(Application.objects.latest("pk").pk)
-
-
-def create_consent(world: World) -> int:
-    values: dict[str, Any] = {"user": world.target.user, "application_id": create_client(world)}
-    token = AccessToken.objects.create(token="a", expires=timezone.now(), **values)
-    return int(RefreshToken.objects.create(token="r", access_token=token, **values).pk)
 
 
 def read_draft(world: World) -> str:
@@ -118,6 +88,12 @@ def get_version(world: World, browser: Client, name: str) -> Any:
 def restore_version(world: World, browser: Client, name: str) -> Any:
     change_post_before(world)
     return post_object({"present": "2"}, 1)(world, browser, name)
+
+
+def revoke_link(world: World, browser: Client, name: str) -> Any:
+    link = world.target.link
+    response = browser.post(reverse(f"admin:{name}", args=[link.post_id, link.pk]), follow=True)
+    return response if response.status_code >= 400 or not PreviewLink.objects.filter(pk=link.pk).exists() else "404"
 
 
 def restore_deleted(world: World, browser: Client, name: str) -> Any:
@@ -218,6 +194,9 @@ PAGES = [
             ("preview", preview_draft),
             ("presence", post_object(PRESENCE)),
             ("autosave", post_object({"title": "New", "opened_version": "1"})),
+            ("open_preview", post_object({"site": "page"})),
+            ("create_preview_link", post_object({"days": "7"})),
+            ("revoke_preview_link", revoke_link),
         )
     ],
     Page("blog_post_take_over", OWN, ALL, post_object({"title": "Mine", "body": "My text"})),

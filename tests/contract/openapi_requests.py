@@ -10,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from blog.models import OldSlug, Post, PostStatus
+from blog.services import create_preview_link
 from contentapi.core.identity import Role, Scope
 from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user, make_working_copy
@@ -47,6 +48,7 @@ class World:
         self.draft = make_post(author=author, status=PostStatus.DRAFT)
         self.archived = make_post(author=author, status=PostStatus.ARCHIVED)
         make_working_copy(self.post, title="Changed")
+        self.link = create_preview_link(actor=self.actors["author"], post_id=str(self.post.pk))
         self.comment = make_comment(self.post)
         self.order = make_order(user=self.post.author.user)
         shipped = {"carrier": "Coastal", "tracking_number": "C1", "shipped_at": timezone.now()}
@@ -59,6 +61,10 @@ MakeRequest = Callable[[World], Request]
 
 def post_request(**values: Any) -> MakeRequest:
     return lambda world: Request({"post_id": world.post.pk}, **values)
+
+
+def preview_request(**values: Any) -> MakeRequest:
+    return lambda world: Request(**{"headers": {"Preview-Token": world.link.token}, **values})
 
 
 def slug_request(slug: str) -> MakeRequest:
@@ -119,6 +125,10 @@ SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
     ],
     "discardWorkingCopy": [(204, post_request())],
     "publishWorkingCopy": [(200, post_request())],
+    "listPreviewLinks": [(200, post_request()), (200, post_request(query="?offset=0"))],
+    "createPreviewLink": [(201, post_request()), (201, post_request(body={"mode": "version", "version": "1"}))],
+    "revokePreviewLink": [(204, lambda world: Request({"link_id": world.link.preview_link.pk}))],
+    "getPreview": [(200, preview_request())],
     "listComments": [(200, post_request()), (200, post_request(query="?offset=0"))],
     "addComment": [(201, post_request(body={"body": "Well said."}))],
     "getComment": [(200, comment_request()), (200, comment_request(who=""))],

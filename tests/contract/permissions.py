@@ -20,7 +20,8 @@ CALLERS = (ANONYMOUS_CALLER, *(role.value for role in Role))
 READ_PUBLIC = "read published posts, authors (not email), comments on them"
 READ_HIDDEN = "read drafts, scheduled, archived"
 WRITE_POSTS = "create, update, publish, schedule, archive, delete posts"
-EDIT_COPIES = "edit and schedule working copies"
+EDIT_COPIES = "edit and schedule working copies, create preview links"
+PREVIEW_SITE = "create preview links of the whole site"
 CHANGE_AUTHORS = "change the author of a post, set co-authors"
 COMMENT = "comment on a visible post"
 DELETE_COMMENT = "delete a comment"
@@ -174,6 +175,30 @@ TABLE: dict[str, list[Row]] = {
         Row("publish a working copy", COAUTHORED, allow(EDITORS, reader=403, author=403), PUBLISH),
         Row("publish the working copy of a draft", COAUTHORED, allow(EDITORS, reader=404, author=403), READ | WRITE),
         Row("discard a working copy", COAUTHORED, allow(EDITORS, reader=403, author=403), WRITE),
+        Row("create a preview link", OWN, allow(AUTHORS, reader=403), SEE_COPIES | WRITE),
+        Row("create a preview link", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), SEE_COPIES | WRITE),
+        Row("create a preview link", COAUTHORED, allow(EDITORS, reader=403, author=403), SEE_COPIES | WRITE),
+        Row(
+            "revoke a preview link",
+            OWN,
+            allow(AUTHORS, reader=404),
+            {Scope.POSTS_READ: "404", Scope.POSTS_WRITE: "404"},
+        ),
+        Row(
+            "revoke a preview link",
+            OTHERS,
+            allow(EDITORS, anonymous=401, reader=404, author=404),
+            {Scope.POSTS_READ: "404", Scope.POSTS_WRITE: "404"},
+        ),
+    ],
+    PREVIEW_SITE: [
+        Row("create a preview link of the site", OWN, allow(EDITORS, reader=403, author=403), SEE_COPIES | WRITE),
+        Row(
+            "create a preview link of the site",
+            OTHERS,
+            allow(EDITORS, anonymous=401, reader=403, author=403),
+            SEE_COPIES | WRITE,
+        ),
     ],
     CHANGE_AUTHORS: [
         Row("change the author of a post", OWN, allow(EDITORS, reader=403, author=403), WRITE),

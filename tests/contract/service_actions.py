@@ -12,7 +12,7 @@ import orders.selectors
 import orders.services
 import users.selectors
 import users.services
-from blog.models import Author, Comment, Post, WorkingCopy
+from blog.models import Author, Comment, Post, PreviewLink, WorkingCopy
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from orders.models import Order
@@ -49,6 +49,11 @@ def save_working_copy(world: World, **changes: Any) -> WorkingCopy:
 
 def publish_working_copy(world: World, status: str) -> Post:
     return blog.services.publish_working_copy(actor=world.actor, post_id=world.post_id(status))
+
+
+def create_preview_link(world: World, **values: Any) -> PreviewLink:
+    post_id = world.post_id("published")
+    return blog.services.create_preview_link(actor=world.actor, post_id=post_id, **values).preview_link
 
 
 def add_comment(world: World, status: str) -> Comment:
@@ -116,6 +121,11 @@ SERVICES: dict[str, Callable[[World], object]] = {
     "schedule a working copy": lambda world: save_working_copy(world, publish_at=LATER),
     "publish a working copy": lambda world: publish_working_copy(world, "published"),
     "publish the working copy of a draft": lambda world: publish_working_copy(world, "draft"),
+    "create a preview link": create_preview_link,
+    "create a preview link of the site": lambda world: create_preview_link(world, mode="site"),
+    "revoke a preview link": lambda world: blog.services.revoke_preview_link(
+        actor=world.actor, link_id=str(world.target.link.pk)
+    ),
     "discard a working copy": lambda world: blog.services.discard_working_copy(
         actor=world.actor, post_id=world.post_id("published")
     ),

@@ -13,6 +13,7 @@ from blog.models import (
     MAX_COAUTHORS,
     MAX_DESCRIPTION,
     MAX_EXCERPT,
+    MAX_NOTE,
     MAX_SLUG,
     MAX_TAG,
     MAX_TAGS,
@@ -21,7 +22,15 @@ from blog.models import (
 )
 from blog.rendering.summaries import MOST_OF_DESCRIPTION, MOST_OF_EXCERPT
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
-from contentapi.conf.timeouts import RESTORABLE_FOR, SEARCH_INTERVAL
+from blog.services import MAX_LINKS
+from contentapi.conf.timeouts import (
+    DEFAULT_PREVIEW_LIFETIME,
+    LONGEST_PREVIEW_LIFETIME,
+    RESTORABLE_FOR,
+    SEARCH_INTERVAL,
+    SHORTEST_PREVIEW_LIFETIME,
+    SITE_PREVIEW_LIFETIME,
+)
 from contentapi.core.pagination import DEFAULT_PAGE
 from contentapi.rest.pages import MAX_OFFSET
 from orders.models import LARGEST_TOTAL, SMALLEST_TOTAL
@@ -51,6 +60,13 @@ PHRASES = {
         f"at most {2 * SEARCH_INTERVAL} seconds",
     ],
     "deleteComment": [f"for {RESTORABLE_FOR.days} days"],
+    "expiresIn": [
+        f"{SHORTEST_PREVIEW_LIFETIME} to {LONGEST_PREVIEW_LIFETIME:,}",
+        f"at most {SITE_PREVIEW_LIFETIME:,}",
+        f"{DEFAULT_PREVIEW_LIFETIME:,}, or {SITE_PREVIEW_LIFETIME:,} with the mode `site`",
+    ],
+    "note": [f"at most {MAX_NOTE} characters"],
+    "createPreviewLink": [f"At most {MAX_LINKS} links"],
     "total": [f"from {SMALLEST_TOTAL} to {LARGEST_TOTAL}"],
     "name": [f"1 to {MAX_NAME} characters"],
     "email": [f"at most {MAX_EMAIL} characters"],
@@ -68,6 +84,8 @@ KEYWORDS: dict[str, dict[str, float]] = {
     "tag": {"maxLength": MAX_TAG},
     "tags": {"maxItems": MAX_TAGS, "maxLength": MAX_TAG},
     "search": {"maxLength": MAX_SEARCH},
+    "expiresIn": {"maximum": LONGEST_PREVIEW_LIFETIME},
+    "note": {"maxLength": MAX_NOTE},
     "name": {"maxLength": MAX_NAME},
     "email": {"maxLength": MAX_EMAIL},
     "total": {"maximum": float(LARGEST_TOTAL)},

@@ -28,7 +28,7 @@ from tests.openapi import OPERATIONS, Operation
 
 pytestmark = pytest.mark.django_db
 
-NOBODY = dict.fromkeys(("post_id", "comment_id", "author_id", "order_id", "user_id", "slug"), 10**9)
+NOBODY = dict.fromkeys(("post_id", "comment_id", "author_id", "order_id", "user_id", "link_id", "slug"), 10**9)
 REFUSALS: dict[str, list[tuple[int, MakeRequest]]] = {
     "createPost": [
         (403, plain_request(body=NEW_POST, who="reader")),
@@ -52,6 +52,13 @@ REFUSALS: dict[str, list[tuple[int, MakeRequest]]] = {
         (403, post_request(who="reader")),
         (404, lambda world: Request({"post_id": world.draft.pk})),
     ],
+    "listPreviewLinks": [(404, post_request(who="reader")), (404, post_request(who=""))],
+    "createPreviewLink": [
+        (403, post_request(who="reader")),
+        (422, post_request(body={"mode": "version"})),
+    ],
+    "revokePreviewLink": [(404, lambda world: Request({"link_id": world.link.preview_link.pk}, who="reader"))],
+    "getPreview": [(404, plain_request(who=""))],
     "addComment": [(422, post_request(body={"body": " "}))],
     "deleteComment": [(403, comment_request(who="reader"))],
     "listOrders": [(401, plain_request(who="")), (403, plain_request(who="without scopes"))],

@@ -74,6 +74,7 @@ def compare(kind: Any, selection: SelectionSetNode, schema: dict[str, Any], opti
 
 def compare_type(kind: Any, node: FieldNode, schema: dict[str, Any]) -> None:
     found = resolve(schema)
+    found = resolve(found["anyOf"][0]) if "anyOf" in found else found  # an object or null
     if is_list_type(kind):
         assert found["type"] == "array"
         compare_type(get_nullable_type(kind.of_type), node, found["items"])

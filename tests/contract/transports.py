@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Model
 from django.test import Client
 
+from tests.contract.input_documents import copy_document, input_document, link_document
 from tests.contract.service_actions import Result
 from tests.contract.worlds import CHANGED, LATER, World
 
@@ -58,18 +59,6 @@ def object_document(field: str, row: Model) -> tuple[str, dict[str, Any], None]:
     return f"query ($id: ID!) {{ {field}(id: $id) {{ id }} }}", {"id": str(row.pk)}, None
 
 
-def input_document(mutation: str, selection: str, **values: Any) -> tuple[str, dict[str, Any], None]:
-    """Return a mutation whose only argument is an input with the name of the mutation."""
-    kind = f"{mutation[0].upper()}{mutation[1:]}Input"
-    return f"mutation ($input: {kind}!) {{ {mutation}(input: $input) {{ {selection} }} }}", {"input": values}, None
-
-
-def copy_document(
-    world: World, action: str, selection: str, status: str = "published", **values: Any
-) -> tuple[str, dict[str, Any], None]:
-    return input_document(f"{action}WorkingCopy", selection, postId=world.post_id(status), **values)
-
-
 def author_document(
     world: World, selection: str, expected_value: str | None = None
 ) -> tuple[str, dict[str, Any], str | None]:
@@ -110,6 +99,11 @@ GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = 
     "publish a working copy": lambda world: copy_document(world, "publish", "post { id }"),
     "publish the working copy of a draft": lambda world: copy_document(world, "publish", "post { id }", status="draft"),
     "discard a working copy": lambda world: copy_document(world, "discard", "post { id }"),
+    "create a preview link": link_document,
+    "create a preview link of the site": lambda world: link_document(world, mode="site"),
+    "revoke a preview link": lambda world: input_document(
+        "revokePreviewLink", "revokedPreviewLinkId", id=str(world.target.link.pk)
+    ),
     "publish a draft": lambda world: id_document("publishPost", world.post_id("draft")),
     "publish a published post": lambda world: id_document("publishPost", world.post_id("published")),
     "schedule a draft": schedule_document,
@@ -194,7 +188,7 @@ def build_creation(world: World, **values: Any) -> RestRequest:
     return build_request("POST", "/posts", {"title": "New", "body": "", **author_id, **values})
 
 
-COPY = "/working-copy"
+COPY, LINKS = "/working-copy", "/preview-links"
 SCHEDULED = {"status": "scheduled", "publishAt": LATER.isoformat()}
 REST: dict[str, Callable[[World], RestRequest]] = {
     "read a published post": lambda world: build_post_request(world, "GET", "published"),
@@ -232,6 +226,11 @@ REST: dict[str, Callable[[World], RestRequest]] = {
         world, "POST", "draft", below=f"{COPY}/publish"
     ),
     "discard a working copy": lambda world: build_post_request(world, "DELETE", "published", below=COPY),
+    "create a preview link": lambda world: build_post_request(world, "POST", "published", {}, LINKS),
+    "create a preview link of the site": lambda world: build_post_request(
+        world, "POST", "published", {"mode": "site"}, LINKS
+    ),
+    "revoke a preview link": lambda world: build_request("DELETE", f"/preview-links/{world.target.link.pk}"),
     "publish a draft": lambda world: build_post_request(world, "PATCH", "draft", {"status": "published"}),
     "publish a published post": lambda world: build_post_request(world, "PATCH", "published", {"status": "published"}),
     "schedule a draft": lambda world: build_post_request(world, "PATCH", "draft", SCHEDULED),

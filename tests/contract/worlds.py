@@ -8,13 +8,21 @@ from datetime import UTC, datetime
 
 from django.db import connection, transaction
 
-from blog.models import Author, Comment, Post, PostStatus, WorkingCopy
+from blog.models import Author, Comment, Post, PostStatus, PreviewLink, WorkingCopy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
 from contentapi.rate_limits.account import COUNTERS
 from orders.models import Order
 from tests.conftest import make_api_key
 from tests.contract.permissions import ANONYMOUS_CALLER, COAUTHORED, ON_OWN_POSTS, OTHERS, OWN
-from tests.factories import make_author, make_comment, make_order, make_post, make_user, make_working_copy
+from tests.factories import (
+    make_author,
+    make_comment,
+    make_order,
+    make_post,
+    make_preview_link,
+    make_user,
+    make_working_copy,
+)
 from users.models import User
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
@@ -29,6 +37,7 @@ class OwnedRows:
     author: Author
     posts: dict[str, Post]
     order: Order
+    link: PreviewLink  # of the published post
 
 
 @dataclass(frozen=True)
@@ -93,10 +102,11 @@ def make_owned_rows(role: Role, **values: object) -> OwnedRows:
     }
     for status in ("published", "draft"):
         make_working_copy(posts[status], title=CHANGED)
-    return OwnedRows(user, author, posts, make_order(user=user))
+    link = make_preview_link(posts["published"], maker=user)
+    return OwnedRows(user, author, posts, make_order(user=user), link)
 
 
-TABLES = [model._meta.db_table for model in (User, Author, Post, WorkingCopy, Comment, Order)]
+TABLES = [model._meta.db_table for model in (User, Author, Post, WorkingCopy, PreviewLink, Comment, Order)]
 READ_ALL = " UNION ALL ".join(f"SELECT '{table} ' || t FROM {table} t" for table in TABLES)  # noqa: S608
 
 

@@ -35,8 +35,9 @@ class HttpClient:
         self.cookies = CookieJar()
         self.opener: OpenerDirector = build_opener(NoRedirectHandler(), HTTPCookieProcessor(self.cookies))
 
-    def get(self, address: str) -> HttpResponse:
-        return self.send(Request(urljoin(self.base, address)))  # noqa: S310 - our own server
+    def get(self, address: str, **headers: str) -> HttpResponse:
+        sent = {name.replace("_", "-"): text for name, text in headers.items()}
+        return self.send(Request(urljoin(self.base, address), headers=sent))  # noqa: S310 - our own server
 
     def post(self, address: str, form: Mapping[str, str], **headers: str) -> HttpResponse:
         url = urljoin(self.base, address)

@@ -20,7 +20,7 @@ from blog.desk import queries
 from blog.desk.comments import build_newest_comments
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, TagFilter
 from blog.desk.local_times import LocalTimeField
-from blog.desk.posts import address, autosave, coauthors, conflict, copies, history, presence, save, states, writing
+from blog.desk.posts import address, coauthors, conflict, copies, history, links, pages, presence, save, states, writing
 from blog.desk.posts.form import PostForm
 from blog.desk.posts.list import LightPostList, lists_scheduled, search_posts
 from blog.desk.posts.source import SourceInline
@@ -41,11 +41,11 @@ from users.pages import restrict_admin_page
 class PostAdmin(ServiceAdmin):
     desk_actions = list(states.STATE_ACTIONS.values())
     has_action_buttons = False  # the buttons of the form also save it
-    pages = [*autosave.PAGES, *conflict.PAGES, *history.PAGES, *presence.PAGES, *writing.PAGES]
+    pages = pages.PAGES
     form = PostForm
     change_form_before_template = "blog/post_top.html"
     change_form_after_template = "blog/post_state.html"
-    change_form_outer_after_template = "blog/newest_comments.html"  # outside of the form: its buttons do not save it
+    change_form_outer_after_template = "blog/beside_post.html"  # outside of the form: its buttons do not save it
     deletion_note = (
         f"For {RESTORABLE_FOR.days} days you can restore it with its comments: “Deleted posts” above the list of "
         "posts. Then it is gone for good."
@@ -208,6 +208,7 @@ class PostAdmin(ServiceAdmin):
             context |= build_newest_comments(actor, row)
         if row is not None and may_change:
             context["presence"] = presence.build_presence(actor, row)
+            context |= links.build_preview_links(actor, row)
             context |= copies.build_copy_state(actor, row, copies.find_copy(actor, row))
         return context
 

@@ -44,7 +44,7 @@ from contentapi.core.policy.comments import (
     moderated_comments,
     visible_author_emails,
 )
-from contentapi.core.policy.enforcement import require_credential, require_permission
+from contentapi.core.policy.enforcement import require_credential, require_no_preview, require_permission
 from contentapi.core.policy.posts import (
     VisiblePosts,
     build_visibility_within_status,
@@ -53,6 +53,7 @@ from contentapi.core.policy.posts import (
     may_list_deleted_posts,
     may_manage_posts_and_authors,
     may_manage_publication,
+    may_preview_site,
     may_publish_working_copy_of,
     may_purge_history,
     may_see_history_of,
@@ -61,10 +62,13 @@ from contentapi.core.policy.posts import (
     may_transition_posts_of,
     may_write_posts,
     may_write_posts_of,
+    previewable_posts,
+    readable_posts,
     split_visible_posts,
     visible_deleted_posts,
     visible_imports,
     visible_posts,
+    visible_preview_links,
     visible_working_copies,
 )
 from contentapi.core.policy.reach import ADMINS, EVERYTHING, NEVER, NOTHING, PUBLIC_POSTS

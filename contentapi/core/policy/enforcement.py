@@ -10,6 +10,12 @@ def require_credential(actor: Actor, action: str) -> None:
         raise Unauthenticated(f"A credential is needed to {action}.")
 
 
+def require_no_preview(actor: Actor) -> None:
+    """Raise `Forbidden` if the caller has sent a preview token, whatever credential is beside it."""
+    if actor.preview is not None:
+        raise Forbidden("A preview token only reads: send writes without Preview-Token.")
+
+
 def require_permission(actor: Actor, allowed: bool, action: str) -> None:  # noqa: FBT001 - the call reads as a sentence
     """Raise an error unless `allowed`: `Unauthenticated` for an anonymous actor, `Forbidden` for others.
 

@@ -36,6 +36,14 @@ def visible_posts(actor: Actor) -> Q:
     return split_visible_posts(actor).condition
 
 
+def readable_posts(actor: Actor) -> Q:
+    """`visible_posts`, and the post of the actor's preview link: for reads of one post and of what belongs to it."""
+    visible, preview = visible_posts(actor), actor.preview
+    if preview is None or preview.is_site or not visible:  # `Q() | condition` would be the condition alone
+        return visible
+    return visible | Q(pk=preview.post_id)
+
+
 def build_visibility_within_status(actor: Actor, status: str) -> Q:
     """Return `visible_posts` for posts of one status."""
     return split_visible_posts(actor, status).condition
@@ -99,6 +107,21 @@ def visible_working_copies(actor: Actor) -> Q:
     if reach == NOBODY:
         return NEVER
     return reach.build_condition(lambda user_id: Q(post__author=select_author_id(user_id)))
+
+
+def previewable_posts(actor: Actor) -> Q:
+    """The posts whose preview links the actor may see and create: those whose history the actor may see."""
+    return editable_posts(actor) if actor.has(Scope.POSTS_READ) else NOTHING
+
+
+def visible_preview_links(actor: Actor) -> Q:
+    """The links of the posts whose history the actor may see. A token cannot be read."""
+    return visible_working_copies(actor)
+
+
+def may_preview_site(actor: Actor) -> bool:
+    """Whether the actor may create links that show all hidden posts and all working copies."""
+    return get_reach(actor, Scope.POSTS_READ).of_everybody and may_manage_posts_and_authors(actor)
 
 
 def may_publish_working_copy_of(actor: Actor, owner_id: int | None, status: str) -> bool:

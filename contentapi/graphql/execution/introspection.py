@@ -19,15 +19,22 @@ from contentapi.graphql.costs import require_cost_within_limit
 from contentapi.graphql.execution.executor import RootField
 from contentapi.graphql.limits import build_limit_error
 
-MAX_INTROSPECTED_FIELDS = 10_000  # of all objects in the result: at worst 0.2 s of CPU. The standard document has 4,000
+MAX_INTROSPECTED_FIELDS = 12_000  # of all objects in the result: at worst 0.2 s of CPU. The standard document has 5,200
+STANDARD_OBJECTS = 1_200  # at most, in the result of the standard document and of those of tools
+STANDARD_COST = 1_000  # at most, of a result with so many objects: the documents of tools must not become dearer
 
 
 class Introspection(NamedTuple):
     """The values of the introspection fields of an operation by their keys, or the error instead of them."""
 
-    objects: int = 0  # in the values; each costs 1
+    objects: int = 0  # in the values
     values: Mapping[str, bytes] = {}
     error: GraphQLError | None = None
+
+    @property
+    def cost(self) -> int:
+        """The cost: 1 for each object, and at most 1,000 for no more objects than the standard document has."""
+        return min(self.objects, STANDARD_COST) if self.objects <= STANDARD_OBJECTS else self.objects
 
     @property
     def size(self) -> int:

@@ -24,6 +24,7 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope | frozenset[Scope], str]]
     "publish changes of nobody": ("may_publish_working_copy_of", (NOBODYS, "published"), Scope.POSTS_PUBLISH, "---yyy"),
     "publish changes of own drafts": ("may_publish_working_copy_of", (OWN, "draft"), Scope.POSTS_WRITE, "--yyyy"),
     "publish changes of others' drafts": ("may_publish_working_copy_of", (OTHER, "draft"), Scope.POSTS_WRITE, "---yyy"),
+    "preview the site": ("may_preview_site", (), READ_AND_WRITE, "---yyy"),
     "list deleted posts": ("may_list_deleted_posts", (), READ_AND_WRITE, "--yyyy"),
     "purge the history": ("may_purge_history", (), Scope.POSTS_WRITE, "---yyy"),
     "manage posts and authors": ("may_manage_posts_and_authors", (), Scope.POSTS_WRITE, "---yyy"),

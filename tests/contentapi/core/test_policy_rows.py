@@ -9,12 +9,20 @@ from django.db.models import Model, Q
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.models import Author, Comment, ImportJob, Post, PostStatus, PostVersion, WorkingCopy
+from blog.models import Author, Comment, ImportJob, Post, PostStatus, PostVersion, PreviewLink, WorkingCopy
 from contentapi.core import policy
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from orders.models import Order
 from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, actor
-from tests.factories import make_author, make_comment, make_order, make_post, make_user, make_working_copy
+from tests.factories import (
+    make_author,
+    make_comment,
+    make_order,
+    make_post,
+    make_preview_link,
+    make_user,
+    make_working_copy,
+)
 from tests.thoroughness import scale_examples
 from users.models import ApiKey, User
 from users.services import create_api_key
@@ -107,7 +115,7 @@ def may_see_import(who: Actor, job: ImportJob) -> bool:
     return may_import and (who.role == Role.ADMIN or who.user_id == job.owner_id)
 
 
-def may_see_copy(who: Actor, copy: WorkingCopy) -> bool:
+def may_see_copy(who: Actor, copy: WorkingCopy | PreviewLink) -> bool:
     owner_id = copy.post.author.user_id
     by_table = all(
         reaches(who, scope, owner_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
@@ -122,6 +130,7 @@ READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "visible_posts": (Post, may_see_post),
     "visible_deleted_posts": (PostVersion, may_see_deleted_post),
     "visible_working_copies": (WorkingCopy, may_see_copy),
+    "visible_preview_links": (PreviewLink, may_see_copy),
     "visible_imports": (ImportJob, may_see_import),
     "visible_author_emails": (Author, may_see_email),
     "visible_orders": (Order, may_see_order),
@@ -152,6 +161,8 @@ def create_rows() -> list[int]:
             coauthor_ids = [authors[number - 1].pk, authors[number - 2].pk][: 1 + number % 2]
             joint = make_post(author=author, status=status, publish_at=publish_at, coauthor_ids=coauthor_ids)
             make_working_copy(joint)
+            for shown in (post, joint):
+                make_preview_link(shown)
             for state in ("visible", "hidden", "deleted"):
                 make_comment(post, state=state, state_changed_at="2020-01-01T00:00Z")
         if owner:

@@ -58,8 +58,8 @@ def change_sdl(now: str, then: str) -> str:
             "VALUE_REMOVED_FROM_ENUM: Enum value PostStatus.rejected was removed.",
         ),
         (
-            r"postId: ID!",
-            "postId: ID",
+            r"(input AddCommentInput \{[^}]*postId: ID)!",
+            r"\1",
             "FIELD_CHANGED_KIND: Field AddCommentInput.postId changed type from ID to ID!.",
         ),
     ],

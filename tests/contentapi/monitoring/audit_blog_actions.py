@@ -12,12 +12,12 @@ from blog.files.job_worker import work_on_imports
 from blog.history import trash
 from blog.models import CommentState, ImportJob, ImportState, Post, PostStatus, PostVersion
 from blog.services import moderation
-from contentapi.core.identity import OPERATOR, WORKER
+from contentapi.core.identity import OPERATOR, WORKER, Role
 from contentapi.monitoring.audit import Event
 from tests.blog.archives import build_archive
 from tests.blog.markdown_files import build_file
 from tests.contentapi.monitoring.audit_scene import Action, Scene, causes
-from tests.factories import make_author, make_comment, make_post, make_working_copy
+from tests.factories import make_actor, make_author, make_comment, make_post, make_working_copy
 from users.authentication import build_session_actor
 from users.models import User
 
@@ -117,6 +117,19 @@ def discard_a_working_copy(scene: Scene) -> Action:
 def refuse_a_due_working_copy_of_an_archived_post(_: Scene) -> Action:
     make_working_copy(make_post(status="archived"), publish_at=timezone.now() - timedelta(minutes=1))
     return lambda: list(services.publish_due_copies(actor=WORKER))
+
+
+@causes(Event.PREVIEW_LINK_CREATED, "GraphQL")
+def create_a_preview_link(scene: Scene) -> Action:
+    post = make_post()
+    return lambda: scene.gql(f'createPreviewLink(input: {{postId: "{post.pk}"}}) {{ url }}')
+
+
+@causes(Event.PREVIEW_LINK_REVOKED, "REST")
+def revoke_a_preview_link(scene: Scene) -> Action:
+    made = services.create_preview_link(actor=make_actor(Role.EDITOR), post_id=str(make_post().pk))
+    scene.secrets.append(made.token)
+    return lambda: scene.request("DELETE", f"/preview-links/{made.preview_link.pk}")
 
 
 @causes(Event.COMMENT_DELETED, "GraphQL")

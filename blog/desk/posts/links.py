@@ -1,0 +1,105 @@
+"""Preview links below the form of a post: open the site with one, copy one for a reviewer, revoke them."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from blog import previews, services
+from blog.models import MAX_NOTE, Post
+from contentapi.conf.timeouts import OWN_PREVIEW_LIFETIME
+from contentapi.core.errors import ApiError
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
+from users.desk.bases import Page, PolicyAdmin, get_actor
+
+DAYS = (1, 3, 7, 30)  # that a link for a reviewer may be valid
+OWN_NOTE = "Preview on the site"
+OPENED = "opened_previews"  # the key in a session: the token of the last link of this person for each post
+MOST_OPENED = 10
+
+
+def build_preview_links(actor: Actor, post: Post) -> dict[str, Any]:
+    """Return the valid links of a post, and what the buttons for new ones need."""
+    sites = [site.name for site in services.list_preview_sites()] or [services.PAGE]
+    links = previews.select_preview_links(actor, str(post.pk)).queryset().select_related("maker")
+    return {"preview_links": list(links), "preview_sites": sites, "preview_days": DAYS, "max_note": MAX_NOTE}
+
+
+@never_cache
+@require_POST
+def open_preview(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Lead to a web site that shows the post. A valid link of the same person is used again.
+
+    The page leads there, not a redirect: the policy of the desk lets no form be sent to another site.
+    """
+    opened = request.session.get(OPENED, {})
+    try:
+        created = find_opened_link(request, object_id) or create_own_link(request, object_id)
+    except ApiError as error:
+        return report_error(request, model_admin, object_id, error)
+    request.session[OPENED] = {**dict(list(opened.items())[-MOST_OPENED:]), object_id: created.token}
+    addresses = {address.name: address.url for address in created.addresses}
+    url = addresses.get(request.POST.get("site", ""), created.url)
+    response: HttpResponse = model_admin.render(
+        request, "admin/blog/post/preview_open.html", {"title": "Preview on the site", "url": url}
+    )
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def find_opened_link(request: HttpRequest, post_id: str) -> services.CreatedLink | None:
+    """Return the link that the session has for a post, if it is still valid for most of its time."""
+    token = request.session.get(OPENED, {}).get(post_id)
+    return token and services.find_valid_link(actor=get_actor(request), post_id=post_id, token=token)
+
+
+def create_own_link(request: HttpRequest, post_id: str) -> services.CreatedLink:
+    return services.create_preview_link(
+        actor=get_actor(request), post_id=post_id, expires_in=OWN_PREVIEW_LIFETIME, note=OWN_NOTE
+    )
+
+
+@never_cache
+@require_POST
+def create_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Create a link for a reviewer, and show its addresses once."""
+    days = parse_id(request.POST.get("days", ""))
+    note = request.POST.get("note", "")
+    try:
+        created = services.create_preview_link(
+            actor=get_actor(request), post_id=object_id, expires_in=days * 24 * 3600, note=note
+        )
+    except ApiError as error:
+        return report_error(request, model_admin, object_id, error)
+    context = {"title": "Link for a reviewer", "created": created, "object_id": object_id}
+    return model_admin.render(request, "admin/blog/post/preview_link.html", context)
+
+
+@require_POST
+def revoke_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, link_id: str) -> HttpResponse:
+    try:
+        services.revoke_preview_link(actor=get_actor(request), link_id=link_id)
+    except ApiError as error:
+        return report_error(request, model_admin, object_id, error)
+    model_admin.message_user(request, "The preview link is revoked. It shows nothing any more.", messages.SUCCESS)
+    return lead_to_form(object_id)
+
+
+def report_error(request: HttpRequest, model_admin: PolicyAdmin, post_id: str, error: ApiError) -> HttpResponse:
+    model_admin.message_user(request, error.message, messages.ERROR)
+    return lead_to_form(post_id)
+
+
+def lead_to_form(post_id: str) -> HttpResponse:
+    return HttpResponseRedirect(f"{reverse('admin:blog_post_change', args=[post_id])}#preview-links")
+
+
+PAGES = [
+    Page("<str:object_id>/preview-links/open/", "open_preview", open_preview),
+    Page("<str:object_id>/preview-links/create/", "create_preview_link", create_link),
+    Page("<str:object_id>/preview-links/<str:link_id>/revoke/", "revoke_preview_link", revoke_link),
+]

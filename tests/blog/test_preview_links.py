@@ -1,0 +1,235 @@
+"""Preview links: create, list, revoke and purge them. The rules of the services."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from blog import services
+from blog.models import PreviewLink
+from contentapi.core.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, Unauthenticated
+from contentapi.core.identity import ANONYMOUS, OPERATOR, WORKER, Role, Scope
+from tests.audit_lines import Lines
+from tests.blog.own_posts import make_own_post
+from tests.blog.post_copies import edit, save
+from tests.blog.preview_requests import make_link
+from tests.conftest import GraphQL, make_api_key
+from tests.factories import make_actor, make_post
+
+pytestmark = pytest.mark.django_db
+
+CREATE = """mutation ($input: CreatePreviewLinkInput!) {
+  createPreviewLink(input: $input) {
+    token url addresses { name url } previewLink { id mode version note createdBy expiresAt }
+  }
+}"""
+REVOKE = "mutation ($id: ID!) { revokePreviewLink(input: {id: $id}) { revokedPreviewLinkId } }"
+LIST = "query ($id: ID!) { post(id: $id) { previewLinks { id note mode } } }"
+
+
+def test_new_link_has_a_random_token_of_which_only_the_digest_is_stored() -> None:
+    made, other = make_link(make_post()), make_link(make_post())
+
+    row = PreviewLink.objects.get(pk=made.preview_link.pk)
+    assert made.token.startswith("cap_")
+    assert len(made.token) == 4 + 64
+    assert made.token != other.token
+    assert made.token[4:] not in str(vars(row))
+    assert len(row.digest) == 32
+
+
+@pytest.mark.parametrize(
+    ("values", "seconds"),
+    [({}, 24 * 3600), ({"mode": "site"}, 3600), ({"expires_in": 300}, 300), ({"expires_in": 30 * 86400}, 30 * 86400)],
+)
+def test_link_is_valid_for_its_lifetime(values: dict[str, Any], seconds: int) -> None:
+    link = make_link(make_post(), **values).preview_link
+
+    assert link.expires_at - link.created_at == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"expires_in": 299},
+        {"expires_in": 30 * 86400 + 1},
+        {"mode": "site", "expires_in": 3601},
+        {"mode": "version"},
+        {"mode": "version", "version": "2"},
+        {"mode": "version", "version": "x"},
+        {"version": "1"},
+        {"note": "x" * 201},
+    ],
+)
+def test_invalid_values_are_refused(values: dict[str, Any]) -> None:
+    with pytest.raises(Invalid):
+        make_link(make_post(), **values)
+
+    assert not PreviewLink.objects.exists()
+
+
+def test_link_can_show_the_present_version_and_earlier_ones() -> None:
+    post = make_post()
+    edit(post, title="Ebb")
+
+    assert [make_link(post, mode="version", version=each).preview_link.version for each in ("1", '"2-c0ffee"')] == [
+        1,
+        2,
+    ]
+
+
+def test_post_has_at_most_20_valid_links() -> None:
+    actor, post = make_own_post()
+    for _ in range(20):
+        made = make_link(post, actor)
+    with pytest.raises(Conflict, match="20 valid preview links"):
+        make_link(post, actor)
+
+    PreviewLink.objects.filter(pk=made.preview_link.pk).update(expires_at=timezone.now())
+    make_link(post, actor)
+    services.revoke_preview_link(actor=actor, link_id=str(PreviewLink.objects.order_by("pk")[0].pk))
+    make_link(post, actor)
+    make_link(make_post(), make_actor(Role.EDITOR))
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: ANONYMOUS, Unauthenticated),
+        (lambda: make_actor(Role.READER), Forbidden),
+        (lambda: make_actor(Role.AUTHOR), Forbidden),
+        (lambda: make_actor(Role.EDITOR, scopes={Scope.POSTS_READ}), Forbidden),
+        (lambda: make_actor(Role.EDITOR, scopes={Scope.POSTS_WRITE}), Forbidden),
+        (lambda: OPERATOR, Forbidden),  # a link ends with its maker
+    ],
+)
+def test_only_those_who_may_edit_the_post_create_links(make: Any, error: type[ApiError]) -> None:
+    with pytest.raises(error):
+        make_link(make_post(), make())
+
+
+def test_only_editors_create_links_of_the_site() -> None:
+    actor, post = make_own_post()
+
+    with pytest.raises(Forbidden):
+        make_link(post, actor, mode="site")
+
+
+def test_coauthor_does_not_create_links() -> None:
+    actor, own = make_own_post()
+    joint = make_post(status="draft", coauthor_ids=[own.author.pk])
+
+    with pytest.raises(Forbidden):
+        make_link(joint, actor)
+
+
+def test_revoked_link_is_gone_and_others_stay() -> None:
+    actor, post = make_own_post()
+    made, other = make_link(post, actor), make_link(post, actor)
+
+    assert services.revoke_preview_link(actor=actor, link_id=str(made.preview_link.pk)) == str(made.preview_link.pk)
+    assert list(PreviewLink.objects.all()) == [other.preview_link]
+    with pytest.raises(NotFound):
+        services.revoke_preview_link(actor=actor, link_id=str(made.preview_link.pk))
+
+
+def test_link_of_somebody_elses_post_cannot_be_revoked() -> None:
+    made = make_link(make_post())
+
+    for actor in (make_actor(Role.AUTHOR), make_actor(Role.READER)):
+        with pytest.raises(NotFound):
+            services.revoke_preview_link(actor=actor, link_id=str(made.preview_link.pk))
+    with pytest.raises(Unauthenticated):
+        services.revoke_preview_link(actor=ANONYMOUS, link_id=str(made.preview_link.pk))
+
+
+def test_worker_deletes_links_that_expired_30_days_ago() -> None:
+    old, recent, valid = (make_link(make_post()).preview_link for _ in range(3))
+    PreviewLink.objects.filter(pk=old.pk).update(expires_at=timezone.now() - timedelta(days=30))
+    PreviewLink.objects.filter(pk=recent.pk).update(expires_at=timezone.now() - timedelta(days=29))
+
+    assert services.purge_preview_links(actor=WORKER) == 1
+    assert set(PreviewLink.objects.all()) == {recent, valid}
+
+
+def test_deletion_of_a_post_deletes_its_links() -> None:
+    post = make_post()
+    make_link(post)
+
+    services.delete_post(actor=OPERATOR, post_id=str(post.pk))
+
+    assert not PreviewLink.objects.exists()
+
+
+def test_audit_log_names_links_and_no_token(lines: Lines, django_capture_on_commit_callbacks: Any) -> None:
+    actor, post = make_own_post()
+    with django_capture_on_commit_callbacks(execute=True):
+        made = make_link(post, actor, note="secret")
+        services.revoke_preview_link(actor=actor, link_id=str(made.preview_link.pk))
+
+    assert [line["event"] for line in lines.fields] == ["preview_link.created", "preview_link.revoked"]
+    assert made.token not in str(lines.fields)
+    assert "secret" not in str(lines.fields)
+
+
+def test_addresses_are_those_of_the_sites_with_the_slug_that_the_link_shows(settings: Settings) -> None:
+    post = make_post(slug="ebb")
+    save(post, slug="flood")
+    templates = "web=https://www.example.com/p?token={token}&path=/blog/{slug} https://app.example.com/{id}/{token}"
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_preview_url=templates)
+
+    made = make_link(post)
+
+    assert made.url == f"https://www.example.com/p?token={made.token}&path=/blog/flood"
+    assert [address.name for address in made.addresses] == ["web", "site", "page"]
+    assert made.addresses[1].url == f"https://app.example.com/{post.pk}/{made.token}"
+    assert make_link(post, mode="version", version="1").url.endswith("/blog/ebb")
+
+
+# --- The transports ------------------------------------------------------------------------------------
+
+
+def test_graphql_creates_lists_and_revokes_links(gql: GraphQL) -> None:
+    actor, post = make_own_post()
+
+    made = gql(CREATE, actor=actor, input={"postId": str(post.pk), "note": "Harbour"}).data["createPreviewLink"]
+    link = made["previewLink"]
+    listed = gql(LIST, actor=actor, id=str(post.pk)).data["post"]["previewLinks"]
+    revoked = gql(REVOKE, actor=actor, id=link["id"]).data["revokePreviewLink"]
+
+    assert made["token"].startswith("cap_")
+    assert made["url"] == made["addresses"][-1]["url"]
+    assert listed == [{"id": link["id"], "note": "Harbour", "mode": "latest"}]
+    assert revoked == {"revokedPreviewLinkId": link["id"]}
+    assert gql(LIST, actor=actor, id=str(post.pk)).data["post"]["previewLinks"] == []
+
+
+def test_rest_creates_lists_and_revokes_links() -> None:
+    actor, post = make_own_post()
+    client, path = Client(headers={"X-API-Key": make_api_key(actor)}), f"/posts/{post.pk}/preview-links"
+
+    made = client.post(path, {"expiresIn": 600, "note": "Harbour"}, content_type="application/json")
+    empty = client.post(path, content_type="application/json")
+    listed = client.get(path, {"limit": 1})
+    following = client.get(path, {"limit": 1, "cursor": listed.json()["next_cursor"]})
+
+    assert (made.status_code, empty.status_code) == (201, 201)
+    assert made.json()["token"].startswith("cap_")
+    assert [link["id"] for link in listed.json()["data"]] == [empty.json()["id"]]
+    assert [link["note"] for link in following.json()["data"]] == ["Harbour"]
+    assert client.delete(f"/preview-links/{made.json()['id']}").status_code == 204
+    assert client.delete(f"/preview-links/{made.json()['id']}").status_code == 404
+
+
+def test_links_are_hidden_from_those_who_may_not_edit_the_post(gql: GraphQL) -> None:
+    post = make_post()
+    make_link(post)
+
+    for actor in (None, make_actor(Role.READER), make_actor(Role.AUTHOR)):
+        assert gql(LIST, actor=actor, id=str(post.pk)).data["post"]["previewLinks"] == []
+        headers = {} if actor is None else {"X-API-Key": make_api_key(actor)}
+        assert Client().get(f"/posts/{post.pk}/preview-links", headers=headers).status_code == 404

@@ -1,0 +1,176 @@
+"""Reads with a preview token: what they show."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from tests.blog.post_copies import edit, publish, save
+from tests.blog.preview_requests import get, get_json, make_link, query, read_title
+from tests.factories import make_author, make_comment, make_post
+from tests.graphql_requests import post_to_graphql
+
+pytestmark = pytest.mark.django_db
+
+POST = """query ($id: ID!, $slug: String!) {
+  post(id: $id) { ...Text }
+  postBySlug(slug: $slug) { ...Text }
+  node(id: $id) { ... on Post { ...Text } }
+  preview { post { ...Text } mode version expiresAt }
+}
+fragment Text on Post { title slug body bodyHtml excerpt description tags canonicalUrl }"""
+
+
+def test_token_shows_the_working_copy_wherever_one_post_is_read() -> None:
+    post = make_post(title="Ebb", slug="ebb", tags=["sea"])
+    save(post, title="Flood", slug="flood", body="**High** water.", tags=["tide", "moon"], canonical_url="https://a.b/")
+    token = make_link(post).token
+    shown = {
+        "title": "Flood",
+        "slug": "flood",
+        "body": "**High** water.",
+        "bodyHtml": "<p><strong>High</strong> water.</p>\n",
+        "excerpt": "High water.",
+        "description": "High water.",
+        "tags": ["tide", "moon"],
+        "canonicalUrl": "https://a.b/",
+    }
+
+    found = query(token, POST, id=str(post.pk), slug="flood").data
+
+    assert [found["post"], found["postBySlug"], found["node"], found["preview"]["post"]] == [shown] * 4
+    assert (found["preview"]["mode"], found["preview"]["version"]) == ("latest", None)
+    assert query(token, POST, id=str(post.pk), slug="ebb").data["postBySlug"] == shown
+    for path in (f"/posts/{post.pk}", "/posts/by-slug/flood"):
+        assert get_json(token, path).items() >= shown.items()
+    assert get_json(token, "/preview")["post"].items() >= shown.items()
+    assert get(token, "/posts/by-slug/ebb").headers["Location"] == "/posts/by-slug/flood"
+
+
+def test_token_shows_a_draft_with_its_comments_and_renders_it() -> None:
+    post = make_post(status="draft", title="Ebb", slug="ebb", body="Low *water*.")
+    comment = make_comment(post)
+    token = make_link(post).token
+    document = """query ($id: ID!, $comment: ID!) {
+      post(id: $id) { bodyHtml commentCount comments { id } commentsConnection { totalCount } }
+      comment(id: $comment) { id }
+      node(id: $comment) { id }
+    }"""
+
+    found = query(token, document, id=str(post.pk), comment=str(comment.pk)).data
+
+    number = str(comment.pk)
+    assert found["post"] == {
+        "bodyHtml": "<p>Low <em>water</em>.</p>\n",
+        "commentCount": 1,
+        "comments": [{"id": number}],
+        "commentsConnection": {"totalCount": 1},
+    }
+    assert found["comment"] == found["node"] == {"id": number}
+    assert [each["id"] for each in get_json(token, f"/posts/{post.pk}/comments")["data"]] == [number]
+    assert get_json(token, f"/posts/{post.pk}/comments/{number}")["id"] == number
+
+
+@pytest.mark.parametrize("status", ["draft", "scheduled", "archived"])
+def test_token_shows_a_post_that_is_not_public(status: str) -> None:
+    later = timezone.now() + timedelta(days=1) if status == "scheduled" else None
+    post = make_post(status=status, publish_at=later, title="Ebb")
+
+    assert read_title(make_link(post).token, post) == "Ebb"
+
+
+def test_token_of_a_version_shows_that_version_also_after_later_changes() -> None:
+    post = make_post(title="One", body="First.", tags=["a"])
+    edit(post, title="Two", body="Second.")
+    tokens = [make_link(post, mode="version", version=number).token for number in ("1", "2")]
+    edit(post, title="Three", body="Third.")
+    save(post, title="Four")
+
+    document = "query ($id: ID!) { post(id: $id) { title bodyHtml version } }"
+    found = [query(token, document, id=str(post.pk)).data["post"] for token in tokens]
+
+    assert [each["title"] for each in found] == ["One", "Two"]
+    assert [each["bodyHtml"] for each in found] == ["<p>First.</p>\n", "<p>Second.</p>\n"]
+    assert [each["version"] for each in found] == ["3", "3"]  # of the post, for later writes
+
+
+def test_token_shows_the_present_text_at_each_read() -> None:
+    post = make_post(title="Ebb")
+    token = make_link(post).token
+    titles = [read_title(token, post)]
+    save(post, title="Flood")
+    titles.append(read_title(token, post))
+    publish(post)
+    edit(post, title="Low water")
+    titles.append(read_title(token, post))
+
+    assert titles == ["Ebb", "Flood", "Low water"]
+
+
+LISTS = """{
+  posts { title }
+  postsConnection { totalCount nodes: edges { node { title } } }
+  search: postsConnection(filter: {search: "flood"}) { totalCount }
+  tagged: postsConnection(filter: {tag: "moon"}) { totalCount }
+  authors { edges { node { posts { title } postsConnection { totalCount } } } }
+}"""
+
+
+def test_lists_counts_and_searches_stay_public() -> None:
+    author = make_author()
+    post = make_post(author=author, title="Ebb")
+    draft = make_post(author=author, status="draft", title="Hidden")
+    save(post, title="Flood", tags=["moon"])
+    public = post_to_graphql({"query": LISTS}).data
+
+    for shown in (post, draft):
+        token = make_link(shown).token
+        assert query(token, LISTS).data == public
+        assert get_json(token, "/posts") == Client().get("/posts").json()
+        document = "query ($id: ID!) { post(id: $id) { author { posts { title } } } }"
+        assert query(token, document, id=str(shown.pk)).data["post"]["author"] == {"posts": [{"title": "Ebb"}]}
+
+
+def test_token_of_the_site_shows_working_copies_and_drafts_in_lists() -> None:
+    author = make_author()
+    post = make_post(author=author, title="Ebb", slug="ebb", tags=["low"])
+    make_post(author=author, status="draft", title="Draft")
+    make_post(author=author, title="Public")
+    save(post, title="Flood", slug="flood", body="**High**", tags=["moon"])
+    token = make_link(post, mode="site").token
+
+    found = query(token, LISTS).data
+
+    assert [each["title"] for each in found["posts"]] == ["Public", "Draft", "Flood"]
+    assert found["postsConnection"]["totalCount"] == 3
+    assert found["tagged"]["totalCount"] == 1
+    (edge,) = [edge for edge in found["authors"]["edges"] if edge["node"]["posts"]]
+    assert [each["title"] for each in edge["node"]["posts"]] == ["Public", "Draft", "Flood"]
+    assert get_json(token, "/posts?tag=moon")["data"][0]["bodyHtml"] == "<p><strong>High</strong></p>\n"
+    assert get_json(token, "/posts/by-slug/flood")["title"] == "Flood"
+    assert [each["title"] for each in get_json(token, f"/authors/{author.pk}/posts")["data"]] == [
+        "Public",
+        "Draft",
+        "Flood",
+    ]
+    document = "{ viewer { role scopes } post(id: 0) { workingCopy { title } } }"
+    assert query(token, document).data["viewer"] == {"role": "editor", "scopes": ["posts:read"]}
+
+
+def test_public_reads_execute_nothing_about_previews() -> None:
+    post = make_post(slug="ebb")
+    document = f"""{{
+      post(id: {post.pk}) {{ title author {{ posts {{ title }} }} }} postBySlug(slug: "ebb") {{ title }}
+      posts {{ title }} postsConnection(filter: {{search: "x"}}) {{ totalCount }} node(id: {post.pk}) {{ id }}
+    }}"""
+
+    with CaptureQueriesContext(connection) as queries:
+        assert post_to_graphql({"query": document}).data["post"]
+        for path in (f"/posts/{post.pk}", "/posts", "/posts/by-slug/ebb", f"/posts/{post.pk}/comments"):
+            assert Client().get(path).status_code == 200
+
+    assert len(queries) >= 9
+    assert not [query["sql"] for query in queries if "preview" in query["sql"] or "recordset" in query["sql"]]
