@@ -13,6 +13,7 @@ from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.rest import Body, Resource, ResourceRequest
 
 Moment = Annotated[datetime, Meta(tz=True)]
+WholeNumber = Annotated[float, Meta(multiple_of=1)]  # also 300.0, which JSON Schema calls an integer
 
 
 class NewPost(Body):
@@ -64,7 +65,7 @@ class ExpectedVersionBody(Body):
 class NewPreviewLink(Body):
     mode: PreviewMode | None = None
     version: str | None = None
-    expires_in: int | None = None
+    expires_in: WholeNumber | None = None
     note: str | None = None
 
 

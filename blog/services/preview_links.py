@@ -52,7 +52,7 @@ def create_preview_link(
     post_id: str,
     mode: str | None = None,
     version: str | None = None,
-    expires_in: int | None = None,
+    expires_in: float | None = None,
     note: str | None = None,
 ) -> CreatedLink:
     """Create a link that shows a post to anyone who has it, for `expires_in` seconds: by default 24 hours.
@@ -112,10 +112,10 @@ def validate_version(post: Post, mode: str, version: str | None) -> int | None:
     return number
 
 
-def validate_lifetime(mode: str, expires_in: int | None) -> int:
+def validate_lifetime(mode: str, expires_in: float | None) -> int:
     """Return for how many seconds a link is valid."""
     longest = SITE_PREVIEW_LIFETIME if mode == PreviewMode.SITE else LONGEST_PREVIEW_LIFETIME
-    seconds = min(longest, DEFAULT_PREVIEW_LIFETIME) if expires_in is None else expires_in
+    seconds = min(longest, DEFAULT_PREVIEW_LIFETIME) if expires_in is None else int(expires_in)
     if not SHORTEST_PREVIEW_LIFETIME <= seconds <= longest:
         raise Invalid({"expiresIn": [f"From {SHORTEST_PREVIEW_LIFETIME} to {longest} seconds (got {seconds})."]})
     return seconds

@@ -225,6 +225,18 @@ def test_rest_creates_lists_and_revokes_links() -> None:
     assert client.delete(f"/preview-links/{made.json()['id']}").status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("number", "status"), [("600.0", 201), ("6e2", 201), ("600.5", 400), ("1e300", 422), ("1e999", 400)]
+)
+def test_lifetime_is_a_whole_number_as_in_json_schema(number: str, status: int) -> None:
+    actor, post = make_own_post()
+    client = Client(headers={"X-API-Key": make_api_key(actor)})
+
+    response = client.post(f"/posts/{post.pk}/preview-links", f'{{"expiresIn": {number}}}', "application/json")
+
+    assert response.status_code == status
+
+
 def test_links_are_hidden_from_those_who_may_not_edit_the_post(gql: GraphQL) -> None:
     post = make_post()
     make_link(post)

@@ -144,7 +144,7 @@ def get_accepted_types(schema: dict[str, Any]) -> set[str]:
         return set().union(*map(get_accepted_types, schema["anyOf"]))
     if "enum" in schema or "$ref" in schema:
         return {"string"}
-    return {schema["type"]}
+    return {"integer" if schema.get("multipleOf") == 1 else schema["type"]}
 
 
 @pytest.mark.parametrize(

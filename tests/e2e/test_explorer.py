@@ -98,6 +98,7 @@ PREPARED = {
     "Cancel an order": ("Place an order",),
     "Discard the changes of a post": ("Change a post without publishing",),
 }
+WITHOUT_RESULT = {"What a preview token shows"}  # the requests of the test have none
 
 
 def test_each_example_is_opened_and_executed(checkout: Checkout, browser: Browser) -> None:
@@ -119,7 +120,7 @@ def test_each_example_is_opened_and_executed(checkout: Checkout, browser: Browse
         with page.expect_response("**/graphql") as received:
             visit.execute()
         result = received.value.json()
-        if "errors" in result or None in result["data"].values():
+        if "errors" in result or (None in result["data"].values() and example.title not in WITHOUT_RESULT):
             failed[example.title] = json.dumps(result)
 
     assert failed == {}
