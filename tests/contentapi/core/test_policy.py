@@ -1,11 +1,13 @@
 """The result of each permission rule, compared with a table. Actions: test_permission_table.py."""
 
+from dataclasses import replace
+
 import pytest
 from django.contrib.auth import get_user_model
 
 from contentapi.core import policy
 from contentapi.core.errors import Forbidden, Unauthenticated
-from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, ROLE_SCOPES, Actor, Preview, Role, Scope
 from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, OTHER, OWN, actor
 
 READ_AND_WRITE = frozenset({Scope.POSTS_READ, Scope.POSTS_WRITE})
@@ -174,6 +176,14 @@ def test_permit_forbids_every_other_caller(name: str) -> None:
         policy.require_permission(actor(name), False, "write posts")
 
     assert raised.value.message == "You may not write posts."
+
+
+def test_caller_with_a_preview_token_only_reads() -> None:
+    policy.require_no_preview(actor("admin"))
+    with pytest.raises(Forbidden) as raised:
+        policy.require_no_preview(replace(actor("admin"), preview=Preview(1, 9, is_site=False, texts="[]")))
+
+    assert raised.value.message == "A preview token only reads: send writes without Preview-Token."
 
 
 def test_every_role_of_a_user_has_scopes() -> None:

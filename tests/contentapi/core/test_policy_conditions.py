@@ -1,11 +1,13 @@
 """The read forms of the permission rules, as conditions and their SQL: no test here uses the database."""
 
+from dataclasses import replace
+
 import pytest
 from django.db.models import Q
 
 from blog.models import Comment, Post, WorkingCopy
 from contentapi.core import policy
-from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Preview, Role, Scope
 from contentapi.core.policy import EVERYTHING, NEVER, NOTHING, PUBLIC_POSTS
 
 READER, AUTHOR, EDITOR, ADMIN = (
@@ -13,6 +15,7 @@ READER, AUTHOR, EDITOR, ADMIN = (
 )
 ACTORS = (ANONYMOUS, READER, AUTHOR, EDITOR, ADMIN, OPERATOR)
 WITHOUT_USER = Actor(role=Role.AUTHOR, scopes=ALL_SCOPES)
+OF_POST_9, OF_SITE = Preview(1, 9, is_site=False, texts="[]"), Preview(1, 9, is_site=True, texts="[]")
 
 OF_USER = Q(user=7)
 ITSELF = Q(pk=7)
@@ -129,6 +132,21 @@ def test_working_copies_of_a_role_are_those_of_the_posts_that_it_may_change() ->
 @pytest.mark.parametrize("actor", [AUTHOR, EDITOR])
 def test_working_copies_need_the_scopes_to_read_and_to_write(actor: Actor, scope: Scope) -> None:
     assert policy.visible_working_copies(omit_scope(actor, scope)) == NEVER
+
+
+def test_preview_link_opens_its_post_to_those_who_do_not_see_all_posts() -> None:
+    assert policy.readable_posts(replace(ANONYMOUS, preview=OF_POST_9)) == PUBLIC_POSTS | Q(pk=9)
+    assert policy.readable_posts(replace(EDITOR, preview=OF_POST_9)) == EVERYTHING
+    assert policy.readable_posts(replace(ANONYMOUS, preview=OF_SITE)) == PUBLIC_POSTS
+    assert policy.readable_posts(ANONYMOUS) == PUBLIC_POSTS
+
+
+def test_preview_links_are_for_those_who_may_read_and_change_the_post() -> None:
+    assert [policy.visible_preview_links(actor) for actor in (ANONYMOUS, READER, EDITOR)] == [NEVER, NEVER, EVERYTHING]
+    assert get_where_clause(policy.previewable_posts(AUTHOR)) == IS_OWN
+    assert [policy.previewable_posts(actor) for actor in (ANONYMOUS, READER, EDITOR)] == [NOTHING, NOTHING, EVERYTHING]
+    for scope in (Scope.POSTS_READ, Scope.POSTS_WRITE):
+        assert policy.previewable_posts(omit_scope(EDITOR, scope)) == NOTHING
 
 
 @pytest.mark.parametrize("scope", [Scope.POSTS_READ, Scope.POSTS_WRITE])
