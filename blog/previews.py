@@ -1,4 +1,4 @@
-"""Reads with a preview token: which texts they show in place of the public ones, and what the token is.
+"""Queries of preview links, and of the posts that a preview token shows with unpublished texts.
 
 A token lets its caller read one post that may be hidden. Only reads of that post show it: lists, counts and searches
 stay as they are without the token. A token of the mode `site` has the reads of its maker, who is an editor, and shows
@@ -16,7 +16,7 @@ from contentapi.core.pagination import Position, parse_id
 from contentapi.db.literals import TextLiteral
 from contentapi.projection import NEWEST_FIRST, Computed, Projection, Rows, ToOne, parametrised, replace_columns
 
-PREVIEWED = [*CONTENT, *RENDERED_TEXTS]  # what a preview shows in place of a post's own
+PREVIEWED = [*CONTENT, *RENDERED_TEXTS]  # the columns that a preview replaces
 
 
 def show_previewed_list(posts: QuerySet[Post], actor: Actor) -> QuerySet[Post]:

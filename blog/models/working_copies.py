@@ -15,7 +15,7 @@ DELETE_WORKING_COPY = pgtrigger.Trigger(
 
 
 class WorkingCopy(models.Model):
-    """The text of the next version of a post, which only those who may edit the post see.
+    """The unpublished changes of a post. Only users who may edit the post can see them.
 
     `content` has the fields of `CONTENT`, by name, so that a new field of a post needs no migration here. Who writes a
     row holds the lock of its post. No two saves have the same `version`, also after the copy was discarded.

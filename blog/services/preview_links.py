@@ -55,7 +55,7 @@ def create_preview_link(
     expires_in: float | None = None,
     note: str | None = None,
 ) -> CreatedLink:
-    """Create a link that shows a post to anyone who has it, for `expires_in` seconds: by default 24 hours.
+    """Create a preview link of a post. It expires after `expires_in` seconds, by default 24 hours.
 
     The mode `latest` shows the working copy, or else the post; `version` a version of its history; `site`, for an hour
     at most, all that the actor may read. Raises `NotFound`, `Invalid`, and `Conflict` for a post with 20 valid links.

@@ -93,7 +93,7 @@ def build_unknown_token_error() -> Unauthenticated:
 
 
 def list_texts(link: LinkRow) -> Iterator[dict[str, Any]]:
-    """Yield the texts that a link shows in place of those of posts, rendered."""
+    """Yield the rendered texts of each post that the link shows, with the id of the post."""
     if link.mode == PreviewMode.SITE:
         for copy in WorkingCopy.objects.select_related("post").defer("post__body_html").iterator():
             yield build_text(copy.post_id, read_content(copy, copy.post))

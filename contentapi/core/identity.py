@@ -47,7 +47,7 @@ ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
 class Preview:
     """What a preview token lets its caller read: one hidden post, or in the mode `site` all that its maker may read.
 
-    `texts` is a JSON array with the texts that are shown in place of the public ones, each with the id of its post.
+    `texts` is a JSON array of the texts that replace those of posts. Each object has the id of its post.
     """
 
     link_id: int

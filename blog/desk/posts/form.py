@@ -37,7 +37,7 @@ class PostForm(writing.WritingForm, address.AddressForm, coauthors.CoauthorsForm
             self.fields["author"].help_text = "Leave this empty to write as yourself."
 
     def show_default_texts(self, content: Mapping[str, Any]) -> None:
-        """Show what readers will see in place of the empty summaries of a working copy."""
+        """Show the default excerpt and description of a working copy as the placeholders of the empty fields."""
         rendering = render_post(content.get("body", self.instance.body), content.get("excerpt"))
         for name in SUMMARIES:
             if name in self.fields:
