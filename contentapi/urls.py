@@ -9,6 +9,7 @@ from contentapi.auth.jwks import jwks
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view
 from contentapi.http.api_version import VERSION_PREFIX
+from contentapi.media.receiving import receive_file
 from contentapi.rest.index import index
 from contentapi.rest.openapi import docs, openapi
 from contentapi.schema import SCHEMA, load_sdl
@@ -27,6 +28,7 @@ urlpatterns = [
     path("openapi.json", openapi),
     path("docs", docs),
     path(".well-known/jwks.json", jwks),
+    path("uploads/<str:upload_id>", receive_file),
     path("", include("users.urls")),
     path("", include("blog.urls")),
     path("admin/", admin.site.urls),

@@ -13,14 +13,17 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
 import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from contentapi.core import redis
 from contentapi.core.identity import ROLE_SCOPES, Actor
+from contentapi.media.folder import FolderStorage
 from contentapi.monitoring.repeated import OUTAGES
 from contentapi.rate_limits import account
 from contentapi.rate_limits.account import COUNTERS
@@ -131,6 +134,14 @@ def redis_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Re
     server = RedisServer(tmp_path)
     yield server
     server.kill()
+
+
+@pytest.fixture
+def media(tmp_path: Path, settings: Settings) -> FolderStorage:
+    """A folder of its own for the files of images."""
+    folder = tmp_path / "media"
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_media=str(folder))
+    return FolderStorage(folder)
 
 
 @pytest.fixture

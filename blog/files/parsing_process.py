@@ -6,12 +6,12 @@ which take four times as long as the rest of the start.
 """
 
 import json
-import resource
 import signal
 import sys
 from typing import IO
 
 from blog.files.syntax import InvalidFile, parse_text
+from contentapi.core.child_limits import ignore_signals_of_a_stop, limit_memory
 
 LENGTH = 8
 READY = b"."
@@ -33,8 +33,7 @@ def receive(pipe: IO[bytes]) -> bytes | None:
 
 def run_child(memory: int, seconds: float) -> None:
     """Respond to requests until the parent ends. A file that breaks a limit ends this process without a response."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # a service that stops ends the parent, which then ends the child
+    ignore_signals_of_a_stop()
     limit_memory(memory)
     sys.stdout.buffer.write(READY)
     sys.stdout.buffer.flush()
@@ -43,12 +42,6 @@ def run_child(memory: int, seconds: float) -> None:
         response = build_response(content)
         signal.setitimer(signal.ITIMER_PROF, 0)
         send(sys.stdout.buffer, response)
-
-
-def limit_memory(memory: int) -> None:
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    if sys.platform != "darwin":
-        resource.setrlimit(resource.RLIMIT_AS, (memory if most == resource.RLIM_INFINITY else min(memory, most), most))
 
 
 def build_response(content: bytes) -> bytes:

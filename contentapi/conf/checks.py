@@ -31,6 +31,7 @@ def check_environment(**_: Any) -> list[Error]:
         *check_replica_variable(environment),
         *check_redis_variable(environment),
         *check_email_variable(environment),
+        *check_media_variables(environment),
         *check_timeouts(environment),
         *check_collector_variables(environment),
     ]
@@ -121,6 +122,16 @@ def check_email_variable(environment: Environment) -> Iterator[Error]:
             "EMAIL_URL",
             "EMAIL_URL requires CONTENTAPI_PUBLIC_URL when DATABASE_URL is set.",
             "Set CONTENTAPI_PUBLIC_URL to the origin with which the links in mails begin.",
+        )
+
+
+def check_media_variables(environment: Environment) -> Iterator[Error]:
+    """Check that the files in a bucket have a public address."""
+    if environment.contentapi_media.startswith("s3://") and not environment.contentapi_media_url:
+        yield build_error(
+            "CONTENTAPI_MEDIA_URL",
+            "CONTENTAPI_MEDIA_URL is required when CONTENTAPI_MEDIA is a bucket.",
+            "Set it to the address under which clients read the bucket: of a CDN before it, or its own.",
         )
 
 

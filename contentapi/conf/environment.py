@@ -35,6 +35,18 @@ ForwardedHeader = Annotated[Literal["Forwarded", "X-Forwarded-For"], Meta(descri
 RATE = r"^[1-9][0-9]{0,8}/([1-9][0-9]{0,3})?(second|minute|hour|day)s?$"
 Rate = Annotated[str, Meta(pattern=RATE, description="a number for each second, minute, hour or day, like 300/minute")]
 
+MEDIA_PLACE = r"^(s3://[a-z0-9][a-z0-9.-]{2,62}(/[^\s?#]*)?(\?[^\s#]*)?|[^\s:?#]+)$"
+MediaPlace = Annotated[
+    str,
+    Meta(
+        pattern=MEDIA_PLACE,
+        description="a folder, or a bucket like s3://bucket/prefix?endpoint=https://s3.example.com&region=eu-central-1",
+    ),
+]
+MEDIA_URL = r"^https?://[^\s/?#]+(/[^\s?#]*[^\s?#/])?$"
+MediaUrl = Annotated[
+    str, Meta(pattern=MEDIA_URL, description="an address like https://cdn.example.com, without a slash at its end")
+]
 ORIGIN = r"^https?://([a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(:[1-9][0-9]{0,4})?$"
 Origin = Annotated[str, Meta(pattern=ORIGIN, description="an origin like https://api.example.com, without a path")]
 POST_URL = r"^https?://[^\s/{}]+/[^\s{}]*\{slug\}[^\s{}]*$"
@@ -95,6 +107,8 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_fast_path: Switch = "on"
     contentapi_forwarded_header: ForwardedHeader = "Forwarded"
     contentapi_https: Switch = "off"
+    contentapi_image_avif: Switch = "off"
+    contentapi_image_max_bytes: Count = 25 * 1024 * 1024
     contentapi_introspection: Switch = "on"
     contentapi_introspection_cache: Count = 1024 * 1024
     contentapi_log_format: LogFormat = "auto"
@@ -117,6 +131,8 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_max_root_fields: Count = 20
     contentapi_max_tokens: Count = 2000
     contentapi_max_values: Count = 10_000
+    contentapi_media: MediaPlace = ""
+    contentapi_media_url: MediaUrl = ""
     contentapi_metrics_bind: Address = ""
     contentapi_persisted_cache: Count = 1024 * 1024
     contentapi_preview_url: PreviewUrls = ""

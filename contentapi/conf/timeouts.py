@@ -29,8 +29,16 @@ IDEMPOTENCY_RETENTION = timedelta(hours=24)  # of the response to a write with a
 ATOMIC_OPERATION_LIMIT = 5.0  # for all attempts to execute an operation with `@atomic`
 DOCUMENT_LIFETIME = 7 * 24 * 3600  # of a persisted document in Redis
 
+# Files and images
+UPLOAD_LIFETIME = 15 * 60  # of an address to which a client sends a file
+UPLOADS_KEPT_FOR = timedelta(hours=24)  # unfinished ones
+S3_TIMEOUT = 10.0  # to connect, and then for each response
+IMAGE_LIMIT = 20  # of processor time for one image
+IMAGE_CLAIM = timedelta(seconds=30)  # without a sign of life of the worker that processes an image
+IMAGE_CLAIM_RENEWAL = 5.0  # between two signs of life
+
 # Content
-RESTORABLE_FOR = timedelta(days=30)  # a deleted post or comment
+RESTORABLE_FOR = timedelta(days=30)  # a deleted post, comment or image
 HISTORY_KEPT_FOR = RESTORABLE_FOR + timedelta(hours=1)  # a restore that began in time finds the history
 HISTORY_ENTRY = timedelta(minutes=10)  # in which the versions of a draft by one person are one entry of the history
 IMPORTS_KEPT_FOR = timedelta(days=30)
@@ -55,6 +63,7 @@ IMPORT_INTERVAL = 5
 SEARCH_INTERVAL = 5
 SLUG_INTERVAL = 5
 RENDERING_INTERVAL = 5
+IMAGE_INTERVAL = 2
 PURGE_INTERVAL = 60
 TOKEN_PURGE_INTERVAL = 3600
 JOB_RETRY_INTERVAL = 5  # after a round that failed

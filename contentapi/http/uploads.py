@@ -1,0 +1,150 @@
+"""Read the file that a request sends: as its body, or as the one file of a form. It is never in memory as a whole."""
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple
+
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
+from django.core.handlers.wsgi import WSGIRequest
+from django.utils.http import parse_header_parameters
+
+from contentapi.core.errors import Malformed, TooLarge, UnsupportedMediaType
+from contentapi.http.body import UploadTooLarge
+
+FORM = "multipart/form-data"
+FORM_OVERHEAD = 100_000  # bytes of a form beside its file
+BLOCK = 64 * 1024  # bytes
+
+
+class SentFile(NamedTuple):
+    """A file, its name as the client states it, and its SHA-256. `body` is the file of the form that contains it."""
+
+    file: IO[bytes]
+    name: str
+    size: int
+    sha256: bytes
+    body: IO[bytes] | None = None
+
+    def close(self) -> None:
+        """Delete the temporary files."""
+        for opened in filter(None, (self.file, self.body)):
+            opened.close()
+
+
+class SpooledBody:
+    """A body in a temporary file, which is deleted when it is closed."""
+
+    def __init__(self) -> None:
+        self.file = TemporaryFile()  # noqa: SIM115 - `close` closes it
+        self.read = self.file.read
+        self.readline = self.file.readline
+        self.close = self.file.close
+
+    def copy(self, stream: Any, most: int) -> int:
+        """Copy at most some bytes of a stream. Return their number, which is smaller if the stream ends before."""
+        missing = most
+        while missing and (block := stream.read(min(BLOCK, missing))):
+            self.file.write(block)
+            missing -= len(block)
+        self.file.seek(0)
+        return most - missing
+
+
+def read_sent_file(environ: Mapping[str, Any], family: str, limit: int) -> SentFile:
+    """Return the file of a request, which has a type such as `image/png` of the family `image`, or is a form.
+
+    Raises `UnsupportedMediaType`, `TooLarge`, and `Malformed` for an incomplete body and for a form without one file.
+    """
+    if environ.get("HTTP_CONTENT_ENCODING", "identity").strip().lower() != "identity":
+        raise UnsupportedMediaType("Content-Encoding is not supported. Send the body uncompressed.")
+    content_type = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
+    if content_type != FORM and not content_type.startswith(f"{family}/"):
+        raise UnsupportedMediaType(f"Send the file as the body with a type like {family}/png, or in a form ({FORM}).")
+    with ExitStack() as opened:  # closes the files if there is an error
+        body = opened.enter_context(closing(spool(environ, limit + FORM_OVERHEAD * (content_type == FORM))))
+        if content_type == FORM:
+            file = opened.enter_context(closing(read_form(environ, body)))
+            sent = describe_file(file, str(file.name or ""), limit)._replace(body=body)
+        else:
+            sent = describe_file(body, read_file_name(environ.get("HTTP_CONTENT_DISPOSITION", "")), limit)
+        opened.pop_all()
+    return sent
+
+
+def spool(environ: Mapping[str, Any], limit: int) -> IO[bytes]:
+    """Return the body as a file. `contentapi.server.complete_requests` has written a large one to a file already."""
+    stream = environ["wsgi.input"]
+    length = environ.get("CONTENT_LENGTH") or "0"
+    expected = int(length) if length.isdecimal() and "HTTP_TRANSFER_ENCODING" not in environ else None
+    if expected is not None and expected > limit:
+        raise build_size_error(limit)
+    if isinstance(stream, SpooledBody):
+        return stream.file
+    with ExitStack() as opened:
+        body = opened.enter_context(closing(SpooledBody()))
+        size = copy_body(stream, body, limit + 1 if expected is None else expected)
+        if size > limit:
+            raise build_size_error(limit)
+        if expected is not None and size < expected:
+            raise Malformed(f"The body has {size} bytes, but Content-Length is {expected}.")
+        opened.pop_all()
+    return body.file
+
+
+def copy_body(stream: Any, body: SpooledBody, most: int) -> int:
+    """Copy at most some bytes of the body of a request. Raises `TooLarge` and `Malformed`."""
+    try:
+        return body.copy(stream, most)
+    except UploadTooLarge as error:
+        raise TooLarge(str(error), limit="size of a file") from None
+    except Exception:  # noqa: BLE001 - each server raises its own for a body that ends early
+        raise Malformed("The body could not be read completely.") from None
+
+
+def describe_file(file: IO[bytes], name: str, limit: int) -> SentFile:
+    file.seek(0)
+    digest = hashlib.file_digest(file, "sha256").digest()  # type: ignore[arg-type]  # any readable file
+    size = file.tell()
+    file.seek(0)
+    if size > limit:
+        raise build_size_error(limit)
+    return SentFile(file, name, size, digest)
+
+
+def build_size_error(limit: int) -> TooLarge:
+    message = f"The file is too large. At most {limit:,} bytes are allowed (CONTENTAPI_IMAGE_MAX_BYTES)."
+    return TooLarge(message, limit="size of a file")
+
+
+def read_file_name(disposition: str) -> str:
+    """Return the name in a Content-Disposition, in plain ASCII or as RFC 8187 encodes it, or an empty one."""
+    try:
+        _, parameters = parse_header_parameters(disposition)
+    except ValueError:
+        return ""
+    return str(parameters.get("filename", ""))
+
+
+def read_form(environ: Mapping[str, Any], body: IO[bytes]) -> IO[bytes]:
+    """Return the only file of a form. Raises `Malformed`."""
+    form = FORM + "; boundary=" + parse_header_parameters(environ["CONTENT_TYPE"])[1].get("boundary", "")
+    length = str(body.seek(0, 2))
+    body.seek(0)
+    request = WSGIRequest(
+        {**environ, "CONTENT_TYPE": form, "CONTENT_LENGTH": length, "wsgi.input": body, "REQUEST_METHOD": "POST"}
+    )
+    request.upload_handlers = [TemporaryFileUploadHandler(request)]
+    try:
+        files = request.FILES
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the parser has several
+        raise Malformed(f"The form is malformed. {error}") from None
+    found: list[IO[bytes]] = [file for _, sent in files.lists() for file in sent]
+    if len(found) != 1:
+        for file in found:
+            file.close()
+        raise Malformed(f"Send exactly one file in the form (got {len(found)}).")
+    return found[0]

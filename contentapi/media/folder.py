@@ -1,0 +1,82 @@
+"""Files in a folder, which a proxy may serve directly."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from contentapi.media.signatures import sign_upload
+from contentapi.media.storage import BLOCK, Expected, Presigned, Storage, StoredFile, require_name
+
+PARTIAL = ".partial"  # the end of the name of a file that is being written
+READABLE = 0o644  # also for a proxy of another user
+
+
+class FolderStorage(Storage):
+    is_served_here = True
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def locate(self, name: str) -> Path:
+        return self.folder / require_name(name)
+
+    def put(self, name: str, file: IO[bytes]) -> None:
+        """Write a draft beside the file, and rename it when it is on the disk."""
+        path = self.locate(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=PARTIAL)
+        try:
+            with os.fdopen(handle, "wb") as target:
+                shutil.copyfileobj(file, target, BLOCK)
+                target.flush()
+                os.fchmod(target.fileno(), READABLE)
+                os.fsync(target.fileno())
+            Path(draft).replace(path)
+        except BaseException:
+            Path(draft).unlink(missing_ok=True)
+            raise
+        sync_folder(path.parent)
+
+    def open(self, name: str) -> IO[bytes]:
+        return self.locate(name).open("rb")
+
+    def head(self, name: str) -> int | None:
+        try:
+            return self.locate(name).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    def delete(self, name: str) -> None:
+        """Delete a file, and its folder if that is the folder of one image and empty now."""
+        path = self.locate(name)
+        path.unlink(missing_ok=True)
+        if path.parent.parent != self.folder:
+            with suppress(OSError):
+                path.parent.rmdir()
+
+    def presign(self, name: str, expected: Expected, seconds: int) -> Presigned:
+        return sign_upload(require_name(name), expected, seconds)
+
+    def list_files(self, prefix: str = "") -> Iterator[StoredFile]:
+        for folder, _, names in os.walk(self.folder):
+            for each in names:
+                path = Path(folder, each)
+                name = path.relative_to(self.folder).as_posix()
+                if name.startswith(prefix):
+                    with suppress(FileNotFoundError):  # deleted meanwhile
+                        status = path.stat()
+                        yield StoredFile(name, status.st_size, datetime.fromtimestamp(status.st_mtime, UTC))
+
+
+def sync_folder(folder: Path) -> None:
+    """Write the names of a folder to the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

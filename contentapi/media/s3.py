@@ -1,0 +1,111 @@
+"""Files in a bucket of S3, or of a service with the same interface."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from contentapi.conf.timeouts import S3_TIMEOUT
+from contentapi.media.storage import (
+    CACHED_FOR_GOOD,
+    PUBLIC,
+    Expected,
+    Presigned,
+    Storage,
+    StoredFile,
+    get_content_type,
+    require_name,
+)
+
+MISSING = {"404", "NoSuchKey", "NotFound"}
+
+
+class Place(NamedTuple):
+    """A bucket, and what the keys of this service begin with."""
+
+    bucket: str
+    prefix: str
+    endpoint: str | None
+    region: str | None
+
+
+def parse_place(url: str) -> Place:
+    """Return the parts of `s3://bucket/prefix?endpoint=https://…&region=…`."""
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query))
+    prefix = parts.path.strip("/")
+    return Place(parts.netloc, f"{prefix}/" if prefix else "", query.get("endpoint"), query.get("region"))
+
+
+class S3Storage(Storage):
+    """boto3 finds the credentials: in its environment variables, its files, or the role of the machine."""
+
+    def __init__(self, url: str) -> None:
+        self.place = parse_place(url)
+        style = "auto" if self.place.endpoint is None else "path"
+        options = Config(
+            signature_version="s3v4",
+            s3={"addressing_style": style},
+            connect_timeout=S3_TIMEOUT,
+            read_timeout=S3_TIMEOUT,
+            retries={"mode": "standard", "total_max_attempts": 3},
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+        )
+        self.client = boto3.client(
+            "s3", endpoint_url=self.place.endpoint, region_name=self.place.region, config=options
+        )
+
+    def locate(self, name: str) -> dict[str, str]:
+        return {"Bucket": self.place.bucket, "Key": self.place.prefix + require_name(name)}
+
+    def put(self, name: str, file: IO[bytes]) -> None:
+        caching = {"CacheControl": CACHED_FOR_GOOD} if name.startswith(PUBLIC) else {}
+        with translate_errors():
+            self.client.put_object(**self.locate(name), Body=file, ContentType=get_content_type(name), **caching)
+
+    def open(self, name: str) -> IO[bytes]:
+        with translate_errors():
+            body: IO[bytes] = self.client.get_object(**self.locate(name))["Body"]
+            return body
+
+    def head(self, name: str) -> int | None:
+        try:
+            with translate_errors():
+                return int(self.client.head_object(**self.locate(name))["ContentLength"])
+        except FileNotFoundError:
+            return None
+
+    def delete(self, name: str) -> None:
+        with translate_errors():
+            self.client.delete_object(**self.locate(name))
+
+    def presign(self, name: str, expected: Expected, seconds: int) -> Presigned:
+        """Return a request whose type and length are signed. Its SHA-256 is compared when the upload is completed."""
+        signed = {**self.locate(name), "ContentType": expected.content_type, "ContentLength": expected.size}
+        url: str = self.client.generate_presigned_url("put_object", Params=signed, ExpiresIn=seconds)
+        return Presigned(url, {"Content-Type": expected.content_type, "Content-Length": str(expected.size)})
+
+    def list_files(self, prefix: str = "") -> Iterator[StoredFile]:
+        pages = self.client.get_paginator("list_objects_v2")
+        start = len(self.place.prefix)
+        with translate_errors():
+            for page in pages.paginate(Bucket=self.place.bucket, Prefix=self.place.prefix + prefix):
+                for each in page.get("Contents", ()):
+                    yield StoredFile(each["Key"][start:], each["Size"], each["LastModified"])
+
+
+@contextmanager
+def translate_errors() -> Iterator[None]:
+    """Raise `OSError` in place of the errors of boto3: `FileNotFoundError` for a file that does not exist."""
+    try:
+        yield
+    except ClientError as error:
+        code = str(error.response.get("Error", {}).get("Code"))
+        raise (FileNotFoundError if code in MISSING else OSError)(f"S3 responds with {code}.") from error
+    except BotoCoreError as error:
+        raise OSError(str(error)) from error

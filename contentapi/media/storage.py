@@ -1,0 +1,92 @@
+"""Where files are stored: a folder of this host, or a bucket of S3.
+
+A name such as `media/7-0f3c/640.webp` is a path in the folder, the end of a key in the bucket, and the end of an
+address. What begins with `media/` is public to clients that know it; all other names are for the service.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from datetime import datetime
+from typing import IO, NamedTuple
+
+PUBLIC = "media/"
+PUBLIC_NAME = re.compile(r"media/[0-9]{1,19}-[0-9a-f]{32}/[0-9]{1,5}\.(?:webp|jpg|png|gif|avif)")
+NAME = re.compile(
+    r"[a-z]+/[a-z0-9-]{1,60}(?:/[a-z0-9]{1,20}\.[a-z]{1,4})?"
+    r"|[a-z]+/(?:[a-z0-9-]{1,60}/)?\.[a-z0-9_]{1,20}\.partial"  # that was never completed
+)
+CONTENT_TYPES = {
+    "jpg": "image/jpeg",
+    "png": "image/png",
+    "webp": "image/webp",
+    "avif": "image/avif",
+    "gif": "image/gif",
+}
+CACHED_FOR_GOOD = "public, max-age=31536000, immutable"  # the address of a public file changes with its content
+BLOCK = 64 * 1024  # bytes
+
+
+class StoredFile(NamedTuple):
+    """A file of a list, perhaps one that was never completed."""
+
+    name: str
+    size: int
+    changed_at: datetime
+
+
+class Presigned(NamedTuple):
+    """A request by which a client that has no credential stores one file."""
+
+    url: str
+    headers: dict[str, str]
+    method: str = "PUT"
+
+
+class Expected(NamedTuple):
+    """What a client has announced of a file: its type, its size in bytes, and its SHA-256 in hexadecimal digits."""
+
+    content_type: str
+    size: int
+    sha256: str
+
+
+class Storage(ABC):
+    """Five operations on files by their names, and the list that commands need. All raise `OSError` for a failure."""
+
+    is_served_here = False  # whether this server delivers the public files, where no proxy does
+
+    @abstractmethod
+    def put(self, name: str, file: IO[bytes]) -> None:
+        """Store a file, in place of an earlier one. A file is complete as soon as it has its name."""
+
+    @abstractmethod
+    def open(self, name: str) -> IO[bytes]:
+        """Return a file for reading. Raises `FileNotFoundError`."""
+
+    @abstractmethod
+    def head(self, name: str) -> int | None:
+        """Return the size of a file; None if there is none."""
+
+    @abstractmethod
+    def delete(self, name: str) -> None:
+        """Delete a file. A file that does not exist is no error."""
+
+    @abstractmethod
+    def presign(self, name: str, expected: Expected, seconds: int) -> Presigned:
+        """Return the request that stores exactly the expected file, for some seconds."""
+
+    @abstractmethod
+    def list_files(self, prefix: str = "") -> Iterator[StoredFile]:
+        """Yield the files whose names begin with a prefix."""
+
+
+def require_name(name: str) -> str:
+    """Return the name. Raises `ValueError` for one that could lead elsewhere."""
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a file.")
+    return name
+
+
+def get_content_type(name: str) -> str:
+    return CONTENT_TYPES.get(name.rpartition(".")[2], "application/octet-stream")

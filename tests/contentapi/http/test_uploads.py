@@ -1,0 +1,93 @@
+"""The file of a request: the body, or the one file of a form."""
+
+import hashlib
+import io
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from contentapi.core.errors import ApiError, Malformed, TooLarge, UnsupportedMediaType
+from contentapi.http.body import UploadTooLarge
+from contentapi.http.uploads import SpooledBody, read_sent_file
+
+CONTENT = b"\xff\xd8\xff" + b"x" * 1000
+FORM = "multipart/form-data; boundary=b"
+
+
+def build_form(*names: str) -> bytes:
+    part = '--b\r\nContent-Disposition: form-data; name="file"; filename="{}"\r\nContent-Type: image/jpeg\r\n\r\n'
+    return b"".join(part.format(name).encode() + CONTENT + b"\r\n" for name in names) + b"--b--\r\n"
+
+
+def read(content: bytes = CONTENT, *, limit: int = 2000, **changes: Any) -> Any:
+    length = {"CONTENT_LENGTH": str(len(content)), "CONTENT_TYPE": "image/jpeg"}
+    return read_sent_file({"wsgi.input": io.BytesIO(content), **length, **changes}, "image", limit)
+
+
+@pytest.mark.parametrize(
+    ("disposition", "name"),
+    [
+        ('attachment; filename="boat.jpg"', "boat.jpg"),
+        ("inline; filename=boat.jpg", "boat.jpg"),
+        ("attachment; filename*=UTF-8''b%C3%B6t.jpg", "böt.jpg"),
+        ("attachment", ""),
+        ("", ""),
+    ],
+)
+def test_body_is_the_file(disposition: str, name: str) -> None:
+    with closing(read(HTTP_CONTENT_DISPOSITION=disposition)) as sent:
+        assert (sent.name, sent.size, sent.sha256) == (name, len(CONTENT), hashlib.sha256(CONTENT).digest())
+        assert sent.file.read() == CONTENT
+
+
+def test_form_has_the_file() -> None:
+    with closing(read(build_form("boat.jpg"), CONTENT_TYPE=FORM)) as sent:
+        assert (sent.name, sent.file.read()) == ("boat.jpg", CONTENT)
+
+
+def test_body_that_the_server_has_written_to_a_file_is_not_copied() -> None:
+    body = SpooledBody()
+    body.copy(io.BytesIO(CONTENT), len(CONTENT))
+
+    changes: dict[str, Any] = {"wsgi.input": body}
+    with closing(read(**changes)) as sent:
+        assert sent.file is body.file
+
+
+def test_chunked_body_is_read_to_its_end() -> None:
+    with closing(read(CONTENT_LENGTH="", HTTP_TRANSFER_ENCODING="chunked")) as sent:
+        assert sent.size == len(CONTENT)
+    with pytest.raises(TooLarge):
+        read(CONTENT_LENGTH="", HTTP_TRANSFER_ENCODING="chunked", limit=len(CONTENT) - 1)
+
+
+class Refused:
+    def read(self, _: int = -1) -> bytes:
+        raise UploadTooLarge("You may not send a body of this size.")
+
+
+class Broken:
+    def read(self, _: int = -1) -> bytes:
+        raise OSError("reset by peer")
+
+
+@pytest.mark.parametrize(
+    ("error", "content", "changes"),
+    [
+        (UnsupportedMediaType, CONTENT, {"CONTENT_TYPE": "application/json"}),
+        (UnsupportedMediaType, CONTENT, {"CONTENT_TYPE": ""}),
+        (UnsupportedMediaType, CONTENT, {"HTTP_CONTENT_ENCODING": "gzip"}),
+        (TooLarge, CONTENT * 3, {}),
+        (TooLarge, CONTENT, {"wsgi.input": Refused()}),
+        (TooLarge, build_form("a.jpg"), {"CONTENT_TYPE": FORM, "limit": len(CONTENT) - 1}),
+        (Malformed, CONTENT, {"CONTENT_LENGTH": "1100"}),
+        (Malformed, CONTENT, {"wsgi.input": Broken()}),
+        (Malformed, build_form("a.jpg", "b.jpg"), {"CONTENT_TYPE": FORM}),
+        (Malformed, build_form(), {"CONTENT_TYPE": FORM}),
+        (Malformed, CONTENT, {"CONTENT_TYPE": "multipart/form-data"}),
+    ],
+)
+def test_other_requests_are_refused(error: type[ApiError], content: bytes, changes: dict[str, Any]) -> None:
+    with pytest.raises(error):
+        read(content, **changes)
