@@ -1,4 +1,6 @@
-"""The jobs of the background process: publication, slugs, rendering, search, imports, deletion of what is too old."""
+"""The jobs of the background process: publication, slugs, rendering, images, search, imports, deletion of what is too
+old.
+"""
 
 import logging
 from functools import partial
@@ -11,6 +13,7 @@ from blog.history import trash
 from blog.search.indexing import SearchIndexer
 from blog.services import moderation
 from contentapi.conf.timeouts import (
+    IMAGE_INTERVAL,
     IMPORT_INTERVAL,
     PUBLICATION_INTERVAL,
     PURGE_INTERVAL,
@@ -29,11 +32,13 @@ def list_jobs() -> list[Job]:
         Job("publication", publish_due_posts, interval=PUBLICATION_INTERVAL),
         Job("slugs", give_first_slugs, interval=SLUG_INTERVAL),
         Job("rendering", render_posts, interval=RENDERING_INTERVAL),
+        Job("images", process_images, interval=IMAGE_INTERVAL),
         Job("search", partial(SearchIndexer().update, actor=WORKER), interval=SEARCH_INTERVAL),
         Job("imports", job_worker.work_on_imports, interval=IMPORT_INTERVAL),
         Job("purge_history", purge_history, interval=PURGE_INTERVAL),
         Job("purge_comments", purge_comments, interval=PURGE_INTERVAL),
         Job("purge_imports", purge_imports, interval=PURGE_INTERVAL),
+        Job("purge_images", purge_images, interval=PURGE_INTERVAL),
     ]
 
 
@@ -66,6 +71,14 @@ def render_posts(stop: Event) -> None:
         LOG.info("Rendered %s posts.", rendered)
 
 
+def process_images(stop: Event) -> None:
+    """Make the files of uploaded images, and delete those of deleted ones. Return early when `stop` is set."""
+    services.hide_deleted_images(actor=WORKER, stop=stop)
+    processed = services.process_images(actor=WORKER, stop=stop)
+    if processed:
+        LOG.info("Processed %s images.", processed)
+
+
 def purge_history(_: Event) -> None:
     """Delete what is left of posts that were deleted long ago, and the links that expired long ago."""
     services.purge_preview_links(actor=WORKER)
@@ -82,3 +95,10 @@ def purge_comments(_: Event) -> None:
 
 def purge_imports(_: Event) -> None:
     jobs.purge_imports(actor=WORKER)
+
+
+def purge_images(_: Event) -> None:
+    """Delete images that were deleted long ago, and files that no image names."""
+    services.render_late_posts()
+    services.purge_images(actor=WORKER)
+    services.purge_uploads(actor=WORKER)

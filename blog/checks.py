@@ -13,7 +13,7 @@ from django.core.checks import Error
 from django.db.models import Model
 from graphql import FieldNode, FragmentDefinitionNode, InputObjectTypeDefinitionNode, ObjectTypeDefinitionNode, parse
 
-from blog.models import CONTENT, CONTENT_FIELDS, OPTIONAL, UNVERSIONED, VERSIONED, Kind, Post, PostSearch
+from blog.models import CONTENT, CONTENT_FIELDS, COVER, OPTIONAL, UNVERSIONED, VERSIONED, Kind, Post, PostSearch
 from blog.selectors import LOOKUPS, PostCriteria
 from blog.views import NewPost, PostChanges, WorkingCopyChanges
 from contentapi.rest.openapi import load_openapi_document
@@ -67,8 +67,7 @@ def list_lists_of_fields() -> Iterator[FieldList]:
         yield FieldList(f"The fragment {name}", path, read_fragment(path))
     schemas = load_openapi_document()["components"]["schemas"]
     for name in ("Post", "NewPost", "PostChanges", "WorkingCopy", "WorkingCopyChanges"):
-        properties = map(convert_camel_case_to_snake, schemas[name]["properties"])
-        yield FieldList(f"The schema {name}", "schema/openapi.yaml", [*properties])
+        yield FieldList(f"The schema {name}", "schema/openapi.yaml", list_names(schemas[name]["properties"]))
     yield FieldList("The type PostFilter", SDL, types["PostFilter"], PostCriteria._fields)
     criteria = [name for name in PostCriteria._fields if name not in ("status", "tag", "search")]
     yield FieldList("LOOKUPS", "blog/selectors.py", LOOKUPS, criteria)
@@ -84,7 +83,7 @@ def read_types() -> dict[str, list[str]]:
     """Return the fields of the types and inputs of the SDL, in snake case."""
     definitions = parse((settings.SCHEMA_DIR / "blog.graphql").read_text()).definitions
     return {
-        definition.name.value: [convert_camel_case_to_snake(field.name.value) for field in definition.fields or ()]
+        definition.name.value: list_names(field.name.value for field in definition.fields or ())
         for definition in definitions
         if isinstance(definition, InputObjectTypeDefinitionNode | ObjectTypeDefinitionNode)
     }
@@ -96,4 +95,10 @@ def read_fragment(path: str) -> list[str]:
     if not isinstance(fragment, FragmentDefinitionNode):
         raise TypeError(f"{path} is not a fragment.")
     nodes = [node for node in fragment.selection_set.selections if isinstance(node, FieldNode)]
-    return [convert_camel_case_to_snake(node.name.value) for node in nodes]
+    return list_names(node.name.value for node in nodes)
+
+
+def list_names(fields: Iterable[str]) -> list[str]:
+    """Return the names of fields in snake case. The field `cover` is the image and its text."""
+    names = [*map(convert_camel_case_to_snake, fields)]
+    return [*names, *COVER] if "cover" in names else names

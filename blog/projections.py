@@ -14,6 +14,7 @@ from blog.models import (
     Comment,
     CommentQuerySet,
     ContentField,
+    Image,
     Kind,
     Post,
     PostQuerySet,
@@ -25,7 +26,7 @@ from blog.previews import PREVIEW, PREVIEW_LINK, build_user_name, select_newest_
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from contentapi.db.arrays import IsInArray
+from contentapi.db.arrays import ArrayItem, IsInArray
 from contentapi.db.literals import TextLiteral
 from contentapi.projection import (
     NEWEST_FIRST,
@@ -39,6 +40,7 @@ from contentapi.projection import (
     Ordering,
     Projection,
     RawExpression,
+    Referred,
     RelayType,
     SameRowAsType,
     ToMany,
@@ -167,6 +169,20 @@ def build_url(actor: Actor) -> Expression:
     return address if start else RawExpression("NULL::text", TextField())
 
 
+def select_cover(images: QuerySet[Image]) -> QuerySet[Image]:
+    return annotate_place(images, OuterRef("cover_alt"))
+
+
+def select_images_of_text(images: QuerySet[Image]) -> QuerySet[Image]:
+    return annotate_place(images, ArrayItem(OuterRef("image_alts"), F("place"), output_field=TextField()))
+
+
+def annotate_place(images: QuerySet[Image], text: Any) -> QuerySet[Image]:
+    """Return the images that are not deleted, with their texts in a place of a post, or else their own."""
+    alt = Coalesce(NullIf(text, TextLiteral("")), "alt", output_field=TextField())
+    return images.filter(deleted_at=None).annotate(place_alt=alt)
+
+
 def filter_visible_working_copies(copies: QuerySet[WorkingCopy], actor: Actor) -> QuerySet[WorkingCopy]:
     return copies.filter(policy.visible_working_copies(actor))
 
@@ -180,6 +196,8 @@ def project_copied_field(field: ContentField) -> Computed:
     """
     column = ArrayField(TextField()) if field.kind == Kind.WORDS else TextField()
     template, joiner = "COALESCE(%(expressions)s))", f" -> '{field.name}', to_jsonb("
+    if field.kind in (Kind.IMAGE, Kind.IMAGE_TEXT):  # the text of an id, and null
+        template = f"{template} #>> '{{}}'"
     if field.kind == Kind.SUMMARY:
         template = f"COALESCE(NULLIF({template}, 'null'), '\"\"')"
     value = Func("content", f"post__{field.name}", template=template, arg_joiner=joiner, output_field=column)
@@ -208,6 +226,8 @@ POST = Projection(
         "status": "status",
         "author": ToOne("author"),
         "coauthors": Listed("coauthor_ids"),
+        "cover": Referred("cover_id", select_cover),
+        "images": Listed("image_ids", select_images_of_text),
         "comments": ToMany("comments", select_oldest_visible_comments),
         "commentsConnection": Connection("comments", filter_visible_comments),
         "commentCount": Count("comments", policy.VISIBLE_COMMENTS),

@@ -1,5 +1,6 @@
-"""The REST representations of posts, working copies, authors and comments. Their fields are in schema/resources/."""
+"""The REST representations of the blog. Their fields are in schema/resources/."""
 
+from blog.images.queries import IMAGE as IMAGE_PROJECTION
 from blog.previews import PREVIEW as PREVIEW_PROJECTION
 from blog.previews import PREVIEW_LINK as PREVIEW_LINK_PROJECTION
 from blog.projections import AUTHOR as AUTHOR_PROJECTION
@@ -12,7 +13,8 @@ POST = Representation(POST_PROJECTION, versioned=True)
 AUTHOR = Representation(AUTHOR_PROJECTION, optional="email")
 COMMENT = Representation(COMMENT_PROJECTION)
 WORKING_COPY = Representation(WORKING_COPY_PROJECTION, noun="working copy", versioned=True)
+IMAGE = Representation(IMAGE_PROJECTION, versioned=True)
 PREVIEW_LINK = Representation(PREVIEW_LINK_PROJECTION, noun="preview link")
 PREVIEW = Representation(PREVIEW_PROJECTION)
 
-REPRESENTATIONS = [POST, AUTHOR, COMMENT, WORKING_COPY, PREVIEW_LINK, PREVIEW]
+REPRESENTATIONS = [POST, AUTHOR, COMMENT, IMAGE, WORKING_COPY, PREVIEW_LINK, PREVIEW]

@@ -6,7 +6,10 @@ from ariadne import EnumType, InputType, MutationType, QueryType
 from graphql import GraphQLResolveInfo
 
 from blog import previews, selectors, services
-from blog.models import Author, Comment, Post, PostStatus, PreviewLink, PreviewMode, WorkingCopy
+from blog.images import queries
+from blog.images.formats import ImageFormat
+from blog.images.queries import IMAGE_SORT_FIELDS
+from blog.models import Author, Comment, Image, ImageStatus, Post, PostStatus, PreviewLink, PreviewMode, WorkingCopy
 from blog.projections import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, POST_ORDERS, POST_SORT_FIELDS
 from blog.services import CreatedLink
 from contentapi.graphql.context import RequestContext
@@ -19,10 +22,14 @@ QUERY = QueryType()
 MUTATION = MutationType()
 STATUSES = {status.value: status for status in PostStatus}
 MODES = {mode.value: mode for mode in PreviewMode}
+IMAGE_STATUSES = {status.value: status for status in ImageStatus}
+IMAGE_FORMATS = {each.value: each for each in ImageFormat}
 BINDABLES = [
     *(QUERY, MUTATION),
     *(EnumType("PostStatus", STATUSES), EnumType("PostOrder", POST_ORDERS), EnumType("CommentOrder", COMMENT_ORDERS)),
     EnumType("PreviewMode", MODES),
+    *(EnumType("ImageStatus", IMAGE_STATUSES), EnumType("ImageFormat", IMAGE_FORMATS)),
+    *(EnumType("ImageSortField", IMAGE_SORT_FIELDS), InputType("ImageSort", out_type=build_ordering)),
     *(EnumType("PostSortField", POST_SORT_FIELDS), InputType("PostSort", out_type=build_ordering)),
     *(EnumType("AuthorSortField", AUTHOR_SORT_FIELDS), InputType("AuthorSort", out_type=build_ordering)),
 ]
@@ -63,6 +70,16 @@ def authors(_: None, info: Info, order_by: Ordering | None = None, **window: Any
 @QUERY.field("comment")
 def comment(_: None, info: Info, id: str) -> Rows[Comment]:
     return selectors.select_comment_by_id(info.context["actor"], id)
+
+
+@QUERY.field("image")
+def image(_: None, info: Info, id: str) -> Rows[Image]:
+    return queries.select_image_by_id(info.context["actor"], id)
+
+
+@QUERY.field("images")
+def images(_: None, info: Info, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
+    return queries.build_images_connection(info.context["actor"], order_by=order_by, **window)
 
 
 @QUERY.field("preview")
@@ -146,3 +163,35 @@ def add_comment(_: None, info: Info, input: dict[str, Any]) -> Comment:
 @MUTATION.field("deleteComment")
 def delete_comment(_: None, info: Info, id: str) -> str:
     return services.delete_comment(actor=info.context["actor"], comment_id=id)
+
+
+@MUTATION.field("createUpload")
+def create_upload(_: None, info: Info, input: dict[str, Any]) -> dict[str, Any]:
+    announced = services.create_upload(actor=info.context["actor"], digest=input.pop("sha_256"), **input)
+    return announced.describe()
+
+
+@MUTATION.field("completeUpload")
+def complete_upload(_: None, info: Info, input: dict[str, Any]) -> Image:
+    return services.complete_upload(actor=info.context["actor"], upload_id=input["id"])
+
+
+@MUTATION.field("updateImage")
+def update_image(_: None, info: Info, input: dict[str, Any]) -> Image:
+    changes = {name: value for name, value in input.items() if name not in ("id", "expected_version")}
+    version = input.get("expected_version")
+    return services.edit_image(
+        actor=info.context["actor"], image_id=input["id"], changes=changes, expected_version=version
+    )
+
+
+@MUTATION.field("deleteImage")
+def delete_image(_: None, info: Info, input: dict[str, Any]) -> dict[str, str]:
+    options = {name: value for name, value in input.items() if name != "id"}
+    deleted = services.delete_image(actor=info.context["actor"], image_id=input["id"], **options)
+    return {"deleted_image_id": deleted}
+
+
+@MUTATION.field("restoreImage")
+def restore_image(_: None, info: Info, input: dict[str, Any]) -> Image:
+    return services.restore_image(actor=info.context["actor"], image_id=input["id"])

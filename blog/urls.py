@@ -15,6 +15,8 @@ RESOURCES = {
     "preview": views.PreviewResource,
     "posts/<str:post_id>/comments": views.CommentCollection,
     "posts/<str:post_id>/comments/<str:comment_id>": views.CommentResource,
+    "images": views.ImageCollection,
+    "images/<str:image_id>": views.ImageResource,
     "authors": views.AuthorCollection,
     "authors/<str:author_id>": views.AuthorResource,
     "authors/<str:author_id>/posts": views.AuthorPostCollection,

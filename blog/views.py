@@ -1,19 +1,23 @@
-"""REST resources of posts, comments and authors. Each method reads the request and calls one selector or service."""
+"""REST resources of the blog. Each method reads the request and calls one selector or service."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
 from blog import previews, selectors, services
+from blog.images import queries
 from blog.models import PostStatus, PreviewMode
-from blog.representations import AUTHOR, COMMENT, POST, PREVIEW, PREVIEW_LINK, WORKING_COPY
+from blog.representations import AUTHOR, COMMENT, IMAGE, POST, PREVIEW, PREVIEW_LINK, WORKING_COPY
 from blog.selectors import PostCriteria
+from contentapi.conf import conf
 from contentapi.http.response import Response, created, moved, no_content, put
+from contentapi.http.uploads import SentFile
 from contentapi.rest import Body, Resource, ResourceRequest
 
 Moment = Annotated[datetime, Meta(tz=True)]
 WholeNumber = Annotated[float, Meta(multiple_of=1)]  # also 300.0, which JSON Schema calls an integer
+Point = Annotated[dict[Literal["x", "y"], float], Meta(min_length=2)]
 
 
 class NewPost(Body):
@@ -23,6 +27,8 @@ class NewPost(Body):
     canonical_url: str | None = None
     excerpt: str | None = None
     description: str | None = None
+    cover_id: str | None = None
+    cover_alt: str | None = None
     author_id: str | None = None
     coauthor_ids: list[str] | None = None
     tags: list[str] | None = None
@@ -37,6 +43,8 @@ class PostChanges(Body):
     canonical_url: str | UnsetType | None = UNSET
     excerpt: str | UnsetType | None = UNSET
     description: str | UnsetType | None = UNSET
+    cover_id: str | UnsetType | None = UNSET
+    cover_alt: str | UnsetType | None = UNSET
     author_id: str | UnsetType | None = UNSET
     coauthor_ids: list[str] | UnsetType | None = UNSET
     tags: list[str] | UnsetType | None = UNSET
@@ -52,6 +60,8 @@ class WorkingCopyChanges(Body):
     canonical_url: str | UnsetType | None = UNSET
     excerpt: str | UnsetType | None = UNSET
     description: str | UnsetType | None = UNSET
+    cover_id: str | UnsetType | None = UNSET
+    cover_alt: str | UnsetType | None = UNSET
     tags: list[str] | UnsetType | None = UNSET
     publish_at: Moment | UnsetType | None = UNSET
     base_version: str | None = None
@@ -69,8 +79,21 @@ class NewPreviewLink(Body):
     note: str | None = None
 
 
+class ImageChanges(Body):
+    name: str | UnsetType | None = UNSET
+    alt: str | UnsetType | None = UNSET
+    caption: str | UnsetType | None = UNSET
+    credit: str | UnsetType | None = UNSET
+    focal_point: Point | UnsetType | None = UNSET
+    expected_version: str | None = None
+
+
 class NewComment(Body):
     body: str
+
+
+def read_image(request: ResourceRequest) -> SentFile:
+    return request.read_file("image", conf.environment.contentapi_image_max_bytes)
 
 
 class PostCollection(Resource):
@@ -202,3 +225,33 @@ class AuthorPostCollection(Resource):
         page, author = request.page("status", "tag", "search"), selectors.select_author_by_id(request.actor, author_id)
         posts = selectors.select_posts(request.actor, PostCriteria.parse(author=author_id, **page.filters), page.after)
         return POST.page(posts, page, request.actor, within=author)
+
+
+class ImageCollection(Resource):
+    def get(self, request: ResourceRequest) -> Response:
+        page = request.page()
+        return IMAGE.page(queries.select_images(request.actor, page.after), page, request.actor)
+
+    def post(self, request: ResourceRequest) -> Response:
+        image = services.create_image(actor=request.actor, read_file=lambda: read_image(request))
+        return created(f"/images/{image.pk}", IMAGE.of(image, request.actor))
+
+    def identify_content(self, request: ResourceRequest) -> bytes:
+        return read_image(request).sha256
+
+
+class ImageResource(Resource):
+    def get(self, request: ResourceRequest, image_id: str) -> Response:
+        return IMAGE.one(queries.select_image_by_id(request.actor, image_id), request.actor)
+
+    def patch(self, request: ResourceRequest, image_id: str) -> Response:
+        changes = request.body(ImageChanges).provided()
+        version = request.expected_version(changes.pop("expected_version"))
+        image = services.edit_image(actor=request.actor, image_id=image_id, changes=changes, expected_version=version)
+        return IMAGE.of(image, request.actor)
+
+    def delete(self, request: ResourceRequest, image_id: str) -> Response:
+        version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)
+        force = request.read_switch("force")
+        services.delete_image(actor=request.actor, image_id=image_id, force=force, expected_version=version)
+        return no_content()

@@ -4,6 +4,7 @@ from ariadne import load_schema_from_path, make_executable_schema
 from django.conf import settings
 from graphql import GraphQLSchema
 
+import blog.images.queries
 import blog.previews
 import blog.projections
 import blog.representations
@@ -27,6 +28,7 @@ NODE = NodeType(
         blog.projections.POST: blog.selectors.select_post_by_id,
         blog.projections.AUTHOR: blog.selectors.select_author_by_id,
         blog.projections.COMMENT: blog.selectors.select_comment_by_id,
+        blog.images.queries.IMAGE: blog.images.queries.select_image_by_id,
         blog.previews.PREVIEW_LINK: blog.previews.select_link_by_id,
         users.projections.USER: users.selectors.select_user_node,
         orders.projections.ORDER: orders.selectors.select_order_node,
@@ -53,6 +55,7 @@ def build_schema() -> GraphQLSchema:
             [
                 *(PAGE_INFO, NODE),
                 *blog.projections.PROJECTIONS,
+                *blog.images.queries.PROJECTIONS,
                 *orders.projections.PROJECTIONS,
                 *users.projections.PROJECTIONS,
             ]

@@ -17,7 +17,7 @@ from contentapi.conf.checks import require_valid_start  # noqa: E402
 from contentapi.monitoring.figures import FIGURES  # noqa: E402
 from contentapi.server.complete_requests import RequestBufferingLayer  # noqa: E402
 from contentapi.server.fast_path import FastPath  # noqa: E402
-from contentapi.server.uploads import build_archive_upload  # noqa: E402
+from contentapi.server.uploads import build_uploads  # noqa: E402
 
 require_valid_start()
 fast_path = FastPath(django_application, is_enabled=conf.environment.contentapi_fast_path == "on")
@@ -25,7 +25,7 @@ application = RequestBufferingLayer(
     fast_path,
     fast_path.refuse,
     slots=conf.environment.contentapi_threads,
-    upload=build_archive_upload(),
+    uploads=build_uploads(),
 )
 
 FIGURES.gauge_sources.append(application.slots.measure)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from blog.models import CONTENT, Author, Comment, Post, PostStatus, PreviewLink, PreviewMode, WorkingCopy
+from blog.models import CONTENT, Author, Comment, Image, Post, PostStatus, PreviewLink, PreviewMode, WorkingCopy
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from orders.models import Order
 from users.models import User
@@ -84,4 +84,14 @@ def make_actor(role: Role, *, scopes: set[Scope] | None = None, author: Author |
         role=role,
         scopes=ROLE_SCOPES[role] if scopes is None else frozenset(scopes),
         credential="api-key",
+    )
+
+
+def make_image(**values: Any) -> Image:
+    """Return an image that the worker has not processed yet. There is no file."""
+    number = next(NUMBERS)
+    defaults = {"name": f"image{number}.jpg", "alt": f"Image {number}", "content_type": "image/jpeg", "size": 1000}
+    key = {"key": "0" * 32} if values.get("status") == "ready" else {}
+    return Image.objects.create(
+        **{**defaults, "sha256": secrets.token_bytes(32), "source": f"uploads/{number}", **key, **values}
     )

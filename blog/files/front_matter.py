@@ -22,12 +22,12 @@ from blog.files.dates import (
 )
 from blog.files.summaries import has_two_excerpts, read_description, read_excerpt
 from blog.files.syntax import InvalidFile, Table, decode_value, parse_text, refuse_errors
-from blog.models import CONTENT, CONTENT_FIELDS, SUMMARIES, Kind, PostStatus
+from blog.models import CONTENT, CONTENT_FIELDS, COVER, SUMMARIES, Kind, PostStatus
 
 # The keys that serialize_post writes. All other keys of a file are kept in `MarkdownPost.other`.
 KEYS = {"canonical_url": "canonical"}  # of the fields of the content that have another name in files
 OWN_KEYS = {
-    *(KEYS.get(name, name) for name in CONTENT),
+    *(KEYS.get(name, name) for name in CONTENT if name not in COVER),
     "date",
     "updated",
     "authors",
@@ -151,13 +151,13 @@ def is_foreign(key: str, value: Any) -> bool:
 
 def read_content(meta: Table, body: str) -> Table:
     """Return the body, and the other fields of the content: the front matter has them under their own names."""
-    content: Table = {}
+    content: Table = dict.fromkeys(COVER)  # a file names its path: `blog.files.images`
     for name, kind, *_ in CONTENT_FIELDS:
         if kind == Kind.MARKDOWN:
             content[name] = body
         elif name in READERS:
             content[name] = READERS[name](meta)
-        else:
+        elif name not in COVER:
             content[name] = read_words(meta.get(name), name) if kind == Kind.WORDS else read_line(meta.get(name), name)
     return content
 

@@ -205,10 +205,12 @@ def restore_version(*, actor: Actor, post_id: str, number: int, expected_version
     """Write the content of an earlier version as a new version. Raises `NotFound`, `Conflict`.
 
     The state, the authors and the times stay, and so does the slug if the version has none, or one that another post
-    has now. If the texts are equal, nothing changes.
+    has now. A cover that was deleted is left out. If the texts are equal, nothing changes.
     """
     version = read_version(actor=actor, post_id=post_id, number=number)
     changes = {name: version.values[name] for name in CONTENT}
+    if changes["cover_id"] is not None and not services.exists_image(changes["cover_id"]):
+        changes["cover_id"] = None
     if changes["slug"] is None or services.list_taken_slugs([changes["slug"]], parse_id(post_id)):
         del changes["slug"]
     return services.edit_post(actor=actor, post_id=post_id, changes=changes, expected_version=expected_version)

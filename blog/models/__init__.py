@@ -3,12 +3,26 @@
 from blog.models.authors import MAX_NAME, Author
 from blog.models.coauthors import MAX_COAUTHORS, Coauthorship
 from blog.models.comments import Comment, CommentQuerySet, CommentState
+from blog.models.conditions import IsUniqueTagList
 from blog.models.history import DeletedComment, DeletedPostSource, PostVersion
+from blog.models.images import (
+    IS_EXPOSED,
+    IS_LISTED,
+    IS_WAITING,
+    MAX_ALT,
+    MAX_CAPTION,
+    MAX_CREDIT,
+    MAX_FILE_NAME,
+    Image,
+    ImageStatus,
+    ImageUpload,
+)
 from blog.models.imports import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource
 from blog.models.posts import (
     ADDRESSES,
     CONTENT,
     CONTENT_FIELDS,
+    COVER,
     DATABASE,
     IS_RENDERED,
     IS_UNRENDERED,
@@ -27,7 +41,6 @@ from blog.models.posts import (
     UNVERSIONED,
     VERSIONED,
     ContentField,
-    IsUniqueTagList,
     Kind,
     Post,
     PostQuerySet,

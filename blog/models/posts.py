@@ -4,19 +4,21 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import reduce
 from operator import or_
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import F, Func, Q, Value
+from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce, Length, Now
 from django.db.models.lookups import Exact, LessThanOrEqual
 from django.utils import timezone
 
 from blog.models.authors import Author, build_search_trigger
 from blog.models.coauthors import LIST_COAUTHORS, LIST_COAUTHORS_AGAIN, UNLIST_COAUTHORS, build_coauthor_ids
+from blog.models.conditions import COUNT_BYTES, COUNT_TAGS, IsOneOf, IsUniqueTagList
+from blog.models.images import MAX_ALT
 from blog.models.previews import DELETE_PREVIEW_LINKS
 from blog.models.slugs import KEEP_OLD_SLUG, MAX_SLUG, UniqueIndex
 from blog.models.working_copies import DELETE_WORKING_COPY
@@ -32,13 +34,15 @@ MAX_URL = 2000
 MAX_EXCERPT = 500
 MAX_DESCRIPTION = 300
 MAX_ORIGIN = 300
+LONGEST_ID = 19  # digits
 
 
 class Kind(StrEnum):
     """What a field of a post's content is. It decides how the field is validated, merged, imported and exported.
 
     Only the body is Markdown: a file has one text after its front matter. An address and a summary may be null, and
-    search does not find them. A summary that is null is made from the body (`blog.rendering`).
+    search does not find them. A summary that is null is made from the body (`blog.rendering`). So it is with an image,
+    which is an id, and with its text, in whose place the image has one of its own.
     """
 
     LINE = "line"
@@ -46,6 +50,8 @@ class Kind(StrEnum):
     SUMMARY = "summary"
     MARKDOWN = "markdown"
     WORDS = "words"
+    IMAGE = "image"
+    IMAGE_TEXT = "image text"
 
 
 def build_api_name(name: str) -> str:
@@ -82,18 +88,21 @@ CONTENT_FIELDS = (
     ContentField("canonical_url", Kind.ADDRESS, "canonical URL", MAX_URL, ""),
     ContentField("excerpt", Kind.SUMMARY, "excerpt", MAX_EXCERPT, ""),
     ContentField("description", Kind.SUMMARY, "description", MAX_DESCRIPTION, ""),
+    ContentField("cover_id", Kind.IMAGE, "cover", LONGEST_ID, ""),
+    ContentField("cover_alt", Kind.IMAGE_TEXT, "text of the cover", MAX_ALT, ""),
     ContentField("body", Kind.MARKDOWN, "text", MAX_BODY, "C"),
     ContentField("tags", Kind.WORDS, "tags", MAX_TAG, "B", most_words=MAX_TAGS, item="tag"),
 )
 CONTENT = [field.name for field in CONTENT_FIELDS]
 ADDRESSES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.ADDRESS]
 SUMMARIES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.SUMMARY]
-OPTIONAL = [*ADDRESSES, *SUMMARIES]
+COVER = [field.name for field in CONTENT_FIELDS if field.kind in (Kind.IMAGE, Kind.IMAGE_TEXT)]
+OPTIONAL = [*ADDRESSES, *SUMMARIES, *COVER]
 SEARCHED = [field.name for field in CONTENT_FIELDS if field.weight]
 # The fields of which a change is a new version of a post.
 VERSIONED = [*CONTENT, "status", "publish_at", "published_at", "author", "coauthor_ids", "created_at"]
 # What `blog.rendering` makes of the text, with the version that it was made of and the number of the renderer
-RENDERED_TEXTS = ["body_html", "default_excerpt", "default_description"]
+RENDERED_TEXTS = ["body_html", "default_excerpt", "default_description", "image_ids", "image_alts"]
 RENDERED = [*RENDERED_TEXTS, "rendered_version", "renderer"]
 UNVERSIONED = [
     "id",
@@ -121,23 +130,7 @@ IS_UNRENDERED = ~IS_RENDERED | Q(renderer__lt=RENDERER)
 NEWEST = ("-created_at", "-id")
 UPDATED = ("updated_at", "id")
 PUBLISHED = ("publication_order", "id")
-COUNT_BYTES = Func("body", function="octet_length", output_field=models.IntegerField())
-COUNT_TAGS = Func("tags", function="cardinality", output_field=models.IntegerField())
 NEVER_PUBLIC = datetime(9999, 12, 31, tzinfo=UTC)  # the place of posts without `published_at` in their order
-
-
-class IsUniqueTagList(Func):
-    """Whether a text array has only unique, non-empty strings: a SQL function that the first migration creates."""
-
-    function = "blog_is_set_of_words"
-    output_field = models.BooleanField()
-
-
-class IsOneOf(Func):
-    """Whether a text is one of some words, as a constant: PostgreSQL prepares conditions again for each statement."""
-
-    template = "%(expressions)s = ANY('{%(words)s}'::text[])"
-    output_field = models.BooleanField()
 
 
 class PostQuerySet(models.QuerySet["Post"]):
@@ -179,6 +172,11 @@ ATTRIBUTE_TO_DATABASE = pgtrigger.Trigger(
 )
 
 
+def build_array(item: models.Field[Any, Any]) -> ArrayField[Any, Any]:
+    """Return a column that is null for most posts, which costs nothing."""
+    return ArrayField(item, null=True, editable=False)
+
+
 class Post(models.Model):
     """An article. `version` increases with every change of the post itself.
 
@@ -192,11 +190,15 @@ class Post(models.Model):
     canonical_url = models.CharField(max_length=MAX_URL, null=True)  # noqa: DJ001
     excerpt = models.CharField(max_length=MAX_EXCERPT, null=True)  # noqa: DJ001 - null is the default text
     description = models.CharField(max_length=MAX_DESCRIPTION, null=True)  # noqa: DJ001
+    cover_id = models.BigIntegerField(null=True, help_text="The id of an image. The image may have been deleted.")
+    cover_alt = models.CharField(max_length=MAX_ALT, null=True)  # noqa: DJ001 - null is the text of the image
     body = models.TextField(blank=True, help_text="Markdown.")
     # The worker renders the posts whose `rendered_version` is not their version, or whose renderer has a lower number.
     body_html = models.TextField(null=True, editable=False)  # noqa: DJ001
     default_excerpt = models.TextField(null=True, editable=False)  # noqa: DJ001
     default_description = models.TextField(null=True, editable=False)  # noqa: DJ001
+    image_ids = build_array(models.BigIntegerField())  # of the images in the body, in their order, each once
+    image_alts = build_array(models.TextField())  # their texts in the body; empty where an image has none there
     rendered_version = models.BigIntegerField(null=True, editable=False)
     renderer = models.SmallIntegerField(null=True, editable=False)
     status = models.CharField(max_length=10, choices=PostStatus.choices, default=PostStatus.DRAFT)
@@ -277,6 +279,8 @@ class Post(models.Model):
             UniqueIndex(fields=["slug"], name="blog_post_slug"),
             models.Index(fields=["id"], condition=Q(slug__isnull=True), name="blog_post_without_slug"),
             models.Index(fields=["id"], condition=IS_UNRENDERED, name="blog_post_unrendered"),
+            GinIndex(fields=["image_ids"], condition=Q(image_ids__isnull=False), name="blog_post_images"),
+            models.Index(fields=["cover_id"], condition=Q(cover_id__isnull=False), name="blog_post_cover"),
         ]
         # The creation of a post without co-authors calls no trigger: the worker finds new posts by their ids.
         triggers = [

@@ -5,24 +5,35 @@ This is the only place that renders posts: for the API, for the preview in the d
 
 from typing import NamedTuple
 
-from blog.rendering.markdown import render_markdown
+from blog.rendering.images import MOST, FindImages, ShownImage, find_no_images, list_used_images
+from blog.rendering.markdown import insert_images, render_markdown, sanitize_markdown
 from blog.rendering.summaries import make_description, make_excerpt
 
 # The number of this renderer. Increase it with every change of its output, also by another version of comrak or nh3,
 # and run `makemigrations`: the worker finds the posts of earlier ones by an index. A test compares the output.
-RENDERER = 1
+RENDERER = 2
 
 
 class Rendering(NamedTuple):
-    """What is made of the text of a post. The names are those of the columns."""
+    """What is made of the text of a post. The names are those of the columns.
+
+    `image_ids` and `image_alts` are the images of the text, also those that are not shown, and their texts; None if it
+    has none.
+    """
 
     body_html: str
     default_excerpt: str
     default_description: str
+    image_ids: list[int] | None
+    image_alts: list[str] | None
 
 
-def render_post(body: str, excerpt: str | None) -> Rendering:
+def render_post(body: str, excerpt: str | None, find_images: FindImages = find_no_images) -> Rendering:
     """Render the text of a post that has this excerpt of its own, or none."""
-    html = render_markdown(body)
+    sanitized = sanitize_markdown(body)
+    used = list_used_images(sanitized)
+    ids = [image.id for image in used]
+    html = insert_images(sanitized, find_images(ids[:MOST]) if ids else {})
     default = make_excerpt(html)
-    return Rendering(html, default, make_description(excerpt or default))
+    alts = [image.alt for image in used]
+    return Rendering(html, default, make_description(excerpt or default), ids or None, alts or None)

@@ -7,6 +7,7 @@ that is not in the lists below. So the lists decide what is safe, not the render
 
 import logging
 import re
+from collections.abc import Mapping
 
 import comrak
 import nh3
@@ -14,6 +15,16 @@ from comrak import ExtensionOptions, ParseOptions, RenderOptions
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from blog.rendering.images import (
+    MOST,
+    REFERENCE,
+    SCHEME,
+    FindImages,
+    ShownImage,
+    find_no_images,
+    list_used_images,
+    show_images,
+)
 from blog.rendering.limits import has_many_mail_addresses, has_too_many_cells, is_heavy
 
 LOG = logging.getLogger("contentapi.rendering")
@@ -48,7 +59,7 @@ ATTRIBUTES = {
 CLASSES = {"a": {"footnote-backref"}, "section": {"footnotes"}, "sup": {"footnote-ref"}}
 DISABLED = {"disabled": ""}  # one attribute: nh3 adds several in another order in each process
 BLOCKS = ("blockquote", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "table", "tr", "ul")
-SCHEMES = {"http", "https", "mailto", "tel"}
+SCHEMES = {"http", "https", "mailto", "tel", SCHEME}
 HAS_HOST = re.compile(r"(?:https?:)?//", re.IGNORECASE)
 LANGUAGE = re.compile(r"language-[\w.+#-]+")
 FOOTNOTE = re.compile(r"fn(?:ref)?-[^\s\"'<>]+")
@@ -57,14 +68,15 @@ DROPPED = "script style title template noscript noembed noframes iframe object s
 
 
 def filter_attribute(element: str, name: str, value: str) -> str | None:
-    """Leave out values that are not what a renderer writes, and the address of an image that has no host.
-
-    Relative to a page of the admin, the latter is another file.
+    """Leave out values that are not what a renderer writes, and the address of an image that is neither one of ours nor
+    has a host: relative to a page of the admin, it is another file.
     """
     if name == "type":
         return "checkbox"  # of a task list: an input of a post is nothing else
     if name == "src":
-        return value if HAS_HOST.match(value.strip()) else None
+        return value if HAS_HOST.match(value.strip()) or REFERENCE.fullmatch(value) else None
+    if name == "href":
+        return None if value.strip().lower().startswith(f"{SCHEME}:") else value
     if name == "class" and element == "code":
         return value if LANGUAGE.fullmatch(value) else None
     if name == "id":
@@ -107,16 +119,30 @@ OUTPUTS = {with_lines: build_output(with_lines=with_lines) for with_lines in (Fa
 SANITIZERS = {with_lines: build_sanitizer(with_lines=with_lines) for with_lines in (False, True)}
 
 
-def render_markdown(text: str, *, with_lines: bool = False) -> SafeString:
-    """Return the text as sanitised HTML; as preformatted text if its rendering would take long.
+def render_markdown(text: str, *, with_lines: bool = False, find_images: FindImages = find_no_images) -> SafeString:
+    """Return the text as sanitised HTML with the images that `find_images` finds; as preformatted text if its rendering
+    would take long.
 
     `with_lines` adds to each block the place in the text that it comes from: `<p data-sourcepos="5:1-6:12">` for the
     lines 5 and 6.
     """
+    sanitized = sanitize_markdown(text, with_lines=with_lines)
+    used = [image.id for image in list_used_images(sanitized)]
+    return insert_images(sanitized, find_images(used[:MOST]) if used else {})
+
+
+def sanitize_markdown(text: str, *, with_lines: bool = False) -> str:
+    """Return the text as sanitised HTML, in which our images have addresses like `image:7`."""
     html = render_unsafe(text, with_lines=with_lines)
     if html is None or len(html) > MAX_HTML or is_heavy(html):
         html = f"<pre>{escape(text)}</pre>"
-    return mark_safe(SANITIZERS[with_lines].clean(html))  # noqa: S308 - this is the sanitiser
+    return SANITIZERS[with_lines].clean(html)
+
+
+def insert_images(sanitized: str, images: Mapping[int, ShownImage]) -> SafeString:
+    """Return sanitised HTML with these images; without any if it would become too long."""
+    shown = show_images(sanitized, images)
+    return mark_safe(shown if len(shown) <= MAX_HTML else show_images(sanitized, {}))  # noqa: S308 - see `show_images`
 
 
 def render_unsafe(text: str, *, with_lines: bool) -> str | None:

@@ -1,5 +1,5 @@
-"""Writes of posts, comments and authors. Each function finds a row that the actor may see, checks the permission,
-validates, writes and returns the model.
+"""Writes of posts, comments, authors and images. Each function finds a row that the actor may see, checks the
+permission, validates, writes and returns the model.
 
 `expected_version` is a version that the caller has read, alone or as the whole entity tag: `7`, `7-c0ffee`,
 `"7-c0ffee"`. If the row has another version, the function raises `Conflict`. None skips the comparison.
@@ -7,6 +7,17 @@ validates, writes and returns the model.
 
 from blog.services.authors import create_author, delete_author, edit_author
 from blog.services.comments import add_comment, delete_comment
+from blog.services.image_processing import hide_deleted_images, process_images, purge_images
+from blog.services.image_uploads import AnnouncedUpload, complete_upload, create_upload, purge_uploads
+from blog.services.images import (
+    create_image,
+    delete_image,
+    edit_image,
+    exists_image,
+    find_image_by_digest,
+    render_late_posts,
+    restore_image,
+)
 from blog.services.posts import (
     attribute_change,
     count_publication,

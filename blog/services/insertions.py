@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from blog.models import RENDERED, SUMMARIES, Author, OldSlug, Post, PostStatus
+from blog.models import COVER, RENDERED, SUMMARIES, Author, OldSlug, Post, PostStatus
 from blog.services import coauthors, slugs
 from blog.services.authors import build_unknown_author_error, get_or_create_own_author_id, require_author
 from contentapi.core.identity import Actor
@@ -15,7 +15,7 @@ from contentapi.projection import PreparedInsert
 POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug)
 OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
 # Most new posts are drafts that have none of these. Each value takes time, also null.
-RARE = ("canonical_url", *SUMMARIES, "publish_at", "published_at")
+RARE = ("canonical_url", *SUMMARIES, *COVER, "publish_at", "published_at")
 UNUSED = (*RARE, *RENDERED)
 DRAFTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug, without=UNUSED)
 OWN_DRAFTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug, without=UNUSED)

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 from django.utils import timezone
 
+from blog.images.display import find_shown_images
 from blog.models import CONTENT, Post, PostVersion, PreviewLink, PreviewMode, WorkingCopy
 from blog.rendering import Rendering, render_post
 from blog.services.working_copies import read_content
@@ -29,7 +30,7 @@ from contentapi.projection import PreparedQuery
 TOKEN = re.compile(r"cap_[0-9a-f]{64}")
 # A rendering weighs its texts. The key is a digest of what it was made of.
 RENDERINGS: BoundedCache[Rendering] = BoundedCache(
-    8 * 1024 * 1024, weigh=lambda rendering: 1000 + 2 * sum(map(len, rendering)), name="previews"
+    8 * 1024 * 1024, weigh=lambda rendering: 1000 + 2 * sum(map(len, rendering[:3])), name="previews"
 )
 
 
@@ -130,6 +131,7 @@ def render_content(body: str, excerpt: str | None) -> Rendering:
     key = hashlib.blake2b(f"{body}\0{excerpt or ''}".encode(), digest_size=16).digest()
     rendering = RENDERINGS.get(key)
     if rendering is None:
-        rendering = render_post(body, excerpt)
-        RENDERINGS.put(key, rendering)
+        rendering = render_post(body, excerpt, find_shown_images)
+        if rendering.image_ids is None:  # images become ready, and are deleted
+            RENDERINGS.put(key, rendering)
     return rendering

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
+from blog.images.display import find_shown_images
 from blog.models import IS_UNRENDERED, RENDERED, Post, PostStatus
 from blog.rendering import RENDERER, render_post
 
@@ -19,7 +20,7 @@ POSTS_AT_ONCE = 10  # that the worker keeps locked while it renders them
 
 def build_rendering(body: str, excerpt: str | None, version: int) -> dict[str, Any]:
     """Return the values of the columns `RENDERED`."""
-    rendering = render_post(body, excerpt)
+    rendering = render_post(body, excerpt, find_shown_images)
     return {**rendering._asdict(), "rendered_version": version, "renderer": RENDERER}
 
 

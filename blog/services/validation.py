@@ -9,16 +9,19 @@ from django.utils import timezone
 
 from blog.models import CONTENT, CONTENT_FIELDS, OPTIONAL, SLUG, ContentField, Kind, PostStatus, build_api_name
 from contentapi.core.errors import Conflict, Invalid
+from contentapi.core.pagination import parse_id
 
 NAMES = frozenset(CONTENT)
 # Each access to a member of an enum takes time.
 ADDRESS, LINE, SUMMARY, WORDS, SCHEDULED = Kind.ADDRESS, Kind.LINE, Kind.SUMMARY, Kind.WORDS, PostStatus.SCHEDULED
+IMAGE, IMAGE_TEXT = Kind.IMAGE, Kind.IMAGE_TEXT
 TRANSITIONS: dict[str, set[PostStatus]] = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
     PostStatus.PUBLISHED: {PostStatus.DRAFT, PostStatus.ARCHIVED},
     PostStatus.ARCHIVED: {PostStatus.DRAFT},
 }
+UNKNOWN_IMAGE = "There is no image with this id."
 NULLABLE = {*OPTIONAL, "publish_at", "published_at"}
 PATTERNS = {  # of the addresses, with the description of what does not match
     "slug": (SLUG, "Only the characters a-z, 0-9 and - are allowed, at least one of them."),
@@ -68,7 +71,9 @@ def normalize(field: ContentField, value: Any) -> Any:
         return [word.strip() for word in value or ()]
     if field.kind is ADDRESS:
         return None if value is None else value.strip()
-    if field.kind is SUMMARY:
+    if field.kind is IMAGE:
+        return parse_id(value) if isinstance(value, str) else value
+    if field.kind is SUMMARY or field.kind is IMAGE_TEXT:
         return (value or "").strip() or None
     return (value or "").strip() if field.kind is LINE else value or ""
 
@@ -79,6 +84,8 @@ def list_problems(field: ContentField, value: Any) -> list[str]:
         return list_word_problems(field, value)
     if value is None:
         return []
+    if field.kind is IMAGE:
+        return [] if value > 0 else [UNKNOWN_IMAGE]
     if not value and field.is_required:
         return ["This must not be empty."]
     if len(value) > field.longest:

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from blog.models import CONTENT, Post, PostStatus, PostVersion, WorkingCopy
-from blog.services import slugs
+from blog.services import images, slugs
 from blog.services.posts import choose_slug, get_post_for_update, save_changes
 from blog.services.validation import require_future, require_no_null, validate_post
 from contentapi.core import policy
@@ -97,6 +97,8 @@ def merge_changes(post: Post, content: Mapping[str, Any], changes: Mapping[str, 
     """Return the content of a working copy after these changes. Raises `Invalid` and `Conflict`."""
     sent = {name: value for name, value in changes.items() if name in CONTENT}
     values = validate_post({**content, **sent})
+    if values["cover_id"] not in (None, content["cover_id"]):
+        images.require_image(values["cover_id"])
     before = Post(pk=post.pk, title=content["title"], slug=content["slug"], published_at=post.published_at)
     values["slug"] = choose_slug(before, sent, values["title"])
     return values

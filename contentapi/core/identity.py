@@ -26,6 +26,7 @@ class Scope(TextChoices):
     POSTS_PUBLISH = "posts:publish", "Publish and schedule posts, and take them back"
     COMMENTS_WRITE = "comments:write", "Comment as you, and delete your comments"
     COMMENTS_MODERATE = "comments:moderate", "Hide and delete other people's comments"
+    IMAGES_WRITE = "images:write", "Upload, change and delete images"
     AUTHORS_READ = "authors:read", "See authors' email addresses"
     ORDERS_READ = "orders:read", "See orders"
     ORDERS_WRITE = "orders:write", "Place, pay and cancel orders"
@@ -36,7 +37,8 @@ class Scope(TextChoices):
 ALL_SCOPES = frozenset(Scope)
 # The scopes that a role can use. `contentapi.core.policy` decides whose posts, orders and users each of them covers.
 ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
-    Role.READER: ALL_SCOPES - {Scope.POSTS_READ, Scope.POSTS_WRITE, Scope.POSTS_PUBLISH, Scope.COMMENTS_MODERATE},
+    Role.READER: ALL_SCOPES
+    - {Scope.POSTS_READ, Scope.POSTS_WRITE, Scope.POSTS_PUBLISH, Scope.COMMENTS_MODERATE, Scope.IMAGES_WRITE},
     Role.AUTHOR: ALL_SCOPES,
     Role.EDITOR: ALL_SCOPES,
     Role.ADMIN: ALL_SCOPES,

@@ -9,15 +9,15 @@ executes, `inserts` writes a row and reads it in the same statement, `prepared_q
 
 from contentapi.projection.connection_types import PAGE_INFO, ConnectionType, RelayType
 from contentapi.projection.connections import Connection, ConnectionQuery, build_ordered_connection
-from contentapi.projection.expressions import RawExpression
-from contentapi.projection.fields import Computed, Projection, SameRowAsType, ToOne
+from contentapi.projection.expressions import FormattedFunc, RawExpression
+from contentapi.projection.fields import Annotation, Computed, Projection, SameRowAsType, ToOne
 from contentapi.projection.inserts import PreparedInsert
 from contentapi.projection.nodes import NodeQuery, NodeType
 from contentapi.projection.ordering import NEWEST_FIRST, OLDEST_FIRST, Ordering
 from contentapi.projection.overlays import replace_columns
 from contentapi.projection.prepared_query import PreparedQuery
 from contentapi.projection.querysets import Rows, parametrised
-from contentapi.projection.related_rows import Count, Listed, ToMany
+from contentapi.projection.related_rows import Calculated, Count, Listed, Referred, ToMany
 from contentapi.projection.sdl import ProjectionError, SdlField
 from contentapi.projection.unions import Branch, UnionColumn, filter_by_union
 
@@ -25,12 +25,15 @@ __all__ = [
     "NEWEST_FIRST",
     "OLDEST_FIRST",
     "PAGE_INFO",
+    "Annotation",
     "Branch",
+    "Calculated",
     "Computed",
     "Connection",
     "ConnectionQuery",
     "ConnectionType",
     "Count",
+    "FormattedFunc",
     "Listed",
     "NodeQuery",
     "NodeType",
@@ -40,6 +43,7 @@ __all__ = [
     "Projection",
     "ProjectionError",
     "RawExpression",
+    "Referred",
     "RelayType",
     "Rows",
     "SameRowAsType",

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.db.models import Case, F, Func, JSONField, Model, Q, When
+from django.db.models import Case, F, Func, JSONField, Model, OuterRef, Q, When
 
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
@@ -80,7 +80,7 @@ class ConnectionArguments:
 
 
 class Connection(ProjectedField):
-    """A to-many relation as a connection.
+    """A to-many relation as a connection, or rows of a model to which `rows` alone relates this row.
 
     `rows(queryset, actor, **arguments)` filters the related rows, as that of `ToMany` does. Its arguments are those of
     the SDL that not all connections have; cursors are valid for the same arguments only. The SDL has the default order.
@@ -91,7 +91,7 @@ class Connection(ProjectedField):
 
     def __init__(
         self,
-        relation: str,
+        relation: str | type[Model],
         rows: SelectRelated = select_every_row,
         *,
         key: Term | None = None,
@@ -104,8 +104,12 @@ class Connection(ProjectedField):
         self.names = list_arguments(rows)
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        self.related = build_related_rows(model, self.relation)
-        self.parent_of_row = self.key or F(get_model_field(model, self.relation).field.attname)
+        if isinstance(self.relation, str):
+            self.related = build_related_rows(model, self.relation)
+            self.parent_of_row = self.key or F(get_model_field(model, self.relation).field.attname)
+        else:
+            self.related = self.relation._base_manager.all()
+            self.parent_of_row = self.key or OuterRef("pk")
         if not isinstance(sdl.projection, ConnectionType) or sdl.projection.model is not self.related.model:
             raise ProjectionError(
                 f"the SDL has {sdl.type_name}, which is not a connection of {self.related.model.__name__}"
@@ -119,7 +123,7 @@ class Connection(ProjectedField):
         self.default_order = sdl.arguments["order_by"]
         if not isinstance(self.default_order, Ordering):
             raise ProjectionError("orderBy needs a default in the SDL, and its values must be orders")
-        self.name = f"{model._meta.label}.{self.relation}"
+        self.name = f"{model._meta.label}.{self.relation if isinstance(self.relation, str) else sdl.type_name}"
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         """Return the connection, or the marker where its cursors belong to another row:

@@ -202,7 +202,15 @@ class HasRow(Subquery):
         super().__init__(queryset.values("pk"), output_field=BooleanField())
 
 
-class SignedCursor(Func):
+class FormattedFunc(Func):
+    """A function whose template has a `{}` for each of its arguments."""
+
+    def as_sql(self, compiler: SQLCompiler, *_: Any, **__: Any) -> tuple[str, tuple[Any, ...]]:
+        texts, parameters = zip(*map(compiler.compile, self.get_source_expressions()), strict=True)
+        return self.template.format(*texts), tuple(chain.from_iterable(parameters))
+
+
+class SignedCursor(FormattedFunc):
     """The signed cursor of a position, as `contentapi.core.pagination` reads it; null if the position is null.
 
     The arguments are the outer and the inner key of HMAC in hex, then id, value and parent of the position. The text is
@@ -216,7 +224,3 @@ class SignedCursor(Func):
         " FROM (SELECT {}, {}, {}) AS p(id, value, parent) WHERE p.id IS NOT NULL) AS s(text))"
     )
     output_field = TextField()
-
-    def as_sql(self, compiler: SQLCompiler, *_: Any, **__: Any) -> tuple[str, tuple[Any, ...]]:
-        texts, parameters = zip(*map(compiler.compile, self.get_source_expressions()), strict=True)
-        return self.template.format(*texts), tuple(chain.from_iterable(parameters))

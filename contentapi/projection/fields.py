@@ -9,6 +9,7 @@
         "comments": ToMany("comments", rows),   # a to-many relation: `rows` filters and orders
         "commentCount": Count("comments"),
         "email": Computed(email),               # an expression that depends on the actor
+        "place": Annotation("place", TextField()),  # a value that its rows have beside their columns
     })
 
 `bind` compares a projection with the SDL and the model at start-up. An error names the type and the field.
@@ -124,6 +125,18 @@ class Computed(ProjectedField):
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:  # noqa: ARG002
         return cast_column_to_sdl(self.compute(compilation.actor), self.column, self.sdl)
+
+
+class Annotation(ProjectedField):
+    """A value that the rows have beside the columns of their model. Each field that returns the type annotates it."""
+
+    def __init__(self, name: str, column: Field[Any, Any]) -> None:
+        self.name = name
+        self.column = column
+
+    def bind(self, model: type[Model], sdl: SdlField) -> None:  # noqa: ARG002
+        require_no_arguments(sdl)
+        self.value = cast_column_to_sdl(F(self.name), self.column, sdl)
 
 
 class SameRowAsType(ProjectedField):

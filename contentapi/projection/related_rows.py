@@ -13,7 +13,7 @@ from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.pagination import require_page_size
 from contentapi.db.arrays import ArrayPosition, IsEmptyArray, IsInArray
 from contentapi.db.literals import Term
-from contentapi.projection.expressions import CountOfRows, JsonArray, RawExpression
+from contentapi.projection.expressions import CountOfRows, JsonArray, JsonObject, RawExpression
 from contentapi.projection.fields import (
     EVERY_ROW,
     CompilationContext,
@@ -22,7 +22,14 @@ from contentapi.projection.fields import (
     require_target_projection,
 )
 from contentapi.projection.ordering import with_total_order
-from contentapi.projection.sdl import ProjectionError, SdlField, get_model_field, join_names, require_no_arguments
+from contentapi.projection.sdl import (
+    ProjectionError,
+    SdlField,
+    cast_column_to_sdl,
+    get_model_field,
+    join_names,
+    require_no_arguments,
+)
 from contentapi.projection.selections import Arguments, ExecutionInputs, Parameter, SelectedField, is_structural
 
 SelectRelated = Callable[..., QuerySet[Any]]  # of related rows, an actor, and arguments by keyword
@@ -32,7 +39,7 @@ def select_every_row(rows: QuerySet[Any], _: Actor) -> QuerySet[Any]:
     return rows
 
 
-def list_arguments(rows: SelectRelated) -> list[str]:
+def list_arguments(rows: Callable[..., Any]) -> list[str]:
     """Return the names of the keyword-only parameters."""
     parameters = inspect.signature(rows).parameters.values()
     return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
@@ -90,15 +97,16 @@ class ToMany(ProjectedField):
 class Listed(ProjectedField):
     """The rows of another model whose keys an array column lists, in the order of the array.
 
-    An empty array costs nothing more:
+    `rows(queryset)` filters and annotates them. An empty array costs nothing more:
 
         CASE WHEN "coauthor_ids" = '{}' THEN '[]'::json ELSE array_to_json(ARRAY(SELECT row_to_json(r.*) FROM (
           SELECT U0."name" FROM "blog_author" U0 WHERE U0."id" = ANY("coauthor_ids")
           ORDER BY array_position("coauthor_ids", U0."id") ASC) AS r("name"))) END
     """
 
-    def __init__(self, column: str) -> None:
+    def __init__(self, column: str, rows: Callable[[QuerySet[Any]], QuerySet[Any]] = lambda rows: rows) -> None:
         self.column = column
+        self.filter = rows
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         require_no_arguments(sdl)
@@ -109,12 +117,63 @@ class Listed(ProjectedField):
         self.target = sdl.projection
         rows = self.target.model._base_manager.filter(IsInArray(F("pk"), OuterRef(self.column)))
         # An annotation: Django does not find the enclosing query in ORDER BY.
-        self.rows = rows.annotate(place=ArrayPosition(OuterRef(self.column), F("pk"))).order_by("place")
+        rows = rows.annotate(place=ArrayPosition(OuterRef(self.column), F("pk"))).order_by("place")
+        self.rows = self.filter(rows)
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         is_empty = When(IsEmptyArray(F(self.column)), then=RawExpression("'[]'::json", JSONField()))
         return Case(is_empty, default=JsonArray(rows, keys), output_field=JSONField())
+
+
+class Referred(ProjectedField):
+    """The row of another model whose key is in a column that is no foreign key; null without such a row.
+
+    `rows(queryset)` filters and annotates the rows.
+    """
+
+    def __init__(self, column: str, rows: Callable[[QuerySet[Any]], QuerySet[Any]] = lambda rows: rows) -> None:
+        self.column = column
+        self.filter = rows
+
+    def bind(self, model: type[Model], sdl: SdlField) -> None:
+        require_no_arguments(sdl)
+        get_model_field(model, self.column)
+        if sdl.is_list or not sdl.is_nullable or not isinstance(sdl.projection, Projection):
+            raise ProjectionError(f"the SDL has {sdl.written}, which is no object that can be null")
+        self.target = sdl.projection
+        self.rows = self.filter(self.target.model._base_manager.filter(pk=OuterRef(self.column)))
+
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
+        rows, keys = self.target.select(self.rows, selected.selection, compilation)
+        return JsonObject(rows, keys)
+
+
+class Calculated(ProjectedField):
+    """An expression that depends on the arguments of the field.
+
+    The keyword-only parameters of `compute` are the SDL's arguments. Members of an enum and None are passed as they
+    are; all other values are parameters. `validate` raises `Malformed` for arguments that are not allowed.
+    """
+
+    def __init__(
+        self, compute: Callable[..., Term], validate: Callable[[Arguments], Arguments] = lambda arguments: arguments
+    ) -> None:
+        self.compute = compute
+        self.validate = validate
+        self.names = list_arguments(compute)
+
+    def bind(self, model: type[Model], sdl: SdlField) -> None:
+        if set(sdl.arguments) != {*self.names}:
+            raise ProjectionError(
+                f"the SDL's arguments are {join_names(sdl.arguments)}; the projection's are {join_names(self.names)}"
+            )
+        computed = self.compute(**dict.fromkeys(self.names)).resolve_expression(model._base_manager.all().query)
+        cast_column_to_sdl(F("_0"), computed.output_field, sdl)
+
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
+        arguments, read = compilation.bind_arguments(selected, self.validate)
+        return self.compute(**parametrise_arguments(self.names, arguments, read))
 
 
 class Count(ProjectedField):

@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion
-from contentapi.core.errors import ApiError, MethodNotAllowed, UnsupportedMediaType
+from contentapi.core.errors import ApiError, Malformed, MethodNotAllowed, UnsupportedMediaType
 from contentapi.core.identity import Actor
 from contentapi.core.replicas import read, read_credential, record_write
 from contentapi.http import previews
@@ -22,9 +22,10 @@ from contentapi.http.error_response import error_response
 from contentapi.http.hosts import add_resource_metadata, get_request_origin
 from contentapi.http.idempotency import HEADER, hash_request, is_storable, replay_or_execute
 from contentapi.http.response import Response, finalize_response
+from contentapi.http.uploads import SentFile, read_sent_file
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
-from contentapi.rest.pages import PageRequest, parse_page_params
+from contentapi.rest.pages import PageRequest, parse_page_params, parse_query_parameters
 from contentapi.rest.request_bodies import Body, decode_body
 
 MERGE_PATCH = "application/merge-patch+json"
@@ -44,6 +45,7 @@ class ResourceRequest:
         self.environ = environ
         self.method: str = environ["REQUEST_METHOD"]
         self.prefix, self.path = split_version_prefix(environ["PATH_INFO"])
+        self.file: SentFile | None = None
 
     def page(self, *filters: str) -> PageRequest:
         """Return the requested page of a collection with these filters. Raises `Malformed`."""
@@ -55,6 +57,20 @@ class ResourceRequest:
     def content(self) -> bytes:
         """The bytes of the body. Raises `UnsupportedMediaType`, `TooLarge` or `Malformed`."""
         return read_request_body(self.environ)
+
+    def read_file(self, family: str, limit: int) -> SentFile:
+        """Return the file that the request sends, at its start. Raises the errors of `read_sent_file`."""
+        self.file = self.file or read_sent_file(self.environ, family, limit)
+        self.file.file.seek(0)
+        return self.file
+
+    def read_switch(self, name: str) -> bool:
+        """Return whether a query parameter, the only one, is true. Raises `Malformed`."""
+        query = QueryDict(self.environ.get("QUERY_STRING", "").encode("latin-1"))
+        value = parse_query_parameters(query.lists(), {name}).get(name, "false")
+        if value not in ("true", "false"):
+            raise Malformed(f"{name} must be true or false.")
+        return value == "true"
 
     def body(self, kind: type[B]) -> B:
         """Decode the body. Raises `UnsupportedMediaType`, `TooLarge` or `Malformed`."""
@@ -140,9 +156,15 @@ class Resource:
         account.charge_operation(1, writes=1)
         request.actor = request.actor.through("REST")
         try:
-            return execute_once(request, action) if HEADER in request.environ else action()
+            return execute_once(request, action, self.identify_content) if HEADER in request.environ else action()
         finally:  # also after a conflict: the client must be able to read the version that it missed
             record_write(request.actor.user_id)
+            if request.file is not None:
+                request.file.close()
+
+    def identify_content(self, request: ResourceRequest) -> bytes:
+        """Return what identifies the body of a request."""
+        return request.content
 
     def call_method(self, request: ResourceRequest, ids: Mapping[str, str], media_type: str) -> Response:
         name = "get" if request.method in READS else request.method.lower()
@@ -154,11 +176,13 @@ class Resource:
         return response._replace(headers=headers)
 
 
-def execute_once(request: ResourceRequest, action: Callable[[], Response]) -> Response:
+def execute_once(
+    request: ResourceRequest, action: Callable[[], Response], identify: Callable[[ResourceRequest], bytes]
+) -> Response:
     """Execute a write with an Idempotency-Key, or return the stored response to it."""
     environ = request.environ
     target = [request.method, environ["PATH_INFO"], environ.get("QUERY_STRING", "")]
-    digest = hash_request(target, request.content)
+    digest = hash_request(target, identify(request))
     render = partial(render_refusal, accept=environ.get("HTTP_ACCEPT", ""))
     return replay_or_execute(request.actor, environ[HEADER], digest, action, render)
 

@@ -4,11 +4,11 @@ A client that sends its body slowly holds a thread and nothing else. Everything 
 happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.db.engine.slots`).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from http import HTTPStatus
 from io import BytesIO
-from tempfile import TemporaryFile
+from re import Pattern
 from typing import Any, NamedTuple, NoReturn
 from wsgiref.types import StartResponse, WSGIApplication
 
@@ -20,6 +20,8 @@ from contentapi.db.engine.slots import ConnectionSlots, NoSlotAvailable, uninsta
 from contentapi.db.engine.thread_connections import close_unusable_connections
 from contentapi.health.probes import PROBES, respond_to_probe
 from contentapi.http.body import UploadTooLarge
+from contentapi.http.uploads import SpooledBody
+from contentapi.media.delivery import deliver_file, is_for_delivery
 from contentapi.monitoring.records import current_record
 from contentapi.server.observed_requests import observe_request
 from contentapi.server.worker import WORKER
@@ -31,32 +33,33 @@ Refuse = Callable[[dict[str, Any], NoSlotAvailable, StartResponse], Iterable[byt
 
 
 class Upload(NamedTuple):
-    """The path of an upload, its limit in bytes, and whether the caller of a request may send it."""
+    """A kind of upload: its method and paths, its limit in bytes, whether the caller of a request may send it, and what
+    a person reads who has sent more.
+    """
 
-    path: str
+    method: str
+    paths: Pattern[str]
     limit: int
     is_allowed: Callable[[Mapping[str, Any]], bool]
+    excess: str
 
     def matches(self, environ: Mapping[str, Any]) -> bool:
-        return (
-            environ.get("REQUEST_METHOD") == "POST"
-            and environ.get("PATH_INFO") == self.path
-            and "HTTP_TRANSFER_ENCODING" not in environ
-        )
+        path = environ.get("PATH_INFO", "")
+        return environ.get("REQUEST_METHOD") == self.method and self.paths.fullmatch(path) is not None
 
 
 class RequestBufferingLayer:
     """The layer around an application. `refuse` responds to a request that waited too long for a slot.
 
-    `upload` describes the requests that may have a larger body.
+    `uploads` describes the requests that may have a larger body.
     """
 
     def __init__(
-        self, application: WSGIApplication, refuse: Refuse, *, slots: int, upload: Upload | None = None
+        self, application: WSGIApplication, refuse: Refuse, *, slots: int, uploads: Sequence[Upload] = ()
     ) -> None:
         self.application = application
         self.refuse = refuse
-        self.upload = upload
+        self.uploads = uploads
         self.slots = WORKER.slots = ConnectionSlots(slots, patience=derive_timeouts(conf.environment).slot)
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
@@ -76,6 +79,8 @@ class RequestBufferingLayer:
     def handle_request(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         if environ["PATH_INFO"] in PROBES:
             return answer_probe(environ, start_response)
+        if is_for_delivery(environ):
+            return deliver_file(environ, start_response)
         try:
             lease = self.slots.acquire()
         except NoSlotAvailable as error:
@@ -90,14 +95,21 @@ class RequestBufferingLayer:
 
     def read_body(self, environ: dict[str, Any]) -> bool:
         """Replace `wsgi.input` by the body. Return whether the whole body was read from the connection."""
-        upload, length = self.upload, get_announced_length(environ)
-        if upload is None or length <= conf.environment.contentapi_max_body or not upload.matches(environ):
+        upload = self.find_upload(environ)
+        if upload is None:
             return buffer_body(environ)
         if not self.may_upload(upload, environ):
             is_read = buffer_body(environ)
             environ["wsgi.input"] = BrokenBody(UploadTooLarge("You may not send a body of this size."))
             return is_read
-        return spool_body(environ, length, upload.limit)
+        return spool_body(environ, upload)
+
+    def find_upload(self, environ: Mapping[str, Any]) -> Upload | None:
+        """Return the kind of upload of a request that may have a larger body than others; None for other requests."""
+        is_small = get_announced_length(environ) <= conf.environment.contentapi_max_body
+        if is_small and "HTTP_TRANSFER_ENCODING" not in environ:
+            return None
+        return next((upload for upload in self.uploads if upload.matches(environ)), None)
 
     def may_upload(self, upload: Upload, environ: dict[str, Any]) -> bool:
         """Return whether the caller may send a larger body. Without a slot or the database, nobody may."""
@@ -178,51 +190,44 @@ def buffer_body(environ: dict[str, Any]) -> bool:
         return False
 
 
-def get_announced_length(environ: dict[str, Any]) -> int:
+def get_announced_length(environ: Mapping[str, Any]) -> int:
     announced = environ.get("CONTENT_LENGTH", "")
     return int(announced) if announced.isdecimal() else 0
 
 
-def spool_body(environ: dict[str, Any], length: int, limit: int) -> bool:
+def spool_body(environ: dict[str, Any], upload: Upload) -> bool:
     """Write the body to a temporary file, which replaces `wsgi.input`. Return whether the whole body was read.
 
     A body over the limit is read and discarded, up to twice the limit, so that the browser shows the response.
     """
-    stream = environ["wsgi.input"]
+    stream, length, limit = environ["wsgi.input"], get_announced_length(environ), upload.limit
+    is_chunked = "HTTP_TRANSFER_ENCODING" in environ
+    too_large = BrokenBody(UploadTooLarge(upload.excess.format(limit=limit)))
+    spooled = SpooledBody()
     try:
         if length > limit:
-            message = f"The zip file is too large: at most {limit:,} bytes can be uploaded. Split it."
-            environ["wsgi.input"] = BrokenBody(UploadTooLarge(message))
+            environ["wsgi.input"] = too_large
             return length <= 2 * limit and drain_stream(stream, length)
-        spooled = SpooledBody()
-        environ["wsgi.input"] = spooled
-        spooled.copy(stream, length)
+        size = spooled.copy(stream, limit + 1 if is_chunked else length)
+        if size > limit:
+            environ["wsgi.input"] = too_large
+            return drain_stream(stream, limit)
+        if not is_chunked:
+            require_complete(size, length)
     except Exception as error:  # noqa: BLE001 - see `buffer_body`
-        if isinstance(environ["wsgi.input"], SpooledBody):
-            environ["wsgi.input"].close()
         environ["wsgi.input"] = BrokenBody(error)
         return False
+    finally:
+        if isinstance(environ["wsgi.input"], BrokenBody):
+            spooled.close()
+    environ["wsgi.input"], environ["CONTENT_LENGTH"] = spooled, str(size)
+    environ.pop("HTTP_TRANSFER_ENCODING", None)
     return True
 
 
-class SpooledBody:
-    """A body in a temporary file, which is deleted when it is closed."""
-
-    def __init__(self) -> None:
-        self.file = TemporaryFile()  # noqa: SIM115 - `close` closes it
-        self.read = self.file.read
-        self.readline = self.file.readline
-        self.close = self.file.close
-
-    def copy(self, stream: Any, length: int) -> None:
-        """Copy the body from a stream. Raises `OSError` if the stream ends early."""
-        missing = length
-        while missing and (part := stream.read(min(CHUNK, missing))):
-            self.file.write(part)
-            missing -= len(part)
-        if missing:
-            raise OSError("The body ended early.")
-        self.file.seek(0)
+def require_complete(size: int, length: int) -> None:
+    if size < length:
+        raise OSError("The body ended early.")
 
 
 def drain_stream(stream: Any, limit: int) -> bool:

@@ -1,26 +1,49 @@
-"""The limit and the permission of uploaded zip files.
+"""The limits and the permissions of uploaded files: zip files of posts, and images.
 
-The body of an upload may be larger than CONTENTAPI_MAX_BODY. Only a user who may import posts may upload. The server
-checks this before it reads the body, so that no other client can fill the disk.
+The body of an upload may be larger than CONTENTAPI_MAX_BODY. The server checks who sends it before it reads the body,
+so that nobody else can fill the disk.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from django.urls import reverse
 
 from blog.files.archives import MAX_ARCHIVE
+from contentapi.auth.authentication import authenticate_request
+from contentapi.conf import conf
 from contentapi.core import policy
+from contentapi.core.errors import ApiError
+from contentapi.http.api_version import VERSION_PREFIX
+from contentapi.http.uploads import FORM_OVERHEAD
+from contentapi.media.receiving import is_signed
 from contentapi.server.complete_requests import Upload
 from users.authentication import find_session_actor
 
-FORM = 100_000  # bytes of the other fields of the form
+TOO_LARGE = "The file is too large. At most {limit:,} bytes are allowed (CONTENTAPI_IMAGE_MAX_BYTES)."
 
 
-def build_archive_upload() -> Upload:
-    return Upload(reverse("admin:blog_importjob_add"), MAX_ARCHIVE + FORM, may_upload_archive)
+def build_uploads() -> list[Upload]:
+    archive = re.compile(re.escape(reverse("admin:blog_importjob_add")))
+    image = re.compile(f"({re.escape(VERSION_PREFIX)})?/images")
+    excess = "The zip file is too large: at most {limit:,} bytes can be uploaded. Split it."
+    largest = conf.environment.contentapi_image_max_bytes
+    return [
+        Upload("POST", archive, MAX_ARCHIVE + FORM_OVERHEAD, may_upload_archive, excess),
+        Upload("POST", image, largest + FORM_OVERHEAD, may_upload_image, TOO_LARGE),
+        Upload("PUT", re.compile("/uploads/[0-9]+"), largest, is_signed, TOO_LARGE),
+    ]
 
 
 def may_upload_archive(environ: Mapping[str, Any]) -> bool:
     """Return whether the request has the session of a user who may import posts."""
     return policy.may_import_posts(find_session_actor(environ))
+
+
+def may_upload_image(environ: Mapping[str, Any]) -> bool:
+    """Return whether the request has the credential of a user who may upload images. The resource names the error."""
+    try:
+        return policy.may_upload_images(authenticate_request(environ))
+    except ApiError:
+        return False

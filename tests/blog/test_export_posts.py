@@ -44,6 +44,8 @@ def markdown_posts(draw: st.DrawFn) -> MarkdownPost:
             "title": draw(LINES.filter(bool)),
             "slug": draw(st.none() | st.from_regex(SLUG, fullmatch=True)),
             "canonical_url": draw(st.sampled_from([None, "https://www.example.com/a?b#c"])),
+            "cover_id": None,
+            "cover_alt": None,
             "excerpt": draw(st.none() | LINES.filter(bool)),
             "description": draw(st.none() | LINES.filter(bool)),
             "body": draw(TEXTS),

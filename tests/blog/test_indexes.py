@@ -9,6 +9,7 @@ import pytest
 from django.db import connection, models
 
 from blog import selectors
+from blog.images.queries import build_use_condition
 from blog.models import (
     IS_UNRENDERED,
     Author,
@@ -51,6 +52,8 @@ def author_with_posts(db: None) -> Author:  # noqa: ARG001
             author=authors[number // 50],
             coauthor_ids=[authors[(number // 50 + 1) % 20].pk] if number % 7 < 3 else [],
             tags=[f"tag{number % 40}"],
+            cover_id=number if number % 50 == 0 else None,
+            image_ids=[number] if number % 50 == 1 else None,
             created_at=began + timedelta(hours=number),
         )
         for number in range(1000)
@@ -143,6 +146,7 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
     ),
     ("blog_post_slug", lambda _: Post.objects.filter(slug="a")),
     ("blog_post_unrendered", lambda _: Post.objects.filter(IS_UNRENDERED).order_by("pk")[:10]),
+    ("blog_post_cover blog_post_images", lambda _: Post.objects.filter(build_use_condition(7))),
     ("blog_post_without_slug", lambda _: Post.objects.filter(slug=None).order_by("pk")[:100]),
     (
         "blog_comment_post_state",

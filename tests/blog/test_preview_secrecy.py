@@ -19,15 +19,16 @@ from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_typ
 from pytest_django import Settings
 
 from blog import services
-from blog.models import Comment, CommentState, Post, PostStatus
+from blog.models import Comment, CommentState, Image, Post, PostStatus
 from blog.search.indexing import SearchIndexer
 from contentapi.core.identity import OPERATOR, WORKER, Actor, Role
 from contentapi.schema import SCHEMA
 from orders.models import Order
 from tests.blog.post_copies import edit, save
 from tests.blog.preview_requests import make_link
+from tests.blog.stored_images import make_ready_image
 from tests.conftest import make_api_key
-from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
+from tests.factories import make_actor, make_author, make_comment, make_image, make_order, make_post, make_user
 from tests.openapi import OPERATIONS
 from users.models import User
 
@@ -42,6 +43,7 @@ TYPES = {  # that are nodes, by the names of the parameters for their ids
     "order_id": "Order",
     "user_id": "User",
     "link_id": "PreviewLink",
+    "image_id": "Image",
 }
 DEPTH = 3  # of objects below a root field
 PAGE = {"limit", "first"}  # arguments that keep a page small
@@ -80,6 +82,10 @@ class World:
             make_comment(post, body="public")
             make_hidden_comment(post)
         self.comments = [make_comment(post, body="secret") for post in self.hidden]
+        self.images = [make_ready_image(), make_image(name="secret", alt="secret")]
+        Post.objects.filter(pk=self.public.pk).update(cover_id=self.images[0].pk)
+        Post.objects.filter(pk=self.hidden[0].pk).update(cover_id=self.images[0].pk)
+        Post.objects.filter(pk=self.hidden[1].pk).update(cover_id=self.images[1].pk)
         self.order, self.user = make_order(), make_user(name="secret", email="secret@example.invalid")
         self.editor = make_actor(Role.EDITOR)
         self.links = [make_link(post, self.editor, note="secret") for post in [*self.hidden, self.public]]
@@ -100,6 +106,8 @@ class World:
         services.revoke_preview_link(actor=self.editor, link_id=str(self.links[0].preview_link.pk))
         make_link(self.public, self.editor, note="one more")
         self.make_post("secret", 7, status=PostStatus.DRAFT)
+        Post.objects.filter(pk=self.hidden[2].pk).update(cover_id=self.images[0].pk)
+        Image.objects.filter(pk=self.images[1].pk).update(alt="changed")
         Comment.objects.filter(state=CommentState.HIDDEN).update(body="changed")
         make_hidden_comment(self.shown)
         services.delete_post(actor=OPERATOR, post_id=str(self.hidden[2].pk))
@@ -116,6 +124,7 @@ class World:
             "order_id": [self.order.pk],
             "user_id": [self.user.pk],
             "link_id": [self.links[0].preview_link.pk],
+            "image_id": [image.pk for image in self.images],
         }
 
 

@@ -9,6 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 from blog.models import Comment, Post
 from contentapi.core.identity import Actor, Role, Scope
 from tests.blog.own_posts import make_own_post
+from tests.blog.stored_images import make_ready_image
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 from tests.resources import send_request
@@ -21,7 +22,8 @@ NO_IDS = ["0", "x", "-1", "01", "9" * 19, "9" * 30, "%00", "1%0a", "%F0%9F%90%9F
 
 def test_post_has_the_fields_and_values_of_graphql(gql: GraphQL) -> None:
     ines, coauthor = make_author(name="Ines", bio="b", avatar_url="https://a.invalid/x"), make_author()
-    post = make_post(tags=["sea", "tides"], author=ines, coauthor_ids=[coauthor.pk])
+    image = make_ready_image()
+    post = make_post(tags=["sea", "tides"], author=ines, coauthor_ids=[coauthor.pk], cover_id=image.pk)
     make_comment(post)
     author = {"id": str(post.author.pk), "name": "Ines", "bio": "b", "avatarUrl": "https://a.invalid/x"}
 
@@ -31,14 +33,15 @@ def test_post_has_the_fields_and_values_of_graphql(gql: GraphQL) -> None:
         "query ($id: ID!) { post(id: $id) { id title body status author { id name bio avatarUrl }"
         " coauthors { id name bio avatarUrl }"
         " commentCount createdAt updatedAt publishAt publishedAt tags slug url canonicalUrl"
-        " excerpt description bodyHtml } }",
+        " excerpt description bodyHtml"
+        " cover { image { id url srcset width height focalPoint { x y } thumbhash } alt } } }",
         id=str(post.pk),
     ).data["post"]
     assert (response.status, response.body) == (200, by_graphql)
     assert list(response.body) == [
         "id", "title", "body", "status", "author", "coauthors", "commentCount",
         "createdAt", "updatedAt", "publishAt", "publishedAt", "tags", "slug", "url", "canonicalUrl",
-        "excerpt", "description", "bodyHtml",
+        "excerpt", "description", "bodyHtml", "cover",
     ]  # fmt: skip
     assert response.body["author"] == author
     assert [each["id"] for each in response.body["coauthors"]] == [str(coauthor.pk)]

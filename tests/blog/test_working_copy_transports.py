@@ -16,7 +16,10 @@ from tests.resources import RestResponse, send_request
 pytestmark = pytest.mark.django_db
 
 COPY = """
-workingCopy { title slug canonicalUrl excerpt description body tags publishAt baseVersion version updatedAt updatedBy }
+workingCopy {
+  title slug canonicalUrl excerpt description coverId coverAlt body tags publishAt
+  baseVersion version updatedAt updatedBy
+}
 """
 SAVE = f"mutation ($input: SaveWorkingCopyInput!) {{ saveWorkingCopy(input: $input) {{ {COPY} }} }}"
 PUBLISH = """
@@ -54,6 +57,8 @@ def test_put_creates_then_changes_the_working_copy_that_get_returns() -> None:
         "canonicalUrl": None,
         "excerpt": "",
         "description": "Of tides.",
+        "coverId": None,
+        "coverAlt": None,
         "body": "High.",
         "tags": ["sea"],
         "publishAt": "2100-01-01T00:00:00+00:00",

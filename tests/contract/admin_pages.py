@@ -25,6 +25,10 @@ ALONE = "alone"  # done, but without co-authors
 
 # Actions that the admin has no page for.
 NO_PAGE = {
+    **dict.fromkeys(
+        ("list images", "upload an image", "change an image", "delete an image"),
+        "The desk has no pages for images yet.",
+    ),
     "create a preview link of the site": "Its lists are for the developers of a site.",
     "list an author's drafts": "The list of posts has a filter by author; `list drafts` covers it.",
     "create an order": "A customer orders, by the API, or the operator with `create_order`.",
@@ -197,6 +201,9 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "update a draft": lambda world: change_post(world, "draft", title="New"),
     "change the author of a post": change_author,
     "set the co-authors of a post": set_coauthors,
+    "use an image as a cover": lambda world: change_post(
+        world, "published", cover_id=str(world.target.image.pk), _publish_changes="yes"
+    ),
     "create a post with co-authors": create_joint_post,
     "read a working copy": open_copy,
     "save a working copy": lambda world: change_post(world, "published", title="New"),

@@ -12,8 +12,10 @@ from django.utils import timezone
 from blog.models import OldSlug, Post, PostStatus
 from blog.services import create_preview_link
 from contentapi.core.identity import Role, Scope
+from tests.blog.stored_images import make_ready_image
 from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user, make_working_copy
+from tests.image_files import make_png
 from tests.openapi import OPERATIONS, Operation, find_problems, resolve
 
 # What a client of this API reads; the others are Django's and the server's.
@@ -50,6 +52,7 @@ class World:
         make_working_copy(self.post, title="Changed")
         self.link = create_preview_link(actor=self.actors["author"], post_id=str(self.post.pk))
         self.comment = make_comment(self.post)
+        self.image = make_ready_image()
         self.order = make_order(user=self.post.author.user)
         shipped = {"carrier": "Coastal", "tracking_number": "C1", "shipped_at": timezone.now()}
         self.shipped = make_order(user=self.order.user, status="shipped", **shipped)
@@ -82,6 +85,10 @@ def comment_request(**values: Any) -> MakeRequest:
 
 def author_request(**values: Any) -> MakeRequest:
     return lambda world: Request({"author_id": world.post.author.pk}, **values)
+
+
+def image_request(**values: Any) -> MakeRequest:
+    return lambda world: Request({"image_id": world.image.pk}, **values)
 
 
 def order_request(**values: Any) -> MakeRequest:
@@ -129,6 +136,11 @@ SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
     "createPreviewLink": [(201, post_request()), (201, post_request(body={"mode": "version", "version": "1"}))],
     "revokePreviewLink": [(204, lambda world: Request({"link_id": world.link.preview_link.pk}))],
     "getPreview": [(200, preview_request())],
+    "listImages": [(200, plain_request()), (200, plain_request(query="?offset=0"))],
+    "uploadImage": [(201, plain_request(body=make_png(8, 8), headers={"Content-Type": "image/png"}))],
+    "getImage": [(200, image_request()), (200, image_request(who="author"))],
+    "updateImage": [(200, image_request(body={"alt": "New", "focalPoint": {"x": 0.5, "y": 0}}))],
+    "deleteImage": [(204, image_request()), (204, image_request(query="?force=true"))],
     "listComments": [(200, post_request()), (200, post_request(query="?offset=0"))],
     "addComment": [(201, post_request(body={"body": "Well said."}))],
     "getComment": [(200, comment_request()), (200, comment_request(who=""))],
@@ -163,7 +175,9 @@ def send_request(operation: Operation, request: Request, world: World | None = N
     headers = dict(request.headers)
     if world and request.who:
         headers["X-API-Key"] = make_api_key(world.actors[request.who])
-    content = b"" if request.body is None else json.dumps(request.body).encode()
+    content = request.body if isinstance(request.body, bytes) else b""
+    if request.body is not None and not content:
+        content = json.dumps(request.body).encode()
     content_type = headers.pop("Content-Type", "application/json" if content else "")
     client = Client(raise_request_exception=False)
     return client.generic(operation.method, path + request.query, content, content_type=content_type, headers=headers)

@@ -23,6 +23,8 @@ WRITE_POSTS = "create, update, publish, schedule, archive, delete posts"
 EDIT_COPIES = "edit and schedule working copies, create preview links"
 PREVIEW_SITE = "create preview links of the whole site"
 CHANGE_AUTHORS = "change the author of a post, set co-authors"
+LIST_IMAGES = "list all images"
+WRITE_IMAGES = "upload and change images (use: everybody who writes posts)"
 COMMENT = "comment on a visible post"
 DELETE_COMMENT = "delete a comment"
 EMAIL = "author's email"
@@ -68,6 +70,7 @@ ADMINS = ("admin",)
 READ, SEE_COPIES = {Scope.POSTS_READ: "404"}, {Scope.POSTS_READ: "403"}
 WRITE, PUBLISH = {Scope.POSTS_WRITE: "403"}, {Scope.POSTS_PUBLISH: "403"}
 SAY, MODERATE = {Scope.COMMENTS_WRITE: "403"}, {Scope.COMMENTS_MODERATE: "403"}
+UPLOAD = {Scope.IMAGES_WRITE: "403"}
 SEE_EMAILS = {Scope.AUTHORS_READ: "404"}
 SEE_ORDERS, SEE_USERS = {Scope.ORDERS_READ: "403"}, {Scope.USERS_READ: "403"}
 WRITE_ORDERS, WRITE_USERS = {Scope.ORDERS_WRITE: "403"}, {Scope.USERS_WRITE: "403"}
@@ -207,6 +210,19 @@ TABLE: dict[str, list[Row]] = {
         Row("set the co-authors of a post", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),
         Row("set the co-authors of a post", COAUTHORED, allow(EDITORS, reader=403, author=403), WRITE),
         Row("create a post with co-authors", OWN, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),
+    ],
+    LIST_IMAGES: [
+        Row("list images", OTHERS, allow(AUTHORS, anonymous=401, reader=403), UPLOAD),
+        Row("list images", OWN, allow(AUTHORS, reader=403), UPLOAD),
+    ],
+    WRITE_IMAGES: [
+        Row("upload an image", OWN, allow(AUTHORS, anonymous=401, reader=403), UPLOAD),
+        Row("change an image", OWN, allow(AUTHORS, reader=403), UPLOAD),
+        Row("change an image", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), UPLOAD),
+        Row("delete an image", OWN, allow(AUTHORS, reader=403), UPLOAD),
+        Row("delete an image", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), UPLOAD),
+        Row("use an image as a cover", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),
+        Row("use an image as a cover", OWN, allow(AUTHORS, reader=403), WRITE),
     ],
     COMMENT: [
         Row("comment on a published post", OTHERS, allow(USERS, anonymous=401), SAY),

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Model, QuerySet
 
+import blog.images.queries
 import blog.selectors
 import blog.services
 import orders.selectors
@@ -87,6 +88,7 @@ def delete_user(world: World) -> bool:
     return True
 
 
+ANNOUNCED: dict[str, Any] = {"name": "a.png", "content_type": "image/png", "size": 8, "digest": "0" * 64}
 SERVICES: dict[str, Callable[[World], object]] = {
     "read a published post": lambda world: select_post(world, "published"),
     "list published posts": lambda world: contains_row(
@@ -125,6 +127,17 @@ SERVICES: dict[str, Callable[[World], object]] = {
     "create a preview link of the site": lambda world: create_preview_link(world, mode="site"),
     "revoke a preview link": lambda world: blog.services.revoke_preview_link(
         actor=world.actor, link_id=str(world.target.link.pk)
+    ),
+    "list images": lambda world: contains_row(
+        blog.images.queries.select_images(world.actor).queryset(), world.target.image
+    ),
+    "upload an image": lambda world: blog.services.create_upload(actor=world.actor, **ANNOUNCED),
+    "change an image": lambda world: blog.services.edit_image(
+        actor=world.actor, image_id=str(world.target.image.pk), changes={"alt": "New"}
+    ),
+    "delete an image": lambda world: blog.services.delete_image(actor=world.actor, image_id=str(world.target.image.pk)),
+    "use an image as a cover": lambda world: blog.services.edit_post(
+        actor=world.actor, post_id=world.post_id("published"), changes={"cover_id": str(world.target.image.pk)}
     ),
     "discard a working copy": lambda world: blog.services.discard_working_copy(
         actor=world.actor, post_id=world.post_id("published")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,11 @@ from django.conf import settings
 from graphql import build_schema, is_input_object_type, is_introspection_type, is_object_type
 
 from blog.models import (
+    MAX_ALT,
     MAX_BODY,
+    MAX_CAPTION,
     MAX_COAUTHORS,
+    MAX_CREDIT,
     MAX_DESCRIPTION,
     MAX_EXCERPT,
     MAX_NOTE,
@@ -30,6 +34,7 @@ from contentapi.conf.timeouts import (
     SEARCH_INTERVAL,
     SHORTEST_PREVIEW_LIFETIME,
     SITE_PREVIEW_LIFETIME,
+    UPLOADS_KEPT_FOR,
 )
 from contentapi.core.pagination import DEFAULT_PAGE
 from contentapi.rest.pages import MAX_OFFSET
@@ -67,6 +72,16 @@ PHRASES = {
     ],
     "note": [f"at most {MAX_NOTE} characters"],
     "createPreviewLink": [f"At most {MAX_LINKS} links"],
+    "deleteImage": [f"for {RESTORABLE_FOR.days} days"],
+    "createUpload": [f"within {UPLOADS_KEPT_FOR // timedelta(hours=1)} hours"],
+    "sha256": ["SHA-256", "64 hexadecimal digits"],
+    "thumbhash": ["Base64"],
+    "x": ["From 0 (left) to 1 (right)"],
+    "y": ["From 0 (top) to 1 (bottom)"],
+    "alt": [f"at most {MAX_ALT} characters"],
+    "coverAlt": [f"at most {MAX_ALT} characters"],
+    "caption": [f"at most {MAX_CAPTION:,} characters"],
+    "credit": [f"at most {MAX_CREDIT} characters"],
     "total": [f"from {SMALLEST_TOTAL} to {LARGEST_TOTAL}"],
     "name": [f"1 to {MAX_NAME} characters"],
     "email": [f"at most {MAX_EMAIL} characters"],
@@ -86,6 +101,12 @@ KEYWORDS: dict[str, dict[str, float]] = {
     "search": {"maxLength": MAX_SEARCH},
     "expiresIn": {"maximum": LONGEST_PREVIEW_LIFETIME},
     "note": {"maxLength": MAX_NOTE},
+    "alt": {"maxLength": MAX_ALT},
+    "coverAlt": {"maxLength": MAX_ALT},
+    "caption": {"maxLength": MAX_CAPTION},
+    "credit": {"maxLength": MAX_CREDIT},
+    "x": {"maximum": 1},
+    "y": {"maximum": 1},
     "name": {"maxLength": MAX_NAME},
     "email": {"maxLength": MAX_EMAIL},
     "total": {"maximum": float(LARGEST_TOTAL)},

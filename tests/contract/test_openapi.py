@@ -20,7 +20,7 @@ from contentapi.core.identity import Scope
 from tests.openapi import DOCUMENT, OPERATIONS, SCHEMAS, get_properties, resolve
 
 # Described by the OAuth metadata, by GraphQL itself, or not for programs at all.
-NOT_RESOURCES = ("admin/", "oauth/", "graphql", "previews", ".well-known/oauth-")
+NOT_RESOURCES = ("admin/", "oauth/", "graphql", "previews", "uploads", ".well-known/oauth-")
 
 
 def test_document_is_valid_openapi() -> None:

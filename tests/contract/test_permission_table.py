@@ -32,7 +32,7 @@ AUTHENTICATION = settings.BASE_DIR / "docs/authentication.md"
 NO_SERVICE = "list an author's drafts"  # a projection lists them
 NOT_ON_TRANSPORTS = ("create an order", OTHERS)  # an order is the caller's own
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
 
 
 def list_cells(row: Row, caller: str) -> Iterator[tuple[str, frozenset[Scope], Outcome]]:

@@ -19,6 +19,7 @@ from graphql import (
     is_object_type,
 )
 
+import blog.images.queries
 import blog.projections
 import contentapi.urls  # noqa: F401 - imports every module that declares errors
 import orders.projections
@@ -35,15 +36,19 @@ from tests.e2e.checkout import ROOT
 
 PROJECTIONS = [
     PAGE_INFO,
+    *blog.images.queries.PROJECTIONS,
     *blog.projections.PROJECTIONS,
     *orders.projections.PROJECTIONS,
     *users.projections.PROJECTIONS,
 ]
 WITHOUT_ROWS = {
     "CreatePreviewLinkPayload",
+    "CreateUploadPayload",
+    "DeleteImagePayload",
     "DeleteUserPayload",
     "PreviewAddress",
     "RevokePreviewLinkPayload",
+    "UploadHeader",
 }  # the types that no projection reads
 
 # What docs/specification.md shows, with the types of docs/decisions/0016-additions-to-the-sdl.md. `manage.py

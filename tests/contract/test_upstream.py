@@ -70,7 +70,8 @@ DOCUMENTED_MODULES = {
     "opentelemetry.trace.propagation.tracecontext", "redis", "redis.backoff", "redis.exceptions", "redis.retry", "tqdm",
     "unfold.admin", "unfold.contrib.filters.admin", "unfold.decorators", "unfold.forms", "unfold.sites",
     "unfold.widgets",
-    "whitenoise",
+    "whitenoise", "PIL", "boto3", "botocore.config", "botocore.exceptions",
+    "django.core.files.uploadhandler",
 }  # fmt: skip
 # Names that are public although their module, or the module under which they are imported, is not documented.
 DOCUMENTED_NAMES = {
@@ -79,6 +80,7 @@ DOCUMENTED_NAMES = {
     "django.http.response:HttpResponseBase",  # "a middleware" in the documentation of custom responses
     "django.middleware.csrf:get_token",
     "django.db.models.expressions:OrderBy",
+    "django.db.models.fields.json:KT",
     "django.templatetags.static:static",
     "django.utils.dateparse:parse_date",
     "django.utils.deconstruct:deconstructible",

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Model
 from django.test import Client
 
+from tests.contract.image_actions import GRAPHQL_IMAGES, REST_IMAGES, Body
 from tests.contract.input_documents import copy_document, input_document, link_document
 from tests.contract.service_actions import Result
 from tests.contract.worlds import CHANGED, LATER, World
@@ -99,6 +100,7 @@ GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = 
     "publish a working copy": lambda world: copy_document(world, "publish", "post { id }"),
     "publish the working copy of a draft": lambda world: copy_document(world, "publish", "post { id }", status="draft"),
     "discard a working copy": lambda world: copy_document(world, "discard", "post { id }"),
+    **GRAPHQL_IMAGES,
     "create a preview link": link_document,
     "create a preview link of the site": lambda world: link_document(world, mode="site"),
     "revoke a preview link": lambda world: input_document(
@@ -144,10 +146,10 @@ def do_on_graphql(client: Client, world: World, action: str) -> Result:
     return Result("ok" if shown else "404")
 
 
-def send(client: Client, world: World, method: str, path: str, body: dict[str, Any] | None) -> Any:
+def send(client: Client, world: World, method: str, path: str, body: Body) -> Any:
     headers = {"X-API-Key": world.api_key} if world.api_key else {}
-    content = b"" if body is None else json.dumps(body).encode()
-    content_type = "" if body is None else "application/json"
+    content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+    content_type = "" if body is None else "image/png" if isinstance(body, bytes) else "application/json"
     return client.generic(method, path, content, content_type=content_type, headers=headers)
 
 
@@ -160,12 +162,10 @@ def iterate_leaves(value: Any) -> Iterator[Any]:
 
 # REST. An action is a method, a path, a body, and a value that only a successful response contains.
 
-RestRequest = tuple[str, str, dict[str, Any] | None, Any]
+RestRequest = tuple[str, str, Body, Any]
 
 
-def build_request(
-    method: str, path: str, body: dict[str, Any] | None = None, expected_value: Any = None
-) -> RestRequest:
+def build_request(method: str, path: str, body: Body = None, expected_value: Any = None) -> RestRequest:
     return method, path, body, expected_value
 
 
@@ -226,6 +226,7 @@ REST: dict[str, Callable[[World], RestRequest]] = {
         world, "POST", "draft", below=f"{COPY}/publish"
     ),
     "discard a working copy": lambda world: build_post_request(world, "DELETE", "published", below=COPY),
+    **REST_IMAGES,
     "create a preview link": lambda world: build_post_request(world, "POST", "published", {}, LINKS),
     "create a preview link of the site": lambda world: build_post_request(
         world, "POST", "published", {"mode": "site"}, LINKS

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from django.db import connection, transaction
 
-from blog.models import Author, Comment, Post, PostStatus, PreviewLink, WorkingCopy
+from blog.models import Author, Comment, Image, ImageUpload, Post, PostStatus, PreviewLink, WorkingCopy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
 from contentapi.rate_limits.account import COUNTERS
 from orders.models import Order
@@ -17,6 +17,7 @@ from tests.contract.permissions import ANONYMOUS_CALLER, COAUTHORED, ON_OWN_POST
 from tests.factories import (
     make_author,
     make_comment,
+    make_image,
     make_order,
     make_post,
     make_preview_link,
@@ -38,6 +39,7 @@ class OwnedRows:
     posts: dict[str, Post]
     order: Order
     link: PreviewLink  # of the published post
+    image: Image
 
 
 @dataclass(frozen=True)
@@ -103,10 +105,13 @@ def make_owned_rows(role: Role, **values: object) -> OwnedRows:
     for status in ("published", "draft"):
         make_working_copy(posts[status], title=CHANGED)
     link = make_preview_link(posts["published"], maker=user)
-    return OwnedRows(user, author, posts, make_order(user=user), link)
+    image = make_image(owner_id=user.pk)
+    return OwnedRows(user, author, posts, make_order(user=user), link, image)
 
 
-TABLES = [model._meta.db_table for model in (User, Author, Post, WorkingCopy, PreviewLink, Comment, Order)]
+TABLES = [
+    model._meta.db_table for model in (User, Author, Post, WorkingCopy, PreviewLink, Image, ImageUpload, Comment, Order)
+]
 READ_ALL = " UNION ALL ".join(f"SELECT '{table} ' || t FROM {table} t" for table in TABLES)  # noqa: S608
 
 

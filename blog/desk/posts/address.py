@@ -7,7 +7,7 @@ from django import forms
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from blog import services
-from blog.models import CONTENT_FIELDS, MAX_DESCRIPTION, MAX_EXCERPT, MAX_SLUG, MAX_URL, OPTIONAL, SUMMARIES
+from blog.models import CONTENT_FIELDS, MAX_ALT, MAX_DESCRIPTION, MAX_EXCERPT, MAX_SLUG, MAX_URL, OPTIONAL, SUMMARIES
 from contentapi.conf import conf
 from users.desk.rendering import Textarea
 from users.desk.service_admin import ServiceForm
@@ -69,6 +69,22 @@ class AddressForm(ServiceForm):
         strip=False,
         empty_value=None,
         help_text="A text for search engines and cards. If you leave it empty, the excerpt is shown.",
+    )
+
+    cover_id = forms.IntegerField(
+        widget=UnfoldAdminTextInputWidget,
+        label="Cover",
+        required=False,
+        min_value=1,
+        help_text="The id of an image, for lists and cards.",
+    )
+    cover_alt = forms.CharField(
+        widget=UnfoldAdminTextInputWidget,
+        label="Text of the cover",
+        max_length=MAX_ALT,
+        required=False,
+        empty_value=None,
+        help_text="What the cover shows. If you leave it empty, it is the text of the image.",
     )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

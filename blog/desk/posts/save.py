@@ -52,6 +52,8 @@ class StateForm(ServiceForm):
         "authorId": "author",
         "canonicalUrl": "canonical_url",
         "coauthorIds": "coauthor_ids",
+        "coverAlt": "cover_alt",
+        "coverId": "cover_id",
         "publishAt": "schedule_at",
         "publishedAt": "published_at",
     }

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from blog import selectors, services
 from blog.desk import queries
+from blog.images.display import find_shown_images
 from blog.models import (
     CONTENT,
     CONTENT_FIELDS,
@@ -226,7 +227,7 @@ def build_preview(actor: Actor, values: dict[str, str]) -> dict[str, Any]:
         "author": find_author_of_preview(actor, post, values.get("author", "")),
         "tags": split_lines(values.get("tags", "")),
         "post": post,
-        "html": render_markdown(body, with_lines=True),
+        "html": render_markdown(body, with_lines=True, find_images=find_shown_images),
     }
 
 

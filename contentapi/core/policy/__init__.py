@@ -45,6 +45,14 @@ from contentapi.core.policy.comments import (
     visible_author_emails,
 )
 from contentapi.core.policy.enforcement import require_credential, require_no_preview, require_permission
+from contentapi.core.policy.images import (
+    editable_images,
+    may_change_images_of,
+    may_list_images,
+    may_purge_images,
+    may_upload_images,
+    visible_images,
+)
 from contentapi.core.policy.posts import (
     VisiblePosts,
     build_visibility_within_status,

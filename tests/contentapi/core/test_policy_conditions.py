@@ -44,6 +44,7 @@ def get_where_clause(condition: Q) -> str:
         ("writable_orders", Scope.ORDERS_WRITE, [NOTHING, OF_USER, OF_USER, OF_USER, EVERYTHING, EVERYTHING]),
         ("visible_users", Scope.USERS_READ, [NOTHING, ITSELF, ITSELF, ITSELF, EVERYTHING, EVERYTHING]),
         ("visible_api_keys", Scope.USERS_WRITE, [NOTHING, OF_USER, OF_USER, OF_USER, EVERYTHING, EVERYTHING]),
+        ("editable_images", Scope.IMAGES_WRITE, [NOTHING, NOTHING, Q(owner_id=7), EVERYTHING, EVERYTHING, EVERYTHING]),
         ("editable_authors", Scope.POSTS_WRITE, [NOTHING, NOTHING, OF_USER, EVERYTHING, EVERYTHING, EVERYTHING]),
     ],
 )

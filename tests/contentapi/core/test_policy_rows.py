@@ -9,7 +9,7 @@ from django.db.models import Model, Q
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.models import Author, Comment, ImportJob, Post, PostStatus, PostVersion, PreviewLink, WorkingCopy
+from blog.models import Author, Comment, Image, ImportJob, Post, PostStatus, PostVersion, PreviewLink, WorkingCopy
 from contentapi.core import policy
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from orders.models import Order
@@ -17,6 +17,7 @@ from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, actor
 from tests.factories import (
     make_author,
     make_comment,
+    make_image,
     make_order,
     make_post,
     make_preview_link,
@@ -125,6 +126,17 @@ def may_see_copy(who: Actor, copy: WorkingCopy | PreviewLink) -> bool:
     return by_table
 
 
+def may_see_image(who: Actor, image: Image) -> bool:
+    writes = {scope for scope in (Scope.POSTS_WRITE, Scope.IMAGES_WRITE) if who.has(scope)}
+    return bool(writes) or any(may_see_post(who, post) for post in Post.objects.filter(cover_id=image.pk))
+
+
+def may_change_image(who: Actor, image: Image) -> bool:
+    by_table = reaches(who, Scope.IMAGES_WRITE, image.owner_id, of_everybody_for={Role.EDITOR, Role.ADMIN})
+    assert policy.may_change_images_of(who, image.owner_id) is by_table
+    return by_table
+
+
 # Each read form, with the rule for one row.
 READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "visible_posts": (Post, may_see_post),
@@ -137,6 +149,8 @@ READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "writable_orders": (Order, may_write_order),
     "visible_users": (User, may_see_user),
     "visible_api_keys": (ApiKey, may_manage_key),
+    "visible_images": (Image, may_see_image),
+    "editable_images": (Image, may_change_image),
     "editable_posts": (Post, may_write_post),
     "editable_authors": (Author, may_edit_author),
     "moderated_comments": (Comment, may_moderate),
@@ -153,10 +167,12 @@ def create_rows() -> list[int]:
     authors = [make_author(user=owner) for owner in owners]
     for number, (owner, author) in enumerate(zip(owners, authors, strict=True)):
         make_order(user=owner)
+        make_image(owner_id=owner and owner.pk)
         make_post(author=author).delete()
         for status in PostStatus.values:
             publish_at = "2999-01-01T00:00Z" if status == "scheduled" else None
-            post = make_post(author=author, status=status, publish_at=publish_at)
+            cover_id = make_image(owner_id=owner and owner.pk).pk
+            post = make_post(author=author, status=status, publish_at=publish_at, cover_id=cover_id)
             make_working_copy(post)
             coauthor_ids = [authors[number - 1].pk, authors[number - 2].pk][: 1 + number % 2]
             joint = make_post(author=author, status=status, publish_at=publish_at, coauthor_ids=coauthor_ids)

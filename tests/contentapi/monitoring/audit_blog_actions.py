@@ -3,6 +3,7 @@
 from datetime import timedelta
 from threading import Event as Flag
 
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -12,12 +13,14 @@ from blog.files.job_worker import work_on_imports
 from blog.history import trash
 from blog.models import CommentState, ImportJob, ImportState, Post, PostStatus, PostVersion
 from blog.services import moderation
+from contentapi.conf.environment import Environment
 from contentapi.core.identity import OPERATOR, WORKER, Role
 from contentapi.monitoring.audit import Event
 from tests.blog.archives import build_archive
 from tests.blog.markdown_files import build_file
 from tests.contentapi.monitoring.audit_scene import Action, Scene, causes
-from tests.factories import make_actor, make_author, make_comment, make_post, make_working_copy
+from tests.factories import make_actor, make_author, make_comment, make_image, make_post, make_working_copy
+from tests.image_files import make_png
 from users.authentication import build_session_actor
 from users.models import User
 
@@ -130,6 +133,31 @@ def revoke_a_preview_link(scene: Scene) -> Action:
     made = services.create_preview_link(actor=make_actor(Role.EDITOR), post_id=str(make_post().pk))
     scene.secrets.append(made.token)
     return lambda: scene.request("DELETE", f"/preview-links/{made.preview_link.pk}")
+
+
+@causes(Event.IMAGE_UPLOADED, "REST")
+def upload_an_image(scene: Scene) -> Action:
+    scene.settings.ENVIRONMENT = Environment(contentapi_media=str(scene.folder))
+    headers = {"X-API-Key": scene.key}
+    return lambda: Client().generic("POST", "/images", make_png(8, 8), content_type="image/png", headers=headers)
+
+
+@causes(Event.IMAGE_DELETED, "GraphQL")
+def delete_an_image(scene: Scene) -> Action:
+    image = make_image()
+    return lambda: scene.gql(f'deleteImage(input: {{id: "{image.pk}"}}) {{ deletedImageId }}')
+
+
+@causes(Event.IMAGE_RESTORED, "GraphQL")
+def restore_an_image(scene: Scene) -> Action:
+    image = make_image(deleted_at=timezone.now())
+    return lambda: scene.gql(f'restoreImage(input: {{id: "{image.pk}"}}) {{ image {{ id }} }}')
+
+
+@causes(Event.IMAGE_PURGED, "worker")
+def purge_an_image(_: Scene) -> Action:
+    make_image(deleted_at=timezone.now() - timedelta(days=31))
+    return lambda: services.purge_images(actor=WORKER)
 
 
 @causes(Event.COMMENT_DELETED, "GraphQL")

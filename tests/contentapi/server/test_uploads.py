@@ -1,5 +1,6 @@
-"""Uploads to the admin: a larger body for people who may import, on one path; the usual limit for everybody else."""
+"""Uploads: a larger body for people who may import or upload images, on their paths; the usual limit for others."""
 
+import re
 from collections.abc import Callable, Iterable
 from io import BytesIO
 from typing import Any
@@ -16,14 +17,16 @@ from contentapi.conf.environment import Environment
 from contentapi.core.identity import Role
 from contentapi.db.engine.slots import NoSlotAvailable
 from contentapi.http.body import UploadTooLarge
+from contentapi.http.uploads import SpooledBody
 from contentapi.server import uploads
-from contentapi.server.complete_requests import RequestBufferingLayer, SpooledBody, Upload
+from contentapi.server.complete_requests import RequestBufferingLayer, Upload
 from tests.blog.archives import build_archive
 from tests.factories import make_user
 from users.models import User
 
 PATH = reverse("admin:blog_importjob_add")
 LIMIT, UPLOAD = 1000, 5000
+EXCESS = "At most {limit:,} bytes."
 
 
 @pytest.fixture(autouse=True)
@@ -45,9 +48,10 @@ class Application:
     def __init__(self) -> None:
         self.body: bytes | Exception = b""
         self.stream: Any = None
+        self.environ: dict[str, Any] = {}
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
-        self.stream = environ["wsgi.input"]
+        self.stream, self.environ = environ["wsgi.input"], environ
         try:
             self.body = self.stream.read()
         except (OSError, UploadTooLarge) as error:
@@ -77,13 +81,17 @@ def send(
         "wsgi.input": BytesIO(content),
         **changes,
     }
-    layer: Any = RequestBufferingLayer(application, refuse, slots=1, upload=upload)
+    layer: Any = RequestBufferingLayer(application, refuse, slots=1, uploads=[upload] if upload else [])
     parts = layer(environ, lambda status, headers, _=None: started.append((status, dict(headers))))
     return *started[0], b"".join(parts)
 
 
 def allow(*, is_allowed: bool = True) -> Upload:
-    return Upload(PATH, UPLOAD, lambda _: is_allowed)
+    return build_upload(lambda _: is_allowed)
+
+
+def build_upload(is_allowed: Callable[[Any], bool]) -> Upload:
+    return Upload("POST", re.compile(re.escape(PATH)), UPLOAD, is_allowed, EXCESS)
 
 
 def test_allowed_upload_is_spooled_to_a_file() -> None:
@@ -103,7 +111,7 @@ def test_small_body_needs_no_permission(length: int) -> None:
     def fail(_: object) -> bool:
         raise AssertionError
 
-    send(application, b"x" * length, upload=Upload(PATH, UPLOAD, fail))
+    send(application, b"x" * length, upload=build_upload(fail))
 
     assert application.body == b"x" * length
 
@@ -134,7 +142,29 @@ def test_upload_over_its_limit_is_refused_with_the_limit(length: int, header: st
 
     _, headers, _ = send(application, b"x" * length, upload=allow())
 
-    assert str(application.body) == "The zip file is too large: at most 5,000 bytes can be uploaded. Split it."
+    assert str(application.body) == "At most 5,000 bytes."
+    assert headers.get("Connection") == header
+
+
+def test_chunked_upload_becomes_a_body_with_a_length() -> None:
+    application = Application()
+
+    send(application, b"x" * UPLOAD, upload=allow(), CONTENT_LENGTH="", HTTP_TRANSFER_ENCODING="chunked")
+
+    assert application.body == b"x" * UPLOAD
+    assert application.environ["CONTENT_LENGTH"] == str(UPLOAD)
+    assert "HTTP_TRANSFER_ENCODING" not in application.environ
+
+
+@pytest.mark.parametrize(("length", "header"), [(UPLOAD + 1, None), (3 * UPLOAD, "close")])
+def test_chunked_upload_over_its_limit_is_refused(length: int, header: str | None) -> None:
+    application = Application()
+
+    _, headers, _ = send(
+        application, b"x" * length, upload=allow(), CONTENT_LENGTH="", HTTP_TRANSFER_ENCODING="chunked"
+    )
+
+    assert str(application.body) == "At most 5,000 bytes."
     assert headers.get("Connection") == header
 
 
@@ -165,7 +195,7 @@ def test_upload_without_a_slot_or_the_database_is_refused() -> None:
 
     application = Application()
 
-    send(application, b"x" * 2000, upload=Upload(PATH, UPLOAD, fail))
+    send(application, b"x" * 2000, upload=build_upload(fail))
 
     assert isinstance(application.body, UploadTooLarge)
 
@@ -201,7 +231,7 @@ def test_large_upload_of_an_author_gets_an_html_page_with_413() -> None:
     status, headers, body = send(
         WSGIHandler(),
         build_archive({"a.md": "x"}).getvalue() + b"x" * LIMIT,
-        upload=uploads.build_archive_upload(),
+        upload=uploads.build_uploads()[0],
         CONTENT_TYPE="multipart/form-data; boundary=x",
         HTTP_COOKIE=f"{get_cookies(make_user(Role.AUTHOR))}; csrftoken={'a' * 32}",
     )

@@ -1,0 +1,68 @@
+"""The formats of images and the files that are made of each. The child process uses this: it imports no Django."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+WIDTHS = (320, 640, 960, 1280, 1920, 2560)
+MAX_PIXELS = 50_000_000  # of all frames together
+MAX_SIDE = 16_384
+MAX_FRAMES = 100
+MAX_MEMORY = 512 * 2**20  # bytes of the child process
+
+
+class Format(NamedTuple):
+    """A format: its name in Pillow, the type of its files and the end of their names."""
+
+    name: str
+    content_type: str
+    extension: str
+
+
+JPEG = Format("JPEG", "image/jpeg", "jpg")
+PNG = Format("PNG", "image/png", "png")
+WEBP = Format("WEBP", "image/webp", "webp")
+AVIF = Format("AVIF", "image/avif", "avif")
+GIF = Format("GIF", "image/gif", "gif")
+FORMATS = (JPEG, PNG, WEBP, AVIF, GIF)
+CONTENT_TYPES = [each.content_type for each in FORMATS]
+SIGNATURE = 32  # bytes at the start of a file, which tell its format
+
+
+def detect_format(start: bytes) -> Format | None:
+    """Return the format of a file by its first bytes, whatever its name says; None if it is none of ours."""
+    if start.startswith(b"\xff\xd8\xff"):
+        return JPEG
+    if start.startswith(b"\x89PNG\r\n\x1a\n"):
+        return PNG
+    if start.startswith((b"GIF87a", b"GIF89a")):
+        return GIF
+    if start.startswith(b"RIFF") and start[8:12] == b"WEBP":
+        return WEBP
+    if start[4:8] == b"ftyp" and start[8:12] in (b"avif", b"avis"):
+        return AVIF
+    if start[4:8] == b"ftyp" and start[8:12] in (b"mif1", b"msf1") and b"avi" in start[16:]:
+        return AVIF
+    return None
+
+
+def list_widths(width: int) -> list[int]:
+    """Return the widths of the variants of an image: none is wider than the image."""
+    widest = min(width, WIDTHS[-1])
+    return [*(each for each in WIDTHS if each < widest), widest]
+
+
+def list_extensions(*, has_alpha: bool, with_avif: bool) -> list[str]:
+    """Return the ends of the names of the variants: JPEG has no transparency, so PNG takes its place."""
+    return [WEBP.extension, (PNG if has_alpha else JPEG).extension, *([AVIF.extension] if with_avif else [])]
+
+
+def list_variants(widths: list[int], extensions: list[str]) -> list[str]:
+    return [f"{width}.{extension}" for width in widths for extension in extensions]
+
+
+class ImageFormat(StrEnum):
+    """The formats of variants in the API. `list_extensions` has their files in this order."""
+
+    WEBP = "webp"
+    JPEG = "jpeg"
+    AVIF = "avif"

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from contentapi.db.ids import SharedIdField
+
+MAX_FILE_NAME = 150
+MAX_ALT = 500
+MAX_CAPTION = 1000
+MAX_CREDIT = 300
+MIDDLE = 0.5  # the focal point of an image of which nobody has chosen one
+IS_WAITING = ~Q(source="") & Q(deleted_at__isnull=True)  # for the worker to process its file
+IS_EXPOSED = Q(deleted_at__isnull=False) & ~Q(original="")  # deleted, with public files that the worker must delete
+IS_LISTED = Q(deleted_at__isnull=True)
+
+
+class ImageStatus(models.TextChoices):
+    PROCESSING = "processing"
+    READY = "ready"
+    REJECTED = "rejected"
+
+
+class Image(models.Model):
+    """An uploaded image. Its row names no file that is not complete.
+
+    `source` is the file that the worker processes, and empty afterwards: what was uploaded or, of a deleted image, what
+    it is restored from. `original` and the variants, of each width in each of the `formats`, are public files of the
+    folder `media/<id>-<key>`. A deleted image can be restored for some time.
+    """
+
+    id = SharedIdField("ID", primary_key=True)
+    name = models.CharField(max_length=MAX_FILE_NAME)
+    alt = models.CharField(max_length=MAX_ALT, default="")
+    caption = models.CharField(max_length=MAX_CAPTION, default="")
+    credit = models.CharField(max_length=MAX_CREDIT, default="")
+    owner_id = models.BigIntegerField(null=True, help_text="The id of the user. The user may have been deleted.")
+    status = models.CharField(max_length=10, choices=ImageStatus.choices, default=ImageStatus.PROCESSING)
+    rejection = models.TextField(null=True, help_text="Why the file was rejected.")  # noqa: DJ001
+    content_type = models.CharField(max_length=20)
+    size = models.IntegerField(help_text="Of the original, in bytes.")
+    width = models.IntegerField(default=0)
+    height = models.IntegerField(default=0)
+    focal_x = models.FloatField(default=MIDDLE)
+    focal_y = models.FloatField(default=MIDDLE)
+    thumbhash = models.CharField(max_length=40, default="")
+    key = models.CharField(max_length=32, default="", help_text="The part of the addresses that nobody can guess.")
+    original = models.CharField(max_length=12, default="", help_text="The name of the file, such as 4000.jpg.")
+    widths = ArrayField(models.IntegerField(), default=list)
+    formats = ArrayField(models.CharField(max_length=4), default=list)
+    sha256 = models.BinaryField(max_length=32, help_text="Of the uploaded file.")
+    original_sha256 = models.BinaryField(max_length=32, null=True, help_text="Of the original.")
+    source = models.CharField(max_length=40, default="")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How often a worker has begun to process it.")
+    claimed_until = models.DateTimeField(null=True, help_text="Until when it is that worker's alone.")
+    version = models.BigIntegerField(default=1)
+    created_at = models.DateTimeField(default=timezone.now, db_default=Now())
+    updated_at = models.DateTimeField(default=timezone.now, db_default=Now())
+    deleted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=ImageStatus.values), name="blog_image_status_known"),
+            models.CheckConstraint(
+                condition=Q(focal_x__range=(0, 1), focal_y__range=(0, 1)), name="blog_image_focal_point_inside"
+            ),
+            models.CheckConstraint(
+                condition=~Q(status=ImageStatus.READY) | (Q(width__gt=0, height__gt=0) & ~Q(key="")),
+                name="blog_image_ready_with_files",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["-created_at", "-id"], condition=IS_LISTED, name="blog_image_newest"),
+            models.Index(fields=["id"], condition=IS_WAITING, name="blog_image_waiting"),
+            models.Index(fields=["deleted_at"], condition=~IS_LISTED, name="blog_image_deleted"),
+            models.Index(fields=["sha256"], name="blog_image_sha256"),
+            models.Index(fields=["original_sha256"], name="blog_image_original_sha256"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ImageUpload(models.Model):
+    """A file that a client has announced, and sends to a signed address. `image_id` is the image that it has become."""
+
+    id = SharedIdField("ID", primary_key=True)
+    owner_id = models.BigIntegerField(null=True)
+    name = models.CharField(max_length=MAX_FILE_NAME)
+    content_type = models.CharField(max_length=20)
+    size = models.IntegerField()
+    sha256 = models.BinaryField(max_length=32)
+    image_id = models.BigIntegerField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["created_at"], name="blog_imageupload_created")]
+
+    def __str__(self) -> str:
+        return f"upload {self.pk} of {self.name}"

@@ -1,0 +1,198 @@
+"""The files of images, which the worker makes and deletes.
+
+A worker claims one image at a time, and renews the claim while it works: so several workers, also on several hosts,
+never process the same image, and an image whose worker was killed is claimed again soon. No transaction is open while a
+file is processed. Files are complete before the row names them, and the row no longer names them before they are
+deleted. `attempts` numbers the claims: a worker whose number is no longer that of the row changes nothing.
+"""
+
+import logging
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
+from time import monotonic
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from blog.images.addresses import compute_key, list_file_names, name_file
+from blog.images.formats import list_extensions, list_widths
+from blog.images.processing import process_file
+from blog.models import IS_EXPOSED, IS_WAITING, Image, ImageStatus
+from blog.services.images import NO_FILES, render_again
+from contentapi.conf import conf
+from contentapi.conf.timeouts import IMAGE_CLAIM, RESTORABLE_FOR
+from contentapi.core import policy
+from contentapi.core.identity import Actor
+from contentapi.media.access import get_storage
+from contentapi.monitoring.audit import Event as AuditEvent
+from contentapi.monitoring.audit import record_event
+from contentapi.monitoring.figures import FIGURES
+
+LOG = logging.getLogger("contentapi.worker")
+MAX_ATTEMPTS = 5  # claims that no worker has finished
+INTERRUPTED = "The processing was interrupted several times. Upload the image again."
+MISSING = "The uploaded file is missing. Upload the image again."
+
+
+def process_images(*, actor: Actor, stop: Event) -> int:
+    """Process all images that wait. Return early when `stop` is set. Returns the number of images."""
+    policy.require_permission(actor, policy.may_purge_images(actor), "process images")
+    number = 0
+    while not stop.is_set() and (image := claim_image(IS_WAITING)) is not None:
+        process_image(image, stop)
+        number += 1
+    return number
+
+
+@transaction.atomic
+def claim_image(condition: Q) -> Image | None:
+    """Claim the oldest image that meets a condition and that no other worker processes."""
+    is_free = Q(claimed_until=None) | Q(claimed_until__lte=Now())
+    images = Image.objects.filter(condition, is_free).order_by("pk").select_for_update(skip_locked=True)
+    image = images.first()
+    if image is not None:
+        Image.objects.filter(pk=image.pk).update(claimed_until=Now() + IMAGE_CLAIM, attempts=F("attempts") + 1)
+        image.attempts += 1
+    return image
+
+
+def select_claimed(image: Image) -> Any:
+    """Return the row of an image, if the claim is still that of this worker."""
+    return Image.objects.filter(pk=image.pk, attempts=image.attempts, source=image.source)
+
+
+def release(image: Image) -> None:
+    """End a claim without an outcome: any worker can process the image at once."""
+    select_claimed(image).update(claimed_until=None, attempts=F("attempts") - 1)
+
+
+def process_image(image: Image, stop: Event) -> None:
+    """Make the files of an image. An error of the storage or the database ends the claim: there will be another one."""
+    if image.attempts > MAX_ATTEMPTS:
+        reject(image, INTERRUPTED)
+        return
+    try:
+        with TemporaryDirectory(prefix="image-") as folder:
+            process_in_folder(image, Path(folder), stop)
+    except FileNotFoundError:
+        reject(image, MISSING)
+    except Exception:
+        release(image)
+        raise
+
+
+def process_in_folder(image: Image, folder: Path, stop: Event) -> None:
+    def may_continue() -> bool:
+        if stop.is_set():
+            return False
+        return bool(select_claimed(image).update(claimed_until=Now() + IMAGE_CLAIM))
+
+    source, files, began = folder / "source", folder / "files", monotonic()
+    files.mkdir()
+    with get_storage().open(image.source) as stored, source.open("wb") as copy:
+        shutil.copyfileobj(stored, copy)
+    outcome = process_file(source, files, may_continue)
+    FIGURES.count("contentapi_image_seconds_total", amount=monotonic() - began)
+    if outcome is None:
+        release(image)
+    elif outcome.result is None:
+        reject(image, outcome.rejection)
+    else:
+        accept(image, outcome.result, files)
+
+
+def accept(image: Image, result: Mapping[str, Any], folder: Path) -> None:
+    """Store the files, and then name them in the row."""
+    key, storage = compute_key(image.pk, image.version + 1), get_storage()
+    for name in result["files"]:
+        with (folder / name).open("rb") as file:
+            storage.put(name_file(image.pk, key, name), file)
+    with_avif = conf.environment.contentapi_image_avif == "on"
+    values = {name: result[name] for name in ("width", "height", "content_type", "size", "thumbhash")}
+    values |= {
+        "status": ImageStatus.READY,
+        "rejection": None,
+        "key": key,
+        "original_sha256": bytes.fromhex(result["sha256"]),
+        "original": result["files"][0],
+        "widths": list_widths(result["width"]),
+        "formats": list_extensions(has_alpha=result["has_alpha"], with_avif=with_avif),
+    }
+    earlier = list_file_names(image)
+    if finish(image, **values):
+        delete_files([image.source, *earlier])
+
+
+def reject(image: Image, reason: str) -> None:
+    """Delete the file of an image. An image whose new file is rejected keeps the files that it has."""
+    values = {} if image.original else {"status": ImageStatus.REJECTED}
+    if finish(image, rejection=reason, **values):
+        LOG.info("Rejected the file of image %s. %s", image.pk, reason)
+        delete_files([image.source])
+
+
+@transaction.atomic
+def finish(image: Image, **values: Any) -> bool:
+    """Write the outcome of processing to the row. Return whether the claim was still that of this worker."""
+    changes = {**values, "source": "", "claimed_until": None, "attempts": 0, "updated_at": timezone.now()}
+    is_ours = bool(select_claimed(image).update(version=F("version") + 1, **changes))
+    if is_ours:
+        render_again(image.pk)
+        FIGURES.count("contentapi_images_processed_total", "rejected" if "key" not in values else "ready")
+    return is_ours
+
+
+def delete_files(names: Iterable[str]) -> None:
+    storage = get_storage()
+    for name in names:
+        storage.delete(name)
+
+
+def hide_deleted_images(*, actor: Actor, stop: Event) -> int:
+    """Delete the public files of images that were deleted; keep of each what it can be restored from.
+
+    Returns the number of images.
+    """
+    policy.require_permission(actor, policy.may_purge_images(actor), "delete files of images")
+    number = 0
+    while not stop.is_set() and (image := claim_image(IS_EXPOSED)) is not None:
+        hide_image(image)
+        number += 1
+    return number
+
+
+def hide_image(image: Image) -> None:
+    """Keep the original of a deleted image under a name that is not public, and delete its public files.
+
+    Somebody may restore the image meanwhile. Before the row has the new name nothing is deleted; afterwards the
+    restored image is processed from it.
+    """
+    kept, storage = f"deleted/{image.pk}", get_storage()
+    if image.source != kept:
+        with storage.open(name_file(image.pk, image.key, image.original)) as original:
+            storage.put(kept, original)
+        if not select_claimed(image).filter(IS_EXPOSED).update(source=kept):
+            release(image)
+            return
+        delete_files([image.source] if image.source else [])
+        image.source = kept
+    delete_files(list_file_names(image))
+    select_claimed(image).update(**NO_FILES, claimed_until=None, attempts=0)
+
+
+def purge_images(*, actor: Actor) -> int:
+    """Delete for good what was deleted long ago. Returns the number of images."""
+    policy.require_permission(actor, policy.may_purge_images(actor), "delete images for good")
+    purged = 0
+    for image in Image.objects.filter(deleted_at__lte=timezone.now() - RESTORABLE_FOR, original="").order_by("pk"):
+        if Image.objects.filter(pk=image.pk, deleted_at=image.deleted_at).delete()[0]:
+            delete_files([image.source] if image.source else [])
+            record_event(AuditEvent.IMAGE_PURGED, actor, "image", image.pk)
+            purged += 1
+    return purged

@@ -1,0 +1,109 @@
+"""Uploads in two steps: a client announces a file, sends it to a signed address, and completes the upload."""
+
+import re
+from datetime import timedelta
+from hashlib import file_digest
+from itertools import chain
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from blog.images.formats import CONTENT_TYPES, SIGNATURE
+from blog.models import Image, ImageUpload
+from blog.services.images import clean_file_name, insert_image, name_upload, require_format
+from contentapi.conf import conf
+from contentapi.conf.timeouts import UPLOAD_LIFETIME, UPLOADS_KEPT_FOR
+from contentapi.core import policy
+from contentapi.core.errors import Conflict, Invalid, TooLarge, require_found
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
+from contentapi.media.access import get_storage
+from contentapi.media.storage import Expected, Presigned
+
+SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class AnnouncedUpload(NamedTuple):
+    """An upload, and the request with which the client sends its bytes."""
+
+    upload: ImageUpload
+    request: Presigned
+
+    def describe(self) -> dict[str, Any]:
+        """Return the fields of `CreateUploadPayload`."""
+        headers = [{"name": name, "value": value} for name, value in self.request.headers.items()]
+        expires_at = self.upload.expires_at
+        return {"id": self.upload.pk, **self.request._asdict(), "headers": headers, "expires_at": expires_at}
+
+
+def create_upload(*, actor: Actor, name: str, content_type: str, size: int, digest: str) -> AnnouncedUpload:
+    """Announce a file with its SHA-256 in hexadecimal digits. Raises `Invalid`, and `TooLarge` above the limit."""
+    policy.require_permission(actor, policy.may_upload_images(actor), "upload images")
+    digest, content_type = digest.lower(), content_type.strip().lower()
+    problems: dict[str, list[str]] = {}
+    if content_type not in CONTENT_TYPES:
+        problems["contentType"] = [f"This must be one of {', '.join(CONTENT_TYPES)}."]
+    if not SHA256.fullmatch(digest):
+        problems["sha256"] = ["This must be 64 hexadecimal digits."]
+    if size < 1:
+        problems["size"] = ["This must be 1 or more."]
+    if problems:
+        raise Invalid(problems)
+    most = conf.environment.contentapi_image_max_bytes
+    if size > most:
+        message = f"The file is too large. At most {most:,} bytes are allowed (CONTENTAPI_IMAGE_MAX_BYTES)."
+        raise TooLarge(message, limit="size of a file")
+    upload = ImageUpload.objects.create(
+        owner_id=actor.user_id,
+        name=clean_file_name(name),
+        content_type=content_type,
+        size=size,
+        sha256=bytes.fromhex(digest),
+        expires_at=timezone.now() + timedelta(seconds=UPLOAD_LIFETIME),
+    )
+    expected = Expected(content_type, size, digest)
+    return AnnouncedUpload(upload, get_storage().presign(name_upload(upload.pk), expected, UPLOAD_LIFETIME))
+
+
+@transaction.atomic
+def complete_upload(*, actor: Actor, upload_id: str) -> Image:
+    """Make an image of the bytes that were sent, and return it; the same one if the upload is completed again.
+
+    Raises `NotFound`, `UnsupportedMediaType`, and `Conflict` for a file that has not arrived, or is another one.
+    """
+    policy.require_permission(actor, policy.may_upload_images(actor), "upload images")
+    uploads = ImageUpload.objects.filter(pk=parse_id(upload_id), owner_id=actor.user_id)
+    upload = require_found(uploads.select_for_update().first(), "upload")
+    if upload.image_id is not None:
+        return require_found(Image.objects.filter(pk=upload.image_id, deleted_at=None).first(), "image")
+    storage, source = get_storage(), name_upload(upload.pk)
+    if storage.head(source) != upload.size:
+        raise Conflict("The bytes of this upload have not arrived completely.")
+    with storage.open(source) as file:
+        if file_digest(file, "sha256").digest() != bytes(upload.sha256):  # type: ignore[arg-type]  # any readable file
+            raise Conflict("The bytes of this upload are other ones than those that were announced.")
+    with storage.open(source) as file:
+        kind = require_format(file.read(SIGNATURE))
+    digest = bytes(upload.sha256)
+    image = insert_image(
+        actor, pk=upload.pk, source=source, kind=kind, name=upload.name, size=upload.size, sha256=digest
+    )
+    upload.image_id = image.pk
+    upload.save(update_fields=["image_id"])
+    return image
+
+
+def purge_uploads(*, actor: Actor) -> int:
+    """Delete old uploads, and the private files that no image names. Returns the number of files.
+
+    A file without a row is what remains of a server that was killed, or of a client that never completed its upload.
+    """
+    policy.require_permission(actor, policy.may_purge_images(actor), "delete unfinished uploads")
+    end, storage, purged = timezone.now() - UPLOADS_KEPT_FOR, get_storage(), 0
+    ImageUpload.objects.filter(created_at__lte=end).delete()
+    for file in chain.from_iterable(map(storage.list_files, ("uploads/", "deleted/"))):
+        if file.changed_at <= end and not Image.objects.filter(source=file.name).exists():
+            storage.delete(file.name)
+            purged += 1
+    return purged

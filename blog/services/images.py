@@ -1,0 +1,236 @@
+"""Writes of images. The worker makes their files: `blog.services.image_processing`."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.db.models.fields.json import KT
+from django.utils import timezone
+
+from blog.images.formats import CONTENT_TYPES, SIGNATURE, Format, detect_format
+from blog.images.queries import build_use_condition, select_editable_images
+from blog.models import (
+    IS_UNRENDERED,
+    MAX_ALT,
+    MAX_CAPTION,
+    MAX_CREDIT,
+    MAX_FILE_NAME,
+    Image,
+    ImageStatus,
+    Post,
+    WorkingCopy,
+)
+from blog.services.validation import UNKNOWN_IMAGE
+from contentapi.conf.timeouts import LATE_COMMIT, RESTORABLE_FOR
+from contentapi.core import policy
+from contentapi.core.entity_tags import ExpectedVersion, require_version
+from contentapi.core.errors import Conflict, Invalid, UnsupportedMediaType, require_found
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
+from contentapi.db.ids import take_id
+from contentapi.http.uploads import SentFile
+from contentapi.media.access import get_storage
+from contentapi.monitoring.audit import Event, record_event
+
+TEXTS = {"name": MAX_FILE_NAME, "alt": MAX_ALT, "caption": MAX_CAPTION, "credit": MAX_CREDIT}
+FOLDERS = re.compile(r".*[/\\]", re.DOTALL)
+UNNAMED = "image"
+NAMED_POSTS = 5  # that the message of a conflict names
+NO_FILES: dict[str, Any] = {"original": "", "widths": [], "formats": []}  # the columns of an image without public files
+
+
+def create_image(*, actor: Actor, read_file: Callable[[], SentFile]) -> Image:
+    """Store the file that `read_file` returns, and create its image, which the worker processes.
+
+    Raises `UnsupportedMediaType` for a file that is none of the formats: its first bytes decide.
+    """
+    policy.require_permission(actor, policy.may_upload_images(actor), "upload images")
+    sent = read_file()
+    kind = require_format(sent.file.read(SIGNATURE))
+    sent.file.seek(0)
+    pk = take_id()
+    source = name_upload(pk)
+    get_storage().put(source, sent.file)  # before the row that names it
+    return insert_image(actor, pk=pk, source=source, kind=kind, name=sent.name, size=sent.size, sha256=sent.sha256)
+
+
+def require_format(start: bytes) -> Format:
+    """Return the format of a file by its first bytes. Raises `UnsupportedMediaType`."""
+    kind = detect_format(start)
+    if kind is None:
+        raise UnsupportedMediaType(f"The file must be one of {', '.join(CONTENT_TYPES)}. Its first bytes are of none.")
+    return kind
+
+
+def name_upload(pk: int) -> str:
+    """Return the name in the storage of a file that was uploaded."""
+    return f"uploads/{pk}"
+
+
+def insert_image(actor: Actor, *, pk: int, source: str, kind: Format, name: str, size: int, sha256: bytes) -> Image:
+    image = Image.objects.create(
+        pk=pk,
+        owner_id=actor.user_id,
+        name=clean_file_name(name),
+        content_type=kind.content_type,
+        size=size,
+        sha256=sha256,
+        source=source,
+    )
+    record_event(Event.IMAGE_UPLOADED, actor, "image", pk, size=size)
+    return image
+
+
+def clean_file_name(name: str) -> str:
+    """Return a name without folders, and without what cannot be shown."""
+    printable = "".join(each for each in FOLDERS.sub("", name) if each.isprintable())
+    return printable.strip()[-MAX_FILE_NAME:] or UNNAMED
+
+
+@transaction.atomic
+def edit_image(
+    *, actor: Actor, image_id: str, changes: Mapping[str, Any], expected_version: ExpectedVersion = None
+) -> Image:
+    """Change the texts and the focal point of an image. If nothing changes, the version stays.
+
+    Raises `NotFound`, `Invalid`, and `Conflict` for another version.
+    """
+    image = get_image_for_update(actor, image_id, "change this image")
+    require_version("image", image.version, expected_version)
+    values = validate_changes(changes)
+    changed = {name: value for name, value in values.items() if getattr(image, name) != value}
+    if changed:
+        save_image(image, **changed)
+        if "alt" in changed:
+            render_again(image.pk)
+    return image
+
+
+def get_image_for_update(actor: Actor, image_id: str, action: str, *, is_deleted: bool = False) -> Image:
+    """Return an image that the actor may change, locked until the transaction ends. Raises `NotFound`."""
+    policy.require_permission(actor, policy.may_upload_images(actor), action)
+    images = Image.objects.filter(pk=parse_id(image_id), deleted_at__isnull=not is_deleted)
+    image = require_found(images.select_for_update().first(), "image")
+    policy.require_permission(actor, policy.may_change_images_of(actor, image.owner_id), action)
+    return image
+
+
+def save_image(image: Image, **values: Any) -> None:
+    """Save values of an image as a new version."""
+    for name, value in values.items():
+        setattr(image, name, value)
+    image.version, image.updated_at = image.version + 1, timezone.now()
+    image.save(update_fields=[*values, "version", "updated_at"])
+
+
+def validate_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the new values of the columns. Raises `Invalid`."""
+    values: dict[str, Any] = {}
+    problems: dict[str, Sequence[str]] = {}
+    for name, value in changes.items():
+        if value is None:
+            problems["focalPoint" if name == "focal_point" else name] = ["This must not be null."]
+        elif name == "focal_point":
+            values |= {"focal_x": value["x"], "focal_y": value["y"]}
+            if not all(0 <= value[axis] <= 1 for axis in "xy"):
+                problems["focalPoint"] = ["x and y must be from 0 to 1."]
+        else:
+            values[name] = value.strip()
+            if len(values[name]) > TEXTS[name]:
+                problems[name] = [f"At most {TEXTS[name]} characters are allowed (got {len(values[name])})."]
+    if values.get("name") == "":
+        problems["name"] = ["This must not be empty."]
+    if problems:
+        raise Invalid(problems)
+    return values
+
+
+@transaction.atomic
+def delete_image(
+    *, actor: Actor, image_id: str, force: bool | None = None, expected_version: ExpectedVersion = None
+) -> str:
+    """Delete an image, and return its id. It can be restored for some time.
+
+    Raises `NotFound`, and `Conflict` for another version and, without `force`, for an image that a post uses.
+    """
+    image = get_image_for_update(actor, image_id, "delete this image")
+    require_version("image", image.version, expected_version)
+    users = list_users(image.pk)
+    if users and not force:
+        raise Conflict(describe_users(actor, users))
+    save_image(image, deleted_at=timezone.now())
+    render_again(image.pk)
+    record_event(Event.IMAGE_DELETED, actor, "image", image.pk, posts=len(users))
+    return str(image.pk)
+
+
+def list_users(pk: int) -> list[int]:
+    """Return the ids of the posts that use an image: in what is shown, in a text not rendered yet, or in a copy."""
+    mention = rf"image:{pk}([^0-9]|$)"
+    used = build_use_condition(pk) | (IS_UNRENDERED & Q(body__regex=mention))
+    posts = Post.objects.filter(used).values_list("pk", flat=True)
+    copied = WorkingCopy.objects.annotate(body=KT("content__body"))
+    copies = copied.filter(Q(body__regex=mention) | Q(content__cover_id=pk)).values_list("pk", flat=True)
+    return sorted({*posts, *copies})
+
+
+def describe_users(actor: Actor, ids: Sequence[int]) -> str:
+    """Return why an image cannot be deleted: the titles of posts that the actor may see, and how many others."""
+    seen = Post.objects.filter(policy.visible_posts(actor), pk__in=ids).order_by("pk").values_list("pk", "title")
+    named = [f"“{title}” ({pk})" for pk, title in seen[:NAMED_POSTS]]
+    others = len(ids) - len(named)
+    if others:
+        named.append(f"{others} {'other ' if named else ''}{'post' if others == 1 else 'posts'}")
+    return f"The image is used by {', '.join(named)}. Remove it there, or delete it with force."
+
+
+def render_again(pk: int) -> None:
+    """Let the worker render the posts again whose text has an image. Until then they are shown as they are."""
+    Post.objects.filter(image_ids__contains=[pk]).update(renderer=0)
+
+
+@transaction.atomic
+def restore_image(*, actor: Actor, image_id: str) -> Image:
+    """Restore a deleted image. Its files are made again if the worker has deleted them. Raises `NotFound`."""
+    image = get_image_for_update(actor, image_id, "restore this image", is_deleted=True)
+    if image.deleted_at is not None and image.deleted_at <= timezone.now() - RESTORABLE_FOR:
+        require_found(None, "image")
+    is_hidden = image.source != "" and image.status == ImageStatus.READY
+    save_image(image, deleted_at=None, **({"status": ImageStatus.PROCESSING, **NO_FILES} if is_hidden else {}))
+    render_again(image.pk)
+    record_event(Event.IMAGE_RESTORED, actor, "image", image.pk)
+    return image
+
+
+def find_image_by_digest(sha256: bytes) -> Image | None:
+    """Return an image that was made of these bytes, or whose original has them, as an export does."""
+    same = Q(sha256=sha256) | Q(original_sha256=sha256)
+    images = Image.objects.filter(same, deleted_at=None).exclude(status=ImageStatus.REJECTED)
+    return images.order_by("pk").first()
+
+
+def require_image(pk: int) -> None:
+    """Raise `Invalid` unless there is an image with this id, for the cover of a post."""
+    if not exists_image(pk):
+        raise Invalid({"coverId": [UNKNOWN_IMAGE]})
+
+
+def exists_image(pk: int) -> bool:
+    return Image.objects.filter(pk=pk, deleted_at=None).exists()
+
+
+def render_late_posts() -> None:
+    """Render again the posts that were saved while one of their images changed: neither transaction saw the other."""
+    recent = Image.objects.filter(updated_at__gt=timezone.now() - 2 * timedelta(seconds=LATE_COMMIT))
+    pks = list(recent.values_list("pk", flat=True))
+    if pks:
+        Post.objects.filter(image_ids__overlap=pks).update(renderer=0)
+
+
+def select_deleted_images(actor: Actor) -> Any:
+    """Return the images that the actor may restore, the last deleted first."""
+    since = timezone.now() - RESTORABLE_FOR
+    return select_editable_images(actor).filter(deleted_at__gt=since).order_by(F("deleted_at").desc(), "pk")

@@ -1,0 +1,70 @@
+"""Images with files, as the worker leaves them, but without its work."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from blog import services
+from blog.images.addresses import compute_key, list_file_names
+from blog.images.processing import Outcome
+from blog.models import Image, ImageStatus
+from contentapi.core.identity import WORKER
+from contentapi.media.access import get_storage
+from tests.factories import make_image
+
+RESULT = {
+    "width": 400,
+    "height": 200,
+    "content_type": "image/jpeg",
+    "size": 9,
+    "sha256": "0" * 64,
+    "thumbhash": "3OcRJYB4d3h/iIeHeEh3eIhw+j2w",
+    "has_alpha": False,
+    "files": ["400.jpg", "320.webp", "320.jpg", "400.webp"],
+}
+Process = Callable[[Path, Path, Callable[[], bool]], Outcome | None]
+
+
+def make_ready_image(*, has_files: bool = False, **values: Any) -> Image:
+    """Return an image of 700 by 350 pixels that is ready. With `has_files`, its files contain their names."""
+    image = make_image(
+        **{
+            "status": ImageStatus.READY,
+            "width": 700,
+            "height": 350,
+            "thumbhash": "3OcRJYB4d3h/iIeHeEh3eIhw+j2w",
+            "original": "700.jpg",
+            "widths": [320, 640, 700],
+            "formats": ["webp", "jpg"],
+            "source": "",
+            **values,
+        }
+    )
+    image.key = compute_key(image.pk, 1)
+    image.save(update_fields=["key"])
+    for name in list_file_names(image) if has_files else []:
+        get_storage().put(name, io.BytesIO(name.encode()))
+    return image
+
+
+def list_stored() -> list[str]:
+    return sorted(file.name for file in get_storage().list_files())
+
+
+def make_files(_: Path, folder: Path, may_continue: Callable[[], bool]) -> Outcome:
+    assert may_continue()
+    for name in RESULT["files"]:  # type: ignore[attr-defined]
+        (folder / name).write_text(name)
+    return Outcome(RESULT)
+
+
+def work() -> int:
+    services.hide_deleted_images(actor=WORKER, stop=Event())
+    return services.process_images(actor=WORKER, stop=Event())
+
+
+def list_public(image: Image) -> list[str]:
+    image.refresh_from_db()
+    return sorted(list_file_names(image))

@@ -1,0 +1,87 @@
+"""The files of deleted images: nobody can fetch them, and an image can be restored until it is deleted for good."""
+
+from datetime import timedelta
+from threading import Event
+
+import pytest
+from django.utils import timezone
+
+from blog import services
+from blog.images.addresses import list_file_names
+from blog.models import Image, ImageStatus
+from blog.services import image_processing
+from contentapi.core.identity import WORKER, Role
+from contentapi.media.folder import FolderStorage
+from tests.blog.stored_images import list_public, list_stored, make_files, make_ready_image, work
+from tests.factories import make_actor
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def process_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(image_processing, "process_file", make_files)
+
+
+def test_deleted_image_has_no_public_file_and_can_be_restored(media: FolderStorage) -> None:
+    editor, image = make_actor(Role.EDITOR), make_ready_image(has_files=True)
+    services.delete_image(actor=editor, image_id=str(image.pk))
+
+    work()
+
+    assert list_stored() == [f"deleted/{image.pk}"]
+    with media.open(f"deleted/{image.pk}") as file:
+        assert file.read().endswith(b"/700.jpg")
+    assert services.restore_image(actor=editor, image_id=str(image.pk)).status == ImageStatus.PROCESSING
+    work()
+    assert list_stored() == list_public(image)
+    assert image.status == ImageStatus.READY
+
+
+def test_image_that_is_restored_before_the_worker_came_keeps_its_files(media: FolderStorage) -> None:
+    assert media
+    editor, image = make_actor(Role.EDITOR), make_ready_image(has_files=True)
+    services.delete_image(actor=editor, image_id=str(image.pk))
+    services.restore_image(actor=editor, image_id=str(image.pk))
+
+    work()
+
+    assert list_stored() == list_public(image)
+    assert image.status == ImageStatus.READY
+
+
+def test_image_that_is_restored_while_its_files_are_deleted_is_made_again(
+    media: FolderStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert media
+    editor, image = make_actor(Role.EDITOR), make_ready_image(has_files=True)
+    services.delete_image(actor=editor, image_id=str(image.pk))
+    delete = image_processing.delete_files
+
+    def restore_first(names: list[str]) -> None:
+        if len(names) > 1:
+            services.restore_image(actor=editor, image_id=str(image.pk))
+        delete(names)
+
+    monkeypatch.setattr(image_processing, "delete_files", restore_first)
+    services.hide_deleted_images(actor=WORKER, stop=Event())
+    image.refresh_from_db()
+    assert (image.status, list_file_names(image)) == (ImageStatus.PROCESSING, [])
+    monkeypatch.setattr(image_processing, "delete_files", delete)
+
+    work()
+
+    assert list_stored() == list_public(image)
+
+
+def test_image_is_deleted_for_good_after_thirty_days(media: FolderStorage) -> None:
+    assert media
+    images = [make_ready_image(has_files=True) for _ in range(2)]
+    Image.objects.update(deleted_at=timezone.now() - timedelta(days=29))
+    work()
+    Image.objects.filter(pk=images[0].pk).update(deleted_at=timezone.now() - timedelta(days=30))
+
+    assert services.purge_images(actor=WORKER) == 1
+
+    assert list(Image.objects.values_list("pk", flat=True)) == [images[1].pk]
+    assert list_stored() == [f"deleted/{images[1].pk}"]

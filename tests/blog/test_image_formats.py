@@ -1,0 +1,64 @@
+"""The formats of images: the first bytes determine the format, and the format the files that are made."""
+
+import pytest
+
+from blog.images.formats import detect_format, list_extensions, list_variants, list_widths
+from tests.image_files import draw, encode, make_gif, make_jpeg, make_png
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (make_jpeg(), "image/jpeg"),
+        (make_png(), "image/png"),
+        (make_gif(1), "image/gif"),
+        (encode(draw(8, 8), "WEBP"), "image/webp"),
+        (encode(draw(8, 8), "AVIF"), "image/avif"),
+    ],
+)
+def test_first_bytes_tell_the_format(content: bytes, content_type: str) -> None:
+    found = detect_format(content[:32])
+
+    assert found is not None
+    assert found.content_type == content_type
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        b"<!DOCTYPE html>",
+        b"%PDF-1.7",
+        b"\xff\xd8",
+        b"GIF88a",
+        b"RIFF\0\0\0\0AVI ",
+        b"\0\0\0 ftypheic\0\0\0\0heicmif1",
+        b"\0\0\0 ftypmif1\0\0\0\0mif1heic",
+        b"BM" + b"\0" * 30,
+        b"II*\0" + b"\0" * 28,
+    ],
+)
+def test_other_files_have_no_format(content: bytes) -> None:
+    assert detect_format(content) is None
+
+
+@pytest.mark.parametrize(
+    ("width", "widths"),
+    [
+        (1, [1]),
+        (320, [320]),
+        (321, [320, 321]),
+        (2000, [320, 640, 960, 1280, 1920, 2000]),
+        (2560, [320, 640, 960, 1280, 1920, 2560]),
+        (9000, [320, 640, 960, 1280, 1920, 2560]),
+    ],
+)
+def test_no_variant_is_wider_than_the_image(width: int, widths: list[int]) -> None:
+    assert list_widths(width) == widths
+
+
+def test_transparency_needs_png_and_avif_is_a_choice() -> None:
+    assert list_extensions(has_alpha=False, with_avif=False) == ["webp", "jpg"]
+    assert list_extensions(has_alpha=True, with_avif=True) == ["webp", "png", "avif"]
+    assert list_variants([320, 400], ["webp", "jpg"]) == ["320.webp", "320.jpg", "400.webp", "400.jpg"]

@@ -1,0 +1,254 @@
+"""Images in the graph: addresses, the images of posts, the posts of an image, and who sees them."""
+
+from threading import Event
+from typing import Any
+
+import pytest
+
+from blog import services
+from blog.models import Image, Post, PostStatus
+from contentapi.core.identity import Role, Scope
+from contentapi.media.folder import FolderStorage
+from tests.blog.stored_images import make_ready_image
+from tests.conftest import GraphQL
+from tests.factories import make_actor, make_author, make_image, make_post, make_working_copy
+from tests.graphql_requests import post_to_graphql
+
+pytestmark = pytest.mark.django_db
+
+READ = "query Read($id: ID!) { image(id: $id) { id alt status url srcset } }"
+
+
+def get_start(image: Image) -> str:
+    return f"http://localhost:8000/media/{image.pk}-{image.key}/"
+
+
+def test_addresses_of_an_image_that_is_ready(gql: GraphQL) -> None:
+    image = make_ready_image()
+    query = """query Read($id: ID!, $width: Int) { image(id: $id) {
+        original: url small: url(width: 1) fitting: url(width: 640) chosen: url(width: $width, format: jpeg)
+        large: url(width: 9000) missing: url(width: 1, format: avif) srcset none: srcset(format: avif)
+        width height contentType size thumbhash rejection focalPoint { x y } version } }"""
+
+    found = gql(query, actor=make_actor(Role.EDITOR), id=str(image.pk), width=321).data["image"]
+
+    start = get_start(image)
+    assert found == {
+        "original": f"{start}700.jpg",
+        "small": f"{start}320.webp",
+        "fitting": f"{start}640.webp",
+        "chosen": f"{start}640.jpg",
+        "large": f"{start}700.webp",
+        "missing": None,
+        "srcset": f"{start}320.webp 320w, {start}640.webp 640w, {start}700.webp 700w",
+        "none": "",
+        "width": 700,
+        "height": 350,
+        "contentType": "image/jpeg",
+        "size": 1000,
+        "thumbhash": image.thumbhash,
+        "rejection": None,
+        "focalPoint": {"x": 0.5, "y": 0.5},
+        "version": "1",
+    }
+
+
+def test_image_that_is_not_ready_has_no_address(gql: GraphQL) -> None:
+    query = "query Read($id: ID!) { image(id: $id) { status url small: url(width: 1) srcset width } }"
+
+    found = gql(query, actor=make_actor(Role.EDITOR), id=str(make_image().pk)).data["image"]
+
+    assert found == {"status": "processing", "url": None, "small": None, "srcset": "", "width": 0}
+
+
+def test_width_below_one_is_refused(gql: GraphQL) -> None:
+    query = "query Read($id: ID!) { image(id: $id) { url(width: 0) } }"
+
+    response = gql(query, actor=make_actor(Role.EDITOR), id=str(make_image().pk))
+
+    assert response.body["errors"][0]["message"] == "width must be 1 or more (got 0)."
+
+
+@pytest.mark.parametrize(
+    ("role", "scopes", "sees"),
+    [
+        (None, None, False),
+        (Role.READER, None, False),
+        (Role.AUTHOR, {Scope.POSTS_READ}, False),
+        (Role.AUTHOR, {Scope.POSTS_WRITE}, True),
+        (Role.AUTHOR, {Scope.IMAGES_WRITE}, True),
+        (Role.EDITOR, None, True),
+    ],
+)
+def test_a_writer_sees_every_image_and_others_those_of_visible_posts(
+    gql: GraphQL, role: Role | None, scopes: set[Scope] | None, *, sees: bool
+) -> None:
+    actor = None if role is None else make_actor(role, scopes=scopes)
+    unused, cover, in_text, hidden, deleted = (make_ready_image() for _ in range(5))
+    make_post(cover_id=cover.pk)
+    make_post(body=f"![a](image:{in_text.pk})")
+    make_post(status=PostStatus.DRAFT, cover_id=hidden.pk)
+    make_post(cover_id=deleted.pk)
+    services.render_posts(Event())
+    Image.objects.filter(pk=deleted.pk).update(deleted_at="2026-01-01T00:00:00Z")
+
+    seen = [
+        image
+        for image in (unused, cover, in_text, hidden, deleted)
+        if gql(READ, actor=actor, id=str(image.pk)).data["image"] is not None
+    ]
+
+    assert seen == ([unused, cover, in_text, hidden] if sees else [cover, in_text])
+
+
+def test_post_has_its_cover_and_the_images_of_its_text_in_their_order(gql: GraphQL) -> None:
+    cover, first, second = (make_ready_image(alt=alt) for alt in ("Cover", "First", "Second"))
+    body = f"![](image:{second.pk})\n\n![Here](image:{first.pk}) ![again](image:{second.pk}) ![](image:999999)"
+    post = make_post(body=body, cover_id=cover.pk)
+    services.render_posts(Event())
+    query = "query Read($id: ID!) { post(id: $id) { cover { image { id alt } alt } images { image { id } alt } } }"
+
+    found = gql(query, id=str(post.pk)).data["post"]
+
+    assert found == {
+        "cover": {"image": {"id": str(cover.pk), "alt": "Cover"}, "alt": "Cover"},
+        "images": [
+            {"image": {"id": str(second.pk)}, "alt": "Second"},
+            {"image": {"id": str(first.pk)}, "alt": "Here"},
+        ],
+    }
+    Post.objects.filter(pk=post.pk).update(cover_alt="For this post")
+    Image.objects.filter(pk=second.pk).update(deleted_at="2026-01-01T00:00:00Z")
+    found = gql(query, id=str(post.pk)).data["post"]
+    assert found["cover"]["alt"] == "For this post"
+    assert [each["image"]["id"] for each in found["images"]] == [str(first.pk)]
+    Image.objects.filter(pk=cover.pk).update(deleted_at="2026-01-01T00:00:00Z")
+    assert gql(query, id=str(post.pk)).data["post"]["cover"] is None
+
+
+def test_post_without_images_has_none(gql: GraphQL) -> None:
+    query = "query Read($id: ID!) { post(id: $id) { cover { alt } images { alt } } }"
+
+    assert gql(query, id=str(make_post().pk)).data["post"] == {"cover": None, "images": []}
+
+
+def test_posts_of_an_image_are_those_that_the_caller_may_see(gql: GraphQL) -> None:
+    image = make_ready_image()
+    public, draft = make_post(cover_id=image.pk), make_post(status=PostStatus.DRAFT, cover_id=image.pk)
+    text = make_post(body=f"![a](image:{image.pk})")
+    make_post()
+    services.render_posts(Event())
+    query = """query Read($id: ID!, $after: String) { image(id: $id) { usedBy(first: 1, after: $after) {
+        totalCount pageInfo { endCursor hasNextPage } edges { node { id } } } } }"""
+
+    def list_all(actor: Any) -> list[str]:
+        found, after = [], None
+        while True:
+            page = gql(query, actor=actor, id=str(image.pk), after=after).data["image"]["usedBy"]
+            found += [edge["node"]["id"] for edge in page["edges"]]
+            assert page["totalCount"] == (2 if actor is None else 3)
+            after = page["pageInfo"]["endCursor"]
+            if not page["pageInfo"]["hasNextPage"]:
+                return found
+
+    assert list_all(None) == [str(text.pk), str(public.pk)]
+    assert list_all(make_actor(Role.EDITOR)) == [str(text.pk), str(draft.pk), str(public.pk)]
+
+
+def test_cursor_of_another_image_is_refused(gql: GraphQL) -> None:
+    images = [make_ready_image() for _ in range(2)]
+    for image in images:
+        make_post(cover_id=image.pk)
+    query = """query Read($id: ID!, $after: String) { image(id: $id) {
+        usedBy(first: 1, after: $after) { edges { cursor } } } }"""
+    cursor = gql(query, id=str(images[0].pk)).data["image"]["usedBy"]["edges"][0]["cursor"]
+
+    assert gql(query, id=str(images[0].pk), after=cursor).data["image"]["usedBy"]["edges"] == []
+    assert gql(query, id=str(images[1].pk), after=cursor).codes == ["BAD_REQUEST"]
+
+
+def test_list_of_images_needs_the_scope(gql: GraphQL) -> None:
+    images = [make_image(size=size) for size in (3, 1, 2)]
+    query = "{ images(first: 2) { totalCount edges { node { id } } } }"
+    by_size = "{ images(orderBy: {field: size}) { edges { node { size } } } }"
+
+    page = gql(query, actor=make_actor(Role.AUTHOR)).data["images"]
+    sizes = gql(by_size, actor=make_actor(Role.AUTHOR)).data["images"]["edges"]
+
+    assert page["totalCount"] == 3
+    assert [edge["node"]["id"] for edge in page["edges"]] == [str(images[2].pk), str(images[1].pk)]
+    assert [edge["node"]["size"] for edge in sizes] == [1, 2, 3]
+    assert gql(query).codes == ["UNAUTHENTICATED"]
+    assert gql(query, actor=make_actor(Role.READER)).codes == ["FORBIDDEN"]
+
+
+def test_mutations_of_an_image(gql: GraphQL, media: FolderStorage) -> None:
+    assert media
+    editor, image = make_actor(Role.EDITOR), make_ready_image()
+
+    def mutate(name: str, kind: str, result: str, **values: Any) -> Any:
+        query = f"mutation Change($input: {kind}!) {{ {name}(input: $input) {{ {result} }} }}"
+        return gql(query, actor=editor, input={"id": str(image.pk), **values}).data[name]
+
+    updated = mutate(
+        "updateImage", "UpdateImageInput", "image { alt focalPoint { x } }", alt="Boat", focalPoint={"x": 0.1, "y": 0}
+    )
+    deleted = mutate("deleteImage", "DeleteImageInput", "deletedImageId", force=True)
+    restored = mutate("restoreImage", "RestoreImageInput", "image { id status }")
+
+    assert updated == {"image": {"alt": "Boat", "focalPoint": {"x": 0.1}}}
+    assert deleted == {"deletedImageId": str(image.pk)}
+    assert restored == {"image": {"id": str(image.pk), "status": "ready"}}
+
+
+def test_upload_in_two_steps(gql: GraphQL, media: FolderStorage) -> None:
+    author = make_actor(Role.AUTHOR)
+    query = """mutation Create($input: CreateUploadInput!) { createUpload(input: $input) {
+        id url method headers { name value } expiresAt } }"""
+    values = {"name": "a.png", "contentType": "image/png", "size": 8, "sha256": "4c4b6a3b" + "0" * 56}
+
+    created = gql(query, actor=author, input=values).data["createUpload"]
+    completed = gql(
+        "mutation Complete($input: CompleteUploadInput!) { completeUpload(input: $input) { image { id } } }",
+        actor=author,
+        input={"id": created["id"]},
+    )
+
+    assert created["method"] == "PUT"
+    assert completed.codes == ["CONFLICT"]
+    assert list(media.list_files()) == []
+
+
+def test_cover_is_set_kept_and_removed_through_posts_and_copies(gql: GraphQL) -> None:
+    editor, image = make_actor(Role.EDITOR), make_ready_image(alt="Boat")
+    author = make_author()
+    create = """mutation Create($input: CreatePostInput!) { createPost(input: $input) { id cover { alt } } }"""
+    update = """mutation Update($input: UpdatePostInput!) { updatePost(input: $input) { cover { alt } } }"""
+    save = """mutation Save($input: SaveWorkingCopyInput!) { saveWorkingCopy(input: $input) {
+        workingCopy { coverId coverAlt } } }"""
+    values = {"title": "T", "body": "B", "authorId": str(author.pk), "coverId": str(image.pk), "status": "published"}
+
+    post = gql(create, actor=editor, input=values).data["createPost"]
+    changed = gql(update, actor=editor, input={"id": post["id"], "coverAlt": " Red "}).data["updatePost"]
+    copied = gql(save, actor=editor, input={"postId": post["id"], "title": "New"}).data["saveWorkingCopy"]
+    removed = gql(save, actor=editor, input={"postId": post["id"], "coverId": None}).data["saveWorkingCopy"]
+    unknown = gql(update, actor=editor, input={"id": post["id"], "coverId": "999999"})
+
+    assert (post["cover"], changed["cover"]) == ({"alt": "Boat"}, {"alt": "Red"})
+    assert copied["workingCopy"] == {"coverId": str(image.pk), "coverAlt": "Red"}
+    assert removed["workingCopy"] == {"coverId": None, "coverAlt": "Red"}
+    assert unknown.body["errors"][0]["extensions"]["fields"] == {"coverId": ["There is no image with this id."]}
+
+
+def test_preview_shows_the_cover_and_the_images_of_its_text() -> None:
+    editor, old, new = make_actor(Role.EDITOR), make_ready_image(), make_ready_image()
+    post = make_post(cover_id=old.pk)
+    make_working_copy(post, cover_id=new.pk, body=f"![New](image:{new.pk})")
+    link = services.create_preview_link(actor=editor, post_id=str(post.pk))
+    query = "{ preview { post { cover { image { id } } images { image { id } alt } bodyHtml } } }"
+
+    shown = post_to_graphql({"query": query}, Preview_Token=link.token).data["preview"]["post"]
+
+    assert shown["cover"] == {"image": {"id": str(new.pk)}}
+    assert shown["images"] == [{"image": {"id": str(new.pk)}, "alt": "New"}]
+    assert "<img" in shown["bodyHtml"]

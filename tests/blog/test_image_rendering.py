@@ -1,0 +1,112 @@
+"""The images of a text in HTML: with addresses and sizes if they are ready, and otherwise their texts."""
+
+from collections.abc import Sequence
+from threading import Event
+
+import pytest
+
+from blog import services
+from blog.models import Post
+from blog.rendering import ShownImage, render_markdown, render_post
+from blog.rendering.images import MOST, list_used_images
+from blog.rendering.markdown import sanitize_markdown
+from tests.blog.stored_images import make_ready_image
+from tests.factories import make_post
+
+SHOWN = ShownImage("https://cdn.example.com/a.jpg", "https://cdn.example.com/a.webp 320w", 700, 350, "Own & text")
+ELEMENT = (
+    '<img src="https://cdn.example.com/a.jpg" srcset="https://cdn.example.com/a.webp 320w"'
+    ' sizes="(max-width: 700px) 100vw, 700px" width="700" height="350" alt="{}"{} loading="lazy">'
+)
+
+
+def find(ids: Sequence[int]) -> dict[int, ShownImage]:
+    return {pk: SHOWN for pk in ids if pk == 7}
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("![A boat](image:7)", f"<p>{ELEMENT.format('A boat', '')}</p>\n"),
+        ("![](image:7)", f"<p>{ELEMENT.format('Own &amp; text', '')}</p>\n"),
+        ('![a](image:7 "Title")', f"<p>{ELEMENT.format('a', ' title=&quot;Title&quot;')}</p>\n".replace("&quot;", '"')),
+        ("![a][b]\n\n[b]: image:7", f"<p>{ELEMENT.format('a', '')}</p>\n"),
+        ('<img src="image:7" alt="a" width="1" onload="x">', ELEMENT.format("a", "") + "\n"),
+        ("![A *boat*](image:8)", "<p>A boat</p>\n"),
+        ("![](image:8)", "<p></p>\n"),
+        ("![a](image:99999999999999999999)", '<p><img alt="a"></p>\n'),
+        ("`![a](image:7)`", "<p><code>![a](image:7)</code></p>\n"),
+    ],
+)
+def test_image_is_an_element_or_its_text(text: str, html: str) -> None:
+    assert render_markdown(text, find_images=find) == html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![<script>alert(1)</script>](image:8)",
+        '<img src="image:8" alt="<script>alert(1)</script>">',
+        "![&lt;script&gt;](image:8)",
+        '<img src="image:7" alt=\'" onerror="x\' title=\'"><script>\'>',
+        "<b title='<img src=\"image:7\"'>b</b>",
+        '<b title="<img src=image:7 >">b</b>',
+    ],
+)
+def test_text_of_an_image_runs_no_script(text: str) -> None:
+    html = render_markdown(text, find_images=find)
+
+    assert "<script" not in html
+    assert ' onerror="' not in html
+
+
+def test_link_to_an_image_has_no_address() -> None:
+    assert "href" not in render_markdown("[a](image:7)", find_images=find)
+
+
+def test_images_of_a_text_are_listed_once_in_their_order() -> None:
+    html = sanitize_markdown("![a](image:8) ![b](image:7) ![c](image:8) ![d](https://x.invalid/image:9) `image:5`")
+
+    assert list_used_images(html) == [(8, "a"), (7, "b")]
+
+
+def test_rendering_lists_also_the_images_that_are_not_shown() -> None:
+    rendering = render_post("![a &quot;b&quot;](image:8)", None, find)
+
+    assert (rendering.image_ids, rendering.image_alts) == ([8], ['a "b"'])
+    assert render_post("Text.", None, find).image_ids is None
+
+
+def test_text_with_very_many_images_shows_the_first_ones() -> None:
+    asked: list[Sequence[int]] = []
+
+    def note(ids: Sequence[int]) -> dict[int, ShownImage]:
+        asked.append(ids)
+        return {}
+
+    render_markdown("\n".join(f"![a](image:{number})" for number in range(1, MOST + 10)), find_images=note)
+
+    assert [len(ids) for ids in asked] == [MOST]
+
+
+def test_text_that_would_become_too_long_shows_no_image() -> None:
+    long = SHOWN._replace(srcset="x" * 2000)
+
+    html = render_markdown("![a](image:7)\n" * 2500, find_images=lambda ids: dict.fromkeys(ids, long))
+
+    assert "<img" not in html
+
+
+@pytest.mark.django_db
+def test_public_post_shows_its_images_at_once_and_a_text_without_images_asks_for_none() -> None:
+    image = make_ready_image(alt="Boat")
+    post = make_post(body=f"![](image:{image.pk})")
+    start = f"http://localhost:8000/media/{image.pk}-{image.key}/"
+
+    services.render_posts(Event())
+
+    html = str(Post.objects.get(pk=post.pk).body_html)
+    assert (
+        f'<img src="{start}700.jpg" srcset="{start}320.webp 320w, {start}640.webp 640w, {start}700.webp 700w"' in html
+    )
+    assert 'width="700" height="350" alt="Boat" loading="lazy">' in html

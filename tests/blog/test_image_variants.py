@@ -1,0 +1,189 @@
+"""What is made of an image: upright, in sRGB, without metadata, no larger than it was; or why it is rejected."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image, ImageCms
+
+from blog.images import variants
+from blog.images.variants import Rejected, Result, make_variants
+from tests.image_files import ORIENTATION, SECRET, draw, encode, make_gif, make_jpeg, make_png
+
+
+def make(content: bytes, folder: Path, *, with_avif: bool = False) -> Result:
+    source = folder / "source"
+    source.write_bytes(content)
+    (folder / "files").mkdir(exist_ok=True)
+    return make_variants(source, folder / "files", with_avif=with_avif)
+
+
+def open_file(folder: Path, name: str) -> Any:
+    """Return an image of the folder, which the caller closes."""
+    return Image.open(folder / "files" / name)
+
+
+def test_files_of_a_jpeg(tmp_path: Path) -> None:
+    result = make(make_jpeg(700, 350), tmp_path)
+
+    assert (result.width, result.height, result.content_type, result.has_alpha) == (700, 350, "image/jpeg", False)
+    assert sorted(result.files) == ["320.jpg", "320.webp", "640.jpg", "640.webp", "700.jpg", "700.webp"]
+    assert result.files[0] == "700.jpg"
+    assert sorted(path.name for path in (tmp_path / "files").iterdir()) == sorted(result.files)
+    with open_file(tmp_path, "320.webp") as image:
+        assert image.size == (320, 160)
+    assert result.size == (tmp_path / "files/700.jpg").stat().st_size
+    assert len(result.thumbhash) <= 36
+
+
+def test_no_file_has_metadata(tmp_path: Path) -> None:
+    content = make_jpeg(orientation=6)
+    assert SECRET.encode() in content
+
+    for name in make(content, tmp_path, with_avif=True).files:
+        written = (tmp_path / "files" / name).read_bytes()
+        assert SECRET.encode() not in written
+        with open_file(tmp_path, name) as image:
+            assert not image.getexif()
+            assert not {"exif", "xmp", "icc_profile", "comment"} & set(image.info)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_image_is_upright(tmp_path: Path, orientation: int) -> None:
+    upright = draw(60, 40)
+    turned = {
+        1: upright,
+        2: upright.transpose(Image.Transpose.FLIP_LEFT_RIGHT),
+        3: upright.transpose(Image.Transpose.ROTATE_180),
+        4: upright.transpose(Image.Transpose.FLIP_TOP_BOTTOM),
+        5: upright.transpose(Image.Transpose.TRANSPOSE),
+        6: upright.transpose(Image.Transpose.ROTATE_90),
+        7: upright.transpose(Image.Transpose.TRANSVERSE),
+        8: upright.transpose(Image.Transpose.ROTATE_270),
+    }[orientation]
+    exif = Image.Exif()
+    exif[ORIENTATION] = orientation
+
+    make(encode(turned, quality=95, exif=exif), tmp_path)
+
+    with open_file(tmp_path, "60.jpg") as image:
+        assert image.size == (60, 40)
+        for place in ((3, 3), (56, 3), (3, 36)):
+            assert is_near(image.getpixel(place), upright.getpixel(place))
+
+
+def is_near(color: Any, other: Any, most: int = 24) -> bool:
+    return all(abs(one - two) <= most for one, two in zip(color, other, strict=True))
+
+
+def test_transparency_stays(tmp_path: Path) -> None:
+    result = make(make_png(), tmp_path)
+
+    assert result.has_alpha
+    assert sorted(result.files) == ["320.png", "320.webp", "400.png", "400.webp"]
+    with open_file(tmp_path, "320.webp") as image:
+        assert image.convert("RGBA").getpixel((0, 0))[3] < 10
+
+
+def test_opaque_image_with_an_alpha_channel_has_no_transparency(tmp_path: Path) -> None:
+    result = make(encode(draw(40, 20).convert("RGBA"), "PNG"), tmp_path)
+
+    assert not result.has_alpha
+    assert sorted(result.files) == ["40.jpg", "40.png", "40.webp"]
+
+
+@pytest.mark.parametrize("mode", ["L", "1", "P", "LA", "CMYK", "I;16", "RGBA", "YCbCr"])
+def test_image_of_each_mode_has_the_same_colors(tmp_path: Path, mode: str) -> None:
+    expected: Any = (192, 192, 192)
+    if mode == "I;16":
+        image = Image.new("I;16", (40, 20), 0xC000)
+    else:
+        image = Image.new("RGB", (40, 20), (192, 192, 192)).convert(mode)
+        expected = image.convert("RGB").getpixel((20, 10))
+    kind = "JPEG" if mode in ("CMYK", "YCbCr") else "PNG"
+
+    result = make(encode(image, kind), tmp_path)
+
+    with open_file(tmp_path, f"40.{'jpg' if kind == 'JPEG' else 'png'}") as written:
+        assert result.width == 40
+        color = written.convert("RGB").getpixel((20, 10))
+        assert mode == "1" or is_near(color, expected, 12)
+
+
+def test_colors_of_another_profile_are_converted(tmp_path: Path) -> None:
+    lab = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    damaged = lab[:200]
+
+    for profile in (lab, damaged, b"x"):
+        make(encode(draw(40, 20), "PNG", icc_profile=profile), tmp_path)
+        with open_file(tmp_path, "40.png") as image:
+            assert is_near(image.getpixel((20, 10)), draw(40, 20).getpixel((20, 10)))
+
+
+def test_animation_stays_one_in_webp(tmp_path: Path) -> None:
+    result = make(make_gif(5), tmp_path)
+
+    assert result.content_type == "image/gif"
+    assert result.files[0] == "400.gif"
+    for name, frames in (("320.webp", 5), ("400.gif", 5), ("320.jpg", 1)):
+        with open_file(tmp_path, name) as image:
+            assert getattr(image, "n_frames", 1) == frames
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "is no image"),
+        (b"<svg/>", "is no image"),
+        (make_jpeg()[:3000], "damaged"),
+        (make_png()[:500], "damaged"),
+        (b"\xff\xd8\xff" + b"<script>alert(1)</script>" * 20, "is no image"),
+        (make_gif(101, 8, 8), r"At most 100 frames are allowed \(got 101\)"),
+    ],
+)
+def test_bad_file_is_rejected_with_the_reason(tmp_path: Path, content: bytes, reason: str) -> None:
+    with pytest.raises(Rejected, match=reason):
+        make(content, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "reason"),
+    [
+        ("MAX_SIDE", 399, r"At most 399 pixels a side are allowed \(got 400 x 200\)"),
+        ("MAX_PIXELS", 79_999, r"megapixels are allowed, in all frames together \(got 0\.1\)"),
+    ],
+)
+def test_large_image_is_rejected_before_it_is_decoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, reason: str
+) -> None:
+    monkeypatch.setattr(variants, limit, value)
+    monkeypatch.setattr(variants, "read_frames", None)
+
+    with pytest.raises(Rejected, match=reason):
+        make(make_jpeg(), tmp_path)
+
+
+def test_file_with_something_behind_its_end_keeps_only_the_image(tmp_path: Path) -> None:
+    make(make_jpeg() + b"<script>alert(1)</script>", tmp_path)
+
+    assert b"script" not in (tmp_path / "files/400.jpg").read_bytes()
+
+
+def test_narrow_image_keeps_a_height_of_one_pixel(tmp_path: Path) -> None:
+    make(encode(Image.new("RGB", (2000, 1))), tmp_path)
+
+    with open_file(tmp_path, "320.webp") as image:
+        assert image.size == (320, 1)
+
+
+def test_result_has_no_part_of_the_path(tmp_path: Path) -> None:
+    with pytest.raises(Rejected) as raised:
+        make(b"nothing", tmp_path)
+
+    assert str(tmp_path) not in str(raised.value)
+
+
+def test_sample_is_readable() -> None:
+    with Image.open(io.BytesIO(make_jpeg(orientation=3))) as image:
+        assert image.getexif()[ORIENTATION] == 3

@@ -1,0 +1,148 @@
+"""Images by REST: the upload, one success and one refusal of each method."""
+
+import hashlib
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from blog.models import Image
+from contentapi.core.identity import Actor, Role
+from contentapi.media.folder import FolderStorage
+from tests.blog.stored_images import list_stored, make_ready_image
+from tests.conftest import make_api_key
+from tests.factories import get_user, make_actor, make_image, make_post
+from tests.image_files import make_jpeg, make_png
+from tests.resources import send_request
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def author() -> Actor:
+    return make_actor(Role.AUTHOR)
+
+
+def upload(actor: Actor | None, content: bytes, content_type: str = "image/jpeg", **headers: str) -> Any:
+    return send_request("POST", "/images", content, actor=actor, content_type=content_type, **headers)
+
+
+def test_body_becomes_an_image(media: FolderStorage, author: Actor) -> None:
+    response = upload(author, make_jpeg(), Content_Disposition='attachment; filename="boat.jpg"')
+
+    image = Image.objects.get()
+    assert (response.status, response.headers["Location"]) == (201, f"/images/{image.pk}")
+    assert response.headers["ETag"].startswith('"1-')
+    assert response.body["status"] == "processing"
+    assert response.body["name"] == "boat.jpg"
+    with media.open(image.source) as file:
+        assert file.read() == make_jpeg()
+
+
+def test_file_of_a_form_becomes_an_image(media: FolderStorage, author: Actor) -> None:
+    content = make_png()
+    form = (
+        b'--b\r\nContent-Disposition: form-data; name="file"; filename="boat.png"\r\nContent-Type: image/png\r\n\r\n'
+        + content
+        + b"\r\n--b--\r\n"
+    )
+
+    response = upload(author, form, "multipart/form-data; boundary=b")
+
+    assert (response.status, response.body["name"], response.body["contentType"]) == (201, "boat.png", "image/png")
+    assert bytes(Image.objects.get().sha256) == hashlib.sha256(content).digest()
+    assert len(list(media.list_files())) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type", "error"),
+    [
+        (b"<svg/>", "image/svg+xml", (415, "UNSUPPORTED_MEDIA_TYPE")),
+        (b"<svg/>", "image/png", (415, "UNSUPPORTED_MEDIA_TYPE")),
+        (make_jpeg(), "application/json", (415, "UNSUPPORTED_MEDIA_TYPE")),
+        (b"x", "multipart/form-data; boundary=b", (400, "BAD_REQUEST")),
+    ],
+)
+def test_other_body_is_refused(
+    media: FolderStorage, author: Actor, content: bytes, content_type: str, error: tuple[int, str]
+) -> None:
+    response = upload(author, content, content_type)
+
+    assert response.error[:2] == error
+    assert list(media.list_files()) == []
+    assert not Image.objects.exists()
+
+
+def test_cookie_is_no_credential(media: FolderStorage, author: Actor) -> None:
+    client = Client()
+    client.force_login(get_user(author))
+
+    response = client.post("/images", make_jpeg(), content_type="image/jpeg")
+
+    assert response.status_code == 401
+    assert list(media.list_files()) == []
+
+
+def test_repeated_upload_with_a_key_is_one_image(media: FolderStorage, author: Actor) -> None:
+    key = make_api_key(author)
+    headers = {"X_API_Key": key, "Idempotency_Key": "one"}
+
+    first, again = upload(None, make_jpeg(), **headers), upload(None, make_jpeg(), **headers)
+    other = upload(None, make_png(), **headers)
+
+    assert (first.status, again.body, other.status) == (201, first.body, 422)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert list_stored() == [Image.objects.get().source]
+    assert media
+
+
+def test_methods_of_an_image(author: Actor) -> None:
+    image = make_ready_image(owner_id=author.user_id)
+    path = f"/images/{image.pk}"
+
+    read = send_request("GET", path, actor=author)
+    changed = send_request("PATCH", path, {"alt": "Boat", "focalPoint": {"x": 0, "y": 1}}, actor=author)
+    listed = send_request("GET", "/images", actor=author)
+    deleted = send_request("DELETE", path, actor=author)
+
+    assert (read.status, read.body["id"], read.body["alt"]) == (200, str(image.pk), image.alt)
+    assert (changed.status, changed.body["alt"], changed.body["focalPoint"]) == (200, "Boat", {"x": 0, "y": 1})
+    assert [each["id"] for each in listed.body["data"]] == [str(image.pk)]
+    assert (deleted.status, send_request("GET", path, actor=author).status) == (204, 404)
+
+
+def test_refusals(author: Actor) -> None:
+    others = make_image()
+
+    assert send_request("GET", f"/images/{others.pk}").error[0] == 404
+    assert send_request("GET", "/images").error[0] == 401
+    assert send_request("POST", "/images", make_jpeg(), content_type="image/jpeg").error[0] == 401
+    assert send_request("PATCH", f"/images/{others.pk}", {"alt": "x"}, actor=author).error[0] == 403
+    assert send_request("PATCH", f"/images/{others.pk}", {"focalPoint": {"x": 0}}, actor=author).error[0] == 400
+    assert send_request("DELETE", f"/images/{others.pk}", actor=author).error[0] == 403
+    assert send_request("DELETE", f"/images/{others.pk}?force=1", actor=author).error[0] == 400
+
+
+def test_image_that_a_post_uses_is_deleted_with_force_only(author: Actor) -> None:
+    image = make_ready_image(owner_id=author.user_id)
+    post = make_post(cover_id=image.pk)
+
+    refused = send_request("DELETE", f"/images/{image.pk}", actor=author)
+    forced = send_request("DELETE", f"/images/{image.pk}?force=true", actor=author)
+
+    assert refused.error[:2] == (409, "CONFLICT")
+    assert f"({post.pk})" in refused.error[2]
+    assert forced.status == 204
+
+
+def test_post_shows_its_cover(author: Actor) -> None:
+    image = make_ready_image(alt="Boat")
+    body = {"title": "T", "body": "B", "coverId": str(image.pk), "status": "published"}
+
+    created = send_request("POST", "/posts", body, actor=author)
+    removed = send_request("PATCH", created.headers["Location"], {"coverId": None}, actor=author)
+
+    assert created.body["cover"]["alt"] == "Boat"
+    assert created.body["cover"]["image"]["id"] == str(image.pk)
+    assert created.body["cover"]["image"]["url"].endswith("/700.jpg")
+    assert removed.body["cover"] is None

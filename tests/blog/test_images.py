@@ -1,0 +1,220 @@
+"""The services of images: who may do what, what is stored, and what a deletion means for posts."""
+
+import hashlib
+import io
+from collections.abc import Callable
+from datetime import timedelta
+from threading import Event
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from blog import services
+from blog.images.queries import select_image_by_id, select_images
+from blog.models import Image, ImageStatus, Post
+from contentapi.core.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, Unauthenticated
+from contentapi.core.errors import UnsupportedMediaType as Unsupported
+from contentapi.core.identity import ANONYMOUS, Actor, Role, Scope
+from contentapi.http.uploads import SentFile
+from contentapi.media.folder import FolderStorage
+from tests.blog.stored_images import make_ready_image
+from tests.factories import make_actor, make_author, make_image, make_post, make_working_copy
+from tests.image_files import make_jpeg, make_png
+
+pytestmark = pytest.mark.django_db
+
+
+def send(content: bytes, name: str = "boat.jpg") -> Callable[[], SentFile]:
+    digest = hashlib.sha256(content).digest()
+    return lambda: SentFile(io.BytesIO(content), name, len(content), digest)
+
+
+def test_uploaded_file_is_stored_before_the_row_that_names_it(media: FolderStorage) -> None:
+    author, content = make_actor(Role.AUTHOR), make_jpeg()
+
+    image = services.create_image(actor=author, read_file=send(content))
+
+    stored = Image.objects.get(pk=image.pk)
+    assert (stored.status, stored.owner_id, stored.name) == (ImageStatus.PROCESSING, author.user_id, "boat.jpg")
+    assert (stored.content_type, stored.size, stored.width) == ("image/jpeg", len(content), 0)
+    with media.open(stored.source) as file:
+        assert file.read() == content
+
+
+@pytest.mark.parametrize("name", ["boat.svg", "boat.html", ""])
+def test_bytes_decide_and_not_the_name(media: FolderStorage, name: str) -> None:
+    image = services.create_image(actor=make_actor(Role.AUTHOR), read_file=send(make_png(), name))
+
+    assert image.content_type == "image/png"
+    with pytest.raises(Unsupported, match="must be one of image/jpeg, image/png"):
+        services.create_image(actor=make_actor(Role.AUTHOR), read_file=send(b"<svg/>", "boat.png"))
+    assert [file.name for file in media.list_files()] == [image.source]
+
+
+@pytest.mark.parametrize(
+    ("sent", "name"),
+    [
+        ("C:\\photos\\boat.jpg", "boat.jpg"),
+        ("../../etc/passwd", "passwd"),
+        ("a\0b\nc.jpg", "abc.jpg"),
+        ("", "image"),
+        ("x" * 300 + ".jpg", "x" * 146 + ".jpg"),
+        (" Böt.jpg ", "Böt.jpg"),
+    ],
+)
+def test_name_has_no_folder_and_nothing_that_cannot_be_shown(media: FolderStorage, sent: str, name: str) -> None:
+    assert media
+    assert services.create_image(actor=make_actor(Role.AUTHOR), read_file=send(make_png(), sent)).name == name
+
+
+@pytest.mark.parametrize(
+    ("actor", "error"),
+    [
+        (ANONYMOUS, Unauthenticated),
+        (Actor(1, Role.READER, frozenset(Scope)), Forbidden),
+        (Actor(1, Role.ADMIN, frozenset(Scope) - {Scope.IMAGES_WRITE}), Forbidden),
+    ],
+)
+def test_caller_without_the_permission_is_refused_before_the_file_is_read(actor: Actor, error: type[ApiError]) -> None:
+    def read() -> SentFile:
+        raise AssertionError
+
+    for act in (
+        lambda: services.create_image(actor=actor, read_file=read),
+        lambda: services.edit_image(actor=actor, image_id="1", changes={}),
+        lambda: services.delete_image(actor=actor, image_id="1"),
+        lambda: services.restore_image(actor=actor, image_id="1"),
+        lambda: services.complete_upload(actor=actor, upload_id="1"),
+        lambda: select_images(actor),
+    ):
+        with pytest.raises(error):
+            act()
+
+
+def test_author_changes_own_images_only_and_an_editor_all() -> None:
+    author = make_actor(Role.AUTHOR)
+    own, others = make_image(owner_id=author.user_id), make_image(owner_id=author.user_id and author.user_id + 1)
+
+    assert services.edit_image(actor=author, image_id=str(own.pk), changes={"alt": "Boat"}).alt == "Boat"
+    with pytest.raises(Forbidden):
+        services.delete_image(actor=author, image_id=str(others.pk))
+    with pytest.raises(Forbidden):
+        services.edit_image(actor=author, image_id=str(others.pk), changes={})
+    editor = make_actor(Role.EDITOR)
+    assert services.edit_image(actor=editor, image_id=str(others.pk), changes={"alt": "Boat"}).version == 2
+
+
+def test_changes_are_a_new_version_and_equal_values_none() -> None:
+    editor, image = make_actor(Role.EDITOR), make_image(alt="Boat")
+    changes = {"alt": " A boat ", "caption": "c", "credit": "d", "name": "n.jpg", "focal_point": {"x": 0.25, "y": 1}}
+
+    changed = services.edit_image(actor=editor, image_id=str(image.pk), changes=changes, expected_version="1")
+    again = services.edit_image(actor=editor, image_id=str(image.pk), changes=changes, expected_version="2")
+
+    assert (changed.version, again.version) == (2, 2)
+    stored = Image.objects.get(pk=image.pk)
+    assert (stored.alt, stored.caption, stored.credit, stored.name) == ("A boat", "c", "d", "n.jpg")
+    assert (stored.focal_x, stored.focal_y) == (0.25, 1)
+    with pytest.raises(Conflict, match="is at version 2"):
+        services.edit_image(actor=editor, image_id=str(image.pk), changes={}, expected_version="1")
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"alt": None}, "alt"),
+        ({"alt": "x" * 501}, "alt"),
+        ({"caption": "x" * 1001}, "caption"),
+        ({"credit": "x" * 301}, "credit"),
+        ({"name": "x" * 151}, "name"),
+        ({"name": " "}, "name"),
+        ({"focal_point": None}, "focalPoint"),
+        ({"focal_point": {"x": -0.1, "y": 0}}, "focalPoint"),
+        ({"focal_point": {"x": 0, "y": 1.1}}, "focalPoint"),
+    ],
+)
+def test_invalid_change_names_the_field(changes: dict[str, Any], field: str) -> None:
+    with pytest.raises(Invalid) as raised:
+        services.edit_image(actor=make_actor(Role.EDITOR), image_id=str(make_image().pk), changes=changes)
+
+    assert list(raised.value.fields) == [field]
+
+
+def test_unused_image_is_deleted_and_can_be_restored() -> None:
+    editor, image = make_actor(Role.EDITOR), make_ready_image()
+
+    assert services.delete_image(actor=editor, image_id=str(image.pk)) == str(image.pk)
+
+    assert not select_image_by_id(editor, str(image.pk)).exists()
+    assert not select_images(editor).exists()
+    with pytest.raises(NotFound):
+        services.delete_image(actor=editor, image_id=str(image.pk))
+    restored = services.restore_image(actor=editor, image_id=str(image.pk))
+    assert (restored.status, restored.version) == (ImageStatus.READY, 3)
+    with pytest.raises(NotFound):
+        services.restore_image(actor=editor, image_id=str(image.pk))
+
+
+def test_image_that_was_deleted_long_ago_cannot_be_restored() -> None:
+    image = make_ready_image(deleted_at=timezone.now() - timedelta(days=30))
+
+    with pytest.raises(NotFound):
+        services.restore_image(actor=make_actor(Role.EDITOR), image_id=str(image.pk))
+
+
+def use_as_cover(image: Image) -> Post:
+    return make_post(title="Cover", cover_id=image.pk)
+
+
+def use_in_text(image: Image) -> Post:
+    post = make_post(title="Text", body=f"![](image:{image.pk})")
+    services.render_posts(Event())
+    return post
+
+
+def use_in_text_not_rendered(image: Image) -> Post:
+    return make_post(title="New", body=f"![a](image:{image.pk})\n")
+
+
+def use_in_copy(image: Image) -> Post:
+    post = make_post(title="Copied")
+    make_working_copy(post, body=f"![a](image:{image.pk})")
+    return post
+
+
+def use_as_cover_of_copy(image: Image) -> Post:
+    post = make_post(title="Copied")
+    make_working_copy(post, cover_id=image.pk)
+    return post
+
+
+@pytest.mark.parametrize(
+    "use", [use_as_cover, use_in_text, use_in_text_not_rendered, use_in_copy, use_as_cover_of_copy]
+)
+def test_deletion_of_an_image_that_a_post_uses_needs_force(use: Callable[[Image], Post]) -> None:
+    editor, image = make_actor(Role.EDITOR), make_ready_image()
+    make_post(body=f"![a](image:{image.pk}0)")
+    post = use(image)
+
+    with pytest.raises(Conflict) as raised:
+        services.delete_image(actor=editor, image_id=str(image.pk))
+
+    assert raised.value.message == (
+        f"The image is used by “{post.title}” ({post.pk}). Remove it there, or delete it with force."
+    )
+    services.delete_image(actor=editor, image_id=str(image.pk), force=True)
+    assert Image.objects.get(pk=image.pk).deleted_at is not None
+
+
+def test_conflict_names_no_post_that_the_caller_may_not_see() -> None:
+    author = make_actor(Role.AUTHOR)
+    image = make_ready_image(owner_id=author.user_id)
+    make_post(title="Hidden", status="draft", cover_id=image.pk, author=make_author())
+    seen = make_post(title="Seen", cover_id=image.pk)
+
+    with pytest.raises(Conflict) as raised:
+        services.delete_image(actor=author, image_id=str(image.pk))
+
+    assert f"used by “Seen” ({seen.pk}), 1 other post." in raised.value.message
+    assert "Hidden" not in raised.value.message
