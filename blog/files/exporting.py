@@ -6,6 +6,7 @@ from pathlib import Path
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, OuterRef, QuerySet
 
+from blog.files import images
 from blog.files.addresses import add_old_slugs, refresh_addresses
 from blog.files.authors import get_author_names
 from blog.files.front_matter import (
@@ -45,10 +46,11 @@ def list_posts_to_export(actor: Actor) -> QuerySet[Post]:
 
 
 def export_posts(*, actor: Actor, directory: Path) -> Iterator[Path]:
-    """Write each post to a file named by its id. Yields the path of each file. Raises `OSError`."""
+    """Write each post to a file named by its id, and the images. Yields the path of each file. Raises `OSError`."""
+    paths = images.write_images(directory)
     for post in list_posts_to_export(actor).iterator(AT_ONCE):
         file = directory / f"{post.pk}.md"
-        file.write_bytes(serialize_post(to_markdown_post(post)))
+        file.write_bytes(serialize_post(images.export_images(to_markdown_post(post), paths)))
         yield file
 
 
@@ -81,7 +83,7 @@ def serialize_post(post: MarkdownPost) -> bytes:
     lines = {
         KEYS.get(name, name): post.content[name]
         for name, kind, *_ in CONTENT_FIELDS
-        if kind not in (Kind.MARKDOWN, Kind.WORDS)
+        if kind not in (Kind.MARKDOWN, Kind.WORDS, Kind.IMAGE, Kind.IMAGE_TEXT)
     }
     words = {name: post.content[name] for name, kind, *_ in CONTENT_FIELDS if kind == Kind.WORDS}
     meta = {

@@ -35,7 +35,7 @@ def list_missing_images(text: str, path_ends: Collection[str]) -> list[str]:
 
 def find_images(text: str) -> Iterator[str]:
     """Yield the address of each image. Blocks of code have none."""
-    lines = list(leave_out_code(text))
+    lines = [line for line, is_code in find_code(text) if not is_code]
     definitions = {found[1].casefold(): found[2] for line in lines if (found := DEFINITION.match(line))}
     for line in lines:
         for found in IMAGE.finditer(line):
@@ -45,16 +45,16 @@ def find_images(text: str) -> Iterator[str]:
                 yield address or definitions[label]
 
 
-def leave_out_code(text: str) -> Iterator[str]:
+def find_code(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield each line, and whether it is part of a block of code."""
     fence = ""
     for line in text.split("\n"):
         found = FENCE.match(line)
+        yield line, bool(fence or found)
         if fence:
             fence = "" if found and found[1].startswith(fence) else fence
         elif found:
             fence = found[1]
-        else:
-            yield line
 
 
 def is_local(address: str) -> bool:

@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from blog import services
-from blog.files import front_matter
+from blog.files import front_matter, images
 from blog.files.addresses import read_old_slugs
 from blog.files.authors import NO_AUTHOR, get_or_create_authors
 from blog.files.front_matter import MarkdownPost
@@ -126,7 +126,7 @@ def save_read_file(actor: Actor, read: ReadFile, status: str, *, dry_run: bool) 
         raise InvalidFile(read.reason)
     if read.post is None:
         return FileReport(read.file, ImportOutcome.NOT_A_POST)
-    outcome, post = save_imported_post(actor, read.file, read.digest, read.post, status)
+    outcome, post = save_imported_post(actor, read.file, read.digest, read.post, status, dry_run=dry_run)
     transaction.set_rollback(dry_run)
     ends = read.file.path_ends
     missing = [] if ends is None else list_missing_images(read.post.content["body"], ends)
@@ -134,7 +134,7 @@ def save_read_file(actor: Actor, read: ReadFile, status: str, *, dry_run: bool) 
 
 
 def save_imported_post(
-    actor: Actor, file: MarkdownFile, digest: bytes, parsed: MarkdownPost, default: str
+    actor: Actor, file: MarkdownFile, digest: bytes, parsed: MarkdownPost, default: str, *, dry_run: bool = False
 ) -> tuple[ImportOutcome, Post]:
     # Concurrent imports, also of a release beside this one, process one file at a time, and create no post twice.
     with connection.cursor() as cursor:
@@ -144,6 +144,8 @@ def save_imported_post(
     known = find_source(file)
     if known and bytes(known.digest) == digest:
         return ImportOutcome.UNCHANGED, known.post
+    if not dry_run:  # which would leave the files of the images
+        parsed = images.import_images(actor, parsed, file.read_image)
     post = known.post if known else Post(created_at=now)
     previous = post.created_at  # the date of the file at its last import
     was_published = known is not None and post.status == PostStatus.PUBLISHED

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 
 from blog.files import front_matter
 from blog.files.front_matter import MarkdownPost
+from blog.files.images import read_image_of_folder
 from blog.files.limited_parsing import LimitedParser
 from blog.files.syntax import InvalidFile
 from blog.models import MAX_NAME
@@ -23,7 +24,8 @@ MAX_FILE = 2_000_000  # bytes; the text of a post has at most 200,000 characters
 class MarkdownFile:
     """A file to import. `source` and `path` identify it; `location` is where it is, for messages and `_drafts`.
 
-    `path_ends` has the ends of the paths of all files beside it; None if they are not known.
+    `path_ends` has the ends of the paths of all files beside it; None if they are not known. `read_image` returns the
+    content of an image that the file names.
     """
 
     source: str
@@ -31,6 +33,7 @@ class MarkdownFile:
     location: PurePath
     read: Callable[[], bytes]
     path_ends: Collection[str] | None = None
+    read_image: Callable[[str], bytes | None] = lambda _: None
 
 
 @dataclass(frozen=True)
@@ -62,17 +65,18 @@ def find_markdown_files(paths: Iterable[Path], source: str | None = None) -> lis
         if source is None and folders.setdefault(name, folder) != folder:
             raise Invalid({"source": [f"Two folders have the name {name}. Import each with a --source of its own."]})
         if path.is_file():
-            found.append(build_markdown_file(name, path.name, path))
+            found.append(build_markdown_file(name, path.name, path, path.parent))
             continue
         for file in sorted(path.rglob("*")):
             relative = file.relative_to(path)
             if is_markdown(relative) and file.is_file():
-                found.append(build_markdown_file(name, relative.as_posix(), file))
+                found.append(build_markdown_file(name, relative.as_posix(), file, path))
     return found
 
 
-def build_markdown_file(source: str, path: str, file: Path) -> MarkdownFile:
-    return MarkdownFile(source, path, file.absolute(), partial(read_file, file))
+def build_markdown_file(source: str, path: str, file: Path, root: Path) -> MarkdownFile:
+    read_image = partial(read_image_of_folder, root, file)
+    return MarkdownFile(source, path, file.absolute(), partial(read_file, file), read_image=read_image)
 
 
 def read_file(file: Path) -> bytes:

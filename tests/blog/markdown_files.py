@@ -23,4 +23,4 @@ def import_text(
 
 
 def build_file_at(file: Path, path: str, source: str = "site") -> MarkdownFile:
-    return reading.build_markdown_file(source, path, file)
+    return reading.build_markdown_file(source, path, file, file.parent)

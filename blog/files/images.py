@@ -1,0 +1,167 @@
+"""The images of imported and exported files: a file names the path of an image, and a post its id.
+
+An import stores the image that a path leads to, once for equal bytes, and writes its id in place of the path. An export
+writes the images beside the files, and their paths in place of the ids. So importing an export changes nothing.
+"""
+
+import hashlib
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from blog import services
+from blog.files.front_matter import MarkdownPost
+from blog.files.image_links import IMAGE, find_code, is_local
+from blog.files.syntax import Table
+from blog.images.addresses import name_file
+from blog.images.formats import SIGNATURE, detect_format
+from blog.models import Image
+from contentapi.conf import conf
+from contentapi.core.identity import Actor
+from contentapi.http.uploads import SentFile
+from contentapi.media.access import get_storage
+
+COVER_KEYS = ("cover", "image", "featured_image", "og_image")
+PATH_KEYS = ("image", "src", "file", "path", "url")  # of a cover that is a table
+FOLDER = "images"  # of an export
+ROOTS = (
+    ".",
+    "static",
+    "assets",
+    "public",
+)  # folders in which a site has the files of addresses that begin with a slash
+REFERENCE = re.compile(r"image:([0-9]{1,19})")
+ReadImage = Callable[[str], bytes | None]
+
+
+def read_image_of_folder(root: Path, file: Path, address: str) -> bytes | None:
+    """Return the content of the image that a file names; None if there is none below the imported folder."""
+    path = unquote(re.split("[?#]", address, maxsplit=1)[0])
+    found = [file.parent / path] if not path.startswith("/") else []
+    found += [root / folder / path.lstrip("/") for folder in ROOTS]
+    limit = conf.environment.contentapi_image_max_bytes
+    for each in found:
+        try:
+            resolved = each.resolve()
+            if resolved.is_relative_to(root.resolve()) and resolved.is_file() and resolved.stat().st_size <= limit:
+                return resolved.read_bytes()
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def import_images(actor: Actor, post: MarkdownPost, read_image: ReadImage) -> MarkdownPost:
+    """Return a post with the ids of the images that its file names by their paths. Others stay as they are."""
+    known: dict[str, int | None] = {}
+
+    def find(address: str) -> int | None:
+        if address not in known:
+            content = read_image(address) if is_local(address) else None
+            known[address] = None if content is None else store_image(actor, address, content)
+        return known[address]
+
+    def rewrite(address: str) -> str:
+        pk = find(address)
+        return address if pk is None else f"image:{pk}"
+
+    path, alt = read_cover(post.other)
+    cover = {"cover_id": find(path) if path else None}
+    cover["cover_alt"] = alt if cover["cover_id"] else None  # type: ignore[assignment]  # a text
+    content = {**post.content, **cover, "body": rewrite_addresses(post.content["body"], rewrite)}
+    return replace(post, content=content)
+
+
+def store_image(actor: Actor, address: str, content: bytes) -> int | None:
+    """Return the id of the image with these bytes, which is created if there is none; None for another file."""
+    if detect_format(content[:SIGNATURE]) is None:
+        return None
+    digest = hashlib.sha256(content).digest()
+    image = services.find_image_by_digest(digest)
+    if image is None:
+        sent = SentFile(BytesIO(content), unquote(address), len(content), digest)
+        image = services.create_image(actor=actor, read_file=lambda: sent)
+    return image.pk
+
+
+def rewrite_addresses(text: str, rewrite: Callable[[str], str]) -> str:
+    """Return a Markdown text with other addresses of its images. Blocks of code stay as they are."""
+    lines = []
+    for line, is_code in find_code(text):
+        lines.append(line if is_code else IMAGE.sub(lambda found: rewrite_image(found, rewrite), line))
+    return "\n".join(lines)
+
+
+def rewrite_image(found: re.Match[str], rewrite: Callable[[str], str]) -> str:
+    group = next((name for name in ("pointed", "plain", "html") if found[name]), None)
+    if group is None:
+        return found[0]
+    start, end = found.start(group) - found.start(), found.end(group) - found.start()
+    return found[0][:start] + rewrite(found[group]) + found[0][end:]
+
+
+def read_cover(meta: Table) -> tuple[str, str | None]:
+    """Return the path of the cover that the front matter names, and its text; an empty path without one."""
+    for _, path, alt in iterate_covers(meta):
+        return path, alt
+    return "", None
+
+
+def iterate_covers(meta: Table) -> Iterator[tuple[str, str, str | None]]:
+    """Yield the keys that name a local image, with its path and its text."""
+    for key in COVER_KEYS:
+        value: Any = meta.get(key)
+        alt = None
+        if isinstance(value, dict):
+            alt = value.get("alt") if isinstance(value.get("alt"), str) else None
+            value = next((value[name] for name in PATH_KEYS if isinstance(value.get(name), str)), None)
+        if isinstance(value, str) and value and is_local(value):
+            yield key, value, alt
+
+
+def export_images(post: MarkdownPost, paths: Mapping[int, str]) -> MarkdownPost:
+    """Return a post with the paths of exported images in place of their ids."""
+
+    def rewrite(address: str) -> str:
+        found = REFERENCE.fullmatch(address)
+        return paths.get(int(found[1]), address) if found else address
+
+    other = {
+        key: value for key, value in post.other.items() if key not in [name for name, *_ in iterate_covers(post.other)]
+    }
+    path = paths.get(post.content["cover_id"] or 0)
+    if path:
+        alt = post.content["cover_alt"]
+        other["cover"] = {"image": path, "alt": alt} if alt else path
+    return replace(
+        post, content={**post.content, "body": rewrite_addresses(post.content["body"], rewrite)}, other=other
+    )
+
+
+def build_cover(value: Any, path: str, alt: str | None) -> Any:
+    """Return what the front matter states of a cover: a path, or a table if it was one or has a text."""
+    table = (
+        {key: kept for key, kept in value.items() if key not in (*PATH_KEYS, "alt")} if isinstance(value, dict) else {}
+    )
+    if not table and not alt:
+        return path
+    return {PATH_KEYS[0]: path, **({"alt": alt} if alt else {}), **table}
+
+
+def write_images(directory: Path) -> dict[int, str]:
+    """Write the originals of all images to a folder. Return their paths in it. Raises `OSError`."""
+    paths: dict[int, str] = {}
+    storage = get_storage()
+    for image in Image.objects.filter(deleted_at=None).exclude(original="").order_by("pk").iterator():
+        paths[image.pk] = f"{FOLDER}/{image.pk}.{image.original.rpartition('.')[2]}"
+        (directory / FOLDER).mkdir(exist_ok=True)
+        with (
+            storage.open(name_file(image.pk, image.key, image.original)) as original,
+            (directory / paths[image.pk]).open("wb") as copy,
+        ):
+            shutil.copyfileobj(original, copy)
+    return paths

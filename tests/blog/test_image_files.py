@@ -1,0 +1,123 @@
+"""The images of imported and exported files: paths become ids and back, and importing an export changes nothing."""
+
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from blog import services
+from blog.files import exporting, importing, reading
+from blog.files.importing import ImportOutcome
+from blog.models import Image, Post
+from contentapi.core.identity import OPERATOR, WORKER
+from contentapi.media.folder import FolderStorage
+from tests.image_files import make_jpeg, make_png
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
+
+TEXT = """+++
+title = "Boats"
+{front}
++++
+![One](boat.jpg) and ![again](./boat.jpg "Title")
+
+![Two](/images/quay.png) ![Copy](copy.jpg)
+![Remote](https://www.example.com/a.png) ![Missing](missing.png) ![No image](post.md)
+
+```
+![Code](boat.jpg)
+```
+<img src="boat.jpg" alt="Three">
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    folder = tmp_path / "site"
+    (folder / "static/images").mkdir(parents=True)
+    (folder / "boat.jpg").write_bytes(make_jpeg())
+    (folder / "copy.jpg").write_bytes(make_jpeg())
+    (folder / "static/images/quay.png").write_bytes(make_png())
+    return folder
+
+
+def import_site(folder: Path, front: str | None = "", *, dry_run: bool = False) -> ImportOutcome:
+    if front is not None:
+        (folder / "post.md").write_text(TEXT.format(front=front))
+    files = reading.find_markdown_files([folder], "site")
+    (report,) = importing.import_files(actor=OPERATOR, files=files, dry_run=dry_run)
+    assert report.reason == ""
+    return report.outcome
+
+
+def test_local_images_are_imported_once_for_equal_bytes(site: Path) -> None:
+    assert import_site(site) == ImportOutcome.CREATED
+
+    boat, quay = Image.objects.order_by("pk")
+    body = Post.objects.get().body
+    assert (boat.name, quay.name) == ("boat.jpg", "quay.png")
+    assert body == (
+        f'![One](image:{boat.pk}) and ![again](image:{boat.pk} "Title")\n\n'
+        f"![Two](image:{quay.pk}) ![Copy](image:{boat.pk})\n"
+        "![Remote](https://www.example.com/a.png) ![Missing](missing.png) ![No image](post.md)\n\n"
+        "```\n![Code](boat.jpg)\n```\n"
+        f'<img src="image:{boat.pk}" alt="Three">\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("front", "alt"),
+    [
+        ('cover = "boat.jpg"', None),
+        ('image = "boat.jpg"', None),
+        ('featured_image = "/boat.jpg"', None),
+        ('og_image = "boat.jpg"', None),
+        ('[cover]\nimage = "boat.jpg"\nalt = "A boat"', "A boat"),
+    ],
+)
+def test_image_of_the_front_matter_is_the_cover(site: Path, front: str, alt: str | None) -> None:
+    import_site(site, front)
+
+    post = Post.objects.get()
+    assert (post.cover_id, post.cover_alt) == (Image.objects.get(name="boat.jpg").pk, alt)
+
+
+def test_dry_run_stores_no_image(site: Path, media: FolderStorage) -> None:
+    import_site(site, dry_run=True)
+
+    assert not Image.objects.exists()
+    assert list(media.list_files()) == []
+
+
+def test_path_out_of_the_folder_is_no_image(site: Path) -> None:
+    (site.parent / "secret.jpg").write_bytes(make_jpeg())
+    (site / "link.jpg").symlink_to(site.parent / "secret.jpg")
+    (site / "boat.jpg").unlink()
+    (site / "copy.jpg").unlink()
+
+    import_site(site, 'cover = "../secret.jpg"\nimage = "link.jpg"')
+
+    assert [image.name for image in Image.objects.all()] == ["quay.png"]
+
+
+def test_import_of_an_export_changes_nothing(site: Path, tmp_path: Path) -> None:
+    import_site(site, 'cover = "boat.jpg"')
+    services.process_images(actor=WORKER, stop=Event())
+    exported, again = tmp_path / "export", tmp_path / "again"
+    before = Post.objects.get()
+
+    outcomes = []
+    for folder in (exported, again):
+        folder.mkdir()
+        list(exporting.export_posts(actor=OPERATOR, directory=folder))
+        (file,) = folder.glob("*.md")
+        file.rename(folder / "post.md")
+        outcomes.append(import_site(folder, None))
+
+    assert outcomes == [ImportOutcome.UPDATED, ImportOutcome.UNCHANGED]
+    after = Post.objects.get()
+    assert (after.body, after.cover_id, after.cover_alt) == (before.body, before.cover_id, before.cover_alt)
+    assert Image.objects.count() == 2
+    assert sorted(path.name for path in (exported / "images").iterdir()) == [
+        f"{image.pk}{Path(image.name).suffix}" for image in Image.objects.order_by("pk")
+    ]
