@@ -130,23 +130,19 @@ def export_images(post: MarkdownPost, paths: Mapping[int, str]) -> MarkdownPost:
         found = REFERENCE.fullmatch(address)
         return paths.get(int(found[1]), address) if found else address
 
-    other = {
-        key: value for key, value in post.other.items() if key not in [name for name, *_ in iterate_covers(post.other)]
-    }
-    path = paths.get(post.content["cover_id"] or 0)
-    if path:
-        alt = post.content["cover_alt"]
-        other["cover"] = {"image": path, "alt": alt} if alt else path
-    return replace(
-        post, content={**post.content, "body": rewrite_addresses(post.content["body"], rewrite)}, other=other
-    )
+    path, other = paths.get(post.content["cover_id"] or 0), post.other
+    if path:  # without a cover, the keys that led to no image stay
+        keys = [key for key, *_ in iterate_covers(other)]
+        cover = build_cover(other[keys[0]] if keys else None, path, post.content["cover_alt"])
+        other = {**{key: value for key, value in other.items() if key not in keys}, "cover": cover}
+    body = rewrite_addresses(post.content["body"], rewrite)
+    return replace(post, content={**post.content, "body": body}, other=other)
 
 
-def build_cover(value: Any, path: str, alt: str | None) -> Any:
-    """Return what the front matter states of a cover: a path, or a table if it was one or has a text."""
-    table = (
-        {key: kept for key, kept in value.items() if key not in (*PATH_KEYS, "alt")} if isinstance(value, dict) else {}
-    )
+def build_cover(imported: Any, path: str, alt: str | None) -> Any:
+    """Return what the front matter states of a cover: its path, or a table with its text and what was imported."""
+    kept = imported if isinstance(imported, dict) else {}
+    table = {key: value for key, value in kept.items() if key not in (*PATH_KEYS, "alt")}
     if not table and not alt:
         return path
     return {PATH_KEYS[0]: path, **({"alt": alt} if alt else {}), **table}

@@ -81,11 +81,11 @@ def complete_upload(*, actor: Actor, upload_id: str) -> Image:
     if storage.head(source) != upload.size:
         raise Conflict("The bytes of this upload have not arrived completely.")
     with storage.open(source) as file:
-        if file_digest(file, "sha256").digest() != bytes(upload.sha256):  # type: ignore[arg-type]  # any readable file
+        digest = file_digest(file, "sha256").digest()  # type: ignore[arg-type]  # any readable file
+        if digest != bytes(upload.sha256):
             raise Conflict("The bytes of this upload are other ones than those that were announced.")
-    with storage.open(source) as file:
+        file.seek(0)
         kind = require_format(file.read(SIGNATURE))
-    digest = bytes(upload.sha256)
     image = insert_image(
         actor, pk=upload.pk, source=source, kind=kind, name=upload.name, size=upload.size, sha256=digest
     )

@@ -28,6 +28,7 @@ class FolderStorage(Storage):
     def put(self, name: str, file: IO[bytes]) -> None:
         """Write a draft beside the file, and rename it when it is on the disk."""
         path = self.locate(name)
+        is_new = not path.parent.is_dir()
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=PARTIAL)
         try:
@@ -41,6 +42,8 @@ class FolderStorage(Storage):
             Path(draft).unlink(missing_ok=True)
             raise
         sync_folder(path.parent)
+        if is_new:
+            sync_folder(path.parent.parent)
 
     def open(self, name: str) -> IO[bytes]:
         return self.locate(name).open("rb")

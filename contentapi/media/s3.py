@@ -1,7 +1,9 @@
 """Files in a bucket of S3, or of a service with the same interface."""
 
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from tempfile import TemporaryFile
 from typing import IO, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
@@ -11,6 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from contentapi.conf.timeouts import S3_TIMEOUT
 from contentapi.media.storage import (
+    BLOCK,
     CACHED_FOR_GOOD,
     PUBLIC,
     Expected,
@@ -69,9 +72,14 @@ class S3Storage(Storage):
             self.client.put_object(**self.locate(name), Body=file, ContentType=get_content_type(name), **caching)
 
     def open(self, name: str) -> IO[bytes]:
-        with translate_errors():
-            body: IO[bytes] = self.client.get_object(**self.locate(name))["Body"]
-            return body
+        """Return a copy on this host, which can be read again, and stored under another name."""
+        with ExitStack() as opened, translate_errors():
+            copy: IO[bytes] = opened.enter_context(closing(TemporaryFile()))
+            with closing(self.client.get_object(**self.locate(name))["Body"]) as body:
+                shutil.copyfileobj(body, copy, BLOCK)
+            copy.seek(0)
+            opened.pop_all()
+        return copy
 
     def head(self, name: str) -> int | None:
         try:

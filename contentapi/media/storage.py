@@ -62,7 +62,7 @@ class Storage(ABC):
 
     @abstractmethod
     def open(self, name: str) -> IO[bytes]:
-        """Return a file for reading. Raises `FileNotFoundError`."""
+        """Return a file for reading at any position. Raises `FileNotFoundError`."""
 
     @abstractmethod
     def head(self, name: str) -> int | None:

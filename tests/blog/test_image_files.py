@@ -100,8 +100,12 @@ def test_path_out_of_the_folder_is_no_image(site: Path) -> None:
     assert [image.name for image in Image.objects.all()] == ["quay.png"]
 
 
-def test_import_of_an_export_changes_nothing(site: Path, tmp_path: Path) -> None:
-    import_site(site, 'cover = "boat.jpg"')
+TABLE = '[cover]\nimage = "boat.jpg"\nalt = "A boat"\ncaption = "At the quay"'
+
+
+@pytest.mark.parametrize("front", ['cover = "boat.jpg"', TABLE])
+def test_import_of_an_export_changes_nothing(site: Path, tmp_path: Path, front: str) -> None:
+    import_site(site, front)
     services.process_images(actor=WORKER, stop=Event())
     exported, again = tmp_path / "export", tmp_path / "again"
     before = Post.objects.get()
