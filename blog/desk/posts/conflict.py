@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
-from blog import selectors, states
+from blog import selectors
 from blog.desk.posts import copies
 from blog.desk.posts.coauthors import name_authors
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
@@ -18,6 +18,7 @@ from blog.history import conflicts, versions
 from blog.history.conflicts import EditConflict
 from blog.history.merging import has_marks
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post
+from blog.services import states
 from contentapi.core.errors import ApiError, NotFound, VersionConflict, require_found
 from users.desk.bases import Page, PolicyAdmin, get_actor
 
