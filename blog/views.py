@@ -5,12 +5,21 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from blog import previews, selectors, services
+from blog import previews, projections, selectors, services
 from blog.models import PostStatus, PreviewMode
-from blog.representations import AUTHOR, COMMENT, POST, PREVIEW, PREVIEW_LINK, WORKING_COPY
 from blog.selectors import PostCriteria
 from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.rest import Body, Resource, ResourceRequest
+from contentapi.rest.representations import Representation
+
+# The fields of the representations are in schema/resources/.
+POST = Representation(projections.POST, versioned=True)
+AUTHOR = Representation(projections.AUTHOR, optional="email")
+COMMENT = Representation(projections.COMMENT)
+WORKING_COPY = Representation(projections.WORKING_COPY, noun="working copy", versioned=True)
+PREVIEW_LINK = Representation(previews.PREVIEW_LINK, noun="preview link")
+PREVIEW = Representation(previews.PREVIEW)
+REPRESENTATIONS = [POST, AUTHOR, COMMENT, WORKING_COPY, PREVIEW_LINK, PREVIEW]
 
 Moment = Annotated[datetime, Meta(tz=True)]
 WholeNumber = Annotated[float, Meta(multiple_of=1)]  # also 300.0, which JSON Schema calls an integer

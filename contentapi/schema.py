@@ -6,9 +6,9 @@ from graphql import GraphQLSchema
 
 import blog.previews
 import blog.projections
-import blog.representations
 import blog.resolvers
 import blog.selectors
+import blog.views
 import orders.projections
 import orders.resolvers
 import orders.selectors
@@ -57,7 +57,7 @@ def build_schema() -> GraphQLSchema:
                 *users.projections.PROJECTIONS,
             ]
         ),
-        RepresentationFragments(settings.SCHEMA_DIR / "resources", blog.representations.REPRESENTATIONS),
+        RepresentationFragments(settings.SCHEMA_DIR / "resources", blog.views.REPRESENTATIONS),
         convert_names_case=True,
     )
 
