@@ -5,9 +5,9 @@ from typing import Any
 from ariadne import EnumType, InputType, MutationType, QueryType
 from graphql import GraphQLResolveInfo
 
-from blog import previews, selectors, services
+from blog import selectors, services
 from blog.models import Author, Comment, Post, PostStatus, PreviewLink, PreviewMode, WorkingCopy
-from blog.projections import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, POST_ORDERS, POST_SORT_FIELDS
+from blog.selectors import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, POST_ORDERS, POST_SORT_FIELDS
 from blog.services import CreatedLink
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.sorting import build_ordering
@@ -67,7 +67,7 @@ def comment(_: None, info: Info, id: str) -> Rows[Comment]:
 
 @QUERY.field("preview")
 def preview(_: None, info: Info) -> Rows[PreviewLink]:
-    return previews.select_preview(info.context["actor"])
+    return selectors.select_preview(info.context["actor"])
 
 
 @MUTATION.field("createPost")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from blog import previews, projections, selectors, services
+from blog import projections, selectors, services
 from blog.models import PostStatus, PreviewMode
 from blog.selectors import PostCriteria
 from contentapi.http.response import Response, created, moved, no_content, put
@@ -17,8 +17,8 @@ POST = Representation(projections.POST, versioned=True)
 AUTHOR = Representation(projections.AUTHOR, optional="email")
 COMMENT = Representation(projections.COMMENT)
 WORKING_COPY = Representation(projections.WORKING_COPY, noun="working copy", versioned=True)
-PREVIEW_LINK = Representation(previews.PREVIEW_LINK, noun="preview link")
-PREVIEW = Representation(previews.PREVIEW)
+PREVIEW_LINK = Representation(projections.PREVIEW_LINK, noun="preview link")
+PREVIEW = Representation(projections.PREVIEW)
 REPRESENTATIONS = [POST, AUTHOR, COMMENT, WORKING_COPY, PREVIEW_LINK, PREVIEW]
 
 Moment = Annotated[datetime, Meta(tz=True)]
@@ -151,8 +151,8 @@ class WorkingCopyPublishResource(Resource):
 
 class PreviewLinkCollection(Resource):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
-        page, post = request.page(), previews.select_post_with_links(request.actor, post_id)
-        links = previews.select_preview_links(request.actor, post_id, page.after)
+        page, post = request.page(), selectors.select_post_with_links(request.actor, post_id)
+        links = selectors.select_preview_links(request.actor, post_id, page.after)
         return PREVIEW_LINK.page(links, page, request.actor, within=post)
 
     def post(self, request: ResourceRequest, post_id: str) -> Response:
@@ -169,7 +169,7 @@ class PreviewLinkResource(Resource):
 
 class PreviewResource(Resource):
     def get(self, request: ResourceRequest) -> Response:
-        return PREVIEW.one(previews.select_preview(request.actor), request.actor, key="token")
+        return PREVIEW.one(selectors.select_preview(request.actor), request.actor, key="token")
 
 
 class CommentCollection(Resource):

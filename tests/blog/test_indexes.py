@@ -18,8 +18,9 @@ from blog.models import (
     PostSource,
     PostStatus,
 )
-from blog.projections import POST_ORDERS, select_oldest_visible_comments, select_visible_posts_of
+from blog.projections import select_oldest_visible_comments, select_visible_posts_of
 from blog.rendering import RENDERER
+from blog.selectors import POST_ORDERS
 from blog.services import moderation
 from contentapi.core import policy
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
