@@ -28,6 +28,10 @@ from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
 from contentapi.monitoring.audit import Event, record_event
 
+# Of the posts whose files state none
+STATES = [status for status in PostStatus if status != PostStatus.SCHEDULED]
+DEFAULT_STATE = PostStatus.PUBLISHED
+
 
 class ImportOutcome(StrEnum):
     CREATED = "created"
@@ -52,7 +56,7 @@ class FileReport:
 
 
 def import_files(
-    *, actor: Actor, files: Sequence[MarkdownFile], status: str = PostStatus.PUBLISHED, dry_run: bool = False
+    *, actor: Actor, files: Sequence[MarkdownFile], status: str = DEFAULT_STATE, dry_run: bool = False
 ) -> Iterator[FileReport]:
     """Import the files; yield the report of each. A refused file does not stop the import of the others."""
     require_import_permission(actor)
@@ -101,7 +105,7 @@ def require_import_permission(actor: Actor) -> None:
 
 
 def import_file(
-    *, actor: Actor, file: MarkdownFile, status: str = PostStatus.PUBLISHED, dry_run: bool = False
+    *, actor: Actor, file: MarkdownFile, status: str = DEFAULT_STATE, dry_run: bool = False
 ) -> ImportOutcome:
     """Import a file of this project, which is parsed without limits. Raises `InvalidFile`."""
     require_import_permission(actor)

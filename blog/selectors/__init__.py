@@ -27,6 +27,7 @@ from blog.selectors.posts import (
     PostCriteria,
     build_posts_connection,
     find_post,
+    find_post_ids,
     find_present_slug,
     select_editable_posts,
     select_newest_posts,
