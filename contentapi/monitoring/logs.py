@@ -6,7 +6,6 @@ cannot forge a line of its own: JSON escapes them, and the readable format inden
 
 import json
 import logging
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from time import localtime, monotonic, strftime
@@ -24,9 +23,9 @@ logging.logThreads = logging.logMultiprocessing = False
 class LineHandler(logging.StreamHandler):  # type: ignore[type-arg]
     """Writes lines to standard error, which flushes them itself.
 
-    In a worker of a server, a line of a request that comes soon after another one waits for the next: a system call for
-    each costs a fifth of a small request, because another thread takes the interpreter meanwhile. `flush_lines` writes
-    what waits. Warnings and the lines of other loggers are written at once, after those that wait.
+    In a worker of a server, the record of a request that comes soon after another one waits for the next: a system call
+    for each line costs a fifth of a small request, because another thread takes the interpreter meanwhile.
+    `flush_lines` writes what waits. Warnings and the lines of other loggers are written at once, after those that wait.
     """
 
     is_batching = False  # in this process
@@ -34,27 +33,34 @@ class LineHandler(logging.StreamHandler):  # type: ignore[type-arg]
 
     def __init__(self) -> None:
         super().__init__()
-        self.lines: list[str] = []
+        self.waiting: list[logging.LogRecord] = []
         self.written_at = 0.0
 
     def emit(self, record: logging.LogRecord) -> None:
-        try:
-            self.lines.append(self.format(record))
-            is_urgent = record.name != self.batched or record.levelno > logging.INFO or not self.is_batching
-            if is_urgent or monotonic() - self.written_at > LINE_INTERVAL:
-                self.flush()
-        except Exception:  # noqa: BLE001 - as in `logging.StreamHandler`
-            self.handleError(record)
+        self.waiting.append(record)
+        is_urgent = record.name != self.batched or record.levelno > logging.INFO or not self.is_batching
+        if is_urgent or monotonic() - self.written_at > LINE_INTERVAL:
+            self.flush()
 
     def flush(self) -> None:
+        """Write the lines that wait. If that fails, they are lost, and the failure is reported as `logging` does it."""
         self.acquire()
         try:
-            lines, self.lines = self.lines, []
-            if lines:
+            records, self.waiting = self.waiting, []
+            if records:
                 self.written_at = monotonic()
-                self.stream.write("\n".join([*lines, ""]))
+                self.stream.write("".join(map(self.format_line, records)))
+        except Exception:  # noqa: BLE001 - as in `logging.StreamHandler`
+            self.handleError(records[-1])
         finally:
             self.release()
+
+    def format_line(self, record: logging.LogRecord) -> str:
+        try:
+            return self.format(record) + self.terminator
+        except Exception:  # noqa: BLE001 - the lines that wait with it are written
+            self.handleError(record)
+            return ""
 
 
 def start_batches() -> None:
@@ -63,11 +69,10 @@ def start_batches() -> None:
 
 
 def flush_lines(*_: Any) -> None:
-    """Write the lines that wait. If that fails, they are lost; the next line reports the failure."""
+    """Write the lines that wait in this process."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler, LineHandler):
-            with suppress(OSError, ValueError):
-                handler.flush()
+            handler.flush()
 
 
 class JsonFormatter(logging.Formatter):

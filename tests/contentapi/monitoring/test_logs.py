@@ -113,3 +113,16 @@ def test_no_line_waits_in_a_process_without_a_heartbeat(handler: LineHandler, mo
     handler.handle(make_record("second"))
 
     assert handler.stream == ["first\n", "second\n"]
+
+
+def test_record_that_cannot_be_formatted_takes_no_other_line_with_it(
+    handler: LineHandler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = make_record("%d of %d")
+    broken.args = ("one",)
+    for record in [make_record("first"), broken, make_record("last")]:
+        handler.handle(record)
+    flush_lines()
+
+    assert handler.stream == ["first\n", "last\n"]
+    assert "TypeError" in capsys.readouterr().err
