@@ -3,11 +3,12 @@
 import json
 import logging
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from contentapi.monitoring.logs import JsonFormatter, LineFormatter
+from contentapi.monitoring.logs import JsonFormatter, LineFormatter, LineHandler, flush_lines
 
 
 def make_record(message: str, *, fields: dict[str, Any] | None = None, exc_info: Any = None) -> logging.LogRecord:
@@ -63,3 +64,65 @@ def test_text_line_appends_the_fields_that_the_message_lacks() -> None:
     record = make_record("GET /posts 200", fields={"method": "GET", "status": 200, "ms": 1.5, "cost": 3})
 
     assert LineFormatter().format(record).endswith("INFO contentapi.requests [0af7] GET /posts 200 ms=1.5 cost=3")
+
+
+class Writes(list[str]):
+    """A stream that keeps the text of each write."""
+
+    write = list.append
+
+
+@pytest.fixture
+def handler(monkeypatch: pytest.MonkeyPatch) -> Iterator[LineHandler]:
+    """The handler of a worker, without its clock: only the first line is long after another one."""
+    monkeypatch.setattr(LineHandler, "is_batching", True)
+    monkeypatch.setattr("contentapi.monitoring.logs.LINE_INTERVAL", 3600)
+    handler = LineHandler()
+    handler.stream, handler.written_at = Writes(), float("-inf")
+    root = logging.getLogger()
+    root.addHandler(handler)
+    yield handler
+    root.removeHandler(handler)
+
+
+def test_line_of_a_request_waits_if_it_comes_soon_after_another_one(handler: LineHandler) -> None:
+    for number in range(4):
+        handler.handle(make_record(f"request {number}"))
+
+    assert handler.stream == ["request 0\n"]
+    flush_lines()
+    flush_lines()
+    assert handler.stream == ["request 0\n", "request 1\nrequest 2\nrequest 3\n"]
+
+
+@pytest.mark.parametrize(
+    ("name", "level"), [("contentapi.requests", logging.ERROR), ("contentapi.audit", logging.INFO)]
+)
+def test_other_lines_are_written_at_once_and_in_order(handler: LineHandler, name: str, level: int) -> None:
+    urgent = make_record("urgent")
+    urgent.name, urgent.levelno = name, level
+    for record in [make_record("first"), make_record("second"), urgent]:
+        handler.handle(record)
+
+    assert handler.stream == ["first\n", "second\nurgent\n"]
+
+
+def test_no_line_waits_in_a_process_without_a_heartbeat(handler: LineHandler, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LineHandler, "is_batching", False)
+    handler.handle(make_record("first"))
+    handler.handle(make_record("second"))
+
+    assert handler.stream == ["first\n", "second\n"]
+
+
+def test_record_that_cannot_be_formatted_takes_no_other_line_with_it(
+    handler: LineHandler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = make_record("%d of %d")
+    broken.args = ("one",)
+    for record in [make_record("first"), broken, make_record("last")]:
+        handler.handle(record)
+    flush_lines()
+
+    assert handler.stream == ["first\n", "last\n"]
+    assert "TypeError" in capsys.readouterr().err
