@@ -58,6 +58,13 @@ def create_root_of_temporary_folders(config: pytest.Config) -> None:
     config.add_cleanup(remove_unless_a_test_failed)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Do not measure the lines that property tests execute: thousands of times those that examples execute too."""
+    for item in items:
+        if item.get_closest_marker("property"):
+            item.add_marker("no_cover")
+
+
 def pytest_collection_finish() -> None:
     """Exclude what is loaded from garbage collection, as the servers do: visits of it take a tenth of the time."""
     gc.collect()
