@@ -54,12 +54,16 @@ class Site:
         self.key_of_builds = made.stdout.strip()
 
     def run_npm(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        # The key of an editor, who may read drafts, which the site must not have all the same.
-        settings = {"PUBLIC_API_URL": self.api, "PUBLIC_SITE_URL": self.address, "API_KEY": self.key_of_builds}
-        environment = {**os.environ, **settings, **variables}
+        environment = {**self.environment, **variables}
         return subprocess.run(
             ["npm", *command], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
         )
+
+    @property
+    def environment(self) -> dict[str, str]:
+        # The key of an editor, who may read drafts, which the site must not have all the same.
+        settings = {"PUBLIC_API_URL": self.api, "PUBLIC_SITE_URL": self.address, "API_KEY": self.key_of_builds}
+        return {**os.environ, **settings}
 
     def build(self) -> None:
         done = self.run_npm("run", "build")
