@@ -276,7 +276,7 @@ class Post(models.Model):
             models.Index(fields=["publish_at"], condition=Q(status=PostStatus.SCHEDULED), name="blog_post_due"),
             UniqueIndex(fields=["slug"], name="blog_post_slug"),
             models.Index(fields=["id"], condition=Q(slug__isnull=True), name="blog_post_without_slug"),
-            models.Index(fields=["id"], condition=IS_UNRENDERED, name="blog_post_unrendered"),
+            models.Index(fields=["id"], condition=IS_UNRENDERED, name=f"blog_post_unrendered_{RENDERER}"),
         ]
         # The creation of a post without co-authors calls no trigger: the worker finds new posts by their ids.
         triggers = [
