@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from blog import services
@@ -22,7 +23,7 @@ from blog.files.image_links import list_missing_images
 from blog.files.limited_parsing import LimitedParser
 from blog.files.reading import MarkdownFile, ReadFile, may_be_post, read_files
 from blog.files.syntax import InvalidFile, encode_values
-from blog.models import MAX_TAGS, Post, PostSource, PostStatus
+from blog.models import MAX_TAGS, DeletedPostSource, OldSlug, Post, PostSource, PostStatus
 from contentapi.core import policy
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
@@ -151,6 +152,8 @@ def save_imported_post(
     post = known.post if known else Post(created_at=now)
     previous = post.created_at  # the date of the file at its last import
     was_published = known is not None and post.status == PostStatus.PUBLISHED
+    if known is None:
+        release_slugs(file)
     slug = choose_slug(post, parsed)
     apply_content(post, parsed)
     status, publish_at = choose_state(parsed, default)
@@ -182,6 +185,13 @@ def find_source(file: MarkdownFile) -> PostSource | None:
     """Return the source of the post that was imported from this file."""
     sources = PostSource.objects.select_related("post__author").select_for_update(of=("post",))
     return sources.filter(source=file.source, path=file.path).first()
+
+
+def release_slugs(file: MarkdownFile) -> None:
+    """Free the slugs that the deleted posts of this file still have: its new post is the same page of the site."""
+    deleted = DeletedPostSource.objects.filter(source=file.source, path=file.path).values("post_id")
+    restored = Post.objects.filter(pk=OuterRef("post_id"))
+    OldSlug.objects.filter(~Exists(restored), post_id__in=deleted).delete()
 
 
 def choose_state(parsed: MarkdownPost, default: str) -> tuple[str, datetime | None]:

@@ -11,7 +11,7 @@ from blog.files import importing
 from blog.files.authors import NO_AUTHOR
 from blog.files.importing import ImportOutcome
 from blog.files.syntax import InvalidFile
-from blog.models import Author, Post, PostSource
+from blog.models import Author, OldSlug, Post, PostSource
 from contentapi.core.errors import ApiError, Forbidden, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from tests.blog.markdown_files import build_file, build_file_at, import_text
@@ -89,12 +89,15 @@ def test_changed_file_replaces_the_changes_of_an_editor(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_file_of_a_deleted_post_creates_a_new_post(tmp_path: Path) -> None:
-    import_text(tmp_path, build_file())
+def test_file_of_a_deleted_post_creates_a_new_post_with_the_same_addresses(tmp_path: Path) -> None:
+    file = build_file('aliases = ["/cold-soup/"]')
+    import_text(tmp_path, file)
     Post.objects.get().delete()
 
-    assert import_text(tmp_path, build_file()) == ImportOutcome.CREATED
-    assert Post.objects.count() == 1
+    assert import_text(tmp_path, file) == ImportOutcome.CREATED
+    post = Post.objects.get()
+    assert post.slug == "soup"
+    assert list(OldSlug.objects.values_list("slug", "post_id")) == [("cold-soup", post.pk)]
 
 
 @pytest.mark.django_db

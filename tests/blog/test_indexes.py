@@ -143,7 +143,7 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
         lambda _: Post.objects.filter(status=PostStatus.SCHEDULED, publish_at__lte=LATER).order_by("publish_at"),
     ),
     ("blog_post_slug", lambda _: Post.objects.filter(slug="a")),
-    ("blog_post_unrendered", lambda _: Post.objects.filter(IS_UNRENDERED).order_by("pk")[:10]),
+    (f"blog_post_unrendered_{RENDERER}", lambda _: Post.objects.filter(IS_UNRENDERED).order_by("pk")[:10]),
     ("blog_post_without_slug", lambda _: Post.objects.filter(slug=None).order_by("pk")[:100]),
     (
         "blog_comment_post_state",

@@ -27,7 +27,10 @@ boil("fish & <chips>")
 [1]: /relative "Title"
 [^1]: A footnote.
 """
-DIGESTS = {1: "06d25055ae867b7d9af405f7110afe5c227c8c7709e761a92e4c4289cc824374"}
+DIGESTS = {
+    1: "06d25055ae867b7d9af405f7110afe5c227c8c7709e761a92e4c4289cc824374",
+    2: "90ac36ef14d394db8265054d9e470e9416e182db63b16c991909f883b0c3d81c",
+}
 
 
 def test_output_has_not_changed_without_a_new_number_of_the_renderer() -> None:

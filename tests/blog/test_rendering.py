@@ -95,8 +95,8 @@ def test_task_lists_have_checkboxes_that_nobody_can_use() -> None:
     html = render_markdown("- [x] one\n- [ ] two\n\n<input type=text name=password onfocus=x><input>")
 
     assert re.findall("<input[^>]*>", html) == [
-        '<input type="checkbox" checked="" disabled="">',
-        '<input type="checkbox" disabled="">',
+        '<input type="checkbox" checked="" aria-label="Completed task" disabled="">',
+        '<input type="checkbox" aria-label="Incomplete task" disabled="">',
         '<input type="checkbox" disabled="">',
         '<input disabled="">',
     ]
