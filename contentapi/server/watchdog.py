@@ -32,7 +32,7 @@ from contentapi.conf.timeouts import (
     WATCHDOG_INTERVAL,
     derive_timeouts,
 )
-from contentapi.monitoring.logs import flush_lines, start_batches
+from contentapi.monitoring.logs import start_batches
 from contentapi.server.worker import WORKER
 
 JITTER = 0.1  # a worker's limit of requests is up to this part lower or higher, so that workers end at different times
@@ -142,7 +142,6 @@ def run_heartbeat() -> None:
     while os.getppid() == WATCHDOG.master:
         if progress.is_made():
             report_life()
-        flush_lines()
         reason = None if is_old else limits.find_end_of_life(WORKER.requests, read_memory())
         if reason:
             is_old = True
@@ -151,7 +150,6 @@ def run_heartbeat() -> None:
         time.sleep(LIFE_SIGN_INTERVAL)
     # The master was killed. This worker would serve its clients for a long time, and hold the port of the next master.
     time.sleep(ORPHAN_GRACE)
-    flush_lines()
     os._exit(1)
 
 

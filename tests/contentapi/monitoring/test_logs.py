@@ -4,11 +4,12 @@ import json
 import logging
 import sys
 from collections.abc import Iterator
+from select import PIPE_BUF
 from typing import Any
 
 import pytest
 
-from contentapi.monitoring.logs import JsonFormatter, LineFormatter, LineHandler, flush_lines
+from contentapi.monitoring.logs import JsonFormatter, LineFormatter, LineHandler, end_batches, flush_lines
 
 
 def make_record(message: str, *, fields: dict[str, Any] | None = None, exc_info: Any = None) -> logging.LogRecord:
@@ -126,3 +127,24 @@ def test_record_that_cannot_be_formatted_takes_no_other_line_with_it(
 
     assert handler.stream == ["first\n", "last\n"]
     assert "TypeError" in capsys.readouterr().err
+
+
+def test_part_that_is_written_has_whole_lines_and_fits_into_a_pipe(handler: LineHandler) -> None:
+    messages = ["first", *(f"{number} {'ä' * 40 * (number % 9)}" for number in range(99)), "ä" * 3000, "last"]
+    for message in messages:
+        handler.handle(make_record(message))
+    flush_lines()
+
+    assert "".join(handler.stream) == "".join(f"{message}\n" for message in messages)
+    assert all(part.endswith("\n") for part in handler.stream)
+    assert all(len(part.encode()) <= PIPE_BUF or part.count("\n") == 1 for part in handler.stream)
+    assert len(handler.stream) < len(messages) / 4
+
+
+def test_lines_after_the_end_of_batches_are_written_at_once(handler: LineHandler) -> None:
+    for message in ["first", "second"]:
+        handler.handle(make_record(message))
+    end_batches()
+    handler.handle(make_record("third"))
+
+    assert handler.stream == ["first\n", "second\n", "third\n"]
