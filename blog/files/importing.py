@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from blog import services
@@ -152,8 +152,6 @@ def save_imported_post(
     post = known.post if known else Post(created_at=now)
     previous = post.created_at  # the date of the file at its last import
     was_published = known is not None and post.status == PostStatus.PUBLISHED
-    if known is None:
-        release_slugs(file)
     slug = choose_slug(post, parsed)
     apply_content(post, parsed)
     status, publish_at = choose_state(parsed, default)
@@ -169,8 +167,11 @@ def save_imported_post(
     services.attribute_change(post, actor)
     if post.status == PostStatus.PUBLISHED:
         services.render(post)
+    old_slugs = read_old_slugs(parsed.other)
+    if known is None:
+        release_slugs(file, slug or services.make_slug(post.title), old_slugs)
     services.save_with_free_slug(post, slug)
-    services.keep_old_slugs(post, read_old_slugs(parsed.other))
+    services.keep_old_slugs(post, old_slugs)
     source = known or PostSource(post=post)
     source.source, source.path, source.digest = file.source, file.path, digest
     source.authors, source.front_matter = list(parsed.authors), encode_values(parsed.other)
@@ -187,11 +188,15 @@ def find_source(file: MarkdownFile) -> PostSource | None:
     return sources.filter(source=file.source, path=file.path).first()
 
 
-def release_slugs(file: MarkdownFile) -> None:
-    """Free the slugs that the deleted posts of this file still have: its new post is the same page of the site."""
+def release_slugs(file: MarkdownFile, base: str, old_slugs: Sequence[str]) -> None:
+    """Free those of the slugs that deleted posts of this file still have: its new post is the same page of the site.
+
+    `base` is the wanted slug, which a deleted post may have with a number.
+    """
     deleted = DeletedPostSource.objects.filter(source=file.source, path=file.path).values("post_id")
     restored = Post.objects.filter(pk=OuterRef("post_id"))
-    OldSlug.objects.filter(~Exists(restored), post_id__in=deleted).delete()
+    wanted = Q(slug__in=old_slugs) | Q(slug__regex=rf"^{base}(-\d+)?$")
+    OldSlug.objects.filter(wanted, ~Exists(restored), post_id__in=deleted).delete()
 
 
 def choose_state(parsed: MarkdownPost, default: str) -> tuple[str, datetime | None]:
