@@ -20,9 +20,9 @@ def encrypt(purpose: str, content: bytes, context: str) -> bytes:
 
 
 def decrypt(purpose: str, encrypted: bytes, context: str) -> bytes | None:
-    """Return the content that `encrypt` has got; None if it was encrypted with another SECRET_KEY, or changed."""
+    """Return the content that `encrypt` was given; None if it is encrypted with another SECRET_KEY, or changed."""
     nonce, content = encrypted[:NONCE], encrypted[NONCE:]
     try:
         return AESGCM(derive_key(purpose)).decrypt(nonce, content, context.encode())
-    except InvalidTag:
+    except (InvalidTag, ValueError):  # a nonce that is too short
         return None

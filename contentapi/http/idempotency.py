@@ -5,7 +5,7 @@ advisory lock, so that a repeated request gets 409 while the first one runs. The
 when the server dies. Server errors and lost races are not stored, because a retry can succeed. Rate limits are checked
 before.
 
-Responses are encrypted: one may have a secret that is shown once, such as the token of a preview link.
+Responses are encrypted: one may contain a secret that is shown once, such as the token of a preview link.
 """
 
 import re
@@ -96,7 +96,7 @@ def replay_response(record: IdempotencyRecord, request: str) -> Response:
         raise Invalid({"Idempotency-Key": [message]})
     body = decrypt(PURPOSE, bytes(record.body), record.key)
     if body is None:
-        raise Conflict("The response for this key was stored with another SECRET_KEY and cannot be read any more.")
+        raise Conflict("The response for this key was stored by another release or with another SECRET_KEY.")
     return Response(record.status, body, {**record.headers, "Idempotent-Replayed": "true"})
 
 

@@ -25,6 +25,7 @@ def test_content_of_another_purpose_or_context_or_that_was_changed_is_not_read(s
 
     assert decrypt("parcels", encrypted, "1") is None
     assert decrypt("letters", encrypted, "2") is None
+    assert decrypt("letters", b"", "1") is None
     assert decrypt("letters", encrypted[:-1] + bytes([encrypted[-1] ^ 1]), "1") is None
     settings.SECRET_KEY = "another secret"
     assert decrypt("letters", encrypted, "1") is None
