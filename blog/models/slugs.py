@@ -61,5 +61,9 @@ class OldSlug(models.Model):
 
 
 def build_old_slugs() -> ArraySubquery:
-    """Return an expression for the old slugs of a post, in alphabetical order."""
-    return ArraySubquery(OldSlug.objects.filter(post_id=OuterRef("pk")).order_by("slug").values("slug"))
+    """Return an expression for the old slugs of a post, in alphabetical order.
+
+    A server of the release before, which restores a post, leaves its present slug among them.
+    """
+    old = OldSlug.objects.filter(post_id=OuterRef("pk")).exclude(slug=OuterRef("slug"))
+    return ArraySubquery(old.order_by("slug").values("slug"))

@@ -7,6 +7,7 @@ import pytest
 
 from blog import services
 from blog.history import trash
+from blog.models import OldSlug
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor, Role
 from tests.blog.racing import race
@@ -45,6 +46,17 @@ def test_slug_of_a_deleted_post_that_was_public_is_reserved_for_it(editor: Actor
     assert trash.restore_deleted_post(actor=editor, post_id=str(post.pk)).slug == "tides"
     read = gql('{ postBySlug(slug: "tides") { slug oldSlugs } }').data["postBySlug"]
     assert read == {"slug": "tides", "oldSlugs": []}
+
+
+@pytest.mark.django_db
+def test_present_slug_is_no_old_one_after_a_restore_by_the_release_before(editor: Actor, gql: GraphQL) -> None:
+    post = create_post(editor, status="published")
+    edit_post(editor, post, slug="moon")
+    OldSlug.objects.create(slug="moon", post_id=post.pk)  # which only this release deletes
+
+    read = gql('{ postBySlug(slug: "moon") { slug oldSlugs } }').data["postBySlug"]
+
+    assert read == {"slug": "moon", "oldSlugs": ["tides"]}
 
 
 @pytest.mark.django_db(transaction=True)
