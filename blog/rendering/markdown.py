@@ -52,8 +52,8 @@ SCHEMES = {"http", "https", "mailto", "tel"}
 HAS_HOST = re.compile(r"(?:https?:)?//", re.IGNORECASE)
 LANGUAGE = re.compile(r"language-[\w.+#-]+")
 FOOTNOTE = re.compile(r"fn(?:ref)?-[^\s\"'<>]+")
-# A checkbox of comrak: `<input type="checkbox" checked="" disabled="" />`
-TASK = re.compile(r'<input type="checkbox"(?: (checked)="")?(?= disabled="")')
+# The start of a task as comrak writes it: `<li><input type="checkbox" checked="" disabled="" />`
+TASK = re.compile(r'<li(?: data-sourcepos="[^"]*")?><input type="checkbox"(?: (checked)="")?(?= disabled="" />)')
 # Elements whose content is removed with them, because it is not text of the post
 DROPPED = "script style title template noscript noembed noframes iframe object svg math select textarea xmp"
 
@@ -140,6 +140,6 @@ def render_unsafe(text: str, *, with_lines: bool) -> str | None:
 
 
 def name_checkbox(found: re.Match[str]) -> str:
-    """Return the start of a checkbox with a name for screen readers, because the text beside it is no label."""
+    """Return the start of a task. Its checkbox has a name for screen readers: the text beside it is no label."""
     state = "Completed" if found[1] else "Incomplete"
     return f'{found[0]} aria-label="{state} task"'

@@ -102,6 +102,13 @@ def test_task_lists_have_checkboxes_that_nobody_can_use() -> None:
     ]
 
 
+def test_checkbox_that_a_person_wrote_as_html_is_no_task() -> None:
+    mine = '<input type="checkbox" disabled="" aria-label="Mine">'
+
+    assert render_markdown(f"- {mine} one") == f"<ul>\n<li>{mine} one</li>\n</ul>\n"
+    assert "task" not in render_markdown("""<a title='<input type="checkbox" disabled="" />'>one</a>""")
+
+
 def test_footnotes_link_to_their_marks_and_back() -> None:
     html = render_markdown("One[^a], two[^b] and one again[^a].\n\n[^a]: First.\n[^b]: Second.")
 
