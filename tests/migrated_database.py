@@ -13,7 +13,7 @@ from django.test.utils import setup_databases, teardown_databases
 
 ROOT = Path(__file__).resolve().parents[1]
 PREFIX = "test_migrated_"
-IMPORTED_MODULE = re.compile(r"^import ((?:blog|contentapi|orders|users)\.[\w.]+)$", re.MULTILINE)
+IMPORTED_MODULE = re.compile(r"^(?:from|import) ((?:blog|contentapi|orders|users)\.[\w.]+)", re.MULTILINE)
 LOCK = "SELECT pg_advisory_lock(hashtext('contentapi.tests'))"
 # `migrate` writes their rows, and a test with transactions keeps them.
 WRITTEN_BY_MIGRATE = {"auth_permission", "django_content_type"}

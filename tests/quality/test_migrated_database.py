@@ -6,7 +6,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 
 from tests.factories import make_comment, make_order, make_post
-from tests.migrated_database import WRITTEN_BY_MIGRATE, empty_tables, list_tables, name_migrated_database
+from tests.migrated_database import WRITTEN_BY_MIGRATE, empty_tables, list_tables
 
 
 def count_rows() -> dict[str, int]:
@@ -30,8 +30,3 @@ def test_rows_of_a_test_with_transactions_are_deleted_and_those_of_migrate_kept(
 
     assert count_rows() == before
     assert set(before) == WRITTEN_BY_MIGRATE == {each._meta.db_table for each in (ContentType, Permission)}
-
-
-@pytest.mark.django_db
-def test_database_of_a_test_is_a_copy_of_the_migrated_one() -> None:
-    assert connection.settings_dict["TEST"]["TEMPLATE"] == name_migrated_database()
