@@ -26,7 +26,8 @@ from users.desk.bases import Page, PolicyAdmin, get_actor
 MERGED = [*(name for name in CONTENT if name != "body"), "body"]  # the fields that a person can merge by hand
 BUTTONS = {"_save", "_continue", "_addanother", "_act", "_merged", *copies.BUTTONS}
 NOT_SENT_AGAIN = {"csrfmiddlewaretoken", *OPENED, *BUTTONS}
-# What a button of the page does beside saving. Who wanted to discard another text looks at it first.
+# What a button of the page does beside saving. Discarding is not among them: a person who wanted to discard the changes
+# sees the other text first.
 THEN = {
     copies.PUBLISH: " and publish it",
     copies.SCHEDULE: " and schedule the changes",
