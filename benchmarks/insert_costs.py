@@ -106,7 +106,9 @@ def create_steps(database: Database, plain: Insert, whole: Insert) -> Iterator[S
         "+ ids of the shared sequence": [shared_ids],
         "+ triggers of history and search (of changes only)": read_definitions(database, TRIGGERS),
         "+ check constraints": [f"ALTER TABLE <table> ADD {each}" for each in read(database, f"{CONSTRAINTS}'c'")],
-        "+ foreign key of the author": [f"ALTER TABLE <table> ADD {each}" for each in read(database, f"{CONSTRAINTS}'f'")],
+        "+ foreign key of the author": [
+            f"ALTER TABLE <table> ADD {each}" for each in read(database, f"{CONSTRAINTS}'f'")
+        ],
     }
     columns, statements = ", ".join(read(database, COLUMNS)), ["DROP TABLE IF EXISTS <table>"]
     statements.append("CREATE TABLE <table> (LIKE blog_post INCLUDING DEFAULTS INCLUDING GENERATED)")
