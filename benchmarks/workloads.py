@@ -39,8 +39,8 @@ GROUPS = {
 ALL = tuple(name for group in GROUPS.values() for name in group)
 DIFFERENT_BODIES = {
     "post": 4000,
-    "create": 20_000,
-    "create-key": 20_000,
+    "create": 60_000,
+    "create-key": 60_000,
     "post-new": 20_000,
     "page10-new": 10_000,
 }  # else 500

@@ -70,7 +70,7 @@ def list_lists_of_fields() -> Iterator[FieldList]:
         yield FieldList(f"The schema {name}", "schema/openapi.yaml", list_names(schemas[name]["properties"]))
     yield FieldList("The type PostFilter", SDL, types["PostFilter"], PostCriteria._fields)
     criteria = [name for name in PostCriteria._fields if name not in ("status", "tag", "search")]
-    yield FieldList("LOOKUPS", "blog/selectors.py", LOOKUPS, criteria)
+    yield FieldList("LOOKUPS", "blog/selectors/posts.py", LOOKUPS, criteria)
     copies = ["status", "coauthor_ids", *(lookup.split("__")[0] for lookup in LOOKUPS.values())]
     yield FieldList("The search index PostSearch", "blog/models/search.py", list_columns(PostSearch), copies)
 

@@ -2,14 +2,17 @@
 
 from typing import Any, cast
 
+from django.contrib.auth import get_user_model
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Case, Expression, F, Func, OuterRef, Q, QuerySet, TextField, Value, When
-from django.db.models.functions import Cast, Coalesce, Concat, NullIf
+from django.db.models import Case, Expression, F, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
+from django.db.models.functions import Cast, Coalesce, Concat, Now, NullIf
 from django.db.models.lookups import Exact
 
 from blog.models import (
+    CONTENT,
     CONTENT_FIELDS,
     IS_RENDERED,
+    RENDERED_TEXTS,
     Author,
     Comment,
     CommentQuerySet,
@@ -19,25 +22,22 @@ from blog.models import (
     Post,
     PostQuerySet,
     PostStatus,
+    PreviewLink,
     WorkingCopy,
     build_old_slugs,
 )
-from blog.previews import PREVIEW, PREVIEW_LINK, build_user_name, select_newest_valid_links, show_previewed_list
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from contentapi.db.arrays import ArrayItem, IsInArray
+from contentapi.db.arrays import ArrayItem
 from contentapi.db.literals import TextLiteral
 from contentapi.projection import (
-    NEWEST_FIRST,
-    OLDEST_FIRST,
     Branch,
     Computed,
     Connection,
     ConnectionType,
     Count,
     Listed,
-    Ordering,
     Projection,
     RawExpression,
     Referred,
@@ -47,23 +47,30 @@ from contentapi.projection import (
     ToOne,
     UnionColumn,
     filter_by_union,
+    replace_columns,
 )
 
-POST_ORDERS = {
-    "createdAtDesc": NEWEST_FIRST,
-    "createdAtAsc": OLDEST_FIRST,
-    "updatedAtDesc": Ordering("updated_at", descending=True),
-    "updatedAtAsc": Ordering("updated_at"),
-    "publishedAtDesc": Ordering("publication_order", descending=True),
-    "publishedAtAsc": Ordering("publication_order"),
-}
-# Of one author's posts: other fields need an index that begins with the author.
-POST_SORT_FIELDS = {"createdAt": OLDEST_FIRST}
-AUTHOR_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
 BYLINE = UnionColumn("byline")  # the author by whom a list has a post
 # A list of the posts that an author has written with others is read in the order of this table.
 BY_COAUTHORSHIP = {"id": "coauthorships__post_id", "created_at": "coauthorships__created_at"}
-COMMENT_ORDERS = {"createdAtAsc": OLDEST_FIRST, "createdAtDesc": NEWEST_FIRST}
+PREVIEWED = [*CONTENT, *RENDERED_TEXTS]  # the columns that a preview replaces
+
+
+def show_previewed_list(posts: QuerySet[Post], actor: Actor) -> QuerySet[Post]:
+    """Return the posts of a list with the texts of a preview of the whole site. Other previews change no list."""
+    return posts if actor.preview is None or not actor.preview.is_site else show_previewed_texts(posts, actor)
+
+
+def show_previewed_texts(posts: QuerySet[Post], actor: Actor) -> QuerySet[Post]:
+    """Return the posts with the texts of the actor's preview. Its rendered texts are those of the present version."""
+    if actor.preview is None:
+        return posts
+    return replace_columns(posts, actor.preview.texts, PREVIEWED, {"rendered_version": "version"})
+
+
+def filter_previewed_posts(posts: QuerySet[Post], actor: Actor) -> QuerySet[Post]:
+    """Return those of the posts that the actor may read one by one: the post of a preview link is among them."""
+    return show_previewed_texts(posts.filter(policy.readable_posts(actor)), actor)
 
 
 def filter_visible_comments(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
@@ -72,15 +79,6 @@ def filter_visible_comments(comments: CommentQuerySet, _: Actor) -> QuerySet[Com
 
 def select_oldest_visible_comments(comments: CommentQuerySet, actor: Actor) -> QuerySet[Comment]:
     return filter_visible_comments(comments, actor).order_by("created_at", "id")
-
-
-def select_visible_posts(actor: Actor, *, status: PostStatus | None, author: Any = None) -> PostQuerySet:
-    """Return the posts that the actor may see, with one status, and by one author, if they are given."""
-    if author is not None:
-        return select_visible_posts_of(author, actor, status=status)
-    visible = policy.split_visible_posts(actor, status)
-    posts = filter_by_union(Post.objects.all(), list_parts(visible), visible.condition)
-    return cast("PostQuerySet", show_previewed_list(posts, actor)).in_status(status)
 
 
 def list_parts(visible: policy.VisiblePosts) -> list[Q | Branch]:
@@ -116,11 +114,6 @@ def list_coauthorship_states(visible: policy.VisiblePosts, status: PostStatus | 
     return [True] if visible.condition == policy.PUBLIC_POSTS else [True, False]
 
 
-def build_author_condition(author: Any) -> Q:
-    """Return the condition on the posts by an author, alone or with others; no condition without one."""
-    return Q() if author is None else Q(author=author) | Q(IsInArray(author, F("coauthor_ids")))
-
-
 def select_newest_posts_of_author(_: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> QuerySet[Post]:
     return select_visible_posts_of(OuterRef("pk"), actor, status=status).newest_first()
 
@@ -144,22 +137,10 @@ def build_if_rendered(column: str) -> Expression:
     return Case(When(IS_RENDERED, then=column))
 
 
-def build_excerpt(_: Actor) -> Expression:
-    return build_summary("excerpt", "default_excerpt")
-
-
-def build_description(_: Actor) -> Expression:
-    return build_summary("description", "default_description")
-
-
-def build_summary(own: str, default: str) -> Expression:
+def build_summary(name: str) -> Expression:
     """Return the own text of the post, or the default one; an empty text until there is one."""
     empty = TextLiteral("")
-    return Coalesce(NullIf(own, empty), build_if_rendered(default), empty, output_field=TextField())
-
-
-def build_body_html(_: Actor) -> Expression:
-    return build_if_rendered("body_html")
+    return Coalesce(NullIf(name, empty), build_if_rendered(f"default_{name}"), empty, output_field=TextField())
 
 
 def build_url(actor: Actor) -> Expression:
@@ -187,6 +168,10 @@ def filter_visible_working_copies(copies: QuerySet[WorkingCopy], actor: Actor) -
     return copies.filter(policy.visible_working_copies(actor))
 
 
+def select_newest_valid_links(links: QuerySet[PreviewLink], actor: Actor) -> QuerySet[PreviewLink]:
+    return links.filter(policy.visible_preview_links(actor), expires_at__gt=Now()).order_by("-created_at", "-id")
+
+
 def project_copied_field(field: ContentField) -> Computed:
     """Return a field of a working copy, as JSON; that of the post if the copy was saved before there was this field.
 
@@ -204,9 +189,10 @@ def project_copied_field(field: ContentField) -> Computed:
     return Computed(lambda _: value)
 
 
-def build_saver_name(_: Actor) -> Expression:
-    """Return the name of the user who has saved a working copy; empty if there is none."""
-    return build_user_name("updated_by")
+def build_user_name(column: str) -> Expression:
+    """Return the name of the user whose id is in a column; empty if there is none, or the account was deleted."""
+    names = get_user_model().objects.filter(pk=OuterRef(column)).values("name")
+    return Coalesce(Subquery(names), TextLiteral(""), output_field=TextField())
 
 
 POST = Projection(
@@ -219,10 +205,10 @@ POST = Projection(
         "oldSlugs": Computed(lambda _: build_old_slugs()),
         "url": Computed(build_url),
         "canonicalUrl": "canonical_url",
-        "excerpt": Computed(build_excerpt),
-        "description": Computed(build_description),
+        "excerpt": Computed(lambda _: build_summary("excerpt")),
+        "description": Computed(lambda _: build_summary("description")),
         "body": "body",
-        "bodyHtml": Computed(build_body_html),
+        "bodyHtml": Computed(lambda _: build_if_rendered("body_html")),
         "status": "status",
         "author": ToOne("author"),
         "coauthors": Listed("coauthor_ids"),
@@ -251,8 +237,28 @@ WORKING_COPY = Projection(
         "baseVersion": "base_version",
         "version": "version",
         "updatedAt": "updated_at",
-        "updatedBy": Computed(build_saver_name),
+        "updatedBy": Computed(lambda _: build_user_name("updated_by")),
     },
+)
+
+PREVIEW_LINK = Projection(
+    "PreviewLink",
+    PreviewLink,
+    {
+        "id": "id",
+        "mode": "mode",
+        "version": "version",
+        "note": "note",
+        "createdAt": "created_at",
+        "createdBy": Computed(lambda _: build_user_name("maker_id")),
+        "expiresAt": "expires_at",
+    },
+)
+
+PREVIEW = Projection(
+    "Preview",
+    PreviewLink,
+    {"post": ToOne("post", filter_previewed_posts), "mode": "mode", "version": "version", "expiresAt": "expires_at"},
 )
 
 AUTHOR = Projection(

@@ -5,12 +5,12 @@ from typing import Any
 from ariadne import EnumType, InputType, MutationType, QueryType
 from graphql import GraphQLResolveInfo
 
-from blog import previews, selectors, services
+from blog import selectors, services
 from blog.images import queries
 from blog.images.formats import ImageFormat
 from blog.images.queries import IMAGE_SORT_FIELDS
 from blog.models import Author, Comment, Image, ImageStatus, Post, PostStatus, PreviewLink, PreviewMode, WorkingCopy
-from blog.projections import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, POST_ORDERS, POST_SORT_FIELDS
+from blog.selectors import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, POST_ORDERS, POST_SORT_FIELDS
 from blog.services import CreatedLink
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.sorting import build_ordering
@@ -84,7 +84,7 @@ def images(_: None, info: Info, order_by: Ordering | None = None, **window: Any)
 
 @QUERY.field("preview")
 def preview(_: None, info: Info) -> Rows[PreviewLink]:
-    return previews.select_preview(info.context["actor"])
+    return selectors.select_preview(info.context["actor"])
 
 
 @MUTATION.field("createPost")

@@ -5,15 +5,25 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from blog import previews, selectors, services
+from blog import projections, selectors, services
 from blog.images import queries
 from blog.models import PostStatus, PreviewMode
-from blog.representations import AUTHOR, COMMENT, IMAGE, POST, PREVIEW, PREVIEW_LINK, WORKING_COPY
 from blog.selectors import PostCriteria
 from contentapi.conf import conf
 from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.http.uploads import SentFile
 from contentapi.rest import Body, Resource, ResourceRequest
+from contentapi.rest.representations import Representation
+
+# The fields of the representations are in schema/resources/.
+POST = Representation(projections.POST, versioned=True)
+AUTHOR = Representation(projections.AUTHOR, optional="email")
+COMMENT = Representation(projections.COMMENT)
+IMAGE = Representation(queries.IMAGE, versioned=True)
+WORKING_COPY = Representation(projections.WORKING_COPY, noun="working copy", versioned=True)
+PREVIEW_LINK = Representation(projections.PREVIEW_LINK, noun="preview link")
+PREVIEW = Representation(projections.PREVIEW)
+REPRESENTATIONS = [POST, AUTHOR, COMMENT, IMAGE, WORKING_COPY, PREVIEW_LINK, PREVIEW]
 
 Moment = Annotated[datetime, Meta(tz=True)]
 WholeNumber = Annotated[float, Meta(multiple_of=1)]  # also 300.0, which JSON Schema calls an integer
@@ -165,8 +175,8 @@ class WorkingCopyPublishResource(Resource):
 
 class PreviewLinkCollection(Resource):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
-        page, post = request.page(), previews.select_post_with_links(request.actor, post_id)
-        links = previews.select_preview_links(request.actor, post_id, page.after)
+        page, post = request.page(), selectors.select_post_with_links(request.actor, post_id)
+        links = selectors.select_preview_links(request.actor, post_id, page.after)
         return PREVIEW_LINK.page(links, page, request.actor, within=post)
 
     def post(self, request: ResourceRequest, post_id: str) -> Response:
@@ -183,7 +193,7 @@ class PreviewLinkResource(Resource):
 
 class PreviewResource(Resource):
     def get(self, request: ResourceRequest) -> Response:
-        return PREVIEW.one(previews.select_preview(request.actor), request.actor, key="token")
+        return PREVIEW.one(selectors.select_preview(request.actor), request.actor, key="token")
 
 
 class CommentCollection(Resource):

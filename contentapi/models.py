@@ -2,7 +2,7 @@ from django.db import models
 
 
 class IdempotencyRecord(models.Model):
-    """The stored response to a write with an Idempotency-Key, which repeated requests get again."""
+    """The stored, encrypted response to a write with an Idempotency-Key, which repeated requests get again."""
 
     key = models.CharField(primary_key=True, max_length=64, help_text="SHA-256 of the credential and the key.")
     request = models.CharField(max_length=64, help_text="SHA-256 of the request.")

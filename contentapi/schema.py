@@ -5,11 +5,10 @@ from django.conf import settings
 from graphql import GraphQLSchema
 
 import blog.images.queries
-import blog.previews
 import blog.projections
-import blog.representations
 import blog.resolvers
 import blog.selectors
+import blog.views
 import orders.projections
 import orders.resolvers
 import orders.selectors
@@ -29,7 +28,7 @@ NODE = NodeType(
         blog.projections.AUTHOR: blog.selectors.select_author_by_id,
         blog.projections.COMMENT: blog.selectors.select_comment_by_id,
         blog.images.queries.IMAGE: blog.images.queries.select_image_by_id,
-        blog.previews.PREVIEW_LINK: blog.previews.select_link_by_id,
+        blog.projections.PREVIEW_LINK: blog.selectors.select_link_by_id,
         users.projections.USER: users.selectors.select_user_node,
         orders.projections.ORDER: orders.selectors.select_order_node,
     }
@@ -60,7 +59,7 @@ def build_schema() -> GraphQLSchema:
                 *users.projections.PROJECTIONS,
             ]
         ),
-        RepresentationFragments(settings.SCHEMA_DIR / "resources", blog.representations.REPRESENTATIONS),
+        RepresentationFragments(settings.SCHEMA_DIR / "resources", blog.views.REPRESENTATIONS),
         convert_names_case=True,
     )
 

@@ -9,11 +9,10 @@ from django.db.models.functions import Cast
 
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from contentapi.projection import OLDEST_FIRST, Computed, ConnectionType, Projection, RelayType, SameRowAsType
+from contentapi.projection import Computed, ConnectionType, Projection, RelayType, SameRowAsType
 from orders.models import ON_THE_WAY, VERSIONS, Order, OrderAction, OrderStatus
 
 ACTIONS = ArrayField(CharField(choices=OrderAction.choices))
-ORDER_SORT_FIELDS = {"createdAt": OLDEST_FIRST}
 
 
 class ActionRule(NamedTuple):

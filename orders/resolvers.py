@@ -11,7 +11,6 @@ from contentapi.graphql.sorting import build_ordering
 from contentapi.projection import ConnectionQuery, Ordering, Rows
 from orders import selectors, services
 from orders.models import Order
-from orders.projections import ORDER_SORT_FIELDS
 
 Info = GraphQLResolveInfo[RequestContext]
 
@@ -19,7 +18,7 @@ QUERY = QueryType()
 MUTATION = MutationType()
 BINDABLES = [
     *(QUERY, MUTATION),
-    *(EnumType("OrderSortField", ORDER_SORT_FIELDS), InputType("OrderSort", out_type=build_ordering)),
+    *(EnumType("OrderSortField", selectors.ORDER_SORT_FIELDS), InputType("OrderSort", out_type=build_ordering)),
 ]
 
 

@@ -11,11 +11,20 @@ from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
-from contentapi.projection import NEWEST_FIRST, ConnectionQuery, Ordering, Rows, build_ordered_connection, parametrised
+from contentapi.projection import (
+    NEWEST_FIRST,
+    OLDEST_FIRST,
+    ConnectionQuery,
+    Ordering,
+    Rows,
+    build_ordered_connection,
+    parametrised,
+)
 from orders.models import ON_THE_WAY, Order, OrderAction, OrderState
 from orders.projections import ACTION_RULES
 
 DATABASE = "database"  # `origin` of a change in SQL or in the shell
+ORDER_SORT_FIELDS = {"createdAt": OLDEST_FIRST}
 
 
 def select_orders(actor: Actor, after: Position | None = None) -> QuerySet[Order]:

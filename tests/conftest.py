@@ -16,9 +16,10 @@ from typing import Any, Protocol
 import msgspec
 import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher
-from django.test import Client
+from django.db import connection
+from django.test import Client, TransactionTestCase
 from django.utils import timezone
-from pytest_django import Settings
+from pytest_django import DjangoDbBlocker, Settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from contentapi.core import redis
@@ -30,6 +31,7 @@ from contentapi.rate_limits.account import COUNTERS
 from contentapi.rate_limits.counters import InProcessCounter
 from tests.audit_lines import Lines
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, post_to_graphql
+from tests.migrated_database import empty_tables, get_or_create_migrated_database
 from tests.quality.process_coverage import measure_processes
 from tests.redis_server import RedisServer
 from users import services
@@ -58,6 +60,13 @@ def create_root_of_temporary_folders(config: pytest.Config) -> None:
     config.add_cleanup(remove_unless_a_test_failed)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Do not measure the lines that property tests execute: thousands of times those that examples execute too."""
+    for item in items:
+        if item.get_closest_marker("property"):
+            item.add_marker("no_cover")
+
+
 def pytest_collection_finish() -> None:
     """Exclude what is loaded from garbage collection, as the servers do: visits of it take a tenth of the time."""
     gc.collect()
@@ -84,6 +93,24 @@ def make_api_key(actor: Actor) -> str:
         expires_at=timezone.now() + timedelta(days=1),
     )
     return key
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None,  # noqa: ARG001
+    django_db_blocker: DjangoDbBlocker,
+) -> None:
+    """Let Django copy the database of this process from one that is migrated already."""
+    with django_db_blocker.unblock():
+        connection.settings_dict["TEST"]["TEMPLATE"] = get_or_create_migrated_database()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def empty_tables_after_transactions() -> Iterator[None]:
+    """Let a test with transactions end by `empty_tables`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _: empty_tables())
+        yield
 
 
 @pytest.fixture(autouse=True)

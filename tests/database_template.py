@@ -1,4 +1,7 @@
-"""A migrated PostgreSQL with the demo content, which is created once for a test run, and copied by the tests."""
+"""A migrated PostgreSQL with the demo content, which is created once for a test run, and copied by the tests.
+
+`python -m tests.database_template FOLDER` creates one for several runs, which find it in `TESTS_TEMPLATE`.
+"""
 
 import fcntl
 import os
@@ -10,17 +13,20 @@ import psycopg
 import pytest
 
 from contentapi.db.embedded.server import EmbeddedServer
+from tests.migrated_database import name_migrated_database
 from tests.postgresql_cluster import TEST_SETTINGS, PostgresServer
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 300
+GIVEN = "TESTS_TEMPLATE"
 INHERITED = ("DATABASE", "REDIS", "SECRET_KEY", "JWT_", "CONTENTAPI", "DJANGO_", "PORT", "PG")
 
 
 class Template:
     """The folder `var` of a checkout that has run once; its server is stopped.
 
-    It has the database "postgres", which the embedded server serves, and the copy "contentapi" for other servers.
+    It has the database "postgres", which the embedded server serves, and the copy "contentapi" for other servers. The
+    tests of a checkout that gets a copy of the data use a third one, which has no content.
     """
 
     def __init__(self, var: Path) -> None:
@@ -52,16 +58,21 @@ class Template:
         self.var.mkdir(parents=True)
         PostgresServer(self.data).initialize("--wal-segsize=1")
         with (self.data / "postgresql.conf").open("a") as configuration:
+            configuration.write("# For tests\n")  # .ci/copy_database removes it, and what follows
             configuration.writelines(f"{name} = {value}\n" for name, value in TEST_SETTINGS.items())
         server = EmbeddedServer(self.data)
         address = server.acquire()
         try:
             self.manage("migrate", "--noinput", "--verbosity", "0")
+            self.copy_database(address, name_migrated_database())
             self.manage("load_demo")
-            with psycopg.connect(host=address, user="postgres", dbname="template1", autocommit=True) as connection:
-                connection.execute("CREATE DATABASE contentapi TEMPLATE postgres STRATEGY file_copy")
+            self.copy_database(address, "contentapi")
         finally:
             server.release()
+
+    def copy_database(self, address: str, name: str) -> None:
+        with psycopg.connect(host=address, user="postgres", dbname="template1", autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE postgres STRATEGY file_copy".encode())
 
     def manage(self, *arguments: str) -> None:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(INHERITED)}
@@ -85,7 +96,9 @@ def copy_folder(source: Path, target: Path) -> None:
 
 
 def get_or_create_template(tmp_path_factory: pytest.TempPathFactory) -> Template:
-    """Return the template of this test run. The first process that needs it creates it."""
+    """Return the given template, or that of this test run, which the first process that needs it creates."""
+    if given := os.environ.get(GIVEN):
+        return Template(Path(given))
     base = tmp_path_factory.getbasetemp()
     run = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     template = Template(run / "template" / "var")
@@ -96,3 +109,7 @@ def get_or_create_template(tmp_path_factory: pytest.TempPathFactory) -> Template
             template.create()
             created.touch()
     return template
+
+
+if __name__ == "__main__":
+    Template(Path(sys.argv[1])).create()

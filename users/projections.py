@@ -6,22 +6,11 @@ from django.db.models.functions import Cast
 
 from contentapi.core import policy
 from contentapi.core.identity import Actor, Role, Scope
-from contentapi.projection import (
-    OLDEST_FIRST,
-    Computed,
-    Connection,
-    ConnectionType,
-    Ordering,
-    Projection,
-    RelayType,
-    SameRowAsType,
-    ToOne,
-)
+from contentapi.projection import Computed, Connection, ConnectionType, Projection, RelayType, SameRowAsType, ToOne
 from users.models import User
 
 ROLE = CharField(choices=[(role.value, role.value) for role in Role])
 SCOPES = ArrayField(CharField())
-USER_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
 
 
 def build_credential_role(actor: Actor) -> Expression:

@@ -10,7 +10,6 @@ from contentapi.graphql.sorting import build_ordering
 from contentapi.projection import ConnectionQuery, Ordering, Rows
 from users import selectors, services
 from users.models import User
-from users.projections import USER_SORT_FIELDS
 
 Info = GraphQLResolveInfo[RequestContext]
 
@@ -18,7 +17,7 @@ QUERY = QueryType()
 MUTATION = MutationType()
 BINDABLES = [
     *(QUERY, MUTATION),
-    *(EnumType("UserSortField", USER_SORT_FIELDS), InputType("UserSort", out_type=build_ordering)),
+    *(EnumType("UserSortField", selectors.USER_SORT_FIELDS), InputType("UserSort", out_type=build_ordering)),
 ]
 
 

@@ -14,6 +14,8 @@ from contentapi.core.text import is_storable
 from contentapi.projection import OLDEST_FIRST, ConnectionQuery, Ordering, Rows, build_ordered_connection, parametrised
 from users.models import ApiKey, User
 
+USER_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
+
 
 def select_users(actor: Actor, after: Position | None = None) -> QuerySet[User]:
     """Return users, oldest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""

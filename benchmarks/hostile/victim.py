@@ -18,7 +18,7 @@ LIMIT = 2.0  # seconds within which a response counts
 RATE = 30  # requests per second: 1,800 per minute, well below an API key's limit
 THREADS = 4 * RATE  # a lost request occupies a thread for up to twice the limit
 IDLE_LIMIT = 2.0  # seconds after which the client closes an idle connection
-TITLE = "Written by the victim"
+TITLE = "Written by the victim"  # with a number, because the titles of a client differ
 
 POST = "query post($id: ID!) { post(id: $id) { title body status author { name } } }"
 PAGE = (
@@ -80,7 +80,7 @@ class Victim:
         post_id = rng.choice(self.post_ids)
         match rng.randrange(20):
             case 0:
-                return graphql(CREATE, {"input": {"title": TITLE, "body": "b"}})
+                return graphql(CREATE, {"input": {"title": f"{TITLE} {rng.randrange(10**9)}", "body": "b"}})
             case 1 | 2:
                 return Request("GET", f"/posts/{post_id}")
             case 3 | 4 | 5 | 6 | 7:

@@ -20,8 +20,7 @@ from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget, 
 from blog import selectors
 from blog.files import jobs, undoing
 from blog.files.archives import MAX_ARCHIVE, MAX_CONTENT, MAX_FILES, MEGABYTE
-from blog.files.importing import ImportOutcome
-from blog.files.jobs import STATES
+from blog.files.importing import DEFAULT_STATE, STATES, ImportOutcome
 from blog.files.reading import MAX_FILE
 from blog.models import MAX_NAME, ImportJob, ImportState, PostStatus
 from contentapi.core import policy
@@ -67,7 +66,7 @@ class UploadForm(forms.Form):
     status = forms.ChoiceField(
         label="Status of posts whose file states none",
         choices=[(status.value, status.label) for status in STATES],
-        initial=PostStatus.PUBLISHED,
+        initial=DEFAULT_STATE,
         widget=UnfoldAdminSelectWidget,
         help_text="Drafts in the files stay drafts. A post with a date in the future is scheduled, not published.",
     )

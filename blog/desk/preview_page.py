@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from blog import previews, services
+from blog import selectors, services
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import ANONYMOUS
 from contentapi.http.previews import PRIVATE
@@ -19,7 +19,7 @@ def show_preview_page(request: HttpRequest) -> HttpResponse:
     try:
         actor = services.add_preview(ANONYMOUS, request.GET.get("token", ""))
         headers = charge_limits(PREVIEWS, key=actor.preview.payer) if actor.preview else {}
-        post = previews.find_previewed_post(actor)
+        post = selectors.find_previewed_post(actor)
         response = render_page(request, "blog/preview_page.html", {"post": post}, images="http: https:")
     except ApiError as refusal:
         error = classify_and_record(refusal)

@@ -1,4 +1,4 @@
-"""Import posts from a zip file that an editor has uploaded: what an import would do, and the import.
+"""Read the zip file of a site that an editor has uploaded: its Markdown files, and what must be kept of it.
 
 No file is extracted: the Markdown files are read from the archive one at a time. So the path of a file cannot lead out
 of a folder, and a small archive cannot fill the memory or the disk. The size of the list of files is compared with a
@@ -8,7 +8,7 @@ limit before `ZipFile` reads the list.
 import struct
 import zlib
 from bz2 import BZ2Decompressor
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -16,14 +16,11 @@ from pathlib import PurePosixPath
 from typing import IO, Any
 from zipfile import ZIP_BZIP2, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from blog.files import importing, reading
+from blog.files import reading
 from blog.files.image_links import build_path_ends
-from blog.files.importing import FileReport
 from blog.files.reading import MarkdownFile
 from blog.files.syntax import InvalidFile
-from blog.models import PostStatus
 from contentapi.core.errors import Invalid
-from contentapi.core.identity import Actor
 
 MEGABYTE = 1_000_000
 MAX_ARCHIVE = 50 * MEGABYTE
@@ -38,8 +35,6 @@ LISTED_FILE = b"PK\x01\x02"  # the begin of each entry of the list of files
 RESOURCE_FORKS = "__MACOSX"
 NOT_A_SITE = {"/", "..", "_drafts", "_posts"}  # a folder that is no name of a source
 
-ReportProgress = Callable[[int, int], None]  # the number of files that are done, and of all files
-
 
 @dataclass(frozen=True)
 class ArchiveContent:
@@ -48,41 +43,6 @@ class ArchiveContent:
     source: str
     files: list[MarkdownFile]
     ignored: int
-
-
-@dataclass(frozen=True)
-class ArchiveReport:
-    """What the import of an archive did or, in a dry run, would do. `ignored` counts files that are not Markdown."""
-
-    source: str
-    files: list[FileReport]
-    ignored: int
-
-
-def import_archive(
-    *,
-    actor: Actor,
-    archive: IO[bytes],
-    name: str,
-    source: str | None = None,
-    status: str = PostStatus.PUBLISHED,
-    dry_run: bool = False,
-    report_progress: ReportProgress | None = None,
-) -> ArchiveReport:
-    """Import the Markdown files of a zip file; a dry run changes nothing. A refused file does not stop the others.
-
-    If all files are in one folder, this folder is imported. The default of `source` is its name, or else `name`, the
-    name of the archive. Raises `Invalid` for an archive that is broken, encrypted or too large.
-    """
-    importing.require_import_permission(actor)
-    with open_archive(archive) as opened:
-        content = list_content(opened, name=name, source=source)
-        reports: list[FileReport] = []
-        for report in importing.import_files(actor=actor, files=content.files, status=status, dry_run=dry_run):
-            reports.append(report)
-            if report_progress:
-                report_progress(len(reports), len(content.files))
-    return ArchiveReport(content.source, reports, content.ignored)
 
 
 def list_content(opened: ZipFile, *, name: str, source: str | None = None) -> ArchiveContent:

@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from blog import services
@@ -22,11 +23,15 @@ from blog.files.image_links import list_missing_images
 from blog.files.limited_parsing import LimitedParser
 from blog.files.reading import MarkdownFile, ReadFile, may_be_post, read_files
 from blog.files.syntax import InvalidFile, encode_values
-from blog.models import MAX_TAGS, Post, PostSource, PostStatus
+from blog.models import MAX_TAGS, DeletedPostSource, OldSlug, Post, PostSource, PostStatus
 from contentapi.core import policy
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
 from contentapi.monitoring.audit import Event, record_event
+
+# Of the posts whose files state none
+STATES = [status for status in PostStatus if status != PostStatus.SCHEDULED]
+DEFAULT_STATE = PostStatus.PUBLISHED
 
 
 class ImportOutcome(StrEnum):
@@ -52,7 +57,7 @@ class FileReport:
 
 
 def import_files(
-    *, actor: Actor, files: Sequence[MarkdownFile], status: str = PostStatus.PUBLISHED, dry_run: bool = False
+    *, actor: Actor, files: Sequence[MarkdownFile], status: str = DEFAULT_STATE, dry_run: bool = False
 ) -> Iterator[FileReport]:
     """Import the files; yield the report of each. A refused file does not stop the import of the others."""
     require_import_permission(actor)
@@ -101,7 +106,7 @@ def require_import_permission(actor: Actor) -> None:
 
 
 def import_file(
-    *, actor: Actor, file: MarkdownFile, status: str = PostStatus.PUBLISHED, dry_run: bool = False
+    *, actor: Actor, file: MarkdownFile, status: str = DEFAULT_STATE, dry_run: bool = False
 ) -> ImportOutcome:
     """Import a file of this project, which is parsed without limits. Raises `InvalidFile`."""
     require_import_permission(actor)
@@ -164,8 +169,11 @@ def save_imported_post(
     services.attribute_change(post, actor)
     if post.status == PostStatus.PUBLISHED:
         services.render(post)
+    old_slugs = read_old_slugs(parsed.other)
+    if known is None:
+        release_slugs(file, slug or services.make_slug(post.title), old_slugs)
     services.save_with_free_slug(post, slug)
-    services.keep_old_slugs(post, read_old_slugs(parsed.other))
+    services.keep_old_slugs(post, old_slugs)
     source = known or PostSource(post=post)
     source.source, source.path, source.digest = file.source, file.path, digest
     source.authors, source.front_matter = list(parsed.authors), encode_values(parsed.other)
@@ -180,6 +188,17 @@ def find_source(file: MarkdownFile) -> PostSource | None:
     """Return the source of the post that was imported from this file."""
     sources = PostSource.objects.select_related("post__author").select_for_update(of=("post",))
     return sources.filter(source=file.source, path=file.path).first()
+
+
+def release_slugs(file: MarkdownFile, base: str, old_slugs: Sequence[str]) -> None:
+    """Free those of the slugs that deleted posts of this file still have: its new post is the same page of the site.
+
+    `base` is the wanted slug, which a deleted post may have with a number.
+    """
+    deleted = DeletedPostSource.objects.filter(source=file.source, path=file.path).values("post_id")
+    restored = Post.objects.filter(pk=OuterRef("post_id"))
+    wanted = Q(slug__in=old_slugs) | Q(slug__regex=rf"^{base}(-\d+)?$")
+    OldSlug.objects.filter(wanted, ~Exists(restored), post_id__in=deleted).delete()
 
 
 def choose_state(parsed: MarkdownPost, default: str) -> tuple[str, datetime | None]:

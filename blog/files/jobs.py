@@ -21,8 +21,8 @@ from django.utils import timezone
 
 from blog import selectors
 from blog.files import archives
-from blog.files.importing import ImportOutcome
-from blog.models import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource, PostStatus
+from blog.files.importing import DEFAULT_STATE, STATES, ImportOutcome, require_import_permission
+from blog.models import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource
 from contentapi.conf.timeouts import IMPORT_SILENCE_LIMIT, IMPORTS_KEPT_FOR
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
@@ -41,7 +41,6 @@ END_EVENTS = {
 }
 UNDONE = "undone"  # the outcome of a file whose post was created, and deleted when the import was undone
 OUTCOMES = [*(each.value for each in ImportOutcome), UNDONE]
-STATES = [status for status in PostStatus if status != PostStatus.SCHEDULED]  # for files without a state
 
 
 class ResultPage(NamedTuple):
@@ -59,14 +58,14 @@ class ResultPage(NamedTuple):
 
 
 def create_import_job(
-    *, actor: Actor, archive: IO[bytes], name: str, source: str = "", status: str = PostStatus.PUBLISHED
+    *, actor: Actor, archive: IO[bytes], name: str, source: str = "", status: str = DEFAULT_STATE
 ) -> ImportJob:
     """Store the Markdown files of an uploaded zip file, which the worker then checks. No post is changed.
 
     Without a name, the source is the only folder in the zip file, or else the name of the zip file. Raises `Invalid`
     for a zip file that is broken, encrypted, too large or without Markdown files, and for too many uploads.
     """
-    policy.require_permission(actor, policy.may_import_posts(actor), "import posts")
+    require_import_permission(actor)
     if actor.user_id is None:
         raise Unauthenticated("An import needs a user. The operator imports with import_posts.")
     if status not in STATES:
@@ -75,7 +74,7 @@ def create_import_job(
         content = archives.list_content(opened, name=name, source=source.strip() or None)
         parts = archives.list_kept_parts(opened, archive)
     if not content.files:
-        raise Invalid({"archive": ["The zip file has no Markdown files (.md, .markdown, .mdx)."]})
+        raise archives.build_archive_error("The zip file has no Markdown files (.md, .markdown, .mdx).")
     with transaction.atomic():
         job = ImportJob.objects.create(
             owner_id=actor.user_id,
@@ -118,22 +117,14 @@ def require_few_uploads(user_id: int) -> None:
     jobs = ImportJob.objects.filter(owner=user_id)
     waiting = jobs.filter(state__in=[ImportState.CHECKING, ImportState.CHECKED]).count()
     if waiting > MAX_WAITING:
-        raise Invalid(
-            {
-                "archive": [
-                    f"At most {MAX_WAITING} uploads may wait for their start. Start or cancel one of yours first."
-                ]
-            }
+        raise archives.build_archive_error(
+            f"At most {MAX_WAITING} uploads may wait for their start. Start or cancel one of yours first."
         )
     stored = ImportPiece.objects.filter(job__in=jobs).aggregate(size=Sum(Length("content")))["size"] or 0
     if stored > MAX_STORED:
-        raise Invalid(
-            {
-                "archive": [
-                    f"Your uploads may have {MAX_STORED:,} bytes together (got {stored:,}). "
-                    "Wait until an import has ended, or cancel one."
-                ]
-            }
+        raise archives.build_archive_error(
+            f"Your uploads may have {MAX_STORED:,} bytes together (got {stored:,}). "
+            "Wait until an import has ended, or cancel one."
         )
 
 
@@ -175,7 +166,7 @@ def cancel_import(*, actor: Actor, job_id: str) -> ImportJob:
 
 def lock_import_job(actor: Actor, job_id: str) -> ImportJob:
     job = find_import_job(actor=actor, job_id=job_id)
-    policy.require_permission(actor, policy.may_import_posts(actor), "import posts")
+    require_import_permission(actor)
     return require_found(ImportJob.objects.select_for_update().filter(pk=job.pk).first(), "import")
 
 

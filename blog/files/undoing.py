@@ -1,7 +1,7 @@
 """Undo an import that has ended: the posts that it created are deleted. `job_worker` does the work.
 
 Posts that existed before the import are left alone, and so are posts that were deleted since. A post that was changed
-after the import is deleted too. Deleted posts can be restored, with these changes.
+after the import is deleted too. Deleted posts can be restored, with these changes; their slugs are free meanwhile.
 """
 
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from django.utils import timezone
 from blog import services
 from blog.files import jobs
 from blog.files.importing import ImportOutcome
-from blog.models import ImportJob, ImportResult, ImportState, Post
+from blog.models import ImportJob, ImportResult, ImportState, OldSlug, Post
 from contentapi.core.errors import ApiError, Conflict, NotFound
 from contentapi.core.identity import Actor
 
@@ -75,14 +75,17 @@ def find_person(job: ImportJob) -> Any:
 
 def undo_result(actor: Actor, result: ImportResult) -> None:
     """Delete the post of a file, or store why it is left alone."""
+    post_id = str(result.post_id)
     try:
-        services.delete_post(actor=actor, post_id=str(result.post_id))
+        services.delete_post(actor=actor, post_id=post_id)
     except NotFound:
         result.reason = GONE
     except ApiError as error:
         result.reason = error.message
     else:
         result.outcome = jobs.UNDONE
+        # The next import of the files, also with another source, gets the addresses of the site.
+        OldSlug.objects.filter(post_id=post_id).delete()
     result.save(update_fields=["outcome", "reason"])
 
 

@@ -115,6 +115,7 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     if post.status == PostStatus.PUBLISHED:
         services.render(post)
     services.save_with_free_slug(post, post.slug, force_insert=True)
+    OldSlug.objects.filter(slug=post.slug, post_id=post.pk).delete()  # which its deletion has kept for it
     restore_rows(Comment, DeletedComment.objects.filter(author__in=Author.objects.all()), last)
     known = PostSource.objects.filter(source=OuterRef("source"), path=OuterRef("path"))  # imported again
     restore_rows(PostSource, DeletedPostSource.objects.exclude(Exists(known)), last)

@@ -7,7 +7,7 @@ from django.db.models import F, OuterRef, Q, QuerySet, TextField
 
 from blog.images.addresses import build_srcset_expression, build_url
 from blog.models import Image, Post
-from blog.projections import select_visible_posts
+from blog.selectors.posts import select_listed_posts
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
@@ -72,7 +72,7 @@ def select_editable_images(actor: Actor) -> QuerySet[Image]:
 
 
 def select_posts_with_image(_: QuerySet[Post], actor: Actor) -> QuerySet[Post]:
-    posts = select_visible_posts(actor, status=None)
+    posts = select_listed_posts(actor, status=None, author=None)
     return posts.filter(build_use_condition(OuterRef("pk")))
 
 

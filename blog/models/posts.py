@@ -20,7 +20,7 @@ from blog.models.coauthors import LIST_COAUTHORS, LIST_COAUTHORS_AGAIN, UNLIST_C
 from blog.models.conditions import COUNT_BYTES, COUNT_TAGS, IsOneOf, IsUniqueTagList
 from blog.models.images import MAX_ALT
 from blog.models.previews import DELETE_PREVIEW_LINKS
-from blog.models.slugs import KEEP_OLD_SLUG, MAX_SLUG, UniqueIndex
+from blog.models.slugs import KEEP_OLD_SLUG, KEEP_SLUG_OF_DELETED, MAX_SLUG, UniqueIndex
 from blog.models.working_copies import DELETE_WORKING_COPY
 from blog.rendering import RENDERER
 from contentapi.db.ids import SharedIdField
@@ -278,14 +278,15 @@ class Post(models.Model):
             models.Index(fields=["publish_at"], condition=Q(status=PostStatus.SCHEDULED), name="blog_post_due"),
             UniqueIndex(fields=["slug"], name="blog_post_slug"),
             models.Index(fields=["id"], condition=Q(slug__isnull=True), name="blog_post_without_slug"),
-            models.Index(fields=["id"], condition=IS_UNRENDERED, name="blog_post_unrendered"),
             GinIndex(fields=["image_ids"], condition=Q(image_ids__isnull=False), name="blog_post_images"),
             models.Index(fields=["cover_id"], condition=Q(cover_id__isnull=False), name="blog_post_cover"),
+            models.Index(fields=["id"], condition=IS_UNRENDERED, name=f"blog_post_unrendered_{RENDERER}"),
         ]
         # The creation of a post without co-authors calls no trigger: the worker finds new posts by their ids.
         triggers = [
             ATTRIBUTE_TO_DATABASE,
             KEEP_OLD_SLUG,
+            KEEP_SLUG_OF_DELETED,
             DELETE_WORKING_COPY,
             DELETE_PREVIEW_LINKS,
             LIST_COAUTHORS,

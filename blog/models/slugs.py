@@ -25,6 +25,15 @@ KEEP_OLD_SLUG = pgtrigger.Trigger(
     """,
 )
 
+# A post that can be restored keeps its addresses, and no other post gets them meanwhile.
+KEEP_SLUG_OF_DELETED = pgtrigger.Trigger(
+    name="keep_slug_of_deleted",
+    operation=pgtrigger.Delete,
+    when=pgtrigger.After,
+    condition=pgtrigger.Q(old__slug__isnull=False, old__published_at__isnull=False),
+    func="INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, OLD.id) ON CONFLICT DO NOTHING; RETURN NULL;",
+)
+
 
 class UniqueIndex(models.Index):
     """A unique index that can be created concurrently, as the index of a `UniqueConstraint` cannot."""
@@ -38,7 +47,7 @@ class UniqueIndex(models.Index):
 class OldSlug(models.Model):
     """A slug that a post had while it was public, or that its imported file names. It keeps leading to the post.
 
-    A trigger adds it. It stays reserved as long as the post can be restored after its deletion.
+    Triggers add it. The slugs of a deleted post stay reserved as long as the post can be restored, its last one too.
     """
 
     slug = models.CharField(max_length=MAX_SLUG, primary_key=True)
@@ -52,5 +61,9 @@ class OldSlug(models.Model):
 
 
 def build_old_slugs() -> ArraySubquery:
-    """Return an expression for the old slugs of a post, in alphabetical order."""
-    return ArraySubquery(OldSlug.objects.filter(post_id=OuterRef("pk")).order_by("slug").values("slug"))
+    """Return an expression for the old slugs of a post, in alphabetical order.
+
+    A server of the release before, which restores a post, leaves its present slug among them.
+    """
+    old = OldSlug.objects.filter(post_id=OuterRef("pk")).exclude(slug=OuterRef("slug"))
+    return ArraySubquery(old.order_by("slug").values("slug"))

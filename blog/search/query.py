@@ -12,7 +12,6 @@ from django.db.models import BigIntegerField, BooleanField, F, FloatField, Func,
 from django.db.models.lookups import GreaterThanOrEqual
 
 from blog.models import Post, PostSearch, PostStatus
-from blog.previews import show_previewed_list
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
@@ -134,7 +133,7 @@ def find_posts(actor: Actor, terms: Any, *, status: PostStatus | None, tag: Any,
     visible = policy.visible_posts(actor) if status is None else policy.build_visibility_within_status(actor, status)
     if status is not None:
         visible &= Q(status=TextLiteral(status))
-    posts = show_previewed_list(Post.objects.filter(visible, conditions), actor)
+    posts = Post.objects.filter(visible, conditions)
     rows = PostSearch.objects.filter(visible, conditions)
     if tag is not None:
         posts = posts.filter(tags__contains=[tag])

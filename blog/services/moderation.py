@@ -18,7 +18,7 @@ from blog.models import Comment, CommentState
 from blog.services.comments import change_comment_state
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
-from contentapi.core.errors import Conflict, require_found
+from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.monitoring.audit import Event, record_event
@@ -105,12 +105,6 @@ def may_act(actor: Actor, comment: Comment, action: str) -> bool:
 def is_restorable(comment: Comment) -> bool:
     changed_at = comment.state_changed_at
     return changed_at is not None and changed_at > timezone.now() - RESTORABLE_FOR
-
-
-def require_all(moderation: Moderation) -> None:
-    """Raise `Conflict` with the reason if a comment was refused."""
-    for _, reason in moderation.refused:
-        raise Conflict(reason)
 
 
 def select_expired_comments(now: datetime) -> QuerySet[Comment]:

@@ -7,7 +7,7 @@ next request on, on every server.
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -32,6 +32,8 @@ TOKEN = re.compile(r"cap_[0-9a-f]{64}")
 RENDERINGS: BoundedCache[Rendering] = BoundedCache(
     8 * 1024 * 1024, weigh=lambda rendering: 1000 + 2 * sum(map(len, rendering[:3])), name="previews"
 )
+# The texts of working copies as JSON, by their versions: a preview of the whole site shows all of them at each request.
+COPIES: BoundedCache[bytes] = BoundedCache(32 * 1024 * 1024, weigh=len, name="working_copies")
 
 
 def hash_token(token: str) -> bytes:
@@ -74,8 +76,8 @@ def add_preview(actor: Actor, token: str) -> Actor:
         raise build_unknown_token_error()
     if link.expires_at <= timezone.now():
         raise PreviewExpired("The preview token has expired.")
-    texts, _ = read_credential(lambda: json.dumps([*list_texts(link)], ensure_ascii=False))
-    preview = Preview(link.id, link.post_id, is_site, texts)
+    texts, _ = read_credential(read_copies if is_site else partial(read_text, link))
+    preview = Preview(link.id, link.post_id, is_site, f"[{texts.decode()}]")
     if is_site:
         return replace(maker, scopes=frozenset({Scope.POSTS_READ}), preview=preview)
     return replace(actor, preview=preview)
@@ -93,16 +95,27 @@ def build_unknown_token_error() -> Unauthenticated:
     return Unauthenticated("The preview token is unknown or revoked.")
 
 
-def list_texts(link: LinkRow) -> Iterator[dict[str, Any]]:
-    """Yield the rendered texts of each post that the link shows, with the id of the post."""
-    if link.mode == PreviewMode.SITE:
-        for copy in WorkingCopy.objects.select_related("post").defer("post__body_html").iterator():
-            yield build_text(copy.post_id, read_content(copy, copy.post))
-        return
+def read_text(link: LinkRow) -> bytes:
+    """Return the text that the link shows of its post, as a JSON object with the id of the post."""
     post = Post.objects.select_related("working_copy").defer("body_html").filter(pk=link.post_id).first()
     if post is None:  # deleted since the link was read
         raise build_unknown_token_error()
-    yield build_text(post.pk, find_content(post, link))
+    return encode_text(build_text(post.pk, find_content(post, link)))
+
+
+def read_copies() -> bytes:
+    """Return the texts of all working copies, as JSON objects with commas between them."""
+    copies = WorkingCopy.objects.order_by("pk")
+    # The version of the post too: a copy that was saved before a field existed has the field of its post.
+    texts = {version: COPIES.get(version) for version in copies.values_list("pk", "version", "post__version")}
+    unknown = [version[0] for version, text in texts.items() if text is None]
+    for copy in copies.filter(pk__in=unknown).select_related("post").defer("post__body_html").iterator():
+        version = copy.pk, copy.version, copy.post.version
+        text = build_text(copy.pk, read_content(copy, copy.post))
+        texts[version] = encoded = encode_text(text)
+        if text["image_ids"] is None:  # images become ready, and are deleted
+            COPIES.put(version, encoded)
+    return b",".join(filter(None, texts.values()))
 
 
 def find_content(post: Post, link: LinkRow | PreviewLink) -> Mapping[str, Any]:
@@ -124,6 +137,10 @@ def read_own_content(post: Post) -> dict[str, Any]:
 
 def build_text(post_id: int, content: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": post_id, **content, **render_content(content["body"], content["excerpt"])._asdict()}
+
+
+def encode_text(text: Mapping[str, Any]) -> bytes:
+    return json.dumps(text, ensure_ascii=False).encode()
 
 
 def render_content(body: str, excerpt: str | None) -> Rendering:

@@ -4,6 +4,8 @@ The response is stored in the transaction of the effect, so neither exists witho
 advisory lock, so that a repeated request gets 409 while the first one runs. The lock ends with the transaction, also
 when the server dies. Server errors and lost races are not stored, because a retry can succeed. Rate limits are checked
 before.
+
+Responses are encrypted: one may contain a secret that is shown once, such as the token of a preview link.
 """
 
 import re
@@ -18,6 +20,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from contentapi.conf.timeouts import IDEMPOTENCY_RETENTION
+from contentapi.core.encryption import decrypt, encrypt
 from contentapi.core.errors import ApiError, Conflict, Internal, Invalid, Malformed, RateLimited
 from contentapi.core.identity import Actor
 from contentapi.db.engine.transactions import run_transaction
@@ -26,6 +29,7 @@ from contentapi.models import IdempotencyRecord
 
 HEADER = "HTTP_IDEMPOTENCY_KEY"
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
+PURPOSE = "stored responses"  # of the encryption
 PURGE_BATCH = 500  # expired records that one statement deletes
 Action = Callable[[], Response]
 Render = Callable[[Exception], Response | None]
@@ -90,7 +94,10 @@ def replay_response(record: IdempotencyRecord, request: str) -> Response:
     if record.request != request:
         message = "This key was sent with another request. Send a new key with each new request."
         raise Invalid({"Idempotency-Key": [message]})
-    return Response(record.status, bytes(record.body), {**record.headers, "Idempotent-Replayed": "true"})
+    body = decrypt(PURPOSE, bytes(record.body), record.key)
+    if body is None:
+        raise Conflict("The response for this key was stored by another release or with another SECRET_KEY.")
+    return Response(record.status, body, {**record.headers, "Idempotent-Replayed": "true"})
 
 
 def execute_in_savepoint(action: Action, render: Render) -> Response:
@@ -107,9 +114,8 @@ def execute_in_savepoint(action: Action, render: Render) -> Response:
 
 def store_response(response: Response, key: str, request: str, now: datetime) -> None:
     status, body, headers = response
-    record = IdempotencyRecord(
-        key=key, request=request, status=status, headers=dict(headers), body=body, created_at=now
-    )
+    stored = {"status": status, "headers": dict(headers), "body": encrypt(PURPOSE, body, key)}
+    record = IdempotencyRecord(key=key, request=request, created_at=now, **stored)
     fields = ["request", "status", "headers", "body", "created_at"]
     # Replaces an expired record with the same key.
     IdempotencyRecord.objects.bulk_create([record], update_conflicts=True, unique_fields=["key"], update_fields=fields)

@@ -192,7 +192,9 @@ class PreparedInsert(Generic[M]):
         """The statement without a selection, and the names of its values in a row:
 
         INSERT INTO "blog_post" ("slug", "author_id") SELECT %s, "id" FROM "blog_author" WHERE "user_id" = %s
-        AND NOT EXISTS (SELECT 1 FROM "blog_oldslug" WHERE "slug" = %s)
+        AND NOT EXISTS (
+          SELECT 1 FROM (SELECT "slug" FROM "blog_oldslug" UNION ALL SELECT "slug" FROM "blog_post") AS taken
+          WHERE "slug" = %s)
         ON CONFLICT ("slug") DO NOTHING RETURNING "id", "author_id"
         """
         fields = [field for field in self.fields if field is not self.required]
@@ -205,8 +207,10 @@ class PreparedInsert(Generic[M]):
         condition = f'WHERE "{(self.found_by or target.pk).column}" = %s'
         names.append((self.found_by or self.required).attname)
         if self.unique is not None and self.reserved is not None:
-            table = self.reserved._meta.db_table
-            condition += f' AND NOT EXISTS (SELECT 1 FROM "{table}" WHERE "{self.unique}" = %s)'  # noqa: S608
+            # In one snapshot: a value that another transaction moves between the tables is found in one of them.
+            tables = self.reserved._meta.db_table, self.table
+            taken = " UNION ALL ".join(f'SELECT "{self.unique}" FROM "{table}"' for table in tables)  # noqa: S608 - names
+            condition += f' AND NOT EXISTS (SELECT 1 FROM ({taken}) AS taken WHERE "{self.unique}" = %s)'  # noqa: S608
             condition += f' ON CONFLICT ("{self.unique}") DO NOTHING'
             names.append(self.unique)
         return f'{start} ({columns}, "{reference}") {selected} {condition} RETURNING "{key}", "{reference}"', names

@@ -1,10 +1,11 @@
 """Zip files of Markdown files, for the tests of the import."""
 
 import io
+from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from blog.files import archives
-from blog.files.archives import ArchiveReport
+from blog.files import archives, importing
+from blog.files.importing import FileReport
 from contentapi.core.identity import OPERATOR
 from tests.blog.markdown_files import build_file
 
@@ -29,8 +30,17 @@ def build_archive(files: dict[str, str | bytes], compression: int = ZIP_DEFLATED
     return content
 
 
+class ArchiveReport(NamedTuple):
+    source: str
+    files: list[FileReport]
+    ignored: int
+
+
 def import_content(content: io.BytesIO, *, dry_run: bool = False, source: str | None = None) -> ArchiveReport:
-    return archives.import_archive(actor=OPERATOR, archive=content, name="site.zip", source=source, dry_run=dry_run)
+    with archives.open_archive(content) as opened:
+        found = archives.list_content(opened, name="site.zip", source=source)
+        reports = list(importing.import_files(actor=OPERATOR, files=found.files, dry_run=dry_run))
+    return ArchiveReport(found.source, reports, found.ignored)
 
 
 def read_outcomes(report: ArchiveReport) -> dict[str, str]:

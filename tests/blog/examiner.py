@@ -50,7 +50,7 @@ def is_allowed(tag: str, name: str, value: str) -> bool:
     if name == "id":
         return tag in ("a", "li") and FOOTNOTE.fullmatch(value) is not None
     if tag == "input":
-        return (name, value) in [("type", "checkbox"), ("disabled", ""), ("checked", "")]
+        return name == "aria-label" or (name, value) in [("type", "checkbox"), ("disabled", ""), ("checked", "")]
     return name in ATTRIBUTES["*"] | ATTRIBUTES.get(tag, set()) | {"data-sourcepos"} or (tag, name) == ("a", "rel")
 
 

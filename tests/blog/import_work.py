@@ -25,8 +25,8 @@ def finish_work() -> None:
     job_worker.work_on_imports(Event())
 
 
-def import_completely(actor: Actor, files: dict[str, str | bytes] | None = None) -> ImportJob:
-    job = upload(actor, files)
+def import_completely(actor: Actor, files: dict[str, str | bytes] | None = None, *, source: str = "") -> ImportJob:
+    job = upload(actor, files, source=source)
     finish_work()
     jobs.start_import(actor=actor, job_id=str(job.pk))
     finish_work()

@@ -53,21 +53,6 @@ def test_plan_equals_what_the_import_does_afterwards() -> None:
 
 
 @pytest.mark.django_db
-def test_progress_is_reported_after_each_file() -> None:
-    calls: list[tuple[int, int]] = []
-
-    archives.import_archive(
-        actor=OPERATOR,
-        archive=build_archive(SITE),
-        name="site.zip",
-        dry_run=True,
-        report_progress=lambda done, total: calls.append((done, total)),
-    )
-
-    assert calls == [(1, 4), (2, 4), (3, 4), (4, 4)]
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("names", "source", "expected"),
     [

@@ -93,7 +93,7 @@ def test_start_names_a_column_in_no_list_and_a_criterion_without_its_column(tmp_
         tmp_path,
         {
             "blog/models/posts.py": [(column, f"    mood = models.TextField(blank=True)\n{column}")],
-            "blog/selectors.py": [
+            "blog/selectors/posts.py": [
                 ('LOOKUPS = {"author": "author", ', 'LOOKUPS = {"author": "author", "mood": "mood", '),
                 (
                     "    search: list[str] | None = None\n",

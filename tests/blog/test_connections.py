@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from blog.models import Post
-from blog.projections import COMMENT_ORDERS, POST_ORDERS
+from blog.selectors import COMMENT_ORDERS, POST_ORDERS
 from contentapi.core.identity import Role
 from tests.blog.connection_queries import AROUND, COMMENTS, POSTS, get_error_message, get_ids, get_time, query_posts
 from tests.conftest import GraphQL

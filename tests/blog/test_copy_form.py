@@ -8,23 +8,18 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from blog import services
 from blog.models import Author, Post, WorkingCopy
-from contentapi.core.identity import OPERATOR, Actor, Role
+from contentapi.core.identity import Role
 from tests.admin_forms import read_form, submit_form
 from tests.blog.author_clients import browse
-from tests.blog.test_admin_conflicts import read_forms
-from tests.factories import make_actor, make_author, make_post, make_user, make_working_copy
+from tests.blog.post_copies import save
+from tests.blog.test_admin_conflicts import get_page
+from tests.factories import make_author, make_post
 
 pytestmark = pytest.mark.django_db
 
 LIST = reverse("admin:blog_post_changelist")
-BODY = "One\ntwo\nthree\nfour\nfive\n"
-MINE, THEIRS = BODY.replace("One", "Mine"), BODY.replace("five", "theirs")
-
-
-def get_page(post: Post) -> str:
-    return reverse("admin:blog_post_change", args=[post.pk])
+TIME = {"schedule_at_local": "2100-07-01T09:00", "schedule_at_zone": "Europe/Berlin"}
 
 
 def read_copy() -> dict[str, Any]:
@@ -37,10 +32,6 @@ def list_buttons(page: str) -> list[str]:
     row = page[page.index('id="submit-row"') :]
     labels = [label.strip() for label in re.findall(r"<button[^>]*>([^<]*)</button>", row)]
     return labels[: labels.index("Save and continue editing") + 1]
-
-
-def save_copy(post: Post, actor: Actor = OPERATOR, **values: Any) -> WorkingCopy:
-    return services.save_working_copy(actor=actor, post_id=str(post.pk), **values)
 
 
 def test_save_of_a_published_post_is_a_working_copy_that_the_form_then_shows(editor_client: Client) -> None:
@@ -76,7 +67,7 @@ def test_publish_changes_makes_one_version_with_and_without_a_working_copy(edito
 
     submit_form(editor_client, get_page(post), title="Ebb", _publish_changes="yes")
     assert Post.objects.values_list("title", "version").get() == ("Ebb", 2)
-    save_copy(post, title="Flood")
+    save(post, title="Flood")
     submit_form(editor_client, get_page(post), body="Low.", _publish_changes="yes")
 
     assert Post.objects.values_list("title", "body", "version").get() == ("Flood", "Low.", 3)
@@ -97,7 +88,7 @@ def test_draft_is_saved_itself_unless_it_has_a_working_copy(editor_client: Clien
     draft = make_post(status="draft")
     submit_form(editor_client, get_page(draft), title="Ebb")
     assert (Post.objects.get().title, WorkingCopy.objects.exists()) == ("Ebb", False)
-    save_copy(draft, title="Flood")
+    save(draft, title="Flood")
 
     page = editor_client.get(get_page(draft)).text
     submit_form(editor_client, get_page(draft), body="Low.", _publish_changes="yes")
@@ -108,7 +99,7 @@ def test_draft_is_saved_itself_unless_it_has_a_working_copy(editor_client: Clien
 
 def test_discarded_changes_are_gone_and_the_post_stays(editor_client: Client) -> None:
     post = make_post(title="Tides")
-    save_copy(post, title="Ebb")
+    save(post, title="Ebb")
 
     submit_form(editor_client, get_page(post), _discard="yes")
 
@@ -118,9 +109,8 @@ def test_discarded_changes_are_gone_and_the_post_stays(editor_client: Client) ->
 
 def test_changes_are_scheduled_and_unscheduled(editor_client: Client) -> None:
     post = make_post()
-    time = {"schedule_at_local": "2100-07-01T09:00", "schedule_at_zone": "Europe/Berlin"}
 
-    submit_form(editor_client, get_page(post), title="Ebb", _schedule_changes="yes", **time)
+    submit_form(editor_client, get_page(post), title="Ebb", _schedule_changes="yes", **TIME)
     assert WorkingCopy.objects.get().publish_at == datetime(2100, 7, 1, 7, tzinfo=UTC)
     submit_form(editor_client, get_page(post), _unschedule_changes="yes")
 
@@ -177,7 +167,7 @@ def test_button_of_the_state_takes_the_text_over_unless_it_archives(
     editor_client: Client, status: str, action: str, expected: tuple[str, str]
 ) -> None:
     post = make_post(title="Tides", status=status)
-    save_copy(post, title="Ebb")
+    save(post, title="Ebb")
 
     submit_form(editor_client, get_page(post), _act=action)
 
@@ -190,106 +180,9 @@ def test_person_who_may_not_change_a_post_sees_no_working_copy(is_coauthor: bool
     browser = browse(Role.AUTHOR, name="Kim")
     coauthor_ids = [Author.objects.get(name="Kim").pk] if is_coauthor else []
     post = make_post(title="Tides", coauthor_ids=coauthor_ids)
-    save_copy(post, title="Ebb, not public")
+    save(post, title="Ebb, not public")
 
     page = browser.get(get_page(post))
 
     assert page.status_code == 200
     assert "not public" not in page.text
-
-
-# --- Conflicts -----------------------------------------------------------------------------------------
-
-
-def test_working_copy_that_another_person_saved_is_a_page_with_both_texts(editor_client: Client) -> None:
-    ada = make_actor(Role.EDITOR)
-    post = make_post(body=BODY)
-    opened = read_form(editor_client.get(get_page(post)).text)
-    save_copy(post, ada, body=THEIRS, title="Ada's title")
-
-    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
-
-    assert page.status_code == 409
-    assert "It replaces the changes of" in page.text
-    merge = read_forms(page)["merge"]
-    assert (merge["body"], merge["title"]) == ("Mine\r\ntwo\r\nthree\r\nfour\r\ntheirs\r\n", "Ada's title")
-    response = editor_client.post(get_page(post), merge | {"_save": "Save"})
-    assert response.status_code == 302
-    assert read_copy()["body"] == MINE.replace("five", "theirs")
-
-
-def test_form_does_not_take_back_the_coauthors_that_another_person_has_set(editor_client: Client) -> None:
-    post, other = make_post(), make_author(name="Jo")
-    save_copy(post, title="Ebb")
-    opened = read_form(editor_client.get(get_page(post)).text)
-    changes = {"coauthor_ids": [str(other.pk)]}
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
-
-    page = editor_client.post(get_page(post), opened | {"body": "Low.", "_save": "Save"})
-
-    assert page.status_code == 409
-    merge = read_forms(page)["merge"]
-    assert editor_client.post(get_page(post), merge | {"_save": "Save"}).status_code == 302
-    assert (Post.objects.get().coauthor_ids, read_copy()["body"]) == ([other.pk], "Low.")
-
-
-def test_publication_of_changes_of_an_outdated_text_is_a_page_that_merges_and_publishes(editor_client: Client) -> None:
-    post = make_post(body=BODY)
-    save_copy(post, body=MINE)
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": THEIRS})
-    opened = read_form(editor_client.get(get_page(post)).text)
-
-    page = editor_client.post(get_page(post), opened | {"_publish_changes": "yes"})
-
-    assert page.status_code == 409
-    merge = read_forms(page)["merge"]
-    assert editor_client.post(get_page(post), merge | {"_publish_changes": "yes"}).status_code == 302
-    assert Post.objects.values_list("body", "version").get() == (MINE.replace("five", "theirs"), 3)
-
-
-def test_draft_that_was_published_meanwhile_is_saved_as_a_working_copy(editor_client: Client) -> None:
-    post = make_post(body=BODY, status="draft")
-    opened = read_form(editor_client.get(get_page(post)).text)
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": THEIRS, "status": "published"})
-    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
-
-    editor_client.post(get_page(post), read_forms(page)["mine"] | {"_save": "Save"})
-
-    assert (Post.objects.get().body, read_copy()["body"]) == (THEIRS, MINE)
-
-
-def test_working_copy_that_the_form_of_a_draft_did_not_open_is_not_replaced_unseen(editor_client: Client) -> None:
-    post = make_post(body=BODY, status="draft")
-    opened = read_form(editor_client.get(get_page(post)).text)
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Ebb"})
-    save_copy(post, body=THEIRS)
-
-    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
-
-    assert editor_client.post(get_page(post), read_forms(page)["merge"] | {"_save": "Save"}).status_code == 302
-    assert (Post.objects.get().body, read_copy()["body"]) == (BODY, MINE.replace("five", "theirs"))
-
-
-def test_changes_that_another_person_discarded_are_a_conflict_and_can_be_kept(editor_client: Client) -> None:
-    post = make_post(body=BODY)
-    save_copy(post, body=THEIRS)
-    opened = read_form(editor_client.get(get_page(post)).text)
-    services.discard_working_copy(actor=OPERATOR, post_id=str(post.pk))
-
-    page = editor_client.post(get_page(post), opened | {"body": MINE, "_save": "Save"})
-
-    assert page.status_code == 409
-    assert editor_client.post(get_page(post), read_forms(page)["mine"] | {"_save": "Save"}).status_code == 302
-    assert (Post.objects.get().version, read_copy()["body"]) == (1, MINE)
-
-
-def test_user_of_the_form_is_named_in_a_conflict_of_working_copies(editor_client: Client) -> None:
-    user = make_user(Role.EDITOR, name="Ada")
-    post = make_post(body=BODY)
-    opened = read_form(editor_client.get(get_page(post)).text)
-    make_working_copy(post, body=THEIRS)
-    WorkingCopy.objects.update(updated_by=user.pk)
-
-    page = editor_client.post(get_page(post), opened | {"body": MINE})
-
-    assert "The whole text of Ada" in page.text

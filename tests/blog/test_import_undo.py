@@ -51,6 +51,16 @@ def test_posts_that_the_import_created_are_deleted_and_can_be_restored(editor: A
     assert get_post("0000.md").comments.count() == 1
 
 
+def test_files_get_the_same_addresses_when_they_are_imported_again_from_another_source(editor: Actor) -> None:
+    undone = undo(editor, import_completely(editor, make_files(2), source="wrong"))
+
+    import_completely(editor, make_files(2), source="right")
+
+    assert set(Post.objects.values_list("slug", flat=True)) == {"post-0", "post-1"}
+    trash.restore_deleted_post(actor=editor, post_id=str(undone.results.filter(is_plan=False)[0].post_id))
+    assert Post.objects.filter(slug__endswith="-2").count() == 1
+
+
 def test_posts_that_existed_before_are_left_alone(editor: Actor) -> None:
     first = {"a.md": build_file(title="A"), "b.md": build_file(title="B")}
     import_completely(editor, dict(first))

@@ -11,12 +11,12 @@ from blog.files import importing
 from blog.files.authors import NO_AUTHOR
 from blog.files.importing import ImportOutcome
 from blog.files.syntax import InvalidFile
-from blog.models import Author, Post, PostSource
+from blog.models import Author, OldSlug, Post, PostSource
 from contentapi.core.errors import ApiError, Forbidden, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from tests.blog.markdown_files import build_file, build_file_at, import_text
 from tests.blog.racing import race
-from tests.factories import make_author
+from tests.factories import make_author, make_post
 
 DAY = datetime(2015, 5, 15, tzinfo=UTC)
 
@@ -89,12 +89,29 @@ def test_changed_file_replaces_the_changes_of_an_editor(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_file_of_a_deleted_post_creates_a_new_post(tmp_path: Path) -> None:
-    import_text(tmp_path, build_file())
+def test_file_of_a_deleted_post_creates_a_new_post_with_the_same_addresses(tmp_path: Path) -> None:
+    file = build_file('aliases = ["/cold-soup/"]')
+    import_text(tmp_path, file)
     Post.objects.get().delete()
 
-    assert import_text(tmp_path, build_file()) == ImportOutcome.CREATED
-    assert Post.objects.count() == 1
+    assert import_text(tmp_path, file) == ImportOutcome.CREATED
+    post = Post.objects.get()
+    assert post.slug == "soup"
+    assert list(OldSlug.objects.values_list("slug", "post_id")) == [("cold-soup", post.pk)]
+
+
+@pytest.mark.django_db
+def test_new_post_of_a_file_takes_only_the_addresses_that_it_wants_from_the_deleted_one(tmp_path: Path) -> None:
+    make_post(slug="soup")
+    import_text(tmp_path, build_file('aliases = ["/cold-soup/", "/broth/"]'))
+    before = Post.objects.get(slug="soup-2").pk
+    Post.objects.get(pk=before).delete()
+
+    import_text(tmp_path, build_file('aliases = ["/cold-soup/"]'))
+
+    post = Post.objects.latest("pk")
+    assert post.slug == "soup-2"
+    assert dict(OldSlug.objects.values_list("slug", "post_id")) == {"broth": before, "cold-soup": post.pk}
 
 
 @pytest.mark.django_db

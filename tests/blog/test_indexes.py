@@ -19,8 +19,9 @@ from blog.models import (
     PostSource,
     PostStatus,
 )
-from blog.projections import POST_ORDERS, select_oldest_visible_comments, select_visible_posts_of
+from blog.projections import select_oldest_visible_comments, select_visible_posts_of
 from blog.rendering import RENDERER
+from blog.selectors import POST_ORDERS
 from blog.services import moderation
 from contentapi.core import policy
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
@@ -145,8 +146,8 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
         lambda _: Post.objects.filter(status=PostStatus.SCHEDULED, publish_at__lte=LATER).order_by("publish_at"),
     ),
     ("blog_post_slug", lambda _: Post.objects.filter(slug="a")),
-    ("blog_post_unrendered", lambda _: Post.objects.filter(IS_UNRENDERED).order_by("pk")[:10]),
     ("blog_post_cover blog_post_images", lambda _: Post.objects.filter(build_use_condition(7))),
+    (f"blog_post_unrendered_{RENDERER}", lambda _: Post.objects.filter(IS_UNRENDERED).order_by("pk")[:10]),
     ("blog_post_without_slug", lambda _: Post.objects.filter(slug=None).order_by("pk")[:100]),
     (
         "blog_comment_post_state",

@@ -10,14 +10,17 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from blog import services
-from blog.models import PreviewLink
+from blog.models import Post, PreviewLink
 from contentapi.core.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR, WORKER, Role, Scope
+from contentapi.models import IdempotencyRecord
 from tests.audit_lines import Lines
 from tests.blog.own_posts import make_own_post
 from tests.blog.post_copies import edit, save
 from tests.blog.preview_requests import make_link
+from tests.blog.racing import race
 from tests.conftest import GraphQL, make_api_key
+from tests.contentapi.http.idempotent_requests import send_operation, send_post
 from tests.factories import make_actor, make_post
 
 pytestmark = pytest.mark.django_db
@@ -94,6 +97,25 @@ def test_post_has_at_most_20_valid_links() -> None:
     services.revoke_preview_link(actor=actor, link_id=str(PreviewLink.objects.order_by("pk")[0].pk))
     make_link(post, actor)
     make_link(make_post(), make_actor(Role.EDITOR))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_requests_at_once_do_not_create_link_21() -> None:
+    actor, post = make_own_post()
+    for _ in range(19):
+        make_link(post, actor)
+
+    def make_another() -> str:
+        try:
+            make_link(post, actor)
+        except Conflict:
+            return "conflict"
+        return "made"
+
+    outcomes = race(lambda: Post.objects.select_for_update().get(), make_another, make_another)
+
+    assert sorted(outcomes) == ["conflict", "made"]
+    assert PreviewLink.objects.count() == 20
 
 
 @pytest.mark.parametrize(
@@ -223,6 +245,21 @@ def test_rest_creates_lists_and_revokes_links() -> None:
     assert [link["note"] for link in following.json()["data"]] == ["Harbour"]
     assert client.delete(f"/preview-links/{made.json()['id']}").status_code == 204
     assert client.delete(f"/preview-links/{made.json()['id']}").status_code == 404
+
+
+def test_repeated_creation_returns_the_same_token_which_is_stored_encrypted() -> None:
+    actor, post = make_own_post()
+    key, variables = make_api_key(actor), {"input": {"postId": str(post.pk)}}
+
+    by_graphql = [send_operation(CREATE, key, "one", variables=variables).body for _ in range(2)]
+    by_rest = [send_post(f"/posts/{post.pk}/preview-links", {}, key, "two").body for _ in range(2)]
+
+    assert by_graphql[0] == by_graphql[1]
+    assert by_rest[0] == by_rest[1]
+    assert PreviewLink.objects.count() == 2
+    stored = [bytes(record.body) for record in IdempotencyRecord.objects.all()]
+    assert len(stored) == 2
+    assert not any(b"cap_" in body for body in stored)
 
 
 @pytest.mark.parametrize(

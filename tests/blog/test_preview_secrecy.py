@@ -210,6 +210,7 @@ def without_rate_limits(settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **changes)
 
 
+@pytest.mark.thorough
 def test_reads_do_not_depend_on_what_is_hidden_from_the_token() -> None:
     world = World()
     tokens = [make_link(world.shown, world.editor, **mode) for mode in ({}, {"mode": "version", "version": "3"})]

@@ -8,6 +8,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from blog import services
+from contentapi.core.identity import OPERATOR
 from tests.blog.post_copies import edit, publish, save
 from tests.blog.preview_requests import get, get_json, make_link, query, read_title
 from tests.factories import make_author, make_comment, make_post
@@ -158,6 +160,25 @@ def test_token_of_the_site_shows_working_copies_and_drafts_in_lists() -> None:
     ]
     document = "{ viewer { role scopes } post(id: 0) { workingCopy { title } } }"
     assert query(token, document).data["viewer"] == {"role": "editor", "scopes": ["posts:read"]}
+
+
+def test_token_of_the_site_reads_the_copies_that_have_changed_and_no_others() -> None:
+    posts = [make_post(title=title) for title in ("Ebb", "Tides")]
+    for post in posts:
+        save(post, title=f"{post.title}, new")
+    token = make_link(posts[0], mode="site").token
+
+    def read() -> tuple[list[str], int]:
+        """Return the titles, and how many statements read working copies."""
+        with CaptureQueriesContext(connection) as queries:
+            titles = [each["title"] for each in query(token, "{ posts { title } }").data["posts"]]
+        return titles, sum('"blog_workingcopy"."content"' in each["sql"] for each in queries)
+
+    assert [read(), read()] == [(["Tides, new", "Ebb, new"], 1), (["Tides, new", "Ebb, new"], 0)]
+    save(posts[0], title="Flood")
+    assert read() == (["Tides, new", "Flood"], 1)
+    services.discard_working_copy(actor=OPERATOR, post_id=str(posts[1].pk))
+    assert read() == (["Tides", "Flood"], 0)
 
 
 def test_public_reads_execute_nothing_about_previews() -> None:

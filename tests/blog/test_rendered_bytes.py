@@ -30,7 +30,11 @@ boil("fish & <chips>")
 [1]: /relative "Title"
 [^1]: A footnote.
 """
-DIGESTS = {2: "ad4ea875523fd3ca24fd29a2237c52dc5e43f4d0499b685fd100f43acecd7419"}
+DIGESTS = {
+    1: "06d25055ae867b7d9af405f7110afe5c227c8c7709e761a92e4c4289cc824374",
+    2: "90ac36ef14d394db8265054d9e470e9416e182db63b16c991909f883b0c3d81c",
+    3: "",
+}
 
 
 def find(ids: Sequence[int]) -> dict[int, ShownImage]:

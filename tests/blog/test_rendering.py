@@ -95,11 +95,18 @@ def test_task_lists_have_checkboxes_that_nobody_can_use() -> None:
     html = render_markdown("- [x] one\n- [ ] two\n\n<input type=text name=password onfocus=x><input>")
 
     assert re.findall("<input[^>]*>", html) == [
-        '<input type="checkbox" checked="" disabled="">',
-        '<input type="checkbox" disabled="">',
+        '<input type="checkbox" checked="" aria-label="Completed task" disabled="">',
+        '<input type="checkbox" aria-label="Incomplete task" disabled="">',
         '<input type="checkbox" disabled="">',
         '<input disabled="">',
     ]
+
+
+def test_checkbox_that_a_person_wrote_as_html_is_no_task() -> None:
+    mine = '<input type="checkbox" disabled="" aria-label="Mine">'
+
+    assert render_markdown(f"- {mine} one") == f"<ul>\n<li>{mine} one</li>\n</ul>\n"
+    assert "task" not in render_markdown("""<a title='<input type="checkbox" disabled="" />'>one</a>""")
 
 
 def test_footnotes_link_to_their_marks_and_back() -> None:

@@ -9,10 +9,11 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from blog import background, services, states
+from blog import background, services
 from blog.history import trash, versions
 from blog.models import IS_UNRENDERED, Post, PostStatus
 from blog.rendering import RENDERER
+from blog.services import states
 from blog.services.renderings import POSTS_AT_ONCE
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import OPERATOR, WORKER, Actor, Role

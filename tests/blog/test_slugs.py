@@ -243,17 +243,6 @@ def test_version_of_a_release_without_slugs_is_restored_without_one(editor: Acto
 
 
 @pytest.mark.django_db
-def test_old_slug_of_a_deleted_post_is_reserved_and_leads_to_it_again(editor: Actor) -> None:
-    post = create_post(editor, status="published")
-    edit_post(editor, post, slug="moon")
-    services.delete_post(actor=editor, post_id=str(post.pk))
-
-    assert create_post(editor).slug == "tides-2"
-    trash.restore_deleted_post(actor=editor, post_id=str(post.pk))
-    assert send_request("GET", "/posts/by-slug/tides").headers["Location"] == "/posts/by-slug/moon"
-
-
-@pytest.mark.django_db
 def test_slug_changed_in_sql_is_a_version_with_an_old_slug(editor: Actor) -> None:
     post = create_post(editor, status="published")
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from blog import services, states
+from blog import services
 from blog.models import Post, PostStatus, PostVersion
-from blog.states import PATHS, TARGETS, StateAction
+from blog.services import states
+from blog.services.states import PATHS, TARGETS, StateAction
 from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, VersionConflict
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from tests.factories import make_actor, make_author, make_post

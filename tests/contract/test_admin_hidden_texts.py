@@ -102,6 +102,7 @@ def log_in(user: User) -> Client:
     return browser
 
 
+@pytest.mark.thorough
 def test_author_finds_no_hidden_text_with_the_ids_of_all_objects(author: User) -> None:
     browser, found, statuses = log_in(author), [], set()
 

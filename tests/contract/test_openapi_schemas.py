@@ -24,7 +24,7 @@ import orders.models
 import orders.views
 import users.models
 import users.views
-from blog.representations import REPRESENTATIONS
+from blog.views import REPRESENTATIONS
 from contentapi.rest import Body
 from contentapi.rest.fragments import load_fragment
 from contentapi.rest.representations import Representation

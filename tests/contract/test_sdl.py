@@ -21,9 +21,12 @@ from graphql import (
 
 import blog.images.queries
 import blog.projections
+import blog.selectors
 import contentapi.urls  # noqa: F401 - imports every module that declares errors
 import orders.projections
+import orders.selectors
 import users.projections
+import users.selectors
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Role
 from contentapi.graphql.bindings import get_projection
@@ -99,12 +102,12 @@ def test_request_that_the_specification_allows_is_valid_with_the_same_defaults()
 
 
 def test_each_order_of_the_sdl_has_an_ordering_of_rows() -> None:
-    assert list_names("PostOrder") == list(blog.projections.POST_ORDERS)
-    assert list_names("CommentOrder") == list(blog.projections.COMMENT_ORDERS)
-    assert list_names("PostSortField") == list(blog.projections.POST_SORT_FIELDS)
-    assert list_names("AuthorSortField") == list(blog.projections.AUTHOR_SORT_FIELDS)
-    assert list_names("OrderSortField") == list(orders.projections.ORDER_SORT_FIELDS)
-    assert list_names("UserSortField") == list(users.projections.USER_SORT_FIELDS)
+    assert list_names("PostOrder") == list(blog.selectors.POST_ORDERS)
+    assert list_names("CommentOrder") == list(blog.selectors.COMMENT_ORDERS)
+    assert list_names("PostSortField") == list(blog.selectors.POST_SORT_FIELDS)
+    assert list_names("AuthorSortField") == list(blog.selectors.AUTHOR_SORT_FIELDS)
+    assert list_names("OrderSortField") == list(orders.selectors.ORDER_SORT_FIELDS)
+    assert list_names("UserSortField") == list(users.selectors.USER_SORT_FIELDS)
 
 
 def test_roles_of_the_sdl_equal_the_roles_of_an_actor() -> None:

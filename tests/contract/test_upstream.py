@@ -63,6 +63,7 @@ DOCUMENTED_MODULES = {
     "psycopg", "psycopg.adapt", "psycopg.conninfo", "psycopg.errors", "psycopg.pq", "psycopg.rows", "psycopg.sql",
     "psycopg.types",
     "ariadne", "cryptography.exceptions", "cryptography.hazmat.primitives", "cryptography.hazmat.primitives.asymmetric",
+    "cryptography.hazmat.primitives.ciphers.aead",
     "anyascii", "comrak", "jose", "jose.exceptions", "msgspec", "prometheus_client", "prometheus_client.core",
     "prometheus_client.registry", "opentelemetry.context", "opentelemetry.exporter.otlp.proto.http.trace_exporter",
     "opentelemetry.sdk.resources", "opentelemetry.sdk.trace", "opentelemetry.sdk.trace.export",

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import psutil
@@ -38,8 +39,7 @@ class Checkout:
         )
         for name in listed.stdout.decode().split("\0"):
             if (ROOT / name).is_file():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, folder / name)
+                copy_file(ROOT / name, folder / name)
         (folder / ".venv").symlink_to(sys.prefix)
         BUILT.mkdir(parents=True, exist_ok=True)
         (folder / "contentapi/static").mkdir(exist_ok=True)
@@ -111,6 +111,16 @@ class Checkout:
             time.sleep(0.05)
         left = self.processes()
         assert not left, left
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file, and what Python has compiled of it. Else the first process of each checkout compiles everything."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source, target)
+    if source.suffix == ".py" and (compiled := Path(cache_from_source(source))).exists():
+        copied = Path(cache_from_source(target))
+        copied.parent.mkdir(exist_ok=True)
+        shutil.copy2(compiled, copied)
 
 
 class Run:

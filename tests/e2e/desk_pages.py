@@ -73,6 +73,16 @@ def write_history(page: Page, run: Run) -> str:
     return post
 
 
+def create_preview_links(page: Page, run: Run, post: str) -> None:
+    """Create two links of a post for reviewers."""
+    for days, note in (("7", "For the harbour master"), ("30", "For the translator")):
+        page.goto(f"http://localhost:{run.port}/admin/blog/post/{post}/change/")
+        page.get_by_label("Valid for").select_option(days)
+        page.get_by_label("Note", exact=True).fill(note)
+        page.get_by_role("button", name="Copy link for a reviewer").click()
+        page.wait_for_url("**/preview-links/create/")
+
+
 def open_changes(page: Page, run: Run) -> None:
     """Save changes of a published post, and open its form."""
     page.goto(f"http://localhost:{run.port}/admin/blog/post/?status__exact=published")

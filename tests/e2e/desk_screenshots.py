@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page
 from tests.e2e.checkout import ROOT, Checkout, Run
 from tests.e2e.chromium import launch_chromium
 from tests.e2e.desk_pages import (
+    create_preview_links,
     find_rows,
     import_site,
     log_in,
@@ -37,6 +38,7 @@ PAGES = {
     "post": "/admin/blog/post/{post}/change/",
     "changes": "/admin/blog/post/{changes}/change/",
     "states": "/admin/blog/post/{post}/change/#post-state",
+    "preview-links": "/admin/blog/post/{post}/change/#preview-links",
     "history": "/admin/blog/post/{post}/history/",
     "differences": "/admin/blog/post/{post}/history/2/",
     "deleted-posts": "/admin/blog/post/deleted/",
@@ -99,6 +101,7 @@ def prepare(browser: Browser, run: Run, checkout: Checkout) -> dict[str, str]:
     page = browser.new_page()
     log_in(page, run, checkout)
     post = write_history(page, run)
+    create_preview_links(page, run, post)
     ids = import_site(page, run, checkout.folder) | find_rows(page, run)
     page.goto(f"http://localhost:{run.port}/admin/blog/post/")
     page.locator("#result_list tbody th a").last.click()

@@ -139,10 +139,9 @@ def test_keyboard_leaves_every_page(checkout: Checkout, browser: Browser, tmp_pa
     assert {name: element for name, element in traps.items() if element} == {}
 
 
-def test_phone_shows_the_list_before_the_filters(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run().wait_until_ready()
+def test_phone_shows_the_list_before_the_filters(run: Run, browser: Browser) -> None:
     page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
-    log_in(page, run, checkout)
+    log_in(page, run, run.checkout)
 
     page.goto(f"http://localhost:{run.port}/admin/blog/post/")
 
@@ -152,10 +151,9 @@ def test_phone_shows_the_list_before_the_filters(checkout: Checkout, browser: Br
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_keyboard_opens_the_filters_and_the_editor_reads_local_times(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run().wait_until_ready()
+def test_keyboard_opens_the_filters_and_the_editor_reads_local_times(run: Run, browser: Browser) -> None:
     page = browser.new_context(timezone_id="Pacific/Auckland").new_page()
-    log_in(page, run, checkout)
+    log_in(page, run, run.checkout)
     page.goto(f"http://localhost:{run.port}/admin/blog/post/")
 
     page.get_by_role("button", name="Filters").focus()
@@ -166,10 +164,9 @@ def test_keyboard_opens_the_filters_and_the_editor_reads_local_times(checkout: C
     expect(times.first).to_have_text(re.compile(r"Nov 1, 2026, 1:00\sPM"))  # midnight of UTC
 
 
-def test_user_creates_a_key_which_a_refresh_does_not_show(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run().wait_until_ready()
+def test_user_creates_a_key_which_a_refresh_does_not_show(run: Run, browser: Browser) -> None:
     page = browser.new_page()
-    log_in(page, run, checkout)
+    log_in(page, run, run.checkout)
     page.goto(f"http://localhost:{run.port}/admin/users/apikey/add/")
 
     page.locator("#id_name").fill("My blog")

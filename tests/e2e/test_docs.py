@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from contentapi.frontend import build
-from tests.e2e.checkout import Checkout
+from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.page_visits import FORMS, Visit
 from tests.openapi import OPERATIONS
@@ -50,8 +50,7 @@ def test_reader_finds_an_operation_and_sends_its_request(checkout: Checkout, bro
     assert (visit.errors, visit.hosts) == ([], {f"localhost:{run.port}"})
 
 
-def test_samples_have_the_address_of_the_server(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run().wait_until_ready()
+def test_samples_have_the_address_of_the_server(run: Run, browser: Browser) -> None:
     page = Visit(browser, f"http://localhost:{run.port}", "/docs").page
     open_operation(page, "createPost")
     section = page.locator("[id='api-1/tag/posts/POST/posts']")
@@ -64,8 +63,7 @@ def test_samples_have_the_address_of_the_server(checkout: Checkout, browser: Bro
     expect(section).to_contain_text(f"fetch('http://localhost:{run.port}/posts'")
 
 
-def test_opened_operation_is_on_one_screen(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run().wait_until_ready()
+def test_opened_operation_is_on_one_screen(run: Run, browser: Browser) -> None:
     page = Visit(browser, f"http://localhost:{run.port}", "/docs", **FORMS["light"]).page
     heights = {}
 
@@ -79,8 +77,7 @@ def test_opened_operation_is_on_one_screen(checkout: Checkout, browser: Browser)
     assert {name: height for name, height in heights.items() if height > 800 - 48} == {}  # below the header
 
 
-def test_reader_switches_to_the_dark_mode(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run().wait_until_ready()
+def test_reader_switches_to_the_dark_mode(run: Run, browser: Browser) -> None:
     page = Visit(browser, f"http://localhost:{run.port}", "/docs", **FORMS["light"]).page
     header = "getComputedStyle(document.querySelector('.site')).backgroundColor"
     before = page.evaluate(header)

@@ -220,7 +220,7 @@ def check_attacks(site: Site, browser: Browser) -> None:
     for number, vector in enumerate(VECTORS):
         site.send("/posts", {"title": f"Attack {number}", "body": vector, "status": "published"})
     odd = site.send("/posts", {"title": ODD, "body": f"    {ODD}\n\n|a|\n|-:|\n|1|\n", "status": "published"})
-    site.build()
+    site.build_again()
     visit = Visit(browser, bypass_csp=True)  # The sanitiser must suffice without the policy of the pages
     page = visit.page
     pages = [path for path, text in site.read_pages().items() if re.search(r"<h1>Attack \d+</h1>", text)]

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from contentapi.frontend import build
 from contentapi.graphql.explorer.examples import load_examples
-from tests.e2e.checkout import Checkout
+from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.page_visits import EDITOR, FORMS, LOADED, Visit
 
@@ -68,9 +68,8 @@ def test_person_uses_the_explorer(checkout: Checkout, browser: Browser, server: 
     assert visit.hosts == {f"localhost:{run.port}"}
 
 
-def test_credential_is_kept_in_the_tab_only_if_the_user_wants_it(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run().wait_until_ready()
-    key = (checkout.folder / "var/demo_api_key").read_text()
+def test_credential_is_kept_in_the_tab_only_if_the_user_wants_it(run: Run, browser: Browser) -> None:
+    key = (run.checkout.folder / "var/demo_api_key").read_text()
     visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
     page = visit.page
     shown = page.get_by_label("API key", exact=True)
@@ -128,8 +127,7 @@ def test_each_example_is_opened_and_executed(checkout: Checkout, browser: Browse
     assert visit.errors == []
 
 
-def test_own_operation_stays_in_its_tab_when_an_example_is_opened(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run().wait_until_ready()
+def test_own_operation_stays_in_its_tab_when_an_example_is_opened(run: Run, browser: Browser) -> None:
     visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
     visit.write(EDITOR, "query Mine { __typename }")
     expect(visit.page.get_by_role("button", name="Mine")).to_be_visible()
@@ -142,8 +140,7 @@ def test_own_operation_stays_in_its_tab_when_an_example_is_opened(checkout: Chec
     expect(visit.page.locator(EDITOR)).to_contain_text("__typename")
 
 
-def test_phone_executes_an_example(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run().wait_until_ready()
+def test_phone_executes_an_example(run: Run, browser: Browser) -> None:
     visit = Visit(browser, f"http://localhost:{run.port}", "/graphql", **FORMS["phone"])
     page = visit.page
 
@@ -158,8 +155,7 @@ def test_phone_executes_an_example(checkout: Checkout, browser: Browser) -> None
     assert visit.errors == []
 
 
-def test_keyboard_leaves_the_editors(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run().wait_until_ready()
+def test_keyboard_leaves_the_editors(run: Run, browser: Browser) -> None:
     page = Visit(browser, f"http://localhost:{run.port}", "/graphql").page
     before = page.locator(EDITOR).inner_text()
 

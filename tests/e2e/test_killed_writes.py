@@ -14,6 +14,7 @@ import pytest
 
 from tests.e2e.live_server import LiveServer, Site, wait_until
 from tests.e2e.load import PATIENCE
+from tests.thoroughness import scale_examples
 
 pytestmark = pytest.mark.servers
 
@@ -21,7 +22,7 @@ COPIES = 5  # of each request, at once
 CLIENTS = 40
 UNLIMITED = "999999999/minute"
 LIMITS = {"CONTENTAPI_RATE_WRITES": UNLIMITED, "CONTENTAPI_RATE_AUTHENTICATED": UNLIMITED, "WEB_CONCURRENCY": "2"}
-SHORT, LONG = (5, 20), (25, 40)  # rounds, each with a killed worker, and operations of a round
+SHORT, LONG = (5, 20), (max(5, scale_examples(25)), 40)  # rounds, each with a killed worker, and operations of a round
 
 
 class Write(NamedTuple):

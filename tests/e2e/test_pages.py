@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect
 
 from contentapi.frontend import build
 from tests.e2e.accessibility import find_keyboard_trap, install_axe, list_serious_findings
-from tests.e2e.checkout import Checkout
+from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.page_visits import FORMS, Visit
 
@@ -19,8 +19,7 @@ pytestmark = [
 ]
 
 
-def test_pages_have_no_serious_finding(checkout: Checkout, browser: Browser, tmp_path: Path) -> None:
-    run = checkout.run().wait_until_ready()
+def test_pages_have_no_serious_finding(run: Run, browser: Browser, tmp_path: Path) -> None:
     axe, origin, findings = install_axe(tmp_path), f"http://localhost:{run.port}", {}
 
     for form, context in FORMS.items():
@@ -58,7 +57,6 @@ def test_pages_without_a_build_have_no_serious_finding(checkout: Checkout, brows
     assert {name: found for name, found in findings.items() if found} == {}
 
 
-def test_keyboard_leaves_the_index(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run().wait_until_ready()
+def test_keyboard_leaves_the_index(run: Run, browser: Browser) -> None:
     for key in ("Tab", "Shift+Tab"):
         assert find_keyboard_trap(Visit(browser, f"http://localhost:{run.port}", "/").page, key) == ""

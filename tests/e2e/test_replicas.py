@@ -181,6 +181,33 @@ def test_without_redis_authenticated_reads_use_the_primary(deployment: Deploymen
     host.stop()
 
 
+def read_preview(host: Host, token: str) -> str:
+    """Return the title that a preview token shows, or the code of the error."""
+    query = {"query": "{ preview { post { title } } }"}
+    body = host.request("POST", "/graphql", query, Preview_Token=token).body
+    found = body["errors"][0]["extensions"]["code"] if "errors" in body else body["data"]["preview"]["post"]["title"]
+    return str(found)
+
+
+def test_preview_is_read_from_the_primary(deployment: Deployment, host: Host) -> None:
+    use_replicas(deployment, host)
+    (replica,) = deployment.replicas
+    wait_for(lambda: deployment.write_title(host, "Mine").status == 200)
+    post = host.request("POST", "/posts", {"title": "Ebb", "body": ""}, **deployment.key).body["id"]
+    link = host.request("POST", f"/posts/{post}/preview-links", {}, **deployment.key).body
+    replica.wait_for_replay(deployment.primary)
+    replica.execute("SELECT pg_wal_replay_pause()")
+
+    # The replica has the draft and the link, and keeps both as they are now.
+    host.request("PATCH", f"/posts/{post}", {"title": "Flood"}, **deployment.key)
+    wait_for(lambda: read_preview(host, link["token"]) == "Flood")
+    host.request("DELETE", f"/preview-links/{link['id']}", **deployment.key)
+    wait_for(lambda: read_preview(host, link["token"]) == "UNAUTHENTICATED")
+
+    assert replica.execute(f"SELECT title FROM blog_post WHERE id = {post}") == [("Ebb",)]  # noqa: S608
+    replica.execute("SELECT pg_wal_replay_resume()")
+
+
 def test_reads_continue_when_the_primary_is_gone(deployment: Deployment, prompt_host: Host) -> None:
     use_replicas(deployment, prompt_host)
     bearer = {"Authorization": f"Bearer {prompt_host.manage('issue_token', 'admin@example.com')}"}

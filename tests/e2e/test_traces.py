@@ -61,7 +61,8 @@ def test_trace_of_a_query_is_a_tree(shared_server: SharedServer) -> None:
         "db.system.name", "db.query.summary", "db.query.text", "db.statement.fingerprint"
     }  # fmt: skip
     assert all(0 <= span.seconds <= request.seconds for span in spans)
-    assert shared_server.live.printed.count(f"trace_id={trace_id}") == 1
+    shared_server.live.wait_for(f"trace_id={trace_id}")
+    assert shared_server.live.count(f"trace_id={trace_id}") == 1
 
 
 @needs_redis
@@ -134,7 +135,7 @@ def test_unsampled_and_invalid_parents(shared_server: SharedServer) -> None:
     assert request.parent_id == ""
     assert fresh != "0" * 32
     shared_server.live.wait_for(f"trace_id={fresh}")
-    assert f"trace_id={trace_id}" in shared_server.live.printed
+    shared_server.live.wait_for(f"trace_id={trace_id}")
     assert all(span.trace_id != trace_id for span in shared_server.receiver.spans)
 
 

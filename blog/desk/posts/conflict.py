@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
-from blog import selectors, states
+from blog import selectors
 from blog.desk.posts import copies
 from blog.desk.posts.coauthors import name_authors
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
@@ -17,13 +17,22 @@ from blog.desk.posts.writing import split_lines
 from blog.history import conflicts, versions
 from blog.history.conflicts import EditConflict
 from blog.history.merging import has_marks
-from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post
+from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post, WorkingCopy
+from blog.services import states
 from contentapi.core.errors import ApiError, NotFound, VersionConflict, require_found
+from contentapi.core.identity import Actor
 from users.desk.bases import Page, PolicyAdmin, get_actor
 
 MERGED = [*(name for name in CONTENT if name != "body"), "body"]  # the fields that a person can merge by hand
 BUTTONS = {"_save", "_continue", "_addanother", "_act", "_merged", *copies.BUTTONS}
 NOT_SENT_AGAIN = {"csrfmiddlewaretoken", *OPENED, *BUTTONS}
+# What a button of the page does beside saving. Discarding is not among them: a person who wanted to discard the changes
+# sees the other text first.
+THEN = {
+    copies.PUBLISH: " and publish it",
+    copies.SCHEDULE: " and schedule the changes",
+    copies.UNSCHEDULE: " without a time of publication",
+}
 
 
 class ConflictForm(StateForm):
@@ -69,25 +78,21 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
         "merge_fields": [merge_form[name] for name in merged_names],
         "sent": [*opened.items(), *list_sent(request, set())],
         "sent_beside_merged": [*opened.items(), *list_sent(request, set(merged_names))],
-        "button": read_button(request, form),
+        "button": choose_button(actor, form, post, copy),
         "media": merge_form.media,
     }
     return render_conflict(request, model_admin, "conflict", context, VersionConflict.status)
 
 
-def read_button(request: HttpRequest, form: StateForm) -> Mapping[str, str]:
+def choose_button(actor: Actor, form: StateForm, post: Post, copy: WorkingCopy | None) -> Mapping[str, str]:
     """Return the button that the person pressed, if the present state still allows its action; else “Save”."""
-    actor = get_actor(request)
-    post = selectors.find_post(actor, str(form.instance.pk))
-    if copies.PUBLISH in form.data:
-        return {"name": copies.PUBLISH, "value": "yes", "then": " and publish it"}
-    if form.state_action is None or post is None or form.state_action not in states.list_actions(actor, post):
-        return {"name": "_save", "value": "Save", "then": ""}
-    return {
-        "name": "_act",
-        "value": form.state_action.value,
-        "then": f" and {STATE_ACTIONS[form.state_action].label.lower()}",
-    }
+    pressed, action = copies.read_pressed(form.data), form.state_action
+    offered = [copies.PUBLISH, *(button.name for button in copies.list_buttons(actor, post, copy))]
+    if pressed in THEN and pressed in offered:
+        return {"name": pressed, "value": "yes", "then": THEN[pressed]}
+    if action is not None and action in states.list_actions(actor, post):
+        return {"name": "_act", "value": action.value, "then": f" and {STATE_ACTIONS[action].label.lower()}"}
+    return {"name": "_save", "value": "Save", "then": ""}
 
 
 @require_POST

@@ -12,12 +12,13 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from blog import selectors, services, states
+from blog import selectors, services
 from blog.desk.posts import save
 from blog.desk.posts.save import StateForm
 from blog.desk.posts.states import describe_result
 from blog.models import CONTENT, Post, PostStatus, WorkingCopy
-from blog.states import StateAction
+from blog.services import states
+from blog.services.states import StateAction
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from users.desk.bases import PolicyAdmin

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 from blog.history import trash, versions
 from blog.history.versions import Change, Version
 from blog.models import CONTENT_FIELDS, Post
-from blog.states import MOST_STEPS
+from blog.services.states import MOST_STEPS
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 from users.desk.bases import Page, PolicyAdmin, get_actor

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from blog import previews, services
+from blog import selectors, services
 from blog.models import MAX_NOTE, Post
 from contentapi.conf.timeouts import OWN_PREVIEW_LIFETIME
 from contentapi.core.errors import ApiError
@@ -25,7 +25,7 @@ MOST_OPENED = 10
 def build_preview_links(actor: Actor, post: Post) -> dict[str, Any]:
     """Return the valid links of a post, and what the buttons for new ones need."""
     sites = [site.name for site in services.list_preview_sites()] or [services.PAGE]
-    links = previews.select_preview_links(actor, str(post.pk)).queryset().select_related("maker")
+    links = selectors.select_preview_links(actor, str(post.pk)).queryset().select_related("maker")
     return {"preview_links": list(links), "preview_sites": sites, "preview_days": DAYS, "max_note": MAX_NOTE}
 
 

@@ -9,8 +9,6 @@ from django.http import HttpRequest
 
 from blog import selectors
 from blog.models import Post, PostStatus, WorkingCopy
-from blog.search.query import MAX_MATCHES
-from blog.selectors import PostCriteria
 from contentapi.core.errors import Malformed
 from users.desk.bases import PolicyAdmin, get_actor
 from users.desk.lists import ORDER, BoundedList
@@ -57,13 +55,9 @@ def search_posts(
     if not text.strip():
         return posts
     try:
-        criteria = PostCriteria.parse(search=text)
+        found = selectors.find_post_ids(get_actor(request), text)
     except Malformed as error:
         model_admin.message_user(request, f"No posts are shown: {error.message}", messages.WARNING)
         return posts.none()
-    found = selectors.select_posts(get_actor(request), criteria).queryset()
-    # The ids, at most `MAX_MATCHES`: the list would repeat a subquery to count and to find a page.
-    ids = list(found.order_by().values_list("pk", flat=True))
-    if len(ids) == MAX_MATCHES:
-        request.search_limit = MAX_MATCHES  # type: ignore[attr-defined]  # for the list, which says so
-    return posts.filter(pk__in=ids)
+    request.search_limit = found.limit  # type: ignore[attr-defined]  # for the list, which says so
+    return posts.filter(pk__in=found.ids)

@@ -5,11 +5,12 @@ from typing import Any
 
 from django import forms
 
-from blog import services, states
+from blog import services
 from blog.desk.local_times import LocalTimeField
 from blog.desk.posts.states import NEW_POST
 from blog.models import CONTENT, Post, PostStatus, WorkingCopy
-from blog.states import StateAction
+from blog.services import states
+from blog.services.states import StateAction
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from users.desk.service_admin import ServiceForm

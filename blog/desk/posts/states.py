@@ -10,10 +10,11 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from blog import services, states
+from blog import services
 from blog.desk.local_times import LocalTimeField
 from blog.models import Post, PostStatus
-from blog.states import StateAction
+from blog.services import states
+from blog.services.states import StateAction
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid

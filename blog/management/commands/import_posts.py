@@ -9,7 +9,6 @@ from tqdm import tqdm
 
 from blog.files import importing, reading
 from blog.files.importing import FileReport, ImportOutcome
-from blog.models import PostStatus
 from contentapi.core.commands import OperatorCommand
 from contentapi.core.identity import OPERATOR
 
@@ -37,11 +36,10 @@ class Command(OperatorCommand):
             help="the name of the site that the files belong to (default: the name of the folder; of a file, the name "
             "of the folder that contains it); files of two sources do not replace each other's posts",
         )
-        states = [status.value for status in PostStatus if status != PostStatus.SCHEDULED]
         parser.add_argument(
             "--status",
-            choices=states,
-            default=PostStatus.PUBLISHED.value,
+            choices=[state.value for state in importing.STATES],
+            default=importing.DEFAULT_STATE.value,
             help="the status of new posts (default: %(default)s); a draft stays a draft, and a status in a file "
             "overrides it",
         )

@@ -26,7 +26,6 @@ from contentapi.db.backups.programs import (
 from contentapi.db.backups.target import Target, connect, get_major, read_migrations, read_target
 
 FORMAT = 2  # of the manifest
-BLOCK = 1 << 20
 Report = Callable[[str], None]
 
 

@@ -73,6 +73,16 @@ def test_key_is_stored_as_a_hash(key: str) -> None:
     assert key not in str(row)
 
 
+def test_response_is_stored_encrypted_and_readable_with_the_present_secret_only(key: str, settings: Settings) -> None:
+    send_post("/posts", NEW, key)
+
+    assert NEW["title"].encode() not in bytes(IdempotencyRecord.objects.get().body)
+    settings.SECRET_KEY = "another secret"
+    refused = send_post("/posts", NEW, key)
+    assert refused.error[:2] == (409, "CONFLICT")
+    assert "SECRET_KEY" in refused.error[2]
+
+
 def test_key_expires_after_24_hours(key: str) -> None:
     send_post("/posts", NEW, key)
     IdempotencyRecord.objects.update(created_at=timezone.now() - timedelta(hours=24))

@@ -9,7 +9,7 @@ import pytest
 from graphql import DocumentNode, Node, Visitor, visit
 from pytest_django import Settings
 
-from blog import representations
+from blog import views
 from blog.models import Author
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.db.engine.thread_connections import get_connection
@@ -215,7 +215,7 @@ def test_version_of_a_resource_is_a_column_of_its_statement() -> None:
     post = make_post(version=7)
 
     with recorded() as statements:
-        resource = representations.POST.of(post, ANONYMOUS)
+        resource = views.POST.of(post, ANONYMOUS)
 
     assert len(statements) == 1
     assert json.loads(resource.body)["id"] == str(post.pk)
@@ -227,7 +227,7 @@ def test_optional_field_is_omitted_from_objects_in_which_it_is_null() -> None:
     make_author(name="A", email="a@example.invalid")
     make_author(name="B", email="")
 
-    texts = representations.AUTHOR.render_rows(QuerySetRows(Author.objects.order_by("name")), OPERATOR)
+    texts = views.AUTHOR.render_rows(QuerySetRows(Author.objects.order_by("name")), OPERATOR)
 
     assert [json.loads(text).get("email", "omitted") for text in texts] == ["a@example.invalid", "omitted"]
     assert [list(json.loads(text))[:2] for text in texts] == [["id", "name"]] * 2

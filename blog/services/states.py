@@ -1,6 +1,6 @@
 """What an editor does to the state of a post: publish, schedule, unpublish, archive, publish again.
 
-An action is one transition of `services.TRANSITIONS`, or two of them in one transaction. The policy must allow each.
+An action is one transition of `TRANSITIONS`, or two of them in one transaction. The policy must allow each.
 """
 
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import TextChoices
 
-from blog import services
 from blog.models import Post, PostStatus
+from blog.services.posts import edit_post, get_post_for_update
 from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import Conflict
@@ -85,10 +85,10 @@ def change_state(
 ) -> Post:
     """Do an action to a post, together with changes of its text. `publish_at` is the time for `StateAction.SCHEDULE`.
 
-    Each transition is a version of its own. If one is refused, nothing is changed. Raises what `services.edit_post`
-    raises, and `Conflict` if the present state does not allow the action.
+    Each transition is a version of its own. If one is refused, nothing is changed. Raises what `edit_post` raises, and
+    `Conflict` if the present state does not allow the action.
     """
-    post = services.get_post_for_update(actor, post_id, "change posts")
+    post = get_post_for_update(actor, post_id, "change posts")
     target = TARGETS[action]
     may_transition = policy.may_transition_posts_of(actor, post.author.user_id, post.status, target)
     policy.require_permission(actor, may_transition, f"make this {post.status} post {target}")
@@ -99,6 +99,6 @@ def change_state(
     values = dict(changes or {})
     for step in path:
         state = {"status": step, "publish_at": publish_at if step == SCHEDULED else None}
-        post = services.edit_post(actor=actor, post_id=post_id, changes=values | state)
+        post = edit_post(actor=actor, post_id=post_id, changes=values | state)
         values = {}
     return post

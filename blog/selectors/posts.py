@@ -1,34 +1,47 @@
-"""Reads of posts, authors and comments: each `select_*` function returns the rows that an actor may see.
-
-The functions under `parametrised` are the queries. They take values that are already parsed.
-"""
+"""Reads of posts and their working copies."""
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
-from django.db.models import Q, QuerySet, Subquery
+from django.db.models import F, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from blog import previews, projections
-from blog.models import MAX_TAG, Author, Comment, CommentState, ImportJob, Post, PostQuerySet, PostStatus, WorkingCopy
+from blog.models import MAX_TAG, Post, PostQuerySet, PostStatus, WorkingCopy
 from blog.models.slugs import SLUG, OldSlug
-from blog.search.query import RELEVANCE, find_posts, parse_search
+from blog.projections import (
+    filter_previewed_posts,
+    list_parts,
+    select_visible_posts_of,
+    show_previewed_list,
+    show_previewed_texts,
+)
+from blog.search.query import MAX_MATCHES, RELEVANCE, find_posts, parse_search
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_connection_args, parse_id, require_page_size
-from contentapi.db.literals import TextLiteral
+from contentapi.db.arrays import IsInArray
 from contentapi.projection import (
     NEWEST_FIRST,
     OLDEST_FIRST,
     ConnectionQuery,
     Ordering,
     Rows,
-    build_ordered_connection,
+    filter_by_union,
     parametrised,
 )
 
+POST_ORDERS = {
+    "createdAtDesc": NEWEST_FIRST,
+    "createdAtAsc": OLDEST_FIRST,
+    "updatedAtDesc": Ordering("updated_at", descending=True),
+    "updatedAtAsc": Ordering("updated_at"),
+    "publishedAtDesc": Ordering("publication_order", descending=True),
+    "publishedAtAsc": Ordering("publication_order"),
+}
+# Of one author's posts: other fields need an index that begins with the author.
+POST_SORT_FIELDS = {"createdAt": OLDEST_FIRST}
 # The criteria that are conditions on a column. The search index (`PostSearch`) has a copy of each of these columns.
 LOOKUPS = {"author": "author", "created_from": "created_at__gte", "created_before": "created_at__lt"}
 
@@ -84,7 +97,7 @@ def select_post_by_id(actor: Actor, post_id: str) -> Rows[Post]:
 
 @parametrised(Post)
 def select_visible_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
-    return previews.show_previewed_texts(Post.objects.filter(policy.readable_posts(actor), pk=pk), actor)
+    return show_previewed_texts(Post.objects.filter(policy.readable_posts(actor), pk=pk), actor)
 
 
 def select_post_by_slug(actor: Actor, slug: str) -> Rows[Post]:
@@ -98,8 +111,16 @@ def select_visible_post_by_slug(actor: Actor, *, slug: str) -> QuerySet[Post]:
     old = Subquery(OldSlug.objects.filter(slug=slug).values("post_id"))
     found = Coalesce(present, old)
     if actor.preview is not None:
-        found = Coalesce(Subquery(previews.select_previewed_posts(actor).filter(slug=slug).values("pk")[:1]), found)
-    return previews.show_previewed_texts(Post.objects.filter(policy.readable_posts(actor), pk=found), actor)
+        found = Coalesce(Subquery(select_previewed_posts(actor).filter(slug=slug).values("pk")[:1]), found)
+    return show_previewed_texts(Post.objects.filter(policy.readable_posts(actor), pk=found), actor)
+
+
+def select_previewed_posts(actor: Actor) -> QuerySet[Post]:
+    """Return the posts that a preview can show with a text of its own, which can have another slug than the post."""
+    preview = actor.preview
+    assert preview is not None  # noqa: S101 - for the type checker
+    posts = Post.objects.all() if preview.is_site else Post.objects.filter(pk=preview.post_id)
+    return filter_previewed_posts(posts, actor)
 
 
 def find_present_slug(actor: Actor, slug: str) -> str | None:
@@ -143,8 +164,17 @@ def select_visible_posts(
     conditions = build_post_conditions(criteria)
     if tag is not None:
         conditions &= Q(tags__contains=[tag])
-    posts = projections.select_visible_posts(actor, status=status, author=author).filter(conditions)
+    posts = select_listed_posts(actor, status=status, author=author).filter(conditions)
     return posts.filter(build_after_condition(NEWEST_FIRST, after, after_pk)).newest_first()
+
+
+def select_listed_posts(actor: Actor, *, status: PostStatus | None, author: int | None) -> PostQuerySet:
+    """Return the posts that the actor may see, with one status, and by one author, if they are given."""
+    if author is not None:
+        return select_visible_posts_of(author, actor, status=status)
+    visible = policy.split_visible_posts(actor, status)
+    posts = filter_by_union(Post.objects.all(), list_parts(visible), visible.condition)
+    return cast("PostQuerySet", show_previewed_list(posts, actor)).in_status(status)
 
 
 @parametrised(Post, order=RELEVANCE)
@@ -159,13 +189,19 @@ def select_found_posts(
     author: int | None,
     **criteria: Any,
 ) -> QuerySet[Post]:
-    conditions = build_post_conditions(criteria) & projections.build_author_condition(author)
-    posts = find_posts(actor, search, status=status, tag=tag, conditions=conditions)
+    conditions = build_post_conditions(criteria) & build_author_condition(author)
+    found = find_posts(actor, search, status=status, tag=tag, conditions=conditions)
+    posts = show_previewed_list(found, actor)
     return posts.filter(build_after_condition(RELEVANCE, after, after_pk)).order_by(*RELEVANCE.terms())
 
 
 def build_post_conditions(criteria: Mapping[str, Any]) -> Q:
     return Q(**{LOOKUPS[name]: value for name, value in criteria.items() if value is not None})
+
+
+def build_author_condition(author: int | None) -> Q:
+    """Return the condition on the posts by an author, alone or with others; no condition without one."""
+    return Q() if author is None else Q(author=author) | Q(IsInArray(author, F("coauthor_ids")))
 
 
 def build_after_condition(order: Ordering, value: str | float | None, pk: int | None) -> Q:
@@ -188,64 +224,18 @@ def build_posts_connection(
     return ConnectionQuery(posts, order, parse_connection_args("postsConnection", cursor_scope, **window))
 
 
-def select_author_by_id(actor: Actor, author_id: str) -> Rows[Author]:
-    """Return the author with this id, or no author."""
-    return select_author(actor, pk=parse_id(author_id))
+class FoundPosts(NamedTuple):
+    """The ids of the posts that a search finds, and the number that it finds at most, if there are as many."""
+
+    ids: list[int]
+    limit: int | None
 
 
-@parametrised(Author)
-def select_author(_: Actor, *, pk: int) -> QuerySet[Author]:
-    return Author.objects.filter(pk=pk)
-
-
-def select_authors(actor: Actor, after: Position | None = None) -> Rows[Author]:
-    """Return the authors in the order of their creation, from after a position."""
-    return select_authors_after(actor, after_pk=after.id if after else 0)
-
-
-@parametrised(Author)
-def select_authors_after(_: Actor, *, after_pk: int) -> QuerySet[Author]:
-    return Author.objects.filter(pk__gt=after_pk).order_by("pk")
-
-
-def build_authors_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
-    """Return a page of authors, from its start or its end; the oldest first without an order. Raises `Malformed`."""
-    return build_ordered_connection("authors", select_every_author(actor), order_by or OLDEST_FIRST, **window)
-
-
-@parametrised(Author)
-def select_every_author(_: Actor) -> QuerySet[Author]:
-    return Author.objects.all()
-
-
-def select_comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None = None) -> Rows[Comment]:
-    """Return the comment with this id, or no comment; with `post_id`, only a comment of this post."""
-    return select_visible_comment(actor, pk=parse_id(comment_id), post=None if post_id is None else parse_id(post_id))
-
-
-@parametrised(Comment)
-def select_visible_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comment]:
-    """Return the comment if it is visible and its post is."""
-    posts = Post.objects.filter(policy.readable_posts(actor))
-    comments = Comment.objects.filter(policy.VISIBLE_COMMENTS, pk=pk, post__in=posts)
-    return comments if post is None else comments.filter(post=post)
-
-
-def select_comments(actor: Actor, post_id: str, after: Position | None = None) -> Rows[Comment]:
-    """Return a post's comments, oldest first, from after a position; no comments if the post is not visible."""
-    return select_visible_comments(
-        actor, post=parse_id(post_id), after=after and after.value, after_pk=after and after.id
-    )
-
-
-@parametrised(Comment)
-def select_visible_comments(actor: Actor, *, post: int, after: str | None, after_pk: int | None) -> QuerySet[Comment]:
-    posts = Post.objects.filter(policy.readable_posts(actor), pk=post)
-    comments = Comment.objects.filter(policy.VISIBLE_COMMENTS, post__in=posts)
-    return comments.filter(build_after_condition(OLDEST_FIRST, after, after_pk)).oldest_first()
-
-
-# The rows that an actor looks after: the lists of the admin and the desk.
+def find_post_ids(actor: Actor, text: str) -> FoundPosts:
+    """Search once for a list that reads its rows more than once. Raises `Malformed`."""
+    found = select_posts(actor, PostCriteria.parse(search=text)).queryset()
+    ids = list(found.order_by().values_list("pk", flat=True))
+    return FoundPosts(ids, MAX_MATCHES if len(ids) == MAX_MATCHES else None)
 
 
 def select_editable_posts(actor: Actor) -> PostQuerySet:
@@ -256,35 +246,3 @@ def select_editable_posts(actor: Actor) -> PostQuerySet:
 def find_post(actor: Actor, post_id: str) -> Post | None:
     """Return the post with this id, if the actor may see it."""
     return select_post_by_id(actor, post_id).queryset().select_related("author").first()
-
-
-def select_moderated_comments(actor: Actor) -> QuerySet[Comment]:
-    """Return the comments in every state that the actor moderates: those on own posts; for editors all."""
-    return Comment.objects.filter(policy.moderated_comments(actor))
-
-
-def select_known_comments(actor: Actor) -> QuerySet[Comment]:
-    """Return the comments that the actor may see in the admin: visible ones, and those that the actor moderates."""
-    posts = Post.objects.filter(policy.visible_posts(actor))
-    return Comment.objects.filter(policy.known_comments(actor), post__in=posts)
-
-
-def filter_comments_by_state(comments: QuerySet[Comment], state: str) -> QuerySet[Comment]:
-    """Return the comments in a state; for any other text those that are not deleted."""
-    if state in CommentState.values:
-        return comments.filter(state=TextLiteral(state))
-    return comments.exclude(state=TextLiteral(CommentState.DELETED))
-
-
-def select_editable_authors(actor: Actor) -> QuerySet[Author]:
-    """Return the authors that the actor may change."""
-    return Author.objects.filter(policy.editable_authors(actor))
-
-
-def find_author(actor: Actor, author_id: str) -> Author | None:
-    return select_author_by_id(actor, author_id).queryset().first()
-
-
-def select_imports(actor: Actor) -> QuerySet[ImportJob]:
-    """Return the imports that the actor may see: their own; for admins all."""
-    return ImportJob.objects.filter(policy.visible_imports(actor))

@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('blog', '0012_images'),
+        ('blog', '0014_images'),
     ]
 
     operations = [
@@ -20,12 +20,12 @@ class Migration(migrations.Migration):
             model_name='post',
             index=models.Index(condition=models.Q(('cover_id__isnull', False)), fields=['cover_id'], name='blog_post_cover'),
         ),
-        RemoveIndexConcurrently(
-            model_name='post',
-            name='blog_post_unrendered',
-        ),
         AddIndexConcurrently(
             model_name='post',
-            index=models.Index(condition=models.Q(models.Q(('rendered_version', models.F('version')), _negated=True), ('renderer__lt', 2), _connector='OR'), fields=['id'], name='blog_post_unrendered'),
+            index=models.Index(condition=models.Q(models.Q(('rendered_version', models.F('version')), _negated=True), ('renderer__lt', 3), _connector='OR'), fields=['id'], name='blog_post_unrendered_3'),
+        ),
+        RemoveIndexConcurrently(
+            model_name='post',
+            name='blog_post_unrendered_2',
         ),
     ]

@@ -12,7 +12,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('blog', '0011_preview_links'),
+        ('blog', '0013_second_renderer'),
     ]
 
     operations = [

@@ -1,0 +1,46 @@
+"""Reads: the rows of posts, authors, comments and previews that an actor may see. Functions `select_*` return them.
+
+The functions under `parametrised` are the queries. They take values that are already parsed.
+"""
+
+from blog.selectors.authors import (
+    AUTHOR_SORT_FIELDS,
+    build_authors_connection,
+    find_author,
+    select_author_by_id,
+    select_authors,
+    select_editable_authors,
+)
+from blog.selectors.comments import (
+    COMMENT_ORDERS,
+    filter_comments_by_state,
+    select_comment_by_id,
+    select_comments,
+    select_known_comments,
+    select_moderated_comments,
+)
+from blog.selectors.imports import select_imports
+from blog.selectors.posts import (
+    LOOKUPS,
+    POST_ORDERS,
+    POST_SORT_FIELDS,
+    PostCriteria,
+    build_posts_connection,
+    find_post,
+    find_post_ids,
+    find_present_slug,
+    select_editable_posts,
+    select_newest_posts,
+    select_post_by_id,
+    select_post_by_slug,
+    select_posts,
+    select_working_copy,
+    validate_tag,
+)
+from blog.selectors.previews import (
+    find_previewed_post,
+    select_link_by_id,
+    select_post_with_links,
+    select_preview,
+    select_preview_links,
+)

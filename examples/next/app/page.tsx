@@ -1,0 +1,22 @@
+import { pathOfPost, readPosts } from '@/lib/content';
+import { Byline } from './byline';
+
+export default async function Page() {
+  const posts = await readPosts();
+  return (
+    <>
+      <h1>Newest posts</h1>
+      <ol className="posts">
+        {posts.map((post) => (
+          <li key={post.slug}>
+            <h2>
+              <a href={pathOfPost(post.slug)}>{post.title}</a>
+            </h2>
+            <Byline post={post} />
+            <p>{post.excerpt}</p>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

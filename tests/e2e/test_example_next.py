@@ -1,0 +1,298 @@
+"""examples/next: Draft Mode shows previews on the site, in Chromium, and readers get public texts only."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Response, expect
+
+from contentapi.frontend.build import has_node
+from tests.e2e.checkout import PATIENCE, ROOT, Checkout
+from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
+from tests.e2e.desk_pages import log_in
+from tests.e2e.example_site import NODE, Site, install, read_node_version
+from tests.e2e.http_client import HttpClient, HttpResponse
+from tests.e2e.live_server import wait_until
+from tests.ports import find_free_port
+
+EXAMPLE = ROOT / "examples" / "next"
+NOT_TRACKED = shutil.ignore_patterns("node_modules", ".next", "next-env.d.ts", ".env.local")
+NEXT = "node_modules/next/dist/bin/next"
+FORGED = f"cap_{64 * '0'}"
+EXPIRE = """
+from django.utils import timezone
+from blog.models import PreviewLink
+PreviewLink.objects.update(expires_at=timezone.now())
+"""
+
+pytestmark = [*NEEDS_CHROMIUM, pytest.mark.skipif(not has_node(), reason="Node and npm are not installed")]
+
+
+class NextSite(Site):
+    """A copy of the example, and what it shows."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**super().environment, "API_URL": self.api, "NEXT_TELEMETRY_DISABLED": "1"}
+
+    def build(self) -> None:
+        done = self.run_npm("run", "build")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    @contextmanager
+    def serve(self) -> Iterator[None]:
+        """Serve the build. The files that this writes are the cache of static pages."""
+        command = ["node", NEXT, "start", "--port", self.address.rsplit(":", 1)[1]]
+        with (self.folder / "printed.log").open("w") as log:
+            process = subprocess.Popen(
+                command, cwd=self.folder, env=self.environment, stdout=log, stderr=log, start_new_session=True
+            )
+        try:
+            wait_until(self.is_reachable, "the first response of the site", PATIENCE)
+            yield
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(PATIENCE)
+
+    def is_reachable(self) -> bool:
+        try:
+            return self.get("/").status == 200
+        except OSError:
+            return False
+
+    def write(self, title: str, **values: str) -> dict[str, Any]:
+        return self.send("/posts", {"title": title, "body": "Only **mud**.", **values})
+
+    def create_link(self, post: dict[str, Any], **values: str) -> dict[str, Any]:
+        return self.send(f"/posts/{post['id']}/preview-links", values)
+
+    def get(self, path: str) -> HttpResponse:
+        """Send a request without cookies, and return the response, also if it is a redirect."""
+        return HttpClient(self.address).get(path)
+
+
+@pytest.fixture
+def site(checkout: Checkout, tmp_path: Path) -> Iterator[NextSite]:
+    """The example, built and served, at the address that CONTENTAPI_PREVIEW_URL names."""
+    if read_node_version() < NODE:
+        pytest.skip("Node is older than 20.19, which the example needs")
+    folder = tmp_path / "site"
+    shutil.copytree(EXAMPLE, folder, ignore=NOT_TRACKED)
+    port = find_free_port()
+    address = f"http://localhost:{port}/api/preview?token={{token}}&path=/blog/{{slug}}"
+    run = checkout.run(CONTENTAPI_PREVIEW_URL=address)
+    install(folder)
+    run.wait_until_ready()
+    site = NextSite(folder, run, port)
+    site.build()
+    with site.serve():
+        yield site
+
+
+def test_example_shows_previews_and_readers_get_public_texts(site: NextSite, subtests: pytest.Subtests) -> None:
+    with launch_chromium() as browser:
+        with subtests.test("readers get static pages without drafts"):
+            check_reading(site, browser)
+        with subtests.test("an editor sees a draft on the site, until they leave the preview"):
+            check_draft(site, browser)
+        with subtests.test("a link shows the changes of a public post, and one of the whole site shows lists"):
+            check_changes(site, browser)
+        with subtests.test("a link that has ended shows nothing, and the visit is one of a reader"):
+            check_ended_links(site, browser)
+    with subtests.test("no link leads to another site"):
+        check_redirects(site)
+    with subtests.test("browsers get no secret"):
+        check_secrets(site)
+    with subtests.test("a preview waits for an API that cannot be reached"):
+        check_outage(site)
+
+
+def check_reading(site: NextSite, browser: Browser) -> None:
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(site.address)
+    expect(page.locator("ol.posts > li")).to_have_count(7)
+    expect(page.locator("main")).not_to_contain_text("winter issue")  # a draft, which the key of the site may read
+    page.get_by_role("link", name="How we name our boats").click()
+    page.wait_for_url(f"{site.address}/blog/how-we-name-our-boats")
+    expect(page).to_have_title("How we name our boats · Harbour Notes")
+    expect(page.locator(".details")).to_have_text("By Marguerite Okafor, 1 November 2026")
+    expect(page.locator(".text")).to_contain_text("A boat is named after a person who is alive")
+    expect(find_line(page)).to_have_count(0)
+
+    assert "s-maxage" in read_headers(page.reload())["cache-control"]  # a static page
+    post = site.write("Knots", status="published")
+    site.send(f"/posts/{post['id']}", {"slug": "splices"}, "PATCH")
+    old = site.get("/blog/knots")
+    assert (old.status, old.headers["Location"]) == (308, "/blog/splices")
+    assert site.get("/blog/notes-for-the-winter-issue").status == 404
+
+
+def check_draft(site: NextSite, browser: Browser) -> None:
+    post = site.write("Low tide")
+    page = open_from_desk(site, browser, post)
+    page.wait_for_url(f"{site.address}/blog/low-tide")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Low tide")
+    expect(page.locator(".details")).to_contain_text("draft")
+    expect(page.locator(".text strong")).to_have_text("mud")
+    expect(find_line(page)).to_contain_text("Preview: this page may show what is not public.")
+
+    site.send(f"/posts/{post['id']}", {"title": "Ebb"}, "PATCH")
+    assert read_status(page.reload()) == 404  # the slug of a draft follows its title
+    page.get_by_role("link", name="Show the post").click()
+    page.wait_for_url(f"{site.address}/blog/ebb")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Ebb")
+    headers = read_headers(page.reload())
+    assert "no-store" in headers["cache-control"]
+    assert (headers["x-robots-tag"], headers["referrer-policy"]) == ("noindex", "no-referrer")
+    cookies = read_cookies(site, page)
+    assert {name: (it["httpOnly"], it["secure"]) for name, it in cookies.items()} == {
+        "preview-token": (True, True),
+        "__prerender_bypass": (True, True),
+    }
+    assert cookies["preview-token"]["sameSite"] == "Lax"
+    assert "cap_" not in page.content()
+    assert_hidden(site, browser, page.url, "Ebb")
+
+    page.get_by_role("link", name="Exit preview").click()
+    page.wait_for_url(f"{site.address}/")
+    expect(find_line(page)).to_have_count(0)
+    assert read_cookies(site, page) == {}
+    assert read_status(page.goto(f"{site.address}/blog/ebb")) == 404
+
+
+def check_changes(site: NextSite, browser: Browser) -> None:
+    site.write("Fog")
+    post = site.write("Spring tide", status="published")
+    site.send(f"/posts/{post['id']}/working-copy", {"title": "Neap tide"}, "PUT")
+    page, reader = browser.new_context().new_page(), browser.new_context().new_page()
+
+    page.goto(site.create_link(post)["url"])
+    expect(page.get_by_role("heading", level=1)).to_have_text("Neap tide")
+    page.get_by_role("link", name="Harbour Notes").click()
+    page.wait_for_url(f"{site.address}/")
+    expect(page.locator("ol.posts > li", has_text="Spring tide")).to_have_count(1)
+    expect(page.locator("main")).not_to_contain_text("Fog")
+    reader.goto(f"{site.address}/blog/spring-tide")
+    expect(reader.get_by_role("heading", level=1)).to_have_text("Spring tide")
+
+    page.goto(site.create_link(post, mode="site")["url"])
+    page.get_by_role("link", name="Harbour Notes").click()
+    page.wait_for_url(f"{site.address}/")
+    expect(page.locator("ol.posts > li", has_text="Neap tide")).to_have_count(1)
+    expect(page.locator("ol.posts > li", has_text="Fog")).to_contain_text("draft")
+
+
+def check_ended_links(site: NextSite, browser: Browser) -> None:
+    post = site.write("Flotsam")
+    page = browser.new_context().new_page()
+    page.goto(site.create_link(post, note="For a reviewer")["url"])
+    expect(page.get_by_role("heading", level=1)).to_have_text("Flotsam")
+    desk = open_form(site, browser, post)
+    with desk.expect_navigation():
+        desk.get_by_role("button", name="Revoke the preview link “For a reviewer”").click()
+    expect(desk.locator("body")).to_contain_text("The preview link is revoked.")
+
+    page.get_by_role("link", name="Harbour Notes").click()
+    page.wait_for_url(f"{site.address}/preview/revoked")
+    expect(page.locator("main")).to_contain_text("The link of this preview was revoked")
+    expect(find_line(page)).to_have_count(0)
+    assert read_cookies(site, page) == {}
+
+    page.goto(site.create_link(post)["url"])
+    expect(page.get_by_role("heading", level=1)).to_have_text("Flotsam")
+    expired = site.run.checkout.manage("shell", "--verbosity", "0", "-c", EXPIRE)
+    assert expired.returncode == 0, expired.stderr
+    page.reload()
+    page.wait_for_url(f"{site.address}/preview/expired")
+    expect(page.get_by_role("heading", level=1)).to_have_text("The preview has ended")
+    assert read_status(page.goto(f"{site.address}/blog/flotsam")) == 404
+
+
+def check_redirects(site: NextSite) -> None:
+    token = site.create_link(site.write("Jetsam"))["token"]
+
+    for path in ("https://other.example/", "//other.example", "/blog/fog", ""):
+        led = site.get(f"/api/preview?path={path}&token={token}")
+        assert (led.status, led.headers["Location"]) == (307, "/blog/jetsam")
+        assert "no-store" in led.headers["Cache-Control"]
+    for wrong in ("", "x", FORGED, token[:-1], f"{token}%0d%0aX-API-Key:%20x", "%E2%82%AC"):
+        led = site.get(f"/api/preview?path=/blog/jetsam&token={wrong}")
+        assert (led.status, led.headers["Location"]) == (307, "/api/preview/exit?reason=revoked"), wrong
+        assert "Set-Cookie" not in led.headers
+    for reason in ("https://other.example/", "//other.example", "../blog/fog", ""):
+        assert site.get(f"/api/preview/exit?reason={reason}").headers["Location"] == "/"
+
+
+def check_secrets(site: NextSite) -> None:
+    build = site.folder / ".next"
+    sent = [path for path in (build / "static").rglob("*") if path.is_file()]
+    kept = [path for name in ("server/app", "cache") for path in (build / name).rglob("*") if path.is_file()]
+    pages = [path for path in kept if path.suffix == ".html"]
+
+    assert sent
+    assert pages
+    for_tokens = re.compile(rb"cap_[0-9a-f]{64}|Flotsam")
+    for_the_key = re.compile(re.escape(site.key_of_builds.encode()) + b"|winter issue")
+    assert [path for path in [*sent, *kept] if for_tokens.search(path.read_bytes())] == []
+    assert [path for path in [*sent, *pages] if for_the_key.search(path.read_bytes())] == []
+
+
+def check_outage(site: NextSite) -> None:
+    token = site.create_link(site.write("Squall"))["token"]
+    site.run.interrupt()
+
+    refused = site.get(f"/api/preview?token={token}")
+
+    assert refused.status == 503
+    assert "cannot be shown at present" in refused.body
+
+
+def open_form(site: NextSite, browser: Browser, post: dict[str, Any]) -> Page:
+    page = browser.new_context().new_page()
+    log_in(page, site.run, site.run.checkout)
+    page.goto(f"{site.api}/admin/blog/post/{post['id']}/change/")
+    return page
+
+
+def open_from_desk(site: NextSite, browser: Browser, post: dict[str, Any]) -> Page:
+    """Press “Preview on the site” in the form of a post. Return the page that it opens."""
+    desk = open_form(site, browser, post)
+    with desk.context.expect_page() as opened:
+        desk.get_by_role("button", name="Preview on the site").click()
+    return opened.value
+
+
+def find_line(page: Page) -> Any:
+    """Return the line at the top of a preview."""
+    return page.get_by_role("complementary", name="Preview")
+
+
+def read_headers(response: Response | None) -> dict[str, str]:
+    assert response is not None
+    return response.all_headers()
+
+
+def read_status(response: Response | None) -> int:
+    assert response is not None
+    return response.status
+
+
+def read_cookies(site: NextSite, page: Page) -> dict[str, Any]:
+    """Return the cookies of the site by their names. Those of the desk, on another port, are sent to it too."""
+    cookies = page.context.cookies(site.address)
+    return {it["name"]: it for it in cookies if re.search("preview|prerender", it["name"])}
+
+
+def assert_hidden(site: NextSite, browser: Browser, url: str, title: str) -> None:
+    """Assert that a reader gets neither the page at an address nor its title in the list."""
+    reader = browser.new_context().new_page()
+    assert read_status(reader.goto(url)) == 404
+    reader.goto(site.address)
+    expect(reader.locator("main")).not_to_contain_text(title)
