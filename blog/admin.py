@@ -2,7 +2,8 @@
 
 from blog.desk.authors import AuthorAdmin
 from blog.desk.comments import CommentAdmin
+from blog.desk.images.admin import ImageAdmin
 from blog.desk.imports import ImportJobAdmin
 from blog.desk.posts.admin import PostAdmin
 
-__all__ = ["AuthorAdmin", "CommentAdmin", "ImportJobAdmin", "PostAdmin"]
+__all__ = ["AuthorAdmin", "CommentAdmin", "ImageAdmin", "ImportJobAdmin", "PostAdmin"]

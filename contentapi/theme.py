@@ -19,6 +19,7 @@ def build_sidebar(_: HttpRequest) -> list[dict[str, Any]]:
             "items": [
                 {"title": "Desk", "icon": "home", "link": reverse("admin:index")},
                 build_entry("Posts", "article", "blog.Post"),
+                build_entry("Images", "image", "blog.Image"),
                 build_entry("Comments", "chat", "blog.Comment"),
                 build_entry("Authors", "person_edit", "blog.Author"),
                 build_entry("Imports", "upload_file", "blog.ImportJob"),

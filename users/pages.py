@@ -13,6 +13,7 @@ from contentapi.core.errors import ApiError, Forbidden, Internal, Malformed, Not
 from contentapi.http import error_response
 from contentapi.http.body import UploadTooLarge
 from contentapi.http.request_log import classify_and_record
+from contentapi.media.access import get_media_source
 
 POLICY = "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 ADMIN_POLICY = (
@@ -46,9 +47,11 @@ def render_page(
 def restrict_admin_page(response: HttpResponseBase, *, images: str = "") -> HttpResponseBase:
     """Let a page of the admin run the scripts of this site only, and neither code in the page nor `eval`.
 
-    A response that has a policy already keeps it. `images` are sources of images beside this site.
+    A response that has a policy already keeps it. `images` are sources of images beside this site; by default that of
+    uploaded images.
     """
-    response.headers.setdefault("Content-Security-Policy", f"{ADMIN_POLICY} {images}".rstrip())
+    sources = images or get_media_source()
+    response.headers.setdefault("Content-Security-Policy", f"{ADMIN_POLICY} {sources}".rstrip())
     return response
 
 

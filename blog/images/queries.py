@@ -1,6 +1,6 @@
 """Reads of images: the rows that an actor may see, and how each field of the SDL is read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models import F, OuterRef, Q, QuerySet, TextField
@@ -60,6 +60,11 @@ def build_images_connection(actor: Actor, *, order_by: Ordering | None = None, *
     require_list(actor)
     images = select_listed_images(actor, after=None, after_pk=None)
     return build_ordered_connection("images", images, order_by or NEWEST_FIRST, **window)
+
+
+def find_images(actor: Actor, ids: Sequence[int]) -> QuerySet[Image]:
+    """Return those of the images with these ids that the actor may see."""
+    return Image.objects.filter(policy.visible_images(actor), pk__in=ids, deleted_at=None)
 
 
 def require_list(actor: Actor) -> None:

@@ -15,8 +15,11 @@ from blog.services.images import (
     edit_image,
     exists_image,
     find_image_by_digest,
+    list_users,
     render_late_posts,
+    replace_file,
     restore_image,
+    select_seen_posts,
 )
 from blog.services.posts import (
     attribute_change,

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.db.models.fields.json import KT
 from django.utils import timezone
 
@@ -48,13 +48,35 @@ def create_image(*, actor: Actor, read_file: Callable[[], SentFile]) -> Image:
     Raises `UnsupportedMediaType` for a file that is none of the formats: its first bytes decide.
     """
     policy.require_permission(actor, policy.may_upload_images(actor), "upload images")
-    sent = read_file()
-    kind = require_format(sent.file.read(SIGNATURE))
-    sent.file.seek(0)
-    pk = take_id()
-    source = name_upload(pk)
-    get_storage().put(source, sent.file)  # before the row that names it
+    sent, pk = read_file(), take_id()
+    source, kind = store_upload(sent, pk)  # before the row that names it
     return insert_image(actor, pk=pk, source=source, kind=kind, name=sent.name, size=sent.size, sha256=sent.sha256)
+
+
+def replace_file(*, actor: Actor, image_id: str, read_file: Callable[[], SentFile]) -> Image:
+    """Give an image another file. Its present files are shown until the worker has processed the new one.
+
+    Raises `NotFound` and `UnsupportedMediaType`. A file that no row names is purged like an unfinished upload.
+    """
+    policy.require_permission(actor, policy.may_upload_images(actor), "upload images")
+    sent = read_file()
+    source, kind = store_upload(sent, take_id())
+    with transaction.atomic():
+        image = get_image_for_update(actor, image_id, "change this image")
+        values: dict[str, Any] = {"source": source, "sha256": sent.sha256, "rejection": None}
+        if not image.original:
+            values |= {"status": ImageStatus.PROCESSING, "content_type": kind.content_type, "size": sent.size}
+        save_image(image, **values, claimed_until=None, attempts=0)  # a worker with the old file changes nothing
+        record_event(Event.IMAGE_UPLOADED, actor, "image", image.pk, size=sent.size)
+    return image
+
+
+def store_upload(sent: SentFile, number: int) -> tuple[str, Format]:
+    """Store a file. Return its name in the storage, and its format. Raises `UnsupportedMediaType`."""
+    kind, name = require_format(sent.file.read(SIGNATURE)), name_upload(number)
+    sent.file.seek(0)
+    get_storage().put(name, sent.file)
+    return name, kind
 
 
 def require_format(start: bytes) -> Format:
@@ -177,10 +199,15 @@ def list_users(pk: int) -> list[int]:
     return sorted({*posts, *copies})
 
 
+def select_seen_posts(actor: Actor, ids: Sequence[int]) -> QuerySet[Post]:
+    """Return those of the posts that the actor may see, without their texts."""
+    return Post.objects.filter(policy.visible_posts(actor), pk__in=ids).order_by("pk").only("pk", "title", "status")
+
+
 def describe_users(actor: Actor, ids: Sequence[int]) -> str:
     """Return why an image cannot be deleted: the titles of posts that the actor may see, and how many others."""
-    seen = Post.objects.filter(policy.visible_posts(actor), pk__in=ids).order_by("pk").values_list("pk", "title")
-    named = [f"“{title}” ({pk})" for pk, title in seen[:NAMED_POSTS]]
+    seen = select_seen_posts(actor, ids)[:NAMED_POSTS]
+    named = [f"“{post.title}” ({post.pk})" for post in seen]
     others = len(ids) - len(named)
     if others:
         named.append(f"{others} {'other ' if named else ''}{'post' if others == 1 else 'posts'}")

@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -35,3 +36,14 @@ def build_bucket(place: str) -> Storage:
 def get_media_url() -> str:
     """Return the address before the names of public files: that of a CDN or a bucket, or of this server."""
     return conf.environment.contentapi_media_url or conf.origin
+
+
+def get_media_url_of_pages() -> str:
+    """Return the address for pages of this server, which may be open under another origin: empty for its own files."""
+    return conf.environment.contentapi_media_url
+
+
+def get_media_source() -> str:
+    """Return the origin of public files for the policy of a page; empty for files of this server."""
+    address = urlsplit(conf.environment.contentapi_media_url)
+    return f"{address.scheme}://{address.netloc}" if address.netloc else ""

@@ -27,11 +27,13 @@ TOO_LARGE = "The file is too large. At most {limit:,} bytes are allowed (CONTENT
 def build_uploads() -> list[Upload]:
     archive = re.compile(re.escape(reverse("admin:blog_importjob_add")))
     image = re.compile(f"({re.escape(VERSION_PREFIX)})?/images")
+    desk = re.compile(re.escape(reverse("admin:blog_image_changelist")) + "(add|[0-9]+/replace)/")
     excess = "The zip file is too large: at most {limit:,} bytes can be uploaded. Split it."
     largest = conf.environment.contentapi_image_max_bytes
     return [
         Upload("POST", archive, MAX_ARCHIVE + FORM_OVERHEAD, may_upload_archive, excess),
         Upload("POST", image, largest + FORM_OVERHEAD, may_upload_image, TOO_LARGE),
+        Upload("POST", desk, largest + FORM_OVERHEAD, may_upload_image_in_desk, TOO_LARGE),
         Upload("PUT", re.compile("/uploads/[0-9]+"), largest, is_signed, TOO_LARGE),
     ]
 
@@ -39,6 +41,11 @@ def build_uploads() -> list[Upload]:
 def may_upload_archive(environ: Mapping[str, Any]) -> bool:
     """Return whether the request has the session of a user who may import posts."""
     return policy.may_import_posts(find_session_actor(environ))
+
+
+def may_upload_image_in_desk(environ: Mapping[str, Any]) -> bool:
+    """Return whether the request has the session of a user who may upload images."""
+    return policy.may_upload_images(find_session_actor(environ))
 
 
 def may_upload_image(environ: Mapping[str, Any]) -> bool:

@@ -13,7 +13,7 @@ from contentapi.core.errors import Conflict, Forbidden
 from contentapi.core.identity import OPERATOR, Actor
 from tests.admin_forms import submit_form
 from tests.blog.search_posts import index_posts
-from tests.factories import make_author, make_comment, make_post
+from tests.factories import make_author, make_comment, make_image, make_post
 
 ADD, AUTHORS = reverse("admin:blog_post_add"), reverse("admin:blog_author_changelist")
 # An import has pages of its own: see test_import_admin.py.
@@ -38,6 +38,8 @@ def test_first_link_of_a_page_skips_the_navigation(editor_client: Client, addres
 def test_every_list_page_can_be_searched(editor_client: Client, model: type[Post | Author | Comment]) -> None:
     make_comment(make_post(title="Needle", author=make_author(name="Needle")), body="Needle")
     make_comment(make_post())
+    make_image(alt="A needle")
+    make_image()
     index_posts()
     url = reverse(f"admin:blog_{model._meta.model_name}_changelist")
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
@@ -16,6 +17,7 @@ from blog.models import Post, PreviewLink
 from tests.admin_forms import read_form
 from tests.contract.permissions import COAUTHORED, OTHERS, OWN, Outcome
 from tests.contract.worlds import CHANGED, World, read_all_rows
+from tests.image_files import make_png
 from users.models import User
 
 STAFF = ("author", "editor", "admin")
@@ -25,10 +27,6 @@ ALONE = "alone"  # done, but without co-authors
 
 # Actions that the admin has no page for.
 NO_PAGE = {
-    **dict.fromkeys(
-        ("list images", "upload an image", "change an image", "delete an image"),
-        "The desk has no pages for images yet.",
-    ),
     "create a preview link of the site": "Its lists are for the developers of a site.",
     "list an author's drafts": "The list of posts has a filter by author; `list drafts` covers it.",
     "create an order": "A customer orders, by the API, or the operator with `create_order`.",
@@ -176,6 +174,12 @@ def comment(world: World, status: str) -> Outcome:
     return send_form(world, reverse("admin:blog_comment_add"), **values)
 
 
+def upload_image(world: World) -> Outcome:
+    file = SimpleUploadedFile("a.png", make_png(8, 8))
+    response = browse(world).post(reverse("admin:blog_image_add"), {"file": file})
+    return name_outcome(response, done=response.status_code == 302)
+
+
 def create_user(world: World) -> Outcome:
     values = {"email": "new@example.invalid", "name": "New", "role": "reader", "usable_password": "false"}
     return send_form(world, reverse("admin:users_user_add"), **values)
@@ -201,6 +205,12 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "update a draft": lambda world: change_post(world, "draft", title="New"),
     "change the author of a post": change_author,
     "set the co-authors of a post": set_coauthors,
+    "list images": lambda world: open_list(world, "blog_image", world.target.image.pk),
+    "upload an image": upload_image,
+    "change an image": lambda world: send_form(
+        world, reverse("admin:blog_image_change", args=[world.target.image.pk]), alt="New"
+    ),
+    "delete an image": lambda world: press_button(world, "blog_image", world.target.image.pk, "delete"),
     "use an image as a cover": lambda world: change_post(
         world, "published", cover_id=str(world.target.image.pk), _publish_changes="yes"
     ),

@@ -33,6 +33,7 @@ OBJECTS: Mapping[str, Callable[[World], object]] = {
     "auth_user_password_change": lambda world: world.target.user.pk,
     "blog_author": lambda world: world.target.author.pk,
     "blog_comment": lambda world: world.comment_id("draft"),
+    "blog_image": lambda world: world.target.image.pk,
     "blog_importjob": create_job,
     "blog_post": read_draft,
     "oauth2_provider_application": create_client,
@@ -218,6 +219,22 @@ PAGES = [
     Page("blog_comment_delete", OTHERS, ONLY_EDITORS_SEE),  # an action of `blog_comment_action` deletes comments
     Page("blog_comment_action", OTHERS, EDITORS_SEE, act_on("hide")),
     Page("blog_comment_bulk", OTHERS, EDITORS_SEE, perform_in_list("hide")),
+    *[
+        Page(f"blog_image_{name}", OWN, ALL, get_page) for name in ("changelist", "add", "choose", "describe")
+    ],
+    *[Page(f"blog_image_{name}", whose, ALL) for whose in (OWN, OTHERS) for name in ("change", "history")],
+    *[Page("blog_image_delete", whose, NOBODY) for whose in (OWN, OTHERS)],  # an action of `blog_image_action` deletes
+    *[
+        Page(f"blog_image_{name}", whose, outcomes, send)
+        for whose, outcomes in ((OWN, ALL), (OTHERS, EDITORS))
+        for name, send in (
+            ("action", act_on("delete")),
+            ("alt", post_object({"alt": "New"})),
+            ("replace", post_object({})),
+        )
+    ],
+    Page("blog_image_bulk", OWN, ALL, perform_in_list("delete")),
+    Page("blog_image_bulk", OTHERS, EDITORS_SEE, perform_in_list("delete")),
     Page("blog_importjob_changelist", OWN, EDITORS, get_page),
     Page("blog_importjob_add", OWN, EDITORS, get_page),
     *[

@@ -19,6 +19,7 @@ def choose_cells(row: Row) -> dict[str, Outcome]:
 
 @pytest.mark.no_cover  # the tests of the admin execute these lines too
 @pytest.mark.django_db
+@pytest.mark.usefixtures("media")
 @pytest.mark.parametrize("caller", STAFF)
 def test_acts_in_the_admin_have_the_outcomes_of_the_table(subtests: pytest.Subtests, caller: str) -> None:
     worlds = log_in(make_worlds(caller))

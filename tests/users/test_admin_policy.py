@@ -5,11 +5,13 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import msgspec
 import pytest
 from django.contrib import admin
 from django.contrib.staticfiles import finders
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from blog.models import PostSource
 from contentapi.core.identity import Role
@@ -80,6 +82,15 @@ def test_policy_of_a_list_and_of_the_login_names_this_site_only(browser: Client)
     login = Client().get(reverse("admin:login"))["Content-Security-Policy"]
 
     assert policies | {login} == {POLICY}
+
+
+def test_pages_may_show_images_of_the_network_that_delivers_them(browser: Client, settings: Settings) -> None:
+    address = "https://cdn.example.invalid/images"
+    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_media_url=address)
+
+    page = browser.get(reverse("admin:blog_image_changelist"))
+
+    assert page["Content-Security-Policy"] == f"{POLICY} https://cdn.example.invalid"
 
 
 def test_form_of_a_post_may_show_images_of_other_sites_in_the_preview(browser: Client) -> None:

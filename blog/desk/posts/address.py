@@ -30,6 +30,16 @@ class SlugInput(UnfoldAdminTextInputWidget):
         return context | {"post_url": conf.environment.contentapi_site_post_url or "https://…/{slug}"}
 
 
+class CoverInput(UnfoldAdminTextInputWidget):
+    """The id of an image. A script shows the image, and chooses or uploads another one."""
+
+    template_name = "blog/widgets/cover.html"
+
+    class Media:
+        css = {"all": ["blog/images.css"]}
+        js = [forms.Script("blog/images.js", type="module"), forms.Script("blog/cover.js", type="module")]
+
+
 class SummaryInput(Textarea):
     """A summary, which is stored as it was typed, and what the post shows without one."""
 
@@ -72,11 +82,11 @@ class AddressForm(ServiceForm):
     )
 
     cover_id = forms.IntegerField(
-        widget=UnfoldAdminTextInputWidget,
+        widget=CoverInput,
         label="Cover",
         required=False,
         min_value=1,
-        help_text="The id of an image, for lists and cards.",
+        help_text="An image for lists and cards.",
     )
     cover_alt = forms.CharField(
         widget=UnfoldAdminTextInputWidget,

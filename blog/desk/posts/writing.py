@@ -19,6 +19,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from blog import selectors, services
 from blog.desk import queries
+from blog.desk.images.choice import describe_tools
 from blog.images.display import find_shown_images
 from blog.models import (
     CONTENT,
@@ -62,7 +63,7 @@ class MarkdownInput(Textarea):
     template_name = "blog/widgets/markdown.html"
 
     class Media:
-        css = {"all": ["blog/writing.css"]}
+        css = {"all": ["blog/writing.css", "blog/images.css"]}
         js = [
             forms.Script(f"{VENDOR}/markdown-toolbar-element/markdown-toolbar-element.js", type="module"),
             forms.Script("blog/editor.js", type="module"),
@@ -70,6 +71,8 @@ class MarkdownInput(Textarea):
             forms.Script("blog/following.js", type="module"),
             forms.Script("blog/saving.js", type="module"),
             forms.Script("blog/autosave.js", type="module"),
+            forms.Script("blog/images.js", type="module"),
+            forms.Script("blog/image_writing.js", type="module"),
         ]
 
     def __init__(self) -> None:
@@ -79,7 +82,7 @@ class MarkdownInput(Textarea):
         addresses = {each: reverse(f"admin:blog_post_{each}") for each in ("preview", "session")}
         login = f"{reverse('admin:login')}?next={reverse('admin:index')}"
         context: dict[str, Any] = super().get_context(name, value, attrs)
-        return context | {"addresses": {**addresses, "login": login}}
+        return context | {"addresses": {**addresses, "login": login}, "tools": describe_tools()}
 
 
 class TagsInput(Textarea):

@@ -239,3 +239,16 @@ def test_large_upload_of_an_author_gets_an_html_page_with_413() -> None:
     assert status.startswith("413")
     assert headers["Content-Type"].startswith("text/html")
     assert b"You may not send a body of this size." in body
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("role", "allowed"), [(Role.READER, False), (Role.AUTHOR, True)])
+def test_session_of_an_author_may_upload_images_on_the_pages_of_the_desk(role: Role, *, allowed: bool) -> None:
+    paths = [reverse("admin:blog_image_add"), reverse("admin:blog_image_replace", args=[7])]
+    environ = {"HTTP_COOKIE": get_cookies(make_user(role)), "REQUEST_METHOD": "POST"}
+
+    found = [
+        [each for each in uploads.build_uploads() if each.matches({**environ, "PATH_INFO": path})] for path in paths
+    ]
+
+    assert [[each.is_allowed(environ) for each in matching] for matching in found] == [[allowed], [allowed]]

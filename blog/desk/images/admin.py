@@ -1,0 +1,193 @@
+"""Images in the admin site: the library as a grid, and the page of an image."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db import models
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+from unfold.widgets import INPUT_CLASSES
+
+from blog import services
+from blog.desk.images import choice, uploads
+from blog.desk.images.library import (
+    ImageFilter,
+    ImageList,
+    describe_size,
+    get_variant_url,
+    render_thumbnail,
+    search_images,
+    select_library,
+)
+from blog.models import Image, ImageStatus
+from contentapi.conf.timeouts import RESTORABLE_FOR
+from contentapi.core import policy
+from contentapi.core.identity import Actor
+from users.desk.actions import Action, perform_each
+from users.desk.bases import get_actor
+from users.desk.lists import BoundedList
+from users.desk.rendering import build_time_column
+from users.desk.service_admin import ServiceAdmin, ServiceForm
+
+PREVIEW = 960  # pixels of width
+FOCAL_POINT = ("focal_x", "focal_y")
+
+
+class FractionInput(forms.NumberInput):
+    def __init__(self) -> None:
+        super().__init__({"step": 0.01, "class": " ".join(INPUT_CLASSES)})
+
+
+class DeletionForm(forms.Form):
+    force = forms.BooleanField(
+        required=False,
+        label="Also if posts use it",
+        help_text="These posts then show the text of the image in its places.",
+    )
+
+
+def may_change(actor: Actor, image: Image) -> bool:
+    return policy.may_change_images_of(actor, image.owner_id)
+
+
+ACTIONS = [
+    Action(
+        name="delete",
+        label="Delete",
+        done="Deleted",
+        help=f"The image can be restored for {RESTORABLE_FOR.days} days. Then it is gone for good.",
+        perform=perform_each(services.delete_image, "image_id"),
+        is_permitted=may_change,
+        is_offered=lambda image: image.deleted_at is None,
+        form=DeletionForm,
+        confirmed_from=1,
+    ),
+    Action(
+        name="restore",
+        label="Restore",
+        done="Restored",
+        help="The image has its places in posts again.",
+        perform=perform_each(services.restore_image, "image_id"),
+        is_permitted=may_change,
+        is_offered=lambda image: image.deleted_at is not None,
+    ),
+]
+
+
+class ImageForm(ServiceForm):
+    """The texts of an image, and the point that stays visible when it is cropped: the script sets it by a click."""
+
+    focal_x = forms.FloatField(label="From the left", min_value=0, max_value=1, widget=FractionInput)
+    focal_y = forms.FloatField(label="From the top", min_value=0, max_value=1, widget=FractionInput)
+
+    class Meta:
+        model = Image
+        fields = ["name", "alt", "caption", "credit", *FOCAL_POINT]
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for name in ("alt", "caption", "credit"):
+            if name in self.fields:
+                self.fields[name].required = False
+
+
+@admin.register(Image)
+class ImageAdmin(ServiceAdmin):
+    desk_actions = ACTIONS
+    pages = [*choice.PAGES, *uploads.PAGES]
+    form = ImageForm
+    change_form_before_template = "blog/image_file.html"
+    change_form_outer_after_template = "blog/beside_image.html"
+    list_before_template = "blog/image_tabs.html"
+    list_display = ["show_image", "show_facts", "show_size", "show_created_at"]
+    list_filter = [ImageFilter]
+    list_lookups = frozenset({ImageFilter.parameter_name})
+    list_filter_submit = True
+    list_per_page = 24
+    sortable_by = ["show_size", "show_created_at"]
+    search_fields = ["name"]  # shows the search box; `get_search_results` searches
+    ordering = ["-created_at", "-id"]
+    fieldsets = [
+        (None, {"fields": ["name", "alt", "caption", "credit"]}),
+        ("Focal point", {"fields": [FOCAL_POINT]}),
+    ]
+
+    class Media:
+        css = {"all": ["blog/images.css"]}
+
+    def may_open(self, actor: Actor) -> bool:
+        return policy.may_list_images(actor)
+
+    def select_rows(self, actor: Actor) -> models.QuerySet[Image]:
+        return select_library(actor)
+
+    def may_add(self, actor: Actor) -> bool:
+        return policy.may_upload_images(actor)
+
+    def may_change(self, actor: Actor, row: Image | None) -> bool:
+        """Return whether the actor may change an image. A deleted one is restored first."""
+        return policy.may_upload_images(actor) if row is None else may_change(actor, row) and row.deleted_at is None
+
+    # The library
+
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
+        return ImageList
+
+    def list_actions(self, request: HttpRequest) -> list[Action]:
+        return ACTIONS
+
+    def select_for_action(self, request: HttpRequest) -> models.QuerySet[Image]:
+        actor = get_actor(request)
+        return self.select_rows(actor).filter(policy.editable_images(actor))
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: models.QuerySet[Image], search_term: str
+    ) -> tuple[models.QuerySet[Image], bool]:
+        return search_images(queryset, search_term), False
+
+    @display(description="Image")
+    def show_image(self, image: Image) -> SafeString:
+        return format_html('{}<span class="image-name">{}</span>', render_thumbnail(image), image.name)
+
+    @display(description="Text")
+    def show_facts(self, image: Image) -> SafeString | str:
+        return image.alt or format_html('<span class="alarm">{}</span>', "No text")
+
+    @display(description="Size", ordering="size")
+    def show_size(self, image: Image) -> str:
+        return describe_size(image)
+
+    show_created_at = build_time_column("created_at", "Uploaded at", ordering="created_at")
+
+    # The page of an image
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        return uploads.show_upload(request, self)
+
+    def build_form_context(self, request: HttpRequest, row: Image | None) -> dict[str, Any]:
+        if row is None:
+            return {}
+        actor, ids = get_actor(request), services.list_users(row.pk)
+        posts = list(services.select_seen_posts(actor, ids))
+        return {
+            "image_url": get_variant_url(row, PREVIEW),
+            "image_size": describe_size(row),
+            "is_waiting": row.source != "" and row.deleted_at is None,
+            "is_rejected": row.status == ImageStatus.REJECTED,
+            "may_replace": self.may_change(actor, row),
+            "posts_with_image": posts,
+            "other_posts": len(ids) - len(posts),
+            "tools": choice.describe_tools(),
+        }
+
+    def edit(self, actor: Actor, row: Image, form: ServiceForm) -> None:
+        """Save what the person has changed. The worker may have processed the file since the form was opened."""
+        changes = {name: form.cleaned_data[name] for name in form.changed_data}
+        point = {name[-1]: form.cleaned_data[name] for name in FOCAL_POINT}
+        if changes.keys() & {*FOCAL_POINT}:
+            changes = {name: value for name, value in changes.items() if name not in FOCAL_POINT}
+            changes["focal_point"] = point
+        services.edit_image(actor=actor, image_id=str(row.pk), changes=changes)

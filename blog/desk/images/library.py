@@ -1,0 +1,129 @@
+"""The library: which images it lists, in which order, and what it shows of each."""
+
+import re
+from typing import Any
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.fields.json import KT
+from django.http import HttpRequest
+from django.template.defaultfilters import filesizeformat
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import DropdownFilter
+
+from blog.desk.posts.list import Tab
+from blog.images.addresses import name_file
+from blog.models import IS_UNRENDERED, Image, ImageStatus, Post, WorkingCopy
+from contentapi.conf.timeouts import RESTORABLE_FOR
+from contentapi.core import policy
+from contentapi.core.identity import Actor
+from contentapi.db.arrays import ContainsValue
+from contentapi.media.access import get_media_url_of_pages
+from users.desk.lists import ORDER, BoundedList
+
+SHOW = "show"  # the parameter of the filter
+UNUSED, WITHOUT_TEXT, DELETED = "unused", "without-text", "deleted"
+TABS = {"All": "", "Unused": UNUSED, "Without text": WITHOUT_TEXT, "Deleted": DELETED}
+ORDERS = {"Newest": "", "Oldest": "show_created_at", "Largest": "-show_size", "Smallest": "show_size"}
+THUMBNAIL = 320  # pixels of width, at least
+SEARCHED = ("name", "alt", "caption", "credit")
+MENTION = re.compile(r"image:([0-9]{1,18})(?![0-9])")
+
+
+class ImageFilter(DropdownFilter):
+    """Images that no post uses, that have no text, or that were deleted. Without a choice: all but deleted ones."""
+
+    title = "use"
+    parameter_name = SHOW
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(value, label) for label, value in TABS.items() if value]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Image]) -> QuerySet[Image]:
+        chosen = self.value()
+        if chosen == DELETED:
+            return queryset.exclude(deleted_at=None)
+        present = queryset.filter(deleted_at=None)
+        if chosen == UNUSED:
+            return filter_unused(present)
+        return present.filter(alt="") if chosen == WITHOUT_TEXT else present
+
+
+class ImageList(BoundedList):
+    """A list with links to its filters and its orders."""
+
+    @property
+    def tabs(self) -> list[Tab]:
+        chosen = self.params.get(SHOW, "")
+        return [
+            Tab(label, self.get_query_string({SHOW: value or None}), chosen == value) for label, value in TABS.items()
+        ]
+
+    @property
+    def orders(self) -> list[Tab]:
+        """Return the links to the orders. Django numbers the columns of a list, with that of the boxes."""
+        chosen = self.params.get(ORDER, "")
+        links = []
+        for label, column in ORDERS.items():
+            name = column.removeprefix("-")
+            number = str(self.list_display.index(name)) if name else ""
+            value = f"-{number}" if column.startswith("-") else number
+            links.append(Tab(label, self.get_query_string({ORDER: value or None}), chosen == value))
+        return links
+
+
+def select_library(actor: Actor) -> QuerySet[Image]:
+    """Return all images, and those that were deleted and that the actor may restore."""
+    is_restorable = policy.editable_images(actor) & Q(deleted_at__gt=timezone.now() - RESTORABLE_FOR)
+    return Image.objects.filter(Q(deleted_at=None) | is_restorable)
+
+
+def filter_unused(images: QuerySet[Image]) -> QuerySet[Image]:
+    """Return those of the images that no post uses, and no changes that readers do not see."""
+    covered = Post.objects.filter(cover_id=OuterRef("pk"))
+    written = Post.objects.filter(ContainsValue(F("image_ids"), OuterRef("pk")))
+    return images.filter(~Exists(covered), ~Exists(written)).exclude(pk__in=list_mentioned())
+
+
+def list_mentioned() -> set[int]:
+    """Return the ids of the images in texts that are not rendered: working copies, and posts that wait for it."""
+    copies = WorkingCopy.objects.annotate(body=KT("content__body"))
+    covers = copies.exclude(content__cover_id=None).values_list("content__cover_id", flat=True)
+    bodies = [
+        *copies.filter(body__contains="image:").values_list("body", flat=True),
+        *Post.objects.filter(IS_UNRENDERED, body__contains="image:").values_list("body", flat=True),
+    ]
+    return {*filter(None, covers), *(int(pk) for body in bodies for pk in MENTION.findall(body))}
+
+
+def search_images(images: QuerySet[Image], text: str) -> QuerySet[Image]:
+    """Return those of the images that have each word in their name or in one of their texts."""
+    for word in text.split():
+        images = images.filter(Q.create([(f"{name}__icontains", word) for name in SEARCHED], connector=Q.OR))
+    return images
+
+
+def get_variant_url(image: Image, width: int) -> str:
+    """Return the address of the narrowest variant with this width or more, or of the widest; empty without files."""
+    if not image.widths:
+        return ""
+    chosen = next((each for each in image.widths if each >= width), image.widths[-1])
+    name = name_file(image.pk, image.key, f"{chosen}.{image.formats[0]}")
+    return f"{get_media_url_of_pages()}/{name}"
+
+
+def render_thumbnail(image: Image) -> SafeString:
+    """Return the image as HTML, without a text, for places that also have its name; or why there is none."""
+    address = get_variant_url(image, THUMBNAIL)
+    if address:
+        html = '<img class="image-thumbnail" src="{}" width="{}" height="{}" loading="lazy" alt="">'
+        return format_html(html, address, image.width, image.height)
+    reason = "Rejected" if image.status == ImageStatus.REJECTED else "Being processed"
+    return format_html('<span class="image-thumbnail">{}</span>', "Deleted" if image.deleted_at else reason)
+
+
+def describe_size(image: Image) -> str:
+    """Return the size of the original: `4000 × 3000, 2.1 MB`."""
+    pixels = f"{image.width} × {image.height}, " if image.width else ""
+    return f"{pixels}{filesizeformat(image.size)}"

@@ -1,0 +1,94 @@
+"""Uploads from the desk, with the session of a person: new images, and another file for an image.
+
+A script sends one file in each request (blog/static/blog/images.js). Without it, a form sends one or several.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import IO, Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from blog import services
+from blog.desk.images.choice import describe_image, describe_tools
+from blog.models import Image
+from contentapi.conf import conf
+from contentapi.core.errors import ApiError, Malformed
+from contentapi.http.uploads import SentFile, describe_file
+from users.desk.bases import Page, PolicyAdmin, get_actor
+
+LIST = "admin:blog_image_changelist"
+NO_FILE = "Choose a file."
+
+
+def show_upload(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
+    """Show the page of an upload, or store the files that were sent."""
+    if not model_admin.may_add(get_actor(request)):
+        raise PermissionDenied
+    if request.method == "POST":
+        files = request.FILES.getlist("file")
+        if request.accepts("application/json") and not request.accepts("text/html"):
+            return respond_to_script(request, model_admin, files)
+        if store_files(request, model_admin, files):
+            return HttpResponseRedirect(reverse(LIST))
+    context = {"title": "Upload images", "tools": describe_tools()}
+    return model_admin.render(request, "admin/blog/image/upload.html", context)
+
+
+def respond_to_script(request: HttpRequest, model_admin: PolicyAdmin, files: Sequence[Any]) -> JsonResponse:
+    """Store the only file. Return its image, or what is wrong with it."""
+    try:
+        if len(files) != 1:
+            raise Malformed(NO_FILE)
+        return JsonResponse({"image": describe_image(store_file(request, model_admin, files[0]))}, status=201)
+    except ApiError as error:
+        return JsonResponse({"problem": error.message}, status=error.status)
+
+
+def store_files(request: HttpRequest, model_admin: PolicyAdmin, files: Sequence[Any]) -> bool:
+    """Store files, and say which of them are no images. Return whether all of them are."""
+    problems = [] if files else [NO_FILE]
+    for file in files:
+        try:
+            store_file(request, model_admin, file)
+        except ApiError as error:
+            problems.append(f"{file.name}: {error.message}")
+    for problem in problems:
+        messages.error(request, problem)
+    return not problems
+
+
+def store_file(request: HttpRequest, model_admin: PolicyAdmin, file: Any) -> Image:
+    image = services.create_image(actor=get_actor(request), read_file=read_later(file))
+    model_admin.log_addition(request, image, "Uploaded.")
+    return image
+
+
+def read_later(file: IO[bytes]) -> Callable[[], SentFile]:
+    """Return a function that measures a file of a form. Raises `TooLarge`."""
+    return lambda: describe_file(file, str(file.name or ""), conf.environment.contentapi_image_max_bytes)
+
+
+@require_POST
+def replace(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Give an image another file, and show the image."""
+    image = model_admin.get_object(request, object_id)
+    actor, file = get_actor(request), request.FILES.get("file")
+    if not model_admin.may_change(actor, image):
+        raise PermissionDenied
+    try:
+        if file is None:
+            raise Malformed(NO_FILE)
+        services.replace_file(actor=actor, image_id=str(image.pk), read_file=read_later(file))
+    except ApiError as error:
+        model_admin.message_user(request, error.message, messages.ERROR)
+    else:
+        model_admin.message_user(request, "The new file is being processed. Readers see the present one until then.")
+        model_admin.log_change(request, image, "Replaced the file.")
+    return HttpResponseRedirect(reverse("admin:blog_image_change", args=[image.pk]))
+
+
+PAGES = [Page("<str:object_id>/replace/", "replace", replace)]

@@ -1,0 +1,191 @@
+// Images in the text of a post: dropped, pasted or chosen. While an image is sent, a mark holds its place in the text,
+// and the person goes on writing. The mark is an image without a number, which readers see as its text.
+const { images } = window;
+const editor = document.querySelector(".writing");
+const field = editor.querySelector("textarea");
+const { form } = field;
+const list = editor.querySelector(".writing-uploads");
+const note = editor.querySelector(".writing-without-text");
+const button = editor.querySelector(".writing-image");
+const PLACE = /!\[((?:[^\]\\]|\\.)*)\]\(image:(\d+)/g;
+const DELAY = 800;
+
+let number = 0;
+let isReplacing = false;
+let timer = 0;
+let known = new Map(); // images by their ids, for their texts
+
+function escapeText(text) {
+  return text.replace(/\s+/g, " ").replace(/[[\]\\]/g, "\\$&");
+}
+
+function buildPlace(id, text) {
+  return `![${escapeText(text)}](image:${id})`;
+}
+
+// Whether the person types in a field that would notice if it lost the focus for a moment.
+function isTypingElsewhere() {
+  const { activeElement: active } = document;
+  return active !== field && !list.contains(active) && active.matches("input, textarea, select");
+}
+
+// Replaces a part of the text as keys do, so that it can be undone. The cursor stays at its place.
+function replaceText(start, end, text) {
+  const { activeElement: active } = document;
+  const move = (place) => {
+    if (place <= start) return place;
+    return place >= end ? place + text.length - (end - start) : start + text.length;
+  };
+  const [from, to] = start === end ? [start + text.length, start + text.length] : [field.selectionStart, field.selectionEnd].map(move);
+  isReplacing = true;
+  let isDone = false;
+  if (!isTypingElsewhere()) {
+    const { scrollTop } = field;
+    field.focus({ preventScroll: true });
+    field.setSelectionRange(start, end);
+    isDone = document.execCommand(text ? "insertText" : "delete", false, text);
+    field.scrollTop = scrollTop;
+  }
+  if (!isDone) {
+    field.setRangeText(text, start, end, "preserve");
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  field.setSelectionRange(from, to);
+  if (active !== field) active.focus({ preventScroll: true });
+  isReplacing = false;
+}
+
+// Inserts paragraphs at the cursor, or instead of the selected text.
+function insert(places, start = field.selectionStart, end = field.selectionEnd) {
+  const [before, after] = [field.value.slice(0, start), field.value.slice(end)];
+  const lead = before === "" || before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n";
+  const tail = after === "" || after.startsWith("\n") ? "" : "\n\n";
+  if (end > start) field.setSelectionRange(start, start);
+  const text = lead + places.join("\n\n") + tail;
+  if (end === start) {
+    replaceText(start, start, text);
+  } else {
+    replaceText(start, end, text);
+    field.setSelectionRange(start + text.length, start + text.length);
+  }
+}
+
+function showPlace(row) {
+  if (isReplacing) return; // the field of the row has lost the focus for a moment
+  const start = field.value.indexOf(row.place);
+  if (start < 0) return; // the person has deleted it
+  if (row.image) known.set(row.image.id, row.image);
+  const place = row.image ? buildPlace(row.image.id, row.alt) : row.place;
+  if (place !== row.place) replaceText(start, start + row.place.length, place);
+  row.place = place;
+  scheduleCheck();
+}
+
+function removePlace(row) {
+  const start = field.value.indexOf(row.place);
+  if (start >= 0) replaceText(start, start + row.place.length, "");
+}
+
+function upload(files, start, end) {
+  const found = images.listImages(files);
+  if (!found.length) return;
+  const places = found.map(({ name }) => {
+    number += 1;
+    return buildPlace(0, `Uploading ${name.replace(/[[\]()\\!`*_<>]/g, " ")}, ${number}`);
+  });
+  insert(places, start, end);
+  for (const [index, file] of found.entries()) {
+    const row = images.add(file, list, { change: showPlace, cancel: removePlace, end: () => field.focus() });
+    row.place = places[index];
+  }
+}
+
+// Ways to the text
+
+field.addEventListener("paste", (event) => {
+  const { clipboardData: data } = event;
+  // A spreadsheet copies a picture of its cells beside their text: the text is meant.
+  if (data.types.includes("text/plain") || !images.listImages(data.files).length) return;
+  event.preventDefault();
+  upload(data.files);
+});
+
+function hasFiles(event) {
+  return event.dataTransfer?.types.includes("Files");
+}
+
+// Returns the place of the text under the pointer, or that of the cursor.
+function findPlace({ clientX, clientY }) {
+  const found = document.caretPositionFromPoint?.(clientX, clientY);
+  return found?.offsetNode === field ? found.offset : field.selectionStart;
+}
+
+window.addEventListener("dragover", (event) => {
+  if (!hasFiles(event)) return;
+  event.preventDefault(); // a browser would leave the page and open the file
+  editor.classList.toggle("is-target", editor.contains(event.target));
+});
+window.addEventListener("dragleave", () => editor.classList.remove("is-target"));
+window.addEventListener("drop", (event) => {
+  if (!hasFiles(event)) return;
+  event.preventDefault();
+  editor.classList.remove("is-target");
+  if (!editor.contains(event.target)) return;
+  const place = findPlace(event);
+  upload(event.dataTransfer.files, place, place);
+});
+
+button.hidden = false;
+button.addEventListener("click", async () => {
+  const { selectionStart: start, selectionEnd: end } = field;
+  const found = await images.choose("Insert an image", { isMultiple: true });
+  field.focus();
+  if (found?.files) upload(found.files, start, end);
+  if (found?.image) insert([buildPlace(found.image.id, found.image.alt)], start, end);
+});
+
+// Images without a text
+
+function listPlaces() {
+  const found = [...field.value.matchAll(PLACE)].map(([, text, id]) => ({ id, text }));
+  const { cover_id: cover, cover_alt: alt } = form.elements;
+  return cover?.value ? [...found, { id: cover.value, text: alt?.value || "" }] : found;
+}
+
+async function check() {
+  const bare = [...new Set(listPlaces().filter(({ id, text }) => id !== "0" && !text.trim()).map(({ id }) => id))];
+  const unknown = bare.filter((id) => !known.has(id));
+  if (unknown.length) {
+    for (const image of await images.describe(unknown).catch(() => [])) known.set(image.id, image);
+  }
+  const names = bare.map((id) => known.get(id)).filter((image) => image && !image.alt).map(({ name }) => name);
+  form.imagesWithoutText = names; // publishing.js says so before the post becomes public
+  note.hidden = !names.length;
+  const count = names.length === 1 ? "1 image has no text" : `${names.length} images have no text`;
+  note.textContent = names.length ? `${count} for people who do not see it: ${names.join(", ")}.` : "";
+}
+
+function scheduleCheck() {
+  clearTimeout(timer);
+  timer = setTimeout(check, DELAY);
+}
+
+form.addEventListener("input", scheduleCheck);
+form.addEventListener("change", scheduleCheck);
+window.addEventListener("focus", () => { known = new Map(); }); // another tab may have changed a text
+check();
+
+// The form is sent when all uploads have ended: leaving the page would cancel them.
+form.addEventListener(
+  "submit",
+  async (event) => {
+    if (!images.pending.size) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    note.hidden = false;
+    note.textContent = "The form is saved when all images are uploaded.";
+    await Promise.allSettled(images.pending);
+    form.requestSubmit(event.submitter);
+  },
+  true,
+);

@@ -1,0 +1,201 @@
+"""Images in the desk: the library, its filters and orders, the page of an image, deletion and restoring."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from blog import services
+from blog.models import Image, Post
+from contentapi.core.identity import OPERATOR, Role
+from tests.admin_forms import get_form_errors, submit_form
+from tests.blog.stored_images import make_ready_image
+from tests.factories import make_image, make_post, make_user, make_working_copy
+
+LIST = reverse("admin:blog_image_changelist")
+
+pytestmark = pytest.mark.django_db
+
+
+def get_address(image: Image, page: str = "change", *more: str) -> str:
+    return reverse(f"admin:blog_image_{page}", args=[image.pk, *more])
+
+
+def list_images(client: Client, **parameters: str) -> list[int]:
+    return [image.pk for image in client.get(LIST, parameters).context["cl"].result_list]
+
+
+def write_post(image: Image, **values: Any) -> Post:
+    """Create a post whose text has an image."""
+    return services.create_post(actor=OPERATOR, title="The boat", body=f"![A boat](image:{image.pk})", **values)
+
+
+def test_library_shows_images_with_their_names_and_texts(editor_client: Client) -> None:
+    image = make_ready_image(name="boat.jpg", alt="A boat", size=2_000_000)
+    make_image(name="new.jpg", alt="")
+
+    text = editor_client.get(LIST).text
+
+    assert f'src="/media/{image.pk}-{image.key}/320.webp" width="700" height="350" loading="lazy" alt=""' in text
+    assert '<span class="image-name">boat.jpg</span>' in text
+    assert "700 × 350, 1.9\xa0MB" in text
+    assert "Being processed" in text
+    assert "No text" in text
+
+
+def test_tabs_show_images_by_their_use(editor_client: Client) -> None:
+    covered, written, prepared, mentioned, unused, bare = (make_ready_image() for _ in range(6))
+    Image.objects.filter(pk=bare.pk).update(alt="")
+    make_post(cover_id=covered.pk)
+    write_post(written)
+    make_working_copy(make_post(), body=f"![](image:{mentioned.pk})")
+    make_working_copy(make_post(), cover_id=prepared.pk)
+    services.delete_image(actor=OPERATOR, image_id=str(make_ready_image().pk))
+    deleted = Image.objects.latest("pk")
+
+    page = editor_client.get(LIST)
+
+    assert [tab.label for tab in page.context["cl"].tabs if tab.is_current] == ["All"]
+    assert deleted.pk not in list_images(editor_client)
+    assert list_images(editor_client, show="unused") == [bare.pk, unused.pk]
+    assert list_images(editor_client, show="without-text") == [bare.pk]
+    assert list_images(editor_client, show="deleted") == [deleted.pk]
+
+
+def test_library_is_sorted_by_date_and_size_and_keeps_the_filter(editor_client: Client) -> None:
+    large, small = make_image(alt="", size=2000), make_image(alt="", size=1000)
+    orders = editor_client.get(LIST, {"show": "without-text"}).context["cl"].orders
+
+    found = {
+        order.label: [image.pk for image in editor_client.get(LIST + order.address).context["cl"].result_list]
+        for order in orders
+    }
+
+    assert found == {
+        "Newest": [small.pk, large.pk],
+        "Oldest": [large.pk, small.pk],
+        "Largest": [large.pk, small.pk],
+        "Smallest": [small.pk, large.pk],
+    }
+    assert all("show=without-text" in order.address for order in orders)
+
+
+def test_search_finds_each_word_in_name_and_texts(editor_client: Client) -> None:
+    image = make_image(name="boat.jpg", alt="In the harbour", caption="At dawn", credit="Ines")
+    make_image(name="boat.png")
+
+    assert [list_images(editor_client, q=words) for words in ("BOAT harbour", "dawn ines", "boat night")] == [
+        [image.pk],
+        [image.pk],
+        [],
+    ]
+
+
+def test_author_sees_all_images_and_changes_their_own(client: Client) -> None:
+    author = make_user(Role.AUTHOR)
+    own, other = make_ready_image(owner_id=author.pk), make_ready_image(alt="Of another")
+    client.force_login(author)
+
+    pages = [client.get(get_address(image)) for image in (own, other)]
+    saved = submit_form(client, get_address(own), alt="A boat")
+    refused = client.post(get_address(other), {"alt": "Mine"})
+
+    assert list_images(client) == [other.pk, own.pk]
+    assert [page.status_code for page in pages] == [200, 200]
+    assert [get_address(own, "replace") in page.text for page in pages] == [True, False]
+    assert ["act/delete/" in page.text for page in pages] == [True, False]
+    assert (saved.status_code, refused.status_code) == (302, 403)
+    assert list(Image.objects.order_by("pk").values_list("alt", flat=True)) == ["A boat", "Of another"]
+
+
+def test_form_saves_texts_and_focal_point_while_the_worker_processes(editor_client: Client) -> None:
+    image = make_ready_image()
+    values = editor_client.get(get_address(image)).context["adminform"].form.initial
+    Image.objects.filter(pk=image.pk).update(version=7)
+
+    saved = submit_form(
+        editor_client, get_address(image), alt=" A boat ", caption="", focal_x="0.25", focal_y=str(values["focal_y"])
+    )
+
+    assert saved.status_code == 302
+    found = Image.objects.get(pk=image.pk)
+    assert (found.alt, found.caption, found.focal_x, found.focal_y, found.version) == ("A boat", "", 0.25, 0.5, 8)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("name", ""), ("alt", "x" * 501), ("focal_x", "1.5"), ("focal_y", "-1"), ("focal_y", "")]
+)
+def test_wrong_value_is_an_error_of_its_field(editor_client: Client, field: str, value: str) -> None:
+    image = make_ready_image()
+
+    refused = submit_form(editor_client, get_address(image), **{field: value})
+
+    assert list(get_form_errors(refused)) == [field]
+
+
+def test_page_of_an_image_names_the_posts_that_use_it(client: Client) -> None:
+    author = make_user(Role.AUTHOR)
+    image = make_ready_image(owner_id=author.pk)
+    post = write_post(image, status="published")
+    write_post(image, status="draft")
+    client.force_login(author)
+
+    text = client.get(get_address(image)).text
+
+    assert reverse("admin:blog_post_change", args=[post.pk]) in text
+    assert "1 other post that you may not see" in text
+
+
+def test_page_says_why_a_file_was_rejected(editor_client: Client) -> None:
+    image = make_image(status="rejected", source="", rejection="The image has too many pixels.")
+
+    text = editor_client.get(get_address(image)).text
+
+    assert "The image has too many pixels." in text
+    assert "data-waiting" not in text
+    assert "focal-stage" not in text
+
+
+def test_used_image_is_deleted_only_if_the_person_insists(editor_client: Client) -> None:
+    image = make_ready_image()
+    write_post(image)
+    address = get_address(image, "action", "delete")
+
+    asked = editor_client.get(address)
+    refused = editor_client.post(address, follow=True)
+    kept = Image.objects.get(pk=image.pk).deleted_at
+    deleted = editor_client.post(address, {"force": "on"}, follow=True)
+
+    assert "Also if posts use it" in asked.text
+    assert "The image is used by “The boat”" in refused.text
+    assert kept is None
+    assert Image.objects.get(pk=image.pk).deleted_at is not None
+    assert "was deleted." in deleted.text
+
+
+def test_deleted_image_is_restored_from_its_page(editor_client: Client) -> None:
+    image = make_ready_image()
+    services.delete_image(actor=OPERATOR, image_id=str(image.pk))
+
+    page = editor_client.get(get_address(image))
+    changed = editor_client.post(get_address(image), {"alt": "New"})
+    restored = editor_client.post(get_address(image, "action", "restore"), follow=True)
+
+    assert [action.name for action in page.context["desk_actions"]] == ["restore"]
+    assert changed.status_code == 403
+    assert "was restored." in restored.text
+    assert list_images(editor_client) == [image.pk]
+
+
+def test_several_images_are_deleted_after_a_question(editor_client: Client) -> None:
+    images = [make_image(), make_image()]
+    selected = {"action": "delete", "_selected_action": [str(image.pk) for image in images]}
+
+    question = editor_client.post(LIST, selected)
+    ids = ",".join(str(image.pk) for image in images)
+    done = editor_client.post(reverse("admin:blog_image_bulk", args=["delete"]), {"ids": ids, "force": "on"})
+
+    assert "Also if posts use it" in question.text
+    assert done.status_code == 302
+    assert list_images(editor_client) == []
