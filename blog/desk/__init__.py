@@ -1,1 +1,1 @@
-"""The editors' client: pages of the admin for posts, comments, authors and imports."""
+"""The editors' client: pages of the admin for posts, images, comments, authors and imports."""

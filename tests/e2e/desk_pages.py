@@ -23,6 +23,8 @@ PAGES = {
     "comment": "/admin/blog/comment/{comment}/change/",
     "authors": "/admin/blog/author/",
     "author": "/admin/blog/author/add/",
+    "images": "/admin/blog/image/",
+    "image upload": "/admin/blog/image/add/",
     "imports": "/admin/blog/importjob/",
     "upload": "/admin/blog/importjob/add/",
     "plan of an import": "/admin/blog/importjob/{plan}/change/",

@@ -1,0 +1,235 @@
+"""Images in Chromium: dropped, pasted and chosen in the editor, as a cover, in the library, by keys and on a phone."""
+
+import base64
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import FilePayload, Locator, Page, Route, expect
+
+from tests.database_template import Template
+from tests.e2e.chromium import NEEDS_CHROMIUM
+from tests.e2e.desk_pages import WAIT
+from tests.e2e.writing import Desk, press_save, run_desk, save, write
+from tests.image_files import make_jpeg, make_png
+
+ADD, LIBRARY = "/admin/blog/image/add/", "/admin/blog/image/"
+PHONE = {"width": 390, "height": 844}
+TRANSFER = """([kind, names, data]) => {
+    const transfer = new DataTransfer();
+    const bytes = Uint8Array.from(atob(data), (each) => each.charCodeAt(0));
+    for (const name of names) transfer.items.add(new File([bytes], name, { type: "image/png" }));
+    const field = document.querySelector("#id_body");
+    const options = { bubbles: true, cancelable: true };
+    const event = kind === "paste"
+        ? new ClipboardEvent(kind, { ...options, clipboardData: transfer })
+        : new DragEvent(kind, { ...options, dataTransfer: transfer });
+    field.dispatchEvent(event);
+}"""
+
+pytestmark = NEEDS_CHROMIUM
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
+    with run_desk(tmp_path_factory.mktemp("images") / "a checkout", template) as desk:
+        yield desk
+
+
+def give(page: Page, kind: str, *names: str) -> None:
+    """Drop or paste files in the text."""
+    page.evaluate(TRANSFER, [kind, list(names), base64.b64encode(make_png(40, 30)).decode()])
+
+
+def hold_uploads(page: Page) -> list[Route]:
+    """Hold back the uploads of a page. Return the list of them, which grows."""
+    held: list[Route] = []
+    page.route(f"**{ADD}", lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
+    return held
+
+
+def release(page: Page, held: list[Route], number: int) -> None:
+    """Let the uploads continue when there are as many."""
+    while len(held) < number:
+        page.wait_for_timeout(50)
+    while held:
+        held.pop().continue_()
+
+
+def build_payload(name: str) -> FilePayload:
+    return {"name": name, "mimeType": "image/jpeg", "buffer": make_jpeg()}
+
+
+def get_body(page: Page) -> Locator:
+    return page.locator("#id_body")
+
+
+def get_text_of(page: Page, name: str) -> Locator:
+    return page.get_by_label(f"Text of {name}")
+
+
+def upload(page: Page, desk: Desk, name: str) -> str:
+    """Upload an image to the library. Return the path of its page when it is processed."""
+    page.goto(desk.get_address(ADD))
+    page.locator("#id_file").set_input_files([build_payload(name)])
+    expect(page.locator(".upload-status")).to_have_text("Uploaded.")
+    page.goto(desk.get_address(f"{LIBRARY}?q={name}"))
+    path = page.locator("#result_list a[href*='/change/']").first.get_attribute("href") or ""
+    page.goto(desk.get_address(path))
+    expect(page.locator(".focal-stage img")).to_be_visible(timeout=WAIT)
+    return path
+
+
+def test_dropped_images_are_uploaded_while_one_writes(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "With two images", "First.")
+    held = hold_uploads(page)
+
+    give(page, "drop", "boat.png", "sail.png")
+    marks = "![Uploading boat.png, 1](image:0)\n\n![Uploading sail.png, 2](image:0)"
+    expect(get_body(page)).to_have_value(f"First.\n\n{marks}")
+    get_body(page).press("Control+End")
+    page.keyboard.type(" Last.")
+    get_text_of(page, "sail.png").fill("A [white] sail")
+    release(page, held, 2)
+
+    places = r"First\.\n\n!\[\]\(image:[1-9]\d*\)\n\n!\[A \\\[white\\\] sail\]\(image:[1-9]\d*\) Last\."
+    expect(get_body(page)).to_have_value(re.compile(f"^{places}$"))
+    expect(page.locator(".writing-without-text")).to_contain_text("1 image has no text")
+    expect(page.locator(".writing-without-text")).to_contain_text("boat.png")
+    get_text_of(page, "boat.png").fill("A boat")
+    page.keyboard.press("Enter")
+    expect(get_text_of(page, "sail.png")).to_be_focused()
+    expect(page.locator(".writing-without-text")).to_be_hidden()
+    save(page)
+    assert re.fullmatch(places.replace(r"!\[\]", r"!\[A boat\]"), desk.read_body("With two images"))
+    code = "from blog.models import Image; print(*Image.objects.order_by('alt').values_list('alt', flat=True), sep='|')"
+    assert {"A [white] sail", "A boat"} <= {*desk.execute(code).strip().split("|")}
+
+
+def test_pasted_image_can_be_undone(desk: Desk) -> None:
+    page = desk.open()
+    get_body(page).focus()
+    page.keyboard.type("Text.")
+    give(page, "paste", "boat.png")
+    expect(get_body(page)).to_have_value(re.compile(r"^Text\.\n\n!\[\]\(image:[1-9]\d*\)$"))
+
+    get_body(page).focus()
+    for _ in range(2):
+        page.keyboard.press("Control+z")
+
+    expect(get_body(page)).to_have_value("Text.")
+
+
+def test_form_is_saved_when_the_uploads_have_ended(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "Saved early", "Text.")
+    held = hold_uploads(page)
+    give(page, "drop", "boat.png")
+
+    press_save(page)
+    expect(page.locator(".writing-without-text")).to_contain_text("when all images are uploaded")
+    release(page, held, 1)
+    page.wait_for_url("**/admin/blog/post/")
+
+    assert re.fullmatch(r"Text\.\n\n!\[\]\(image:[1-9]\d*\)", desk.read_body("Saved early"))
+
+
+def test_failed_upload_is_tried_again_and_a_cancelled_one_leaves_no_mark(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "Unlucky", "Text.")
+    page.route(f"**{ADD}", lambda route: route.abort())
+    give(page, "drop", "boat.png", "sail.png")
+    rows = page.locator(".upload")
+    expect(rows.locator(".upload-status")).to_have_text(["The server cannot be reached."] * 2)
+
+    page.unroute(f"**{ADD}")
+    rows.nth(0).get_by_role("button", name="Try again").click()
+    expect(rows.nth(0).locator(".upload-status")).to_have_text("Uploaded.")
+    rows.nth(1).get_by_role("button", name="Cancel").click()
+
+    expect(rows).to_have_count(1)
+    expect(get_body(page)).to_have_value(re.compile(r"^Text\.\n\n!\[\]\(image:[1-9]\d*\)\s*$"))
+
+
+def test_keys_alone_choose_an_image_and_the_question_before_publication_names_it(desk: Desk) -> None:
+    page = desk.open()
+    upload(page, desk, "lantern.jpg")
+    page.goto(desk.get_address("/admin/blog/post/add/"))
+    write(page, "By keys", "")
+    page.get_by_role("button", name="Insert an image").press("Enter")
+    dialog = page.get_by_role("dialog", name="Insert an image")
+    dialog.get_by_role("searchbox").focus()
+    page.keyboard.type("lantern")
+    expect(dialog.locator("[data-image]")).to_have_count(1)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+    expect(dialog).to_be_hidden()
+    expect(get_body(page)).to_be_focused()
+    expect(get_body(page)).to_have_value(re.compile(r"^!\[\]\(image:[1-9]\d*\)$"))
+    expect(page.locator(".writing-without-text")).to_contain_text("lantern.jpg")
+    page.locator("#submit-row").get_by_role("button", name="Publish now").click()
+    expect(page.locator("#publish-question")).to_contain_text("No text for people who do not see it: lantern.jpg.")
+
+
+def test_cover_is_uploaded_shown_cropped_and_removed(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "With a cover", "Text.")
+    page.get_by_role("button", name="Choose a cover").click()
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("dialog").get_by_text("Upload", exact=True).click()
+    chooser.value.set_files([build_payload("cover.jpg")])
+    expect(page.locator(".cover .crops img")).to_have_count(3, timeout=WAIT)
+    get_text_of(page, "cover.jpg").fill("The harbour")
+    page.keyboard.press("Enter")
+    save(page)
+
+    page.locator("#result_list").get_by_role("link", name="With a cover", exact=True).click()
+    expect(page.locator(".cover-name")).to_have_text("The harbour")
+    page.get_by_role("button", name="Remove the cover").click()
+    expect(page.get_by_role("button", name="Choose a cover")).to_be_focused()
+    save(page)
+    code = "from blog.models import Post; print(Post.objects.get(title='With a cover').cover_id)"
+    assert desk.execute(code).strip() == "None"
+
+
+def test_focal_point_is_set_by_a_click_and_by_keys(desk: Desk) -> None:
+    page = desk.open()
+    path = upload(page, desk, "focal.jpg")
+    picture = page.locator(".focal-stage img")
+    box = picture.bounding_box()
+    assert box is not None
+
+    picture.click(position={"x": box["width"] / 4, "y": box["height"] / 2})
+    point = page.locator(".focal-point")
+    expect(point).to_have_attribute("aria-label", "Focal point: 25 % from the left, 50 % from the top")
+    point.focus()
+    for key in ("ArrowUp", "Shift+ArrowRight"):
+        page.keyboard.press(key)
+    expect(point).to_have_attribute("aria-label", "Focal point: 35 % from the left, 49 % from the top")
+    expect(page.locator(".crops img").first).to_have_css("object-position", "35% 49%")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_url(f"**{LIBRARY}*")
+
+    page.goto(desk.get_address(path))
+    expect(page.locator("#id_focal_x")).to_have_value("0.35")
+    expect(page.locator("#id_focal_y")).to_have_value("0.49")
+
+
+def test_pages_of_images_fit_a_phone(desk: Desk) -> None:
+    page = desk.open(viewport=PHONE, has_touch=True, is_mobile=True)
+    path = upload(page, desk, f"{'wide' * 20}.jpg")
+    for address in (path, LIBRARY, ADD):
+        page.goto(desk.get_address(address))
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], address
+    expect(page.locator("#id_camera")).to_have_attribute("capture", "environment")
+
+    page.goto(desk.get_address("/admin/blog/post/add/"))
+    page.get_by_role("button", name="Insert an image").tap()
+    dialog = page.get_by_role("dialog", name="Insert an image")
+    expect(dialog.locator("[data-image]").first).to_be_visible()
+    expect(dialog.locator("input[capture]")).to_have_attribute("accept", "image/*")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    dialog.locator("[data-image]").first.tap()
+    expect(get_body(page)).to_have_value(re.compile(r"^!\[.*\]\(image:[1-9]\d*\)$"))
