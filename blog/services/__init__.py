@@ -16,6 +16,7 @@ from blog.services.images import (
     exists_image,
     find_image_by_digest,
     render_late_posts,
+    replace_image_file,
     restore_image,
 )
 from blog.services.posts import (
