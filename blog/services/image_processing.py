@@ -231,8 +231,14 @@ def hide_image(image: Image) -> None:
     """
     kept, storage = f"{DELETED}{image.pk}", get_storage()
     if image.source != kept:
-        with storage.open(name_file(image.pk, image.key, image.original)) as original:
-            storage.put(kept, original)
+        try:
+            with storage.open(name_file(image.pk, image.key, image.original)) as original:
+                storage.put(kept, original)
+        except FileNotFoundError:  # it cannot be restored, and does not hold up the others
+            delete_files(list_file_names(image))
+            lost = {"status": ImageStatus.REJECTED, "rejection": MISSING, "source": ""}
+            select_claimed(image).update(**lost, **NO_FILES, claimed_until=None, attempts=0)
+            return
         if not select_claimed(image).filter(IS_EXPOSED).update(source=kept):
             release(image)
             return

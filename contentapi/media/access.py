@@ -14,13 +14,16 @@ S3 = "s3://"
 
 def get_storage() -> Storage:
     """Return the storage of CONTENTAPI_MEDIA."""
-    place = conf.environment.contentapi_media
-    return build_bucket(place) if place.startswith(S3) else FolderStorage(get_folder())
+    return build_storage(conf.environment.contentapi_media)
 
 
-def get_folder() -> Path:
-    """Return the folder of CONTENTAPI_MEDIA, by default `media` in that of CONTENTAPI_VAR."""
-    place = conf.environment.contentapi_media
+def build_storage(place: str) -> Storage:
+    """Return the storage at a place: a bucket such as `s3://bucket`, or a folder."""
+    return build_bucket(place) if place.startswith(S3) else FolderStorage(locate_folder(place))
+
+
+def locate_folder(place: str) -> Path:
+    """Return a folder; without a place, `media` in that of CONTENTAPI_VAR."""
     return settings.BASE_DIR / place if place else settings.VAR_DIR / "media"
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import IO
 
 from contentapi.media.signatures import sign_upload
-from contentapi.media.storage import BLOCK, Expected, Presigned, Storage, StoredFile, require_name
+from contentapi.media.storage import BLOCK, PARTIAL, Expected, Presigned, Storage, StoredFile, require_name
 
-PARTIAL = ".partial"  # the end of the name of a file that is being written
 READABLE = 0o644  # also for a proxy of another user
 
 
