@@ -1,7 +1,9 @@
 """The storage that this deployment uses, and the addresses of its public files."""
 
 from functools import cache
+from io import BytesIO
 from pathlib import Path
+from uuid import uuid4
 
 from django.conf import settings
 
@@ -15,6 +17,12 @@ S3 = "s3://"
 def get_storage() -> Storage:
     """Return the storage of CONTENTAPI_MEDIA."""
     return build_storage(conf.environment.contentapi_media)
+
+
+def find_media_folder() -> Path | None:
+    """Return the folder of CONTENTAPI_MEDIA; None if it is a bucket."""
+    place = conf.environment.contentapi_media
+    return None if place.startswith(S3) else locate_folder(place)
 
 
 def build_storage(place: str) -> Storage:
@@ -38,3 +46,10 @@ def build_bucket(place: str) -> Storage:
 def get_media_url() -> str:
     """Return the address before the names of public files: that of a CDN or a bucket, or of this server."""
     return conf.environment.contentapi_media_url or conf.origin
+
+
+def store_probe() -> None:
+    """Store a small file, and delete it. Raises `OSError`, and what boto3 raises for settings that it cannot use."""
+    name = f"probes/{uuid4().hex}"
+    get_storage().put(name, BytesIO(b"probe"))
+    get_storage().delete(name)
