@@ -98,7 +98,8 @@ def purge_imports(_: Event) -> None:
 
 
 def purge_images(_: Event) -> None:
-    """Delete images that were deleted long ago, and files that no image names."""
+    """Delete images that were deleted long ago, and private files that no image names. Count the images."""
     services.render_late_posts()
     services.purge_images(actor=WORKER)
     services.purge_uploads(actor=WORKER)
+    services.count_images()

@@ -17,6 +17,7 @@ RESOURCES = {
     "posts/<str:post_id>/comments/<str:comment_id>": views.CommentResource,
     "images": views.ImageCollection,
     "images/<str:image_id>": views.ImageResource,
+    "images/<str:image_id>/content": views.ImageContentResource,
     "authors": views.AuthorCollection,
     "authors/<str:author_id>": views.AuthorResource,
     "authors/<str:author_id>/posts": views.AuthorPostCollection,

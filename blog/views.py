@@ -265,3 +265,15 @@ class ImageResource(Resource):
         force = request.read_switch("force")
         services.delete_image(actor=request.actor, image_id=image_id, force=force, expected_version=version)
         return no_content()
+
+
+class ImageContentResource(Resource):
+    def put(self, request: ResourceRequest, image_id: str) -> Response:
+        version = request.expected_version()
+        image = services.replace_image_file(
+            actor=request.actor, image_id=image_id, read_file=lambda: read_image(request), expected_version=version
+        )
+        return IMAGE.of(image, request.actor)
+
+    def identify_content(self, request: ResourceRequest) -> bytes:
+        return read_image(request).sha256

@@ -40,6 +40,7 @@ class Migration(migrations.Migration):
                 ('formats', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=4), default=list, size=None)),
                 ('sha256', models.BinaryField(help_text='Of the uploaded file.', max_length=32)),
                 ('original_sha256', models.BinaryField(help_text='Of the original.', max_length=32, null=True)),
+                ('stored', models.BigIntegerField(default=0, help_text='The bytes of all public files.')),
                 ('source', models.CharField(default='', max_length=40)),
                 ('attempts', models.PositiveSmallIntegerField(default=0, help_text='How often a worker has begun to process it.')),
                 ('claimed_until', models.DateTimeField(help_text="Until when it is that worker's alone.", null=True)),

@@ -53,6 +53,7 @@ class Image(models.Model):
     formats = ArrayField(models.CharField(max_length=4), default=list)
     sha256 = models.BinaryField(max_length=32, help_text="Of the uploaded file.")
     original_sha256 = models.BinaryField(max_length=32, null=True, help_text="Of the original.")
+    stored = models.BigIntegerField(default=0, help_text="The bytes of all public files.")
     source = models.CharField(max_length=40, default="")
     attempts = models.PositiveSmallIntegerField(default=0, help_text="How often a worker has begun to process it.")
     claimed_until = models.DateTimeField(null=True, help_text="Until when it is that worker's alone.")

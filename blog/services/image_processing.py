@@ -8,9 +8,10 @@ deleted. `attempts` numbers the claims: a worker whose number is no longer that 
 
 import logging
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from threading import Event
 from time import monotonic
 from typing import Any
@@ -22,20 +23,24 @@ from django.utils import timezone
 
 from blog.images.addresses import compute_key, list_file_names, name_file
 from blog.images.formats import list_extensions, list_widths
-from blog.images.processing import process_file
+from blog.images.processing import Outcome, process_file
 from blog.models import IS_EXPOSED, IS_WAITING, Image, ImageStatus
-from blog.services.images import NO_FILES, render_again
+from blog.services.images import DELETED, NO_FILES, render_again
 from contentapi.conf import conf
 from contentapi.conf.timeouts import IMAGE_CLAIM, RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.media.access import get_storage
+from contentapi.media.storage import PUBLIC
 from contentapi.monitoring.audit import Event as AuditEvent
 from contentapi.monitoring.audit import record_event
 from contentapi.monitoring.figures import FIGURES
+from contentapi.monitoring.owned_folder import OwnedFolder
 
 LOG = logging.getLogger("contentapi.worker")
 MAX_ATTEMPTS = 5  # claims that no worker has finished
+WORK_FOLDER = "contentapi-image-"
+SOURCE, FILES = "source", "files"  # in such a folder
 INTERRUPTED = "The processing was interrupted several times. Upload the image again."
 MISSING = "The uploaded file is missing. Upload the image again."
 
@@ -78,42 +83,66 @@ def process_image(image: Image, stop: Event) -> None:
         reject(image, INTERRUPTED)
         return
     try:
-        with TemporaryDirectory(prefix="image-") as folder:
-            process_in_folder(image, Path(folder), stop)
-    except FileNotFoundError:
-        reject(image, MISSING)
+        with create_work_folder() as folder:
+            process_in_folder(image, folder, stop)
     except Exception:
         release(image)
         raise
 
 
+@contextmanager
+def create_work_folder() -> Iterator[Path]:
+    """Create a temporary folder. The next one of this host deletes those of workers that were killed."""
+    folder = OwnedFolder(WORK_FOLDER, Path(gettempdir()))
+    try:
+        yield folder.path
+    finally:
+        folder.remove()
+
+
 def process_in_folder(image: Image, folder: Path, stop: Event) -> None:
+    outcome = make_files(image, image.source, folder, stop)
+    if outcome is None:
+        release(image)
+    elif outcome.result is None:
+        reject(image, outcome.rejection)
+    elif image.source.startswith(DELETED):
+        accept(image, keep_original(image, outcome.result, folder), folder / FILES)
+    else:
+        accept(image, outcome.result, folder / FILES)
+
+
+def make_files(image: Image, name: str, folder: Path, stop: Event) -> Outcome | None:
+    """Make the files of an image from one of the storage, while the claim is that of this worker."""
+
     def may_continue() -> bool:
         if stop.is_set():
             return False
         return bool(select_claimed(image).update(claimed_until=Now() + IMAGE_CLAIM))
 
-    source, files, began = folder / "source", folder / "files", monotonic()
+    source, files, began = folder / SOURCE, folder / FILES, monotonic()
     files.mkdir()
-    with get_storage().open(image.source) as stored, source.open("wb") as copy:
+    try:
+        stored = get_storage().open(name)
+    except FileNotFoundError:
+        return Outcome(None, MISSING)
+    with stored, source.open("wb") as copy:
         shutil.copyfileobj(stored, copy)
     outcome = process_file(source, files, may_continue)
     FIGURES.count("contentapi_image_seconds_total", amount=monotonic() - began)
-    if outcome is None:
-        release(image)
-    elif outcome.result is None:
-        reject(image, outcome.rejection)
-    else:
-        accept(image, outcome.result, files)
+    return outcome
+
+
+def keep_original(image: Image, result: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+    """Take the original from which an image is restored as it is: each encoding loses some of its quality."""
+    shutil.copyfile(folder / SOURCE, folder / FILES / result["files"][0])
+    return {**result, "size": image.size, "sha256": bytes(image.original_sha256 or b"").hex()}
 
 
 def accept(image: Image, result: Mapping[str, Any], folder: Path) -> None:
     """Store the files, and then name them in the row."""
-    key, storage = compute_key(image.pk, image.version + 1), get_storage()
-    for name in result["files"]:
-        with (folder / name).open("rb") as file:
-            storage.put(name_file(image.pk, key, name), file)
-    with_avif = conf.environment.contentapi_image_avif == "on"
+    key = compute_key(image.pk, image.version + 1)
+    store_files(image.pk, key, result["files"], folder)
     values = {name: result[name] for name in ("width", "height", "content_type", "size", "thumbhash")}
     values |= {
         "status": ImageStatus.READY,
@@ -121,37 +150,64 @@ def accept(image: Image, result: Mapping[str, Any], folder: Path) -> None:
         "key": key,
         "original_sha256": bytes.fromhex(result["sha256"]),
         "original": result["files"][0],
+        **describe_variants(result, folder),
+    }
+    if finish(image, "ready", **values):
+        delete_files([image.source])
+        delete_old_files(image, key)
+
+
+def store_files(pk: int, key: str, names: Iterable[str], folder: Path) -> None:
+    for name in names:
+        with (folder / name).open("rb") as file:
+            get_storage().put(name_file(pk, key, name), file)
+
+
+def describe_variants(result: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the columns that name the variants, and the bytes of all files."""
+    with_avif = conf.environment.contentapi_image_avif == "on"
+    return {
         "widths": list_widths(result["width"]),
         "formats": list_extensions(has_alpha=result["has_alpha"], with_avif=with_avif),
+        "stored": sum((folder / name).stat().st_size for name in result["files"]),
     }
-    earlier = list_file_names(image)
-    if finish(image, **values):
-        delete_files([image.source, *earlier])
 
 
 def reject(image: Image, reason: str) -> None:
     """Delete the file of an image. An image whose new file is rejected keeps the files that it has."""
     values = {} if image.original else {"status": ImageStatus.REJECTED}
-    if finish(image, rejection=reason, **values):
+    if finish(image, "rejected", rejection=reason, **values):
         LOG.info("Rejected the file of image %s. %s", image.pk, reason)
         delete_files([image.source])
+        delete_old_files(image, image.key if image.original else "")
 
 
 @transaction.atomic
-def finish(image: Image, **values: Any) -> bool:
+def finish(image: Image, outcome: str, **values: Any) -> bool:
     """Write the outcome of processing to the row. Return whether the claim was still that of this worker."""
     changes = {**values, "source": "", "claimed_until": None, "attempts": 0, "updated_at": timezone.now()}
     is_ours = bool(select_claimed(image).update(version=F("version") + 1, **changes))
     if is_ours:
         render_again(image.pk)
-        FIGURES.count("contentapi_images_processed_total", "rejected" if "key" not in values else "ready")
+        FIGURES.count("contentapi_images_processed_total", outcome)
     return is_ours
 
 
 def delete_files(names: Iterable[str]) -> None:
     storage = get_storage()
-    for name in names:
+    for name in filter(None, names):
         storage.delete(name)
+
+
+def delete_old_files(image: Image, kept: str) -> None:
+    """Delete the public files of an image, also those of interrupted workers, except those with the key `kept`.
+
+    Another worker may store files of a later version meanwhile: their key is none of these.
+    """
+    old = {compute_key(image.pk, version) for version in range(1, image.version + 2)} - {kept}
+    folders = tuple(name_file(image.pk, key, "") for key in old)
+    names = [file.name for file in get_storage().list_files(f"{PUBLIC}{image.pk}-")]
+    delete_files([name for name in names if name.startswith(folders)])
 
 
 def hide_deleted_images(*, actor: Actor, stop: Event) -> int:
@@ -173,14 +229,20 @@ def hide_image(image: Image) -> None:
     Somebody may restore the image meanwhile. Before the row has the new name nothing is deleted; afterwards the
     restored image is processed from it.
     """
-    kept, storage = f"deleted/{image.pk}", get_storage()
+    kept, storage = f"{DELETED}{image.pk}", get_storage()
     if image.source != kept:
-        with storage.open(name_file(image.pk, image.key, image.original)) as original:
-            storage.put(kept, original)
+        try:
+            with storage.open(name_file(image.pk, image.key, image.original)) as original:
+                storage.put(kept, original)
+        except FileNotFoundError:  # it cannot be restored, and does not hold up the others
+            delete_files(list_file_names(image))
+            lost = {"status": ImageStatus.REJECTED, "rejection": MISSING, "source": ""}
+            select_claimed(image).update(**lost, **NO_FILES, claimed_until=None, attempts=0)
+            return
         if not select_claimed(image).filter(IS_EXPOSED).update(source=kept):
             release(image)
             return
-        delete_files([image.source] if image.source else [])
+        delete_files([image.source])
         image.source = kept
     delete_files(list_file_names(image))
     select_claimed(image).update(**NO_FILES, claimed_until=None, attempts=0)
@@ -192,7 +254,8 @@ def purge_images(*, actor: Actor) -> int:
     purged = 0
     for image in Image.objects.filter(deleted_at__lte=timezone.now() - RESTORABLE_FOR, original="").order_by("pk"):
         if Image.objects.filter(pk=image.pk, deleted_at=image.deleted_at).delete()[0]:
-            delete_files([image.source] if image.source else [])
+            delete_files([image.source])
+            delete_old_files(image, "")
             record_event(AuditEvent.IMAGE_PURGED, actor, "image", image.pk)
             purged += 1
     return purged

@@ -38,8 +38,11 @@ from contentapi.monitoring.audit import Event, record_event
 TEXTS = {"name": MAX_FILE_NAME, "alt": MAX_ALT, "caption": MAX_CAPTION, "credit": MAX_CREDIT}
 FOLDERS = re.compile(r".*[/\\]", re.DOTALL)
 UNNAMED = "image"
+DELETED = "deleted/"  # private files from which deleted images are restored
+REPLACE = "replace the file of this image"
 NAMED_POSTS = 5  # that the message of a conflict names
-NO_FILES: dict[str, Any] = {"original": "", "widths": [], "formats": []}  # the columns of an image without public files
+# The columns of an image without public files
+NO_FILES: dict[str, Any] = {"original": "", "widths": [], "formats": [], "stored": 0}
 
 
 def create_image(*, actor: Actor, read_file: Callable[[], SentFile]) -> Image:
@@ -48,35 +51,19 @@ def create_image(*, actor: Actor, read_file: Callable[[], SentFile]) -> Image:
     Raises `UnsupportedMediaType` for a file that is none of the formats: its first bytes decide.
     """
     policy.require_permission(actor, policy.may_upload_images(actor), "upload images")
-    sent, pk = read_file(), take_id()
-    source, kind = store_upload(sent, pk)  # before the row that names it
+    sent, kind = read_image_file(read_file)
+    pk = take_id()
+    source = name_upload(pk)
+    get_storage().put(source, sent.file)  # before the row that names it
     return insert_image(actor, pk=pk, source=source, kind=kind, name=sent.name, size=sent.size, sha256=sent.sha256)
 
 
-def replace_file(*, actor: Actor, image_id: str, read_file: Callable[[], SentFile]) -> Image:
-    """Give an image another file. Its present files are shown until the worker has processed the new one.
-
-    Raises `NotFound` and `UnsupportedMediaType`. A file that no row names is purged like an unfinished upload.
-    """
-    policy.require_permission(actor, policy.may_upload_images(actor), "upload images")
+def read_image_file(read_file: Callable[[], SentFile]) -> tuple[SentFile, Format]:
+    """Return the file, at its start, and its format."""
     sent = read_file()
-    source, kind = store_upload(sent, take_id())
-    with transaction.atomic():
-        image = get_image_for_update(actor, image_id, "change this image")
-        values: dict[str, Any] = {"source": source, "sha256": sent.sha256, "rejection": None}
-        if not image.original:
-            values |= {"status": ImageStatus.PROCESSING, "content_type": kind.content_type, "size": sent.size}
-        save_image(image, **values, claimed_until=None, attempts=0)  # a worker with the old file changes nothing
-        record_event(Event.IMAGE_UPLOADED, actor, "image", image.pk, size=sent.size)
-    return image
-
-
-def store_upload(sent: SentFile, number: int) -> tuple[str, Format]:
-    """Store a file. Return its name in the storage, and its format. Raises `UnsupportedMediaType`."""
-    kind, name = require_format(sent.file.read(SIGNATURE)), name_upload(number)
+    kind = require_format(sent.file.read(SIGNATURE))
     sent.file.seek(0)
-    get_storage().put(name, sent.file)
-    return name, kind
+    return sent, kind
 
 
 def require_format(start: bytes) -> Format:
@@ -103,6 +90,30 @@ def insert_image(actor: Actor, *, pk: int, source: str, kind: Format, name: str,
         source=source,
     )
     record_event(Event.IMAGE_UPLOADED, actor, "image", pk, size=size)
+    return image
+
+
+def replace_image_file(
+    *, actor: Actor, image_id: str, read_file: Callable[[], SentFile], expected_version: ExpectedVersion = None
+) -> Image:
+    """Store another file for an image, which the worker processes. Until it is ready, the image shows the earlier file.
+
+    Raises `NotFound`, `UnsupportedMediaType`, and `Conflict` for another version.
+    """
+    with transaction.atomic():  # before the file is read
+        image = get_image_for_update(actor, image_id, REPLACE)
+        require_version("image", image.version, expected_version)
+    sent, kind = read_image_file(read_file)
+    source = name_upload(take_id())
+    get_storage().put(source, sent.file)  # one that no row names in the end is deleted with the unfinished uploads
+    with transaction.atomic():
+        image = get_image_for_update(actor, image_id, REPLACE)
+        require_version("image", image.version, expected_version)
+        values = {"source": source, "sha256": sent.sha256, "rejection": None, "claimed_until": None, "attempts": 0}
+        if not image.original:
+            values |= {"status": ImageStatus.PROCESSING, "content_type": kind.content_type, "size": sent.size}
+        save_image(image, **values)
+        record_event(Event.IMAGE_UPLOADED, actor, "image", image.pk, size=sent.size)
     return image
 
 
@@ -225,7 +236,7 @@ def restore_image(*, actor: Actor, image_id: str) -> Image:
     image = get_image_for_update(actor, image_id, "restore this image", is_deleted=True)
     if image.deleted_at is not None and image.deleted_at <= timezone.now() - RESTORABLE_FOR:
         require_found(None, "image")
-    is_hidden = image.source != "" and image.status == ImageStatus.READY
+    is_hidden = image.source.startswith(DELETED)
     save_image(image, deleted_at=None, **({"status": ImageStatus.PROCESSING, **NO_FILES} if is_hidden else {}))
     render_again(image.pk)
     record_event(Event.IMAGE_RESTORED, actor, "image", image.pk)

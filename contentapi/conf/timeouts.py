@@ -81,6 +81,7 @@ HEARTBEAT_LIMIT = 60  # without a heartbeat: more than the restart of a worker t
 READINESS_LIMIT = 1.8  # of all checks together
 READINESS_DATABASE_LIMIT = READINESS_LIMIT - 0.2  # so that the reason is that of the check
 READINESS_MAX_AGE = 1.0  # for which a result is used again
+STORAGE_CHECK_INTERVAL = 30.0  # each check stores a file
 REDIS_CHECK_LIMIT = 0.7  # to connect, and then for each response
 START_CHECK_LIMIT = 2.5  # an attempt to connect ends before, so that its thread does not run at the fork
 DATABASE_CHECK_LIMIT = 10.0  # for one statement of `doctor`

@@ -20,11 +20,13 @@ from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, Qu
 from contentapi.db.watch.servers import find_replica_faults
 from contentapi.health.heartbeat import NO_WORKER, check_worker
 from contentapi.health.results import OK, CheckResult, Results, failed
+from contentapi.media.access import store_probe
 
 READ_STATE = """
     SELECT current_setting('transaction_read_only') = 'on', to_regclass('django_migrations') IS NOT NULL,
       to_regclass('contentapi_jobheartbeat') IS NOT NULL
 """
+NOT_STORED = CheckResult("warning", "Files of images cannot be stored: uploads fail.")
 MigrationName = tuple[str, str]  # the app and the name
 
 
@@ -121,4 +123,13 @@ def check_redis() -> CheckResult:
         return failed("Redis is not reachable.")
     finally:
         client.close()
+    return OK
+
+
+def check_media() -> CheckResult:
+    """Check that a file of an image can be stored. Only uploads need this, so a failure is a warning."""
+    try:
+        store_probe()
+    except Exception:  # noqa: BLE001 - boto3 has many; `doctor` shows them
+        return NOT_STORED
     return OK

@@ -14,6 +14,7 @@ from contentapi.conf.timeouts import REDIS_CHECK_LIMIT
 from contentapi.core.redis import connect_redis
 from contentapi.health import checks
 from contentapi.health.deployment import Messages, describe_result, format_bytes, note, problem, register_check, warning
+from contentapi.media.access import find_media_folder, store_probe
 
 LEAST_FREE_SPACE = 1024**3  # bytes
 LEAST_FREE_SHARE = 0.05  # of the disk and of its inodes
@@ -66,10 +67,25 @@ def check_redis_server() -> Messages:
 
 
 @register_check
+def check_media() -> Messages:
+    """Yield whether the files of images can be stored."""
+    try:
+        store_probe()
+    except Exception as error:  # noqa: BLE001 - boto3 has many
+        remedy = "Make the folder of CONTENTAPI_MEDIA writable for this user, or correct the bucket or its credentials."
+        yield problem("media", f"Files of images cannot be stored. {error}", remedy)
+    else:
+        yield note("media", "Files of images can be stored.")
+
+
+@register_check
 def check_disks() -> Messages:
-    """Yield the free space of the folder var/ and of the temporary folder, once if they are on the same disk."""
+    """Yield the free space of the folders of generated, uploaded and media files, once if they are on the same disk."""
     folders: dict[int, tuple[str, Path]] = {}  # by disk
-    for purpose, folder in (("generated files", settings.VAR_DIR), ("uploads", Path(tempfile.gettempdir()))):
+    uses = [("generated files", settings.VAR_DIR), ("uploads", Path(tempfile.gettempdir()))]
+    if (media := find_media_folder()) is not None:
+        uses.append(("images", media))
+    for purpose, folder in uses:
         existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         folders.setdefault(existing.stat().st_dev, (purpose, existing))
     for purpose, folder in folders.values():

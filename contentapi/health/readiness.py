@@ -13,9 +13,22 @@ from time import monotonic
 from django.conf import settings
 
 from contentapi.conf import conf
-from contentapi.conf.timeouts import READINESS_DATABASE_LIMIT, READINESS_LIMIT, READINESS_MAX_AGE
+from contentapi.conf.timeouts import (
+    READINESS_DATABASE_LIMIT,
+    READINESS_LIMIT,
+    READINESS_MAX_AGE,
+    STORAGE_CHECK_INTERVAL,
+)
 from contentapi.db.watch.link import DeadlineConnection
-from contentapi.health.checks import check_database, check_keys, check_redis, check_replicas, has_replicas
+from contentapi.health.checks import (
+    NOT_STORED,
+    check_database,
+    check_keys,
+    check_media,
+    check_redis,
+    check_replicas,
+    has_replicas,
+)
 from contentapi.health.results import CheckResult, Results, failed
 
 LOG = logging.getLogger("contentapi.health")
@@ -23,11 +36,18 @@ LATE = failed("The check has not ended in time.")
 
 
 class BackgroundCheck:
-    """A check that runs in a thread. `names` are those of its results."""
+    """A check that runs in a thread. `names` are those of its results, and `late` is the result if it has not ended.
 
-    def __init__(self, names: Sequence[str], run: Callable[[], Results]) -> None:
+    A result is used again for `max_age` seconds, at least for `READINESS_MAX_AGE`.
+    """
+
+    def __init__(
+        self, names: Sequence[str], run: Callable[[], Results], *, max_age: float = 0, late: CheckResult = LATE
+    ) -> None:
         self.names = names
         self.run = run
+        self.max_age = max_age
+        self.late = late
         self.lock = Lock()
         self.ended = Event()
         self.ended.set()
@@ -36,9 +56,10 @@ class BackgroundCheck:
         self.results: Results = {}
 
     def refresh(self) -> None:
-        """Start the check unless it is running, or ended less than `READINESS_MAX_AGE` seconds ago."""
+        """Start the check unless it is running, or its result can be used again."""
         with self.lock:
-            if not self.ended.is_set() or monotonic() - self.ended_at < READINESS_MAX_AGE:
+            max_age = max(self.max_age, READINESS_MAX_AGE)
+            if not self.ended.is_set() or monotonic() - self.ended_at < max_age:
                 return
             self.ended.clear()
             self.started_at = monotonic()
@@ -58,7 +79,7 @@ class BackgroundCheck:
     def get_results(self) -> Results:
         """Return the results, or a failure if the check has not ended in time."""
         if not self.ended.wait(max(0, self.started_at + READINESS_LIMIT - monotonic())):
-            return dict.fromkeys(self.names, LATE)
+            return dict.fromkeys(self.names, self.late)
         return self.results
 
 
@@ -110,6 +131,12 @@ def get_readiness() -> Readiness:
         [
             BackgroundCheck(("database", "migrations", "worker"), database),
             *(BackgroundCheck((name,), partial(run_single_check, name, check)) for name, check in single.items()),
+            BackgroundCheck(
+                ("media",),
+                partial(run_single_check, "media", check_media),
+                max_age=STORAGE_CHECK_INTERVAL,
+                late=NOT_STORED,
+            ),
         ]
     )
 

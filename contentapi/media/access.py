@@ -1,8 +1,10 @@
 """The storage that this deployment uses, and the addresses of its public files."""
 
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from django.conf import settings
 
@@ -15,13 +17,22 @@ S3 = "s3://"
 
 def get_storage() -> Storage:
     """Return the storage of CONTENTAPI_MEDIA."""
-    place = conf.environment.contentapi_media
-    return build_bucket(place) if place.startswith(S3) else FolderStorage(get_folder())
+    return build_storage(conf.environment.contentapi_media)
 
 
-def get_folder() -> Path:
-    """Return the folder of CONTENTAPI_MEDIA, by default `media` in that of CONTENTAPI_VAR."""
+def find_media_folder() -> Path | None:
+    """Return the folder of CONTENTAPI_MEDIA; None if it is a bucket."""
     place = conf.environment.contentapi_media
+    return None if place.startswith(S3) else locate_folder(place)
+
+
+def build_storage(place: str) -> Storage:
+    """Return the storage at a place: a bucket such as `s3://bucket`, or a folder."""
+    return build_bucket(place) if place.startswith(S3) else FolderStorage(locate_folder(place))
+
+
+def locate_folder(place: str) -> Path:
+    """Return a folder; without a place, `media` in that of CONTENTAPI_VAR."""
     return settings.BASE_DIR / place if place else settings.VAR_DIR / "media"
 
 
@@ -47,3 +58,10 @@ def get_media_source() -> str:
     """Return the origin of public files for the policy of a page; empty for files of this server."""
     address = urlsplit(conf.environment.contentapi_media_url)
     return f"{address.scheme}://{address.netloc}" if address.netloc else ""
+
+
+def store_probe() -> None:
+    """Store a small file, and delete it. Raises `OSError`, and what boto3 raises for settings that it cannot use."""
+    name = f"probes/{uuid4().hex}"
+    get_storage().put(name, BytesIO(b"probe"))
+    get_storage().delete(name)

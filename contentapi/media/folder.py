@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -10,9 +11,8 @@ from pathlib import Path
 from typing import IO
 
 from contentapi.media.signatures import sign_upload
-from contentapi.media.storage import BLOCK, Expected, Presigned, Storage, StoredFile, require_name
+from contentapi.media.storage import BLOCK, PARTIAL, Expected, Presigned, Storage, StoredFile, require_name
 
-PARTIAL = ".partial"  # the end of the name of a file that is being written
 READABLE = 0o644  # also for a proxy of another user
 
 
@@ -66,13 +66,14 @@ class FolderStorage(Storage):
         return sign_upload(require_name(name), expected, seconds)
 
     def list_files(self, prefix: str = "") -> Iterator[StoredFile]:
-        for folder, _, names in os.walk(self.folder):
-            for each in names:
-                path = Path(folder, each)
-                name = path.relative_to(self.folder).as_posix()
-                if name.startswith(prefix):
-                    with suppress(FileNotFoundError):  # deleted meanwhile
-                        status = path.stat()
+        start, _, beginning = prefix.rpartition("/")
+        for each in sorted((self.folder / start).glob(f"{beginning}*")):
+            inside = [Path(folder, name) for folder, _, names in os.walk(each) for name in names]
+            for path in inside or [each]:
+                with suppress(FileNotFoundError):  # deleted meanwhile
+                    status = path.stat()
+                    if stat.S_ISREG(status.st_mode):
+                        name = path.relative_to(self.folder).as_posix()
                         yield StoredFile(name, status.st_size, datetime.fromtimestamp(status.st_mtime, UTC))
 
 

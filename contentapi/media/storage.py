@@ -25,6 +25,7 @@ CONTENT_TYPES = {
 }
 CACHED_FOR_GOOD = "public, max-age=31536000, immutable"  # the address of a public file changes with its content
 BLOCK = 64 * 1024  # bytes
+PARTIAL = ".partial"  # the end of the name of a file that is being written
 
 
 class StoredFile(NamedTuple):
@@ -86,6 +87,15 @@ def require_name(name: str) -> str:
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a file.")
     return name
+
+
+def is_our_name(name: str) -> bool:
+    """Return whether a file that was found can be one of ours, complete or not."""
+    return NAME.fullmatch(name) is not None
+
+
+def is_complete(name: str) -> bool:
+    return is_our_name(name) and not name.endswith(PARTIAL)
 
 
 def get_content_type(name: str) -> str:

@@ -40,6 +40,8 @@ METRICS: dict[str, Metric] = {
     "contentapi_cache_hits_total": Metric("counter", ("cache",), "Lookups that found an item."),
     "contentapi_cache_misses_total": Metric("counter", ("cache",), "Lookups that found no item."),
     "contentapi_posts_published_total": Metric("counter", ("interface",), "Posts that were published."),
+    "contentapi_images": Metric("gauge", ("status",), "Images that are not deleted, counted each minute."),
+    "contentapi_image_bytes": Metric("gauge", (), "Bytes of the public files of images, counted each minute."),
     "contentapi_images_processed_total": Metric("counter", ("outcome",), "Images whose files were made or rejected."),
     "contentapi_image_seconds_total": Metric("counter", (), "Time in which the files of images were made."),
     "contentapi_job_last_success_timestamp_seconds": Metric(

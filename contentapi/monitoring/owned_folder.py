@@ -1,4 +1,4 @@
-"""A folder in memory that the processes of a server share, and that the server removes when it ends.
+"""A temporary folder that the processes of a server share, and that the server removes when it ends.
 
 A server that was killed cannot remove its folder. The next server of the same account does it: the kernel has released
 the lock of the process that is gone.
@@ -16,20 +16,31 @@ LOCK_FILE = "owner"  # a file in the folder, locked for as long as its process o
 
 
 class OwnedFolder:
-    """A new folder with this prefix, which only this account can read. `remove` deletes it."""
+    """A new folder with this prefix, by default in memory, which only this account can read. `remove` deletes it."""
 
-    def __init__(self, prefix: str) -> None:
-        parent = MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
+    def __init__(self, prefix: str, parent: Path | None = None) -> None:
+        parent = parent or (MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else Path(tempfile.gettempdir()))
         remove_abandoned_folders(parent, prefix)
-        self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        self.path, self.lock = create_folder(parent, prefix)
+        while not (self.path / LOCK_FILE).exists():  # another process removed it before it was locked
+            os.close(self.lock)
+            self.path, self.lock = create_folder(parent, prefix)
         self.owner = os.getpid()
-        self.lock = os.open(self.path / LOCK_FILE, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self.lock, fcntl.LOCK_EX)  # forked workers share it
 
     def remove(self) -> None:
         """Delete the folder. In a forked child this does nothing."""
         if self.owner == os.getpid():
             shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self.lock)
+            self.owner = 0
+
+
+def create_folder(parent: Path, prefix: str) -> tuple[Path, int]:
+    """Return a new folder and its lock, which forked workers share."""
+    path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    lock = os.open(path / LOCK_FILE, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return path, lock
 
 
 def remove_abandoned_folders(parent: Path, prefix: str) -> None:

@@ -26,14 +26,15 @@ TOO_LARGE = "The file is too large. At most {limit:,} bytes are allowed (CONTENT
 
 def build_uploads() -> list[Upload]:
     archive = re.compile(re.escape(reverse("admin:blog_importjob_add")))
-    image = re.compile(f"({re.escape(VERSION_PREFIX)})?/images")
-    desk = re.compile(re.escape(reverse("admin:blog_image_changelist")) + "(add|[0-9]+/replace)/")
+    images = f"({re.escape(VERSION_PREFIX)})?/images"
+    desk = re.escape(reverse("admin:blog_image_changelist")) + "(add|[0-9]+/replace)/"
     excess = "The zip file is too large: at most {limit:,} bytes can be uploaded. Split it."
     largest = conf.environment.contentapi_image_max_bytes
     return [
         Upload("POST", archive, MAX_ARCHIVE + FORM_OVERHEAD, may_upload_archive, excess),
-        Upload("POST", image, largest + FORM_OVERHEAD, may_upload_image, TOO_LARGE),
-        Upload("POST", desk, largest + FORM_OVERHEAD, may_upload_image_in_desk, TOO_LARGE),
+        Upload("POST", re.compile(images), largest + FORM_OVERHEAD, may_upload_image, TOO_LARGE),
+        Upload("POST", re.compile(desk), largest + FORM_OVERHEAD, may_upload_image_in_desk, TOO_LARGE),
+        Upload("PUT", re.compile(f"{images}/[^/]+/content"), largest + FORM_OVERHEAD, may_upload_image, TOO_LARGE),
         Upload("PUT", re.compile("/uploads/[0-9]+"), largest, is_signed, TOO_LARGE),
     ]
 

@@ -87,7 +87,7 @@ def test_worker_whose_claim_has_ended_changes_nothing(waiting: Image) -> None:
     second = image_processing.claim_image(IS_WAITING)
     assert second is not None
 
-    assert not image_processing.finish(first, status=ImageStatus.READY)
+    assert not image_processing.finish(first, "ready", status=ImageStatus.READY)
     image_processing.reject(first, "late")
 
     waiting.refresh_from_db()

@@ -140,6 +140,7 @@ SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
     "uploadImage": [(201, plain_request(body=make_png(8, 8), headers={"Content-Type": "image/png"}))],
     "getImage": [(200, image_request()), (200, image_request(who="author"))],
     "updateImage": [(200, image_request(body={"alt": "New", "focalPoint": {"x": 0.5, "y": 0}}))],
+    "replaceImageContent": [(200, image_request(body=make_png(8, 8), headers={"Content-Type": "image/png"}))],
     "deleteImage": [(204, image_request()), (204, image_request(query="?force=true"))],
     "listComments": [(200, post_request()), (200, post_request(query="?offset=0"))],
     "addComment": [(201, post_request(body={"body": "Well said."}))],

@@ -66,6 +66,10 @@ REFUSALS: dict[str, list[tuple[int, MakeRequest]]] = {
     "listImages": [(401, plain_request(who="")), (403, plain_request(who="without scopes"))],
     "uploadImage": [(403, plain_request(body=make_png(8, 8), who="reader", headers={"Content-Type": "image/png"}))],
     "updateImage": [(403, image_request(body={"alt": "New"}, who="author")), (422, image_request(body={"alt": None}))],
+    "replaceImageContent": [
+        (403, image_request(body=make_png(8, 8), who="author", headers={"Content-Type": "image/png"})),
+        (415, image_request(body={"alt": "New"})),
+    ],
     "deleteImage": [(403, image_request(who="author")), (400, image_request(query="?force=1"))],
     "addComment": [(422, post_request(body={"body": " "}))],
     "deleteComment": [(403, comment_request(who="reader"))],

@@ -82,7 +82,7 @@ def replace(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> H
     try:
         if file is None:
             raise Malformed(NO_FILE)
-        services.replace_file(actor=actor, image_id=str(image.pk), read_file=read_later(file))
+        services.replace_image_file(actor=actor, image_id=str(image.pk), read_file=read_later(file))
     except ApiError as error:
         model_admin.message_user(request, error.message, messages.ERROR)
     else:

@@ -67,6 +67,7 @@ def test_results_name_each_check() -> None:
             "database": {"status": "ok"},
             "migrations": {"status": "ok"},
             "worker": {"status": "skipped", "reason": "No worker has run on this database."},
+            "media": {"status": "ok"},
             "keys": {"status": "ok"},
         },
     }

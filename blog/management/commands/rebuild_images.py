@@ -1,0 +1,36 @@
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from tqdm import tqdm
+
+from blog import services
+from contentapi.core.commands import OperatorCommand
+from contentapi.core.identity import OPERATOR
+
+
+class Command(OperatorCommand):
+    help = (
+        "Make the variants of images that are missing since the list of widths or formats (CONTENTAPI_IMAGE_AVIF) has "
+        "changed, while servers run, and delete those that are no longer made. The other addresses stay. Prints the "
+        "number of images. An interrupted run can be repeated: it continues with the images that are left."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--all",
+            action="store_true",
+            dest="everything",
+            help="make all variants of all images, at new addresses: pages that others keep show the old ones no more",
+        )
+
+    def handle(self, *, everything: bool, **_: Any) -> None:
+        outdated = services.list_outdated_images(actor=OPERATOR, everything=everything)
+        problems = 0
+        for pk in tqdm(outdated, desc="Rebuilding", unit="image", disable=None, leave=False):
+            problem = services.rebuild_image(actor=OPERATOR, pk=pk, everything=everything)
+            if problem:
+                problems += 1
+                self.info(f"Image {pk} stays as it is. {problem}")
+        self.stdout.write(str(len(outdated) - problems))
+        if problems:
+            raise CommandError(f"Images that stay as they are: {problems}.")

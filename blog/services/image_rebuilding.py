@@ -1,0 +1,89 @@
+"""Make the variants of images again, after the list of widths or formats has changed, while servers run."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from django.db.models import Q
+
+from blog.images.addresses import list_file_names, name_file
+from blog.images.formats import PNG, list_extensions, list_widths
+from blog.models import Image, ImageStatus
+from blog.services.image_processing import (
+    FILES,
+    accept,
+    claim_image,
+    create_work_folder,
+    delete_files,
+    describe_variants,
+    finish,
+    keep_original,
+    make_files,
+    release,
+    store_files,
+)
+from contentapi.conf import conf
+from contentapi.core import policy
+from contentapi.core.identity import Actor
+from contentapi.media.access import get_storage
+
+REBUILDABLE = Q(status=ImageStatus.READY, source="", deleted_at=None) & ~Q(original="")
+BUSY = "Another process is working on it, or it was deleted."
+
+
+def list_outdated_images(*, actor: Actor, everything: bool = False) -> list[int]:
+    """Return the ids of the images whose variants are others than those that are made now; or of all images."""
+    policy.require_permission(actor, policy.may_purge_images(actor), "rebuild images")
+    images = Image.objects.filter(REBUILDABLE).only("width", "widths", "formats").order_by("pk")
+    return [image.pk for image in images if everything or is_outdated(image)]
+
+
+def is_outdated(image: Image) -> bool:
+    has_alpha, with_avif = PNG.extension in image.formats, conf.environment.contentapi_image_avif == "on"
+    extensions = list_extensions(has_alpha=has_alpha, with_avif=with_avif)
+    return image.widths != list_widths(image.width) or image.formats != extensions
+
+
+def rebuild_image(*, actor: Actor, pk: int, everything: bool = False) -> str:
+    """Make the variants that an image does not have, and delete those that are no longer made.
+
+    With `everything`, make all of them, at new addresses: a file never changes at its address. The original stays in
+    any case. Returns why the image stays as it is, or an empty text.
+    """
+    policy.require_permission(actor, policy.may_purge_images(actor), "rebuild images")
+    image = claim_image(REBUILDABLE & Q(pk=pk))
+    if image is None:
+        return BUSY
+    try:
+        with create_work_folder() as folder:
+            return rebuild_in_folder(image, folder, everything=everything)
+    except BaseException:
+        release(image)
+        raise
+
+
+def rebuild_in_folder(image: Image, folder: Path, *, everything: bool) -> str:
+    outcome = make_files(image, name_file(image.pk, image.key, image.original), folder, Event())
+    if outcome is None:
+        return BUSY
+    if outcome.result is None:
+        release(image)
+        return outcome.rejection
+    result = keep_original(image, outcome.result, folder)
+    if everything:
+        accept(image, result, folder / FILES)
+    else:
+        add_variants(image, result, folder / FILES)
+    return ""
+
+
+def add_variants(image: Image, result: Mapping[str, Any], folder: Path) -> None:
+    """Store the files that are missing, name them in the row, and delete those that it no longer names."""
+    storage, before = get_storage(), list_file_names(image)
+    missing = [name for name in result["files"] if storage.head(name_file(image.pk, image.key, name)) is None]
+    store_files(image.pk, image.key, missing, folder)
+    values = describe_variants(result, folder)
+    if finish(image, "ready", **values):
+        image.widths, image.formats = values["widths"], values["formats"]
+        delete_files(sorted({*before} - {*list_file_names(image)}))
