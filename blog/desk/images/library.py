@@ -28,6 +28,7 @@ TABS = {"All": "", "Unused": UNUSED, "Without text": WITHOUT_TEXT, "Deleted": DE
 ORDERS = {"Newest": "", "Oldest": "show_created_at", "Largest": "-show_size", "Smallest": "show_size"}
 THUMBNAIL = 320  # pixels of width, at least
 SEARCHED = ("name", "alt", "caption", "credit")
+MOST_WORDS = 10  # of a search
 MENTION = re.compile(r"image:([0-9]{1,18})(?![0-9])")
 
 
@@ -89,7 +90,7 @@ def filter_unused(images: QuerySet[Image]) -> QuerySet[Image]:
 def list_mentioned() -> set[int]:
     """Return the ids of the images in texts that are not rendered: working copies, and posts that wait for it."""
     copies = WorkingCopy.objects.annotate(body=KT("content__body"))
-    covers = copies.exclude(content__cover_id=None).values_list("content__cover_id", flat=True)
+    covers = copies.values_list("content__cover_id", flat=True)
     bodies = [
         *copies.filter(body__contains="image:").values_list("body", flat=True),
         *Post.objects.filter(IS_UNRENDERED, body__contains="image:").values_list("body", flat=True),
@@ -98,8 +99,8 @@ def list_mentioned() -> set[int]:
 
 
 def search_images(images: QuerySet[Image], text: str) -> QuerySet[Image]:
-    """Return those of the images that have each word in their name or in one of their texts."""
-    for word in text.split():
+    """Return those of the images that have each of the first words in their name or in one of their texts."""
+    for word in text.split()[:MOST_WORDS]:
         images = images.filter(Q.create([(f"{name}__icontains", word) for name in SEARCHED], connector=Q.OR))
     return images
 

@@ -1,54 +1,60 @@
 // The cover of a post: chosen from the library or uploaded, with a preview of its crops. The field keeps its number.
-const { images } = window;
 const field = document.getElementById("id_cover_id");
-const cover = field.parentElement.querySelector(".cover");
-const crops = cover.querySelector(".crops");
-const name = cover.querySelector(".cover-name");
-const list = cover.querySelector(".uploads");
-const [chooseButton, removeButton] = ["choose", "remove"].map((each) => cover.querySelector(`[data-cover-${each}]`));
+if (field) prepare(window.images); // the page of a conflict has no such field
 
-async function show() {
-  const id = field.value.trim();
-  removeButton.hidden = !id;
-  chooseButton.textContent = id ? "Choose another cover" : "Choose a cover";
-  crops.hidden = true;
-  name.textContent = "";
-  if (!/^\d+$/.test(id)) return;
-  let [image] = await images.describe([id]).catch(() => []);
-  if (image?.isWaiting && !image.thumbnail) {
-    name.textContent = `${image.name} is being processed.`;
-    image = await images.waitUntilProcessed(id);
+function prepare(images) {
+  const cover = field.parentElement.querySelector(".cover");
+  const crops = cover.querySelector(".crops");
+  const name = cover.querySelector(".cover-name");
+  const list = cover.querySelector(".uploads");
+  const [chooseButton, removeButton] = ["choose", "remove"].map((each) => cover.querySelector(`[data-cover-${each}]`));
+
+  async function show() {
+    const id = field.value.trim();
+    removeButton.hidden = !id;
+    chooseButton.textContent = id ? "Choose another cover" : "Choose a cover";
+    crops.hidden = true;
+    name.textContent = "";
+    if (!/^\d+$/.test(id)) return;
+    let [image] = await images.describe([id]).catch(() => []);
+    if (image?.isWaiting && !image.thumbnail) {
+      name.textContent = `${image.name} is being processed.`;
+      image = await images.waitUntilProcessed(id);
+    }
+    if (field.value.trim() !== id) return;
+    name.textContent = image ? image.problem || image.alt || `${image.name} (no text)` : "There is no such image.";
+    crops.hidden = !image?.thumbnail;
+    if (image?.thumbnail) images.showCrops(crops, image.thumbnail, image.focalX, image.focalY);
   }
-  if (field.value.trim() !== id) return;
-  name.textContent = image ? image.problem || image.alt || `${image.name} (no text)` : "There is no such image.";
-  crops.hidden = !image?.thumbnail;
-  if (image?.thumbnail) images.showCrops(crops, image.thumbnail, image.focalX, image.focalY);
-}
 
-function set(id) {
-  field.value = id;
-  for (const kind of ["input", "change"]) field.dispatchEvent(new Event(kind, { bubbles: true }));
-}
+  function set(id) {
+    field.value = id;
+    for (const kind of ["input", "change"]) field.dispatchEvent(new Event(kind, { bubbles: true }));
+  }
 
-function upload([file]) {
-  list.replaceChildren();
-  images.add(file, list, {
-    change: (row) => { if (row.image && field.value !== row.image.id) set(row.image.id); },
-    end: () => chooseButton.focus(),
+  function upload([file]) {
+    list.replaceChildren();
+    images.add(file, list, {
+      change: (row) => {
+        if (row.image && field.value !== row.image.id) set(row.image.id);
+        else if (row.image) show(); // its text has changed
+      },
+      end: () => chooseButton.focus(),
+    });
+  }
+
+  chooseButton.addEventListener("click", async () => {
+    const found = await images.choose("Choose a cover");
+    chooseButton.focus();
+    if (found?.files) upload(found.files);
+    if (found?.image) set(found.image.id);
   });
+  removeButton.addEventListener("click", () => {
+    set("");
+    chooseButton.focus();
+  });
+  field.addEventListener("input", show);
+  field.hidden = true;
+  cover.hidden = false;
+  show();
 }
-
-chooseButton.addEventListener("click", async () => {
-  const found = await images.choose("Choose a cover");
-  chooseButton.focus();
-  if (found?.files) upload(found.files);
-  if (found?.image) set(found.image.id);
-});
-removeButton.addEventListener("click", () => {
-  set("");
-  chooseButton.focus();
-});
-field.addEventListener("input", show);
-field.hidden = true;
-cover.hidden = false;
-show();

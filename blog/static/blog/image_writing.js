@@ -36,7 +36,7 @@ function replaceText(start, end, text) {
     if (place <= start) return place;
     return place >= end ? place + text.length - (end - start) : start + text.length;
   };
-  const [from, to] = start === end ? [start + text.length, start + text.length] : [field.selectionStart, field.selectionEnd].map(move);
+  const [from, to] = [field.selectionStart, field.selectionEnd].map(move);
   isReplacing = true;
   let isDone = false;
   if (!isTypingElsewhere()) {
@@ -60,14 +60,9 @@ function insert(places, start = field.selectionStart, end = field.selectionEnd) 
   const [before, after] = [field.value.slice(0, start), field.value.slice(end)];
   const lead = before === "" || before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n";
   const tail = after === "" || after.startsWith("\n") ? "" : "\n\n";
-  if (end > start) field.setSelectionRange(start, start);
   const text = lead + places.join("\n\n") + tail;
-  if (end === start) {
-    replaceText(start, start, text);
-  } else {
-    replaceText(start, end, text);
-    field.setSelectionRange(start + text.length, start + text.length);
-  }
+  replaceText(start, end, text);
+  field.setSelectionRange(start + text.length, start + text.length);
 }
 
 function showPlace(row) {

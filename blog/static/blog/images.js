@@ -100,7 +100,7 @@ function drawPicture(file, canvas) {
 // Uploads a file, and shows a row with its progress and a field for its text. `events` has three functions: `change`
 // when the image is stored or its text has changed, `cancel`, and `end` when the person has finished with the row.
 function add(file, list, events) {
-  const row = { file, image: null, alt: "", events };
+  const row = { file, image: null, alt: "" };
   const canvas = build("canvas", { width: 96, height: 64, className: "upload-picture" });
   const status = build("span", { className: "upload-status" });
   status.setAttribute("role", "status");
@@ -114,9 +114,11 @@ function add(file, list, events) {
   list.append(element);
   drawPicture(file, canvas);
   let sent = null;
+  let saved = ""; // the text that the library has
 
   async function saveText() {
-    if (!row.image || row.alt === row.image.alt) return;
+    if (!row.image || row.alt === saved) return;
+    saved = row.alt;
     const isSaved = await saveAlt(row.image.id, row.alt).catch(() => false);
     if (isSaved) row.image.alt = row.alt;
     else status.textContent = "The text is not saved in the library.";
@@ -195,8 +197,8 @@ function add(file, list, events) {
 const DIALOG = `
   <h2></h2>
   <p class="image-choice-files">
-    <label class="action-button">Upload<input type="file" class="sr-only"></label>
-    <label class="action-button">Take a photo<input type="file" class="sr-only" accept="image/*" capture="environment"></label>
+    <label class="action-button">Upload<input type="file"></label>
+    <label class="action-button">Take a photo<input type="file" accept="image/*" capture="environment"></label>
   </p>
   <form role="search"><label>Search the library <input type="search" name="q" autocomplete="off"></label></form>
   <div class="image-choice-results" aria-live="polite"></div>
