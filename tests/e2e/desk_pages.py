@@ -6,6 +6,7 @@ from zipfile import ZipFile
 from playwright.sync_api import Page, expect
 
 from tests.e2e.checkout import Checkout, Run
+from tests.image_files import make_jpeg
 
 SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
 WAIT = 30_000  # milliseconds: the worker begins an import after at most five seconds
@@ -24,6 +25,7 @@ PAGES = {
     "authors": "/admin/blog/author/",
     "author": "/admin/blog/author/add/",
     "images": "/admin/blog/image/",
+    "image": "/admin/blog/image/{image}/change/",
     "image upload": "/admin/blog/image/add/",
     "imports": "/admin/blog/importjob/",
     "upload": "/admin/blog/importjob/add/",
@@ -97,6 +99,17 @@ def open_changes(page: Page, run: Run) -> None:
     expect(page.get_by_role("button", name="Discard the changes")).to_be_visible()
 
 
+def upload_image(page: Page, run: Run, name: str) -> str:
+    """Upload an image. Leaves its page open, which the worker has processed. Return its id."""
+    page.goto(f"http://localhost:{run.port}/admin/blog/image/add/")
+    page.locator("#id_file").set_input_files([{"name": name, "mimeType": "image/jpeg", "buffer": make_jpeg()}])
+    expect(page.locator(".upload-status")).to_have_text("Uploaded.")
+    page.goto(f"http://localhost:{run.port}/admin/blog/image/?q={name}")
+    page.locator("#result_list a[href*='/change/']").first.click()
+    expect(page.locator(".focal-stage img")).to_be_visible(timeout=WAIT)
+    return page.url.split("/")[-3]
+
+
 # The ids of applications are random. Show the widest one.
 WIDEN_IDS = """
     for (const value of document.querySelectorAll(".readonly")) {
@@ -106,7 +119,7 @@ WIDEN_IDS = """
 
 
 def find_rows(page: Page, run: Run) -> dict[str, str]:
-    """Hide a comment, pay an order, register an application. Return their ids and that of a user."""
+    """Hide a comment, pay an order, register an application, upload an image. Return their ids and that of a user."""
     found = {}
     for name, model in {"comment": "blog/comment", "order": "orders/order", "user": "users/user"}.items():
         page.goto(f"http://localhost:{run.port}/admin/{model}/")
@@ -123,7 +136,7 @@ def find_rows(page: Page, run: Run) -> dict[str, str]:
     expect(page.locator("body")).to_contain_text("shown this once")
     page.goto(f"http://localhost:{run.port}/admin/oauth2_provider/application/")
     page.locator("#result_list tbody th a").first.click()
-    return found | {"application": page.url.split("/")[-3]}
+    return found | {"application": page.url.split("/")[-3], "image": upload_image(page, run, "boat.jpg")}
 
 
 def write_site(archive: Path) -> None:

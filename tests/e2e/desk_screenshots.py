@@ -45,6 +45,8 @@ PAGES = {
     "comments": "/admin/blog/comment/",
     "comment": "/admin/blog/comment/{comment}/change/",
     "authors": "/admin/blog/author/",
+    "images": "/admin/blog/image/",
+    "image": "/admin/blog/image/{image}/change/",
     "imports": "/admin/blog/importjob/",
     "import-upload": "/admin/blog/importjob/add/",
     "import-plan": "/admin/blog/importjob/{plan}/change/",

@@ -9,7 +9,7 @@ from playwright.sync_api import FilePayload, Locator, Page, Route, expect
 
 from tests.database_template import Template
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.desk_pages import WAIT
+from tests.e2e.desk_pages import WAIT, upload_image
 from tests.e2e.writing import Desk, press_save, run_desk, save, write
 from tests.image_files import make_jpeg, make_png
 
@@ -69,15 +69,8 @@ def get_text_of(page: Page, name: str) -> Locator:
 
 
 def upload(page: Page, desk: Desk, name: str) -> str:
-    """Upload an image to the library. Return the path of its page when it is processed."""
-    page.goto(desk.get_address(ADD))
-    page.locator("#id_file").set_input_files([build_payload(name)])
-    expect(page.locator(".upload-status")).to_have_text("Uploaded.")
-    page.goto(desk.get_address(f"{LIBRARY}?q={name}"))
-    path = page.locator("#result_list a[href*='/change/']").first.get_attribute("href") or ""
-    page.goto(desk.get_address(path))
-    expect(page.locator(".focal-stage img")).to_be_visible(timeout=WAIT)
-    return path
+    """Upload an image to the library. Return the path of its page, which is open."""
+    return f"{LIBRARY}{upload_image(page, desk.run, name)}/change/"
 
 
 def test_dropped_images_are_uploaded_while_one_writes(desk: Desk) -> None:
