@@ -1,7 +1,6 @@
 """Uploads from the desk, and what its scripts ask about images."""
 
 from collections.abc import Mapping
-from threading import Event
 from typing import Any
 
 import msgspec
@@ -15,7 +14,7 @@ from blog import services
 from blog.models import Image, ImageStatus
 from contentapi.core.identity import OPERATOR, Role
 from contentapi.media.folder import FolderStorage
-from tests.blog.stored_images import list_public, make_files, make_ready_image
+from tests.blog.stored_images import make_ready_image
 from tests.factories import make_image, make_post, make_user
 from tests.image_files import make_jpeg, make_png
 
@@ -92,26 +91,18 @@ def test_upload_needs_the_session_and_a_token_of_the_page() -> None:
     assert not Image.objects.exists()
 
 
-def test_replaced_file_is_shown_when_it_is_processed(
-    editor_client: Client, media: FolderStorage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_file_for_an_image_waits_for_the_worker(editor_client: Client, media: FolderStorage) -> None:
     image = make_ready_image(has_files=True, alt="A boat")
-    before = list_public(image)
 
     response = editor_client.post(
         reverse("admin:blog_image_replace", args=[image.pk]), {"file": build_file()}, follow=True
     )
-    waiting = Image.objects.get(pk=image.pk)
-    shown = list_public(waiting)
-    monkeypatch.setattr("blog.services.image_processing.process_file", make_files)
-    services.process_images(actor=OPERATOR, stop=Event())
 
     assert "The new file is being processed." in response.text
-    assert (waiting.status, waiting.version, shown) == (ImageStatus.READY, image.version + 1, before)
-    done = Image.objects.get(pk=image.pk)
-    assert (done.width, done.alt, done.source) == (400, "A boat", "")
-    assert not {*list_public(done)} & {*before}
-    assert {file.name for file in media.list_files()} == {*list_public(done)}
+    found = Image.objects.get(pk=image.pk)
+    assert (found.status, found.version, found.alt) == (ImageStatus.READY, image.version + 1, "A boat")
+    with media.open(found.source) as file:
+        assert file.read() == make_jpeg()
 
 
 @pytest.mark.usefixtures("media")

@@ -11,7 +11,7 @@ from blog.models import Image, Post
 from contentapi.core.identity import OPERATOR, Role
 from tests.admin_forms import get_form_errors, submit_form
 from tests.blog.stored_images import make_ready_image
-from tests.factories import make_image, make_post, make_user, make_working_copy
+from tests.factories import make_actor, make_image, make_post, make_user, make_working_copy
 
 LIST = reverse("admin:blog_image_changelist")
 
@@ -28,7 +28,7 @@ def list_images(client: Client, **parameters: str) -> list[int]:
 
 def write_post(image: Image, **values: Any) -> Post:
     """Create a post whose text has an image."""
-    return services.create_post(actor=OPERATOR, title="The boat", body=f"![A boat](image:{image.pk})", **values)
+    return services.create_post(actor=make_actor(Role.EDITOR), title="The boat", body=f"![A boat](image:{image.pk})", **values)
 
 
 def test_library_shows_images_with_their_names_and_texts(editor_client: Client) -> None:

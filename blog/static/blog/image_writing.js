@@ -170,17 +170,62 @@ form.addEventListener("change", scheduleCheck);
 window.addEventListener("focus", () => { known = new Map(); }); // another tab may have changed a text
 check();
 
-// The form is sent when all uploads have ended: leaving the page would cancel them.
+// Before the form is sent
+
+// Buttons that make a text public, apart from “Publish now”, which asks in any case (publishing.js).
+const PUBLISHING = /^(_publish_changes|_schedule_changes|_act=schedule|_act=publish_again)$/;
+
+function isPublishing(submitter) {
+  return PUBLISHING.test(submitter?.name === "_act" ? `_act=${submitter.value}` : submitter?.name);
+}
+
+// Asks whether the text becomes public although images have no text. Returns whether the person wants that.
+function ask(names, label) {
+  const { build } = images;
+  const confirm = build("button", { type: "button", className: "desk-button", textContent: label });
+  const cancel = build("button", { type: "button", className: "question-cancel", textContent: "Cancel" });
+  const dialog = build(
+    "dialog",
+    { className: "question" },
+    build("h2", { textContent: "Images without a text" }),
+    build("p", { className: "alarm", textContent: `No text for people who do not see it: ${names.join(", ")}.` }),
+    build("p", { className: "question-buttons" }, confirm, cancel),
+  );
+  dialog.setAttribute("aria-label", "Images without a text");
+  document.body.append(dialog);
+  dialog.showModal();
+  return new Promise((resolve) => {
+    confirm.addEventListener("click", () => dialog.close("yes"));
+    cancel.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(dialog.returnValue === "yes");
+    });
+  });
+}
+
+let isConfirmed = false;
+
+// Waits until all uploads have ended: leaving the page would cancel them.
 form.addEventListener(
   "submit",
   async (event) => {
-    if (!images.pending.size) return;
+    const { submitter } = event;
+    const names = isPublishing(submitter) && !isConfirmed ? form.imagesWithoutText || [] : [];
+    isConfirmed = false;
+    if (!images.pending.size && !names.length) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    note.hidden = false;
-    note.textContent = "The form is saved when all images are uploaded.";
-    await Promise.allSettled(images.pending);
-    form.requestSubmit(event.submitter);
+    if (images.pending.size) {
+      note.hidden = false;
+      note.textContent = "The form is saved when all images are uploaded.";
+      await Promise.allSettled(images.pending);
+      await check();
+      form.requestSubmit(submitter);
+    } else if (await ask(names, submitter.textContent.trim())) {
+      isConfirmed = true;
+      form.requestSubmit(submitter);
+    }
   },
   true,
 );
