@@ -19,6 +19,7 @@ from blog.services.images import (
     exists_image,
     find_image_by_digest,
     render_late_posts,
+    render_posts_with_images,
     replace_image_file,
     restore_image,
 )

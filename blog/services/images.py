@@ -255,6 +255,11 @@ def exists_image(pk: int) -> bool:
     return Image.objects.filter(pk=pk, deleted_at=None).exists()
 
 
+def render_posts_with_images() -> None:
+    """Let the worker render all posts with images again: the addresses of the files begin with another one."""
+    Post.objects.filter(image_ids__isnull=False).update(renderer=0)
+
+
 def render_late_posts() -> None:
     """Render again the posts that were saved while one of their images changed: neither transaction saw the other."""
     recent = Image.objects.filter(updated_at__gt=timezone.now() - 2 * timedelta(seconds=LATE_COMMIT))

@@ -75,10 +75,12 @@ class ArchivedFiles:
             self.report(f"Note: extract {self.archive} into a folder, and copy it to the bucket by move_media.")
             return
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            storage = FolderStorage(self.folder)
             with tarfile.open(self.archive, "r:") as archive:
-                archive.extractall(self.folder, filter="data")
-        except (OSError, tarfile.TarError) as error:
+                for member in archive:
+                    storage.create_folder(member.name)
+                    archive.extract(member, self.folder, filter="data")
+        except (OSError, ValueError, tarfile.TarError) as error:
             message = f"The database is restored, the files of images are not: {error}."
             raise BackupError(f"{message} Extract {self.archive} into {self.folder}.") from None
         os.sync()
