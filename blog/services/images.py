@@ -109,9 +109,10 @@ def replace_image_file(
     with transaction.atomic():
         image = get_image_for_update(actor, image_id, REPLACE)
         require_version("image", image.version, expected_version)
-        values = {"source": source, "sha256": sent.sha256, "rejection": None, "claimed_until": None, "attempts": 0}
+        values = {"source": source, "rejection": None, "claimed_until": None, "attempts": 0}
         if not image.original:
-            values |= {"status": ImageStatus.PROCESSING, "content_type": kind.content_type, "size": sent.size}
+            stated = {"content_type": kind.content_type, "size": sent.size, "sha256": sent.sha256}
+            values |= {"status": ImageStatus.PROCESSING, **stated}
         save_image(image, **values)
         record_event(Event.IMAGE_UPLOADED, actor, "image", image.pk, size=sent.size)
     return image
