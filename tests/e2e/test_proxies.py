@@ -255,18 +255,14 @@ def test_caddy_delivers_the_files_of_images(tmp_path: Path) -> None:
     name = f"media/7-{'0' * 32}/320.webp"
     (tmp_path / "media" / name).parent.mkdir(parents=True)
     (tmp_path / "media" / name).write_text("boat")
-    (tmp_path / "media/uploads").mkdir()
-    (tmp_path / "media/uploads/7").write_text("secret")
 
     with start_caddy(find_free_port(), tmp_path) as port:
         found = send(port, "GET", f"/{name}")
-        others = [send(port, "GET", path).status for path in ("/media/nothing", "/media/../uploads/7", "/uploads/7")]
 
     assert (found.status, found.text, found.headers["content-type"]) == (200, "boat", "image/webp")
     assert found.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert found.headers["x-content-type-options"] == "nosniff"
     assert found.headers["content-security-policy"] == "sandbox"
-    assert {*others} <= {404, 502, 503}  # there is no server
 
 
 def test_caddy_accepts_the_configuration(tmp_path: Path) -> None:
