@@ -1,9 +1,10 @@
-"""200 hostile files: no process above the limit of memory, no metadata in what is made, and a reason for each refusal."""
+"""205 hostile files: no process above the limit of memory, no metadata in what is made, and a reason for each refusal."""
 
 import json
 import os
+import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from PIL import Image
 from blog.images.formats import MAX_MEMORY
 from blog.images.processing import COMMAND, ROOT
 from contentapi.conf.timeouts import IMAGE_LIMIT
-from tests.hostile_images import SCRIPT, HostileFile, list_files
+from tests.hostile_images import MAKERS, SCRIPT, HostileFile, Made
 from tests.image_files import SECRET
 
 pytestmark = pytest.mark.thorough
@@ -61,15 +62,16 @@ def find_leaks(folder: Path, names: list[str]) -> list[str]:
     return leaks
 
 
-def test_hostile_files_cost_no_more_than_the_limits_and_leave_no_metadata(tmp_path: Path) -> None:
-    files = list_files()
-    assert len(files) >= 200
-    folders = [tmp_path / str(number) for number in range(len(files))]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = list(pool.map(process, files, folders))
-
+@pytest.mark.parametrize(("make", "number"), MAKERS.items(), ids=lambda each: getattr(each, "__name__", ""))
+def test_hostile_files_cost_no_more_than_the_limits_and_leave_no_metadata(
+    tmp_path: Path, make: Callable[[], Made], number: int
+) -> None:
+    files = [HostileFile(*each) for each in make()]
     problems = []
-    for file, folder, run in zip(files, folders, runs, strict=True):
+    for index, file in enumerate(files):
+        folder = tmp_path / str(index)
+        run = process(file, folder)
+        report(file, run)
         is_accepted = "files" in run.printed
         if file.is_accepted not in (None, is_accepted):
             problems.append(f"{file.name}: {run.printed or run.status}")
@@ -79,5 +81,7 @@ def test_hostile_files_cost_no_more_than_the_limits_and_leave_no_metadata(tmp_pa
             problems.append(f"{file.name}: {run.memory:,} bytes, {run.seconds} s")
         if is_accepted and (leaks := find_leaks(folder, run.printed["files"])):
             problems.append(f"{file.name}: {leaks}")
-        report(file, run)
+        shutil.rmtree(folder)
+
     assert problems == []
+    assert len(files) == number
