@@ -9,6 +9,7 @@ import pytest
 from pytest_django import Settings
 
 from contentapi.db.backups.programs import BackupError
+from contentapi.media import backups
 from contentapi.media.backups import ArchivedFiles, write_files
 from contentapi.media.folder import FolderStorage
 from tests.environment import set_environment
@@ -93,3 +94,14 @@ def test_bucket_is_named_and_not_archived(backup: Path, settings: Settings, tmp_
     assert described == {"place": "s3://images/site"}
     assert reports[0] == "Note: the files of images were in s3://images/site, and are not in this backup."
     assert "move_media" in reports[1]
+
+
+def test_folder_that_cannot_be_read_is_an_error(
+    media: FolderStorage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(backups, "archive_files", fail)
+    with pytest.raises(BackupError, match=f"The files of images in {media.folder} cannot be copied. Permission denied"):
+        write_files(tmp_path / "draft")
