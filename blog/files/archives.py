@@ -1,23 +1,22 @@
-"""Read the zip file of a site that an editor has uploaded: its Markdown files, and what must be kept of it.
+"""Read the zip file of a site that an editor has uploaded: its Markdown files and images, and what must be kept of it.
 
-No file is extracted: the Markdown files are read from the archive one at a time. So the path of a file cannot lead out
+No file is extracted: they are read from the archive one at a time. So the path of a file cannot lead out
 of a folder, and a small archive cannot fill the memory or the disk. The size of the list of files is compared with a
 limit before `ZipFile` reads the list.
 """
 
 import struct
-import zlib
-from bz2 import BZ2Decompressor
 from collections.abc import Collection, Iterable
-from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 from typing import IO, Any
-from zipfile import ZIP_BZIP2, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from blog.files import reading
+from blog.files.archived_images import ArchivedImages, is_image_file
 from blog.files.image_links import build_path_ends
+from blog.files.members import decompress_member, get_path
 from blog.files.reading import MarkdownFile
 from blog.files.syntax import InvalidFile
 from contentapi.core.errors import Invalid
@@ -27,8 +26,8 @@ MAX_ARCHIVE = 50 * MEGABYTE
 MAX_FILES = 10_000
 MAX_LIST = 5 * MEGABYTE  # of the names and places of the files, which `ZipFile` reads at once
 MAX_CONTENT = 200 * MEGABYTE  # of the Markdown files
+MAX_IMAGES = 500 * MEGABYTE  # decompressed, those of at most CONTENTAPI_IMAGE_MAX_BYTES
 MAX_RATIO = 100  # text is compressed three to ten times
-STEP = 4096  # bytes that are decompressed at once: LZMA can make 30 MB of them
 IS_ENCRYPTED = 0x1
 LOCAL_HEADER = struct.Struct("<26xHH")  # the lengths of the name and the extra field, before the content of a file
 LISTED_FILE = b"PK\x01\x02"  # the begin of each entry of the list of files
@@ -52,8 +51,10 @@ def list_content(opened: ZipFile, *, name: str, source: str | None = None) -> Ar
     chosen = reading.require_source_name(source or root or PurePosixPath(name).stem)
     posts = [member for member in members if is_post_file(member)]
     require_small_content(posts)
+    require_small_images(members)
+    images = ArchivedImages(opened, members, root)
     ends = build_path_ends(member.filename for member in members if not is_post_file(member))
-    files = [build_markdown_file(opened, member, root, chosen, ends) for member in posts]
+    files = [build_markdown_file(opened, member, root, chosen, ends, images) for member in posts]
     return ArchiveContent(chosen, files, ignored=len(members) - len(files))
 
 
@@ -101,13 +102,13 @@ class GuardedFile:
 
 
 def list_kept_parts(opened: ZipFile, archive: IO[bytes]) -> list[tuple[int, int]]:
-    """Return where in an archive its Markdown files and its list of files are: the begin and the end of each part.
+    """Return where in an archive its Markdown files, its images and its list of files are: begin and end of each part.
 
     The parts are in order and do not overlap. `ZipFile` reads the same from a zip file with zeros in all other places.
     """
     size = archive.seek(0, 2)
-    posts = filter(is_post_file, list_members(opened))
-    parts = [find_content(archive, post) for post in posts if 0 <= post.header_offset < size]
+    kept_files = [each for each in list_members(opened) if is_post_file(each) or is_image_file(each)]
+    parts = [find_content(archive, each) for each in kept_files if 0 <= each.header_offset < size]
     kept: list[tuple[int, int]] = []
     for begin, end in sorted([*parts, (max(opened.start_dir, 0), size)]):
         if kept and begin <= kept[-1][1]:
@@ -131,10 +132,6 @@ def list_members(opened: ZipFile) -> list[ZipInfo]:
     if any(member.flag_bits & IS_ENCRYPTED for member in found):
         raise build_archive_error("The zip file is encrypted. Create it without a password.")
     return [member for member in found if not member.filename.endswith("/") and is_visible(get_path(member))]
-
-
-def get_path(member: ZipInfo) -> PurePosixPath:
-    return PurePosixPath(member.filename.replace("\\", "/"))
 
 
 def is_visible(path: PurePosixPath) -> bool:
@@ -166,12 +163,21 @@ def require_small_content(posts: Iterable[ZipInfo]) -> None:
         )
 
 
+def require_small_images(members: Iterable[ZipInfo]) -> None:
+    """Raise `Invalid` if the images are too large together."""
+    size = sum(member.file_size for member in members if is_image_file(member))
+    if size > MAX_IMAGES:
+        message = f"The images have {size:,} bytes; at most {MAX_IMAGES:,} are allowed. Split the zip file."
+        raise build_archive_error(message)
+
+
 def build_markdown_file(
-    opened: ZipFile, member: ZipInfo, root: str, source: str, ends: Collection[str]
+    opened: ZipFile, member: ZipInfo, root: str, source: str, ends: Collection[str], images: ArchivedImages
 ) -> MarkdownFile:
     path = get_path(member)
     inside = path.relative_to(root) if root else path
-    return MarkdownFile(source, inside.as_posix(), path, partial(read_member, opened, member), ends)
+    read, read_image = partial(read_member, opened, member), partial(images.read, path)
+    return MarkdownFile(source, inside.as_posix(), path, read, ends, read_image)
 
 
 def read_member(opened: ZipFile, member: ZipInfo) -> bytes:
@@ -181,31 +187,8 @@ def read_member(opened: ZipFile, member: ZipInfo) -> bytes:
         raise InvalidFile("its path leads out of the zip file. Create the zip file from the folder of the site.")
     reading.require_file_size(member.file_size)
     try:
-        content = decompress_member(opened, member)
+        content = decompress_member(opened, member, reading.MAX_FILE)
     except Exception:  # noqa: BLE001 - each compression has errors of its own, and zipfile others
         raise InvalidFile("is damaged in the zip file, or compressed in an unknown way. Create it again.") from None
     reading.require_file_size(len(content))
-    return content
-
-
-def decompress_member(opened: ZipFile, member: ZipInfo) -> bytes:
-    """Return the content of a file in the archive, or a beginning that is longer than a file may be."""
-    if member.compress_type == ZIP_BZIP2:
-        return decompress_bzip2(opened, member)
-    content = bytearray()
-    with opened.open(member) as file:
-        while len(content) <= reading.MAX_FILE and (part := file.read(STEP)):
-            content += part
-    return bytes(content)
-
-
-def decompress_bzip2(opened: ZipFile, member: ZipInfo) -> bytes:
-    """Do the same for bzip2, which makes 45 MB of 40 bytes. `ZipFile` does not limit this."""
-    compressed = copy(member)
-    compressed.compress_type, compressed.file_size = ZIP_STORED, member.compress_size
-    compressed.CRC = None  # type: ignore[assignment]  # of the content, which is not compared here
-    with opened.open(compressed) as file:
-        content = BZ2Decompressor().decompress(file.read(), reading.MAX_FILE + 1)
-    if len(content) <= reading.MAX_FILE and zlib.crc32(content) != member.CRC:
-        raise BadZipFile("The checksum is wrong.")
     return content

@@ -29,6 +29,7 @@ from contentapi.media.access import get_storage
 COVER_KEYS = ("cover", "image", "featured_image", "og_image")
 PATH_KEYS = ("image", "src", "file", "path", "url")  # of a cover that is a table
 FOLDER = "images"  # of an export
+MAX_IMAGES = 500  # of a file that are imported
 ROOTS = (
     ".",
     "static",
@@ -60,10 +61,10 @@ def import_images(actor: Actor, post: MarkdownPost, read_image: ReadImage) -> Ma
     known: dict[str, int | None] = {}
 
     def find(address: str) -> int | None:
-        if address not in known:
+        if address not in known and len(known) < MAX_IMAGES:
             content = read_image(address) if is_local(address) else None
             known[address] = None if content is None else store_image(actor, address, content)
-        return known[address]
+        return known.get(address)
 
     def rewrite(address: str) -> str:
         pk = find(address)

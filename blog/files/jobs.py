@@ -60,7 +60,7 @@ class ResultPage(NamedTuple):
 def create_import_job(
     *, actor: Actor, archive: IO[bytes], name: str, source: str = "", status: str = DEFAULT_STATE
 ) -> ImportJob:
-    """Store the Markdown files of an uploaded zip file, which the worker then checks. No post is changed.
+    """Store the Markdown files and images of an uploaded zip file, which the worker then checks. No post is changed.
 
     Without a name, the source is the only folder in the zip file, or else the name of the zip file. Raises `Invalid`
     for a zip file that is broken, encrypted, too large or without Markdown files, and for too many uploads.

@@ -20,6 +20,7 @@ from blog.services.images import (
     find_image_by_digest,
     list_users,
     render_late_posts,
+    render_posts_with_images,
     replace_image_file,
     restore_image,
     select_seen_posts,

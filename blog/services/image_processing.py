@@ -6,6 +6,7 @@ file is processed. Files are complete before the row names them, and the row no 
 deleted. `attempts` numbers the claims: a worker whose number is no longer that of the row changes nothing.
 """
 
+import hashlib
 import logging
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -109,7 +110,9 @@ def process_in_folder(image: Image, folder: Path, stop: Event) -> None:
     elif image.source.startswith(DELETED):
         accept(image, keep_original(image, outcome.result, folder), folder / FILES)
     else:
-        accept(image, outcome.result, folder / FILES)
+        with (folder / SOURCE).open("rb") as source:
+            digest = hashlib.file_digest(source, "sha256").digest()
+        accept(image, outcome.result, folder / FILES, sha256=digest)
 
 
 def make_files(image: Image, name: str, folder: Path, stop: Event) -> Outcome | None:
@@ -139,11 +142,11 @@ def keep_original(image: Image, result: Mapping[str, Any], folder: Path) -> Mapp
     return {**result, "size": image.size, "sha256": bytes(image.original_sha256 or b"").hex()}
 
 
-def accept(image: Image, result: Mapping[str, Any], folder: Path) -> None:
-    """Store the files, and then name them in the row."""
+def accept(image: Image, result: Mapping[str, Any], folder: Path, **uploaded: Any) -> None:
+    """Store the files, and then name them in the row, with what is new of the uploaded file."""
     key = compute_key(image.pk, image.version + 1)
     store_files(image.pk, key, result["files"], folder)
-    values = {name: result[name] for name in ("width", "height", "content_type", "size", "thumbhash")}
+    values = {name: result[name] for name in ("width", "height", "content_type", "size", "thumbhash")} | uploaded
     values |= {
         "status": ImageStatus.READY,
         "rejection": None,

@@ -109,9 +109,10 @@ def replace_image_file(
     with transaction.atomic():
         image = get_image_for_update(actor, image_id, REPLACE)
         require_version("image", image.version, expected_version)
-        values = {"source": source, "sha256": sent.sha256, "rejection": None, "claimed_until": None, "attempts": 0}
+        values = {"source": source, "rejection": None, "claimed_until": None, "attempts": 0}
         if not image.original:
-            values |= {"status": ImageStatus.PROCESSING, "content_type": kind.content_type, "size": sent.size}
+            stated = {"content_type": kind.content_type, "size": sent.size, "sha256": sent.sha256}
+            values |= {"status": ImageStatus.PROCESSING, **stated}
         save_image(image, **values)
         record_event(Event.IMAGE_UPLOADED, actor, "image", image.pk, size=sent.size)
     return image
@@ -258,6 +259,11 @@ def require_image(pk: int) -> None:
 
 def exists_image(pk: int) -> bool:
     return Image.objects.filter(pk=pk, deleted_at=None).exists()
+
+
+def render_posts_with_images() -> None:
+    """Let the worker render all posts with images again: the addresses of the files begin with another one."""
+    Post.objects.filter(image_ids__isnull=False).update(renderer=0)
 
 
 def render_late_posts() -> None:

@@ -4,6 +4,7 @@ import os
 import resource
 import signal
 import sys
+from contextlib import suppress
 
 GENTLE = 10  # added to the niceness: requests come first
 
@@ -21,7 +22,8 @@ def limit_processor_time(seconds: int) -> None:
 
 
 def be_gentle() -> None:
-    os.nice(GENTLE)
+    with suppress(OSError):  # a sandbox forbids it, such as that of systemd
+        os.nice(GENTLE)
 
 
 def ignore_signals_of_a_stop() -> None:

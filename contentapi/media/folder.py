@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import IO
 
 from contentapi.media.signatures import sign_upload
-from contentapi.media.storage import BLOCK, PARTIAL, Expected, Presigned, Storage, StoredFile, require_name
+from contentapi.media.storage import BLOCK, PARTIAL, PUBLIC, Expected, Presigned, Storage, StoredFile, require_name
 
-READABLE = 0o644  # also for a proxy of another user
+# The modes of files and of their folders, whatever the umask is.
+PUBLIC_MODES = (0o644, 0o755)
+PRIVATE_MODES = (0o600, 0o700)
 
 
 class FolderStorage(Storage):
@@ -29,13 +31,14 @@ class FolderStorage(Storage):
         """Write a draft beside the file, and rename it when it is on the disk."""
         path = self.locate(name)
         is_new = not path.parent.is_dir()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if is_new:
+            self.create_folder(name)
         handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=PARTIAL)
         try:
             with os.fdopen(handle, "wb") as target:
                 shutil.copyfileobj(file, target, BLOCK)
                 target.flush()
-                os.fchmod(target.fileno(), READABLE)
+                os.fchmod(target.fileno(), get_modes(name)[0])
                 os.fsync(target.fileno())
             Path(draft).replace(path)
         except BaseException:
@@ -44,6 +47,15 @@ class FolderStorage(Storage):
         sync_folder(path.parent)
         if is_new:
             sync_folder(path.parent.parent)
+
+    def create_folder(self, name: str) -> None:
+        """Create the folder of a file. A proxy of another user can read that of a public one."""
+        folder, mode = self.locate(name).parent, get_modes(name)[1]
+        folder.mkdir(parents=True, exist_ok=True)
+        for each in (folder.parent, folder):
+            if each != self.folder:
+                with suppress(PermissionError):  # another user has created it
+                    each.chmod(mode)
 
     def open(self, name: str) -> IO[bytes]:
         return self.locate(name).open("rb")
@@ -75,6 +87,10 @@ class FolderStorage(Storage):
                     if stat.S_ISREG(status.st_mode):
                         name = path.relative_to(self.folder).as_posix()
                         yield StoredFile(name, status.st_size, datetime.fromtimestamp(status.st_mtime, UTC))
+
+
+def get_modes(name: str) -> tuple[int, int]:
+    return PUBLIC_MODES if name.startswith(PUBLIC) else PRIVATE_MODES
 
 
 def sync_folder(folder: Path) -> None:

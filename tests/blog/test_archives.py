@@ -162,7 +162,7 @@ def read_all(content: bytes) -> list[tuple[str, bytes | str]]:
 @pytest.mark.parametrize("prefix", [b"", b"#!/bin/sh\n"])
 def test_kept_parts_are_read_as_the_whole_archive(prefix: bytes, compression: int) -> None:
     image = bytes(range(1, 256)) * 9
-    content = prefix + build_archive({**SITE, "z.png": image}, compression).getvalue()
+    content = prefix + build_archive({**SITE, "z.bin": image}, compression).getvalue()
 
     kept = blank_other_parts(content)
 

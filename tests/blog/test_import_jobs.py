@@ -68,13 +68,13 @@ def test_archive_is_stored_in_pieces_and_read_again(editor: Actor, monkeypatch: 
     assert list_results(job, is_plan=True) == EXPECTED
 
 
-def test_only_markdown_files_are_stored(editor: Actor) -> None:
+def test_only_markdown_files_and_images_are_stored(editor: Actor) -> None:
     image = os.urandom(2_500_000)
     files: dict[str, str | bytes] = {
         "a.md": build_file(title="A"),
-        "b.png": image,
+        "b.mov": image,
         "c.md": build_file(title="C"),
-        "d.png": image,
+        "d.mov": image,
     }
 
     job = upload(editor, files)

@@ -25,7 +25,10 @@ APPLICATION = ("migrate", "server", "worker")
 SERVICES = sorted(path.name for path in UNITS.glob("*.service"))
 MEMORY = re.compile(r"[1-9][0-9]*(?:[gmGM]|[GM]i)")
 # Variables of Python, libraries and Compose, which the project does not define.
-FOREIGN_VARIABLES = {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PATH", "HOME"}
+FOREIGN_VARIABLES = {
+    *("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PATH", "HOME"),
+    *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
+}
 
 
 def read_manifests() -> Iterator[dict[str, Any]]:

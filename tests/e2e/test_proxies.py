@@ -59,7 +59,8 @@ def start_caddy(upstream: int, folder: Path) -> Iterator[int]:
         "XDG_CONFIG_HOME": str(folder),
     }
     copy = folder / "Caddyfile"
-    copy.write_text(CADDYFILE.read_text().replace("{\n", f"{{\n\tadmin 127.0.0.1:{admin}\n", 1))
+    text = CADDYFILE.read_text().replace("{\n", f"{{\n\tadmin 127.0.0.1:{admin}\n", 1)
+    copy.write_text(text.replace("/var/lib/contentapi/media", str(folder / "media")))
     command = ["caddy", "run", "--adapter", "caddyfile", "--config", str(copy)]
     with run_process(command, folder / "caddy.log", port, os.environ | variables):
         yield port
@@ -189,6 +190,13 @@ def test_requests_pass_the_proxy(port: int) -> None:
     assert "CONTENTAPI_MAX_BODY" in too_long.text  # the response of the API, not of the proxy
 
 
+def test_server_itself_refuses_a_large_image_without_a_credential(port: int) -> None:
+    response = send(port, "POST", "/images", "x" * 3_000_000, Content_Type="image/png")
+
+    assert response.status in (401, 413)
+    assert response.headers["content-type"] == "application/json"
+
+
 def test_health_is_published_and_paths_of_monitoring_are_not(port: int, proxy: str) -> None:
     unrouted = 503 if proxy == "ingress" else 404  # a Service without pods
 
@@ -241,6 +249,20 @@ def test_failed_login_is_logged_with_the_address_of_the_client(host: Host, port:
     failures = [json.loads(line) for line in host.log.read_text().splitlines() if "login.failed" in line]
     assert response.status == 200
     assert failures[-1]["address"] == "127.0.0.2"
+
+
+def test_caddy_delivers_the_files_of_images(tmp_path: Path) -> None:
+    name = f"media/7-{'0' * 32}/320.webp"
+    (tmp_path / "media" / name).parent.mkdir(parents=True)
+    (tmp_path / "media" / name).write_text("boat")
+
+    with start_caddy(find_free_port(), tmp_path) as port:
+        found = send(port, "GET", f"/{name}")
+
+    assert (found.status, found.text, found.headers["content-type"]) == (200, "boat", "image/webp")
+    assert found.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert found.headers["x-content-type-options"] == "nosniff"
+    assert found.headers["content-security-policy"] == "sandbox"
 
 
 def test_caddy_accepts_the_configuration(tmp_path: Path) -> None:

@@ -27,21 +27,26 @@ from contentapi.db.backups.target import Target, connect, get_major, read_migrat
 
 FORMAT = 2  # of the manifest
 Report = Callable[[str], None]
+WriteFiles = Callable[[Path], dict[str, Any]]  # writes a tar file, and returns what the manifest states of it
 
 
 class Contents(NamedTuple):
-    """The contents of a database in one snapshot. `tables` has the number of rows of each table."""
+    """The contents of a database in one snapshot, and of the files beside it.
+
+    `tables` has the number of rows of each table.
+    """
 
     server_version: str
     migrations: list[str]
     tables: dict[str, int]
     sequences: dict[str, int]
+    media: dict[str, Any] | None = None
 
 
-def write_backup(path: Path, *, replace: bool, report: Report) -> Contents:
-    """Write the archive `path` and its manifest. Both are complete, or neither exists. Raises `BackupError`.
+def write_backup(path: Path, *, replace: bool, report: Report, write_files: WriteFiles = lambda _: {}) -> Contents:
+    """Write the archive `path`, the files beside the database, and the manifest. All are complete, or none exists.
 
-    With `replace`, an existing file stays until the new one is complete.
+    With `replace`, an existing file stays until the new one is complete. Raises `BackupError`.
     """
     require_writable_place(path, replace=replace)
     target = read_target()
@@ -59,8 +64,11 @@ def write_backup(path: Path, *, replace: bool, report: Report) -> Contents:
                 contents = dump_snapshot(connection, target, program, archive)
             except psycopg.Error as error:
                 raise BackupError(f"The database cannot be read. {str(error).strip()}") from None
-            write_manifest(manifest, contents, program, archive)
-            publish(path, archive, manifest, replace=replace)
+            with draft_beside(path) as media:
+                contents = contents._replace(media=write_files(media))
+                write_manifest(manifest, contents, program, archive)
+                has_files = "sha256" in (contents.media or {})
+                publish(path, archive, manifest, media if has_files else None, replace=replace)
     return contents
 
 
@@ -69,8 +77,12 @@ def require_writable_place(path: Path, *, replace: bool) -> None:
         raise BackupError(f"{path} is a folder. Name a file.")
     if not path.parent.is_dir():
         raise BackupError(f"There is no folder {path.parent}.")
-    if not replace and (path.exists() or locate_manifest(path).exists()):
+    if not replace and any(each.exists() for each in (path, locate_manifest(path), locate_media(path))):
         raise BackupError(f"{path} exists. Name another file, or replace it with --force.")
+
+
+def locate_media(path: Path) -> Path:
+    return path.with_name(f"{path.name}.media.tar")
 
 
 def locate_manifest(path: Path) -> Path:
@@ -134,6 +146,7 @@ def write_manifest(draft: Path, contents: Contents, program: Program, archive: P
         "migrations": contents.migrations,
         "tables": contents.tables,
         "sequences": contents.sequences,
+        **({"media": contents.media} if contents.media else {}),
     }
     try:
         with draft.open("w") as file:
@@ -151,10 +164,14 @@ def compute_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def publish(path: Path, archive: Path, manifest: Path, *, replace: bool) -> None:
+def publish(path: Path, archive: Path, manifest: Path, media: Path | None, *, replace: bool) -> None:
     """Give the complete files their names. An old manifest goes first: it never describes another archive."""
     require_writable_place(path, replace=replace)  # another backup may have finished meanwhile
     locate_manifest(path).unlink(missing_ok=True)
+    if media is None:
+        locate_media(path).unlink(missing_ok=True)
+    else:
+        media.replace(locate_media(path))
     archive.replace(path)
     manifest.replace(locate_manifest(path))
     folder = os.open(path.parent, os.O_RDONLY)

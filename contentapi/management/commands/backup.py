@@ -4,15 +4,17 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from contentapi.core.commands import OperatorCommand
-from contentapi.db.backups.dump import write_backup
+from contentapi.db.backups.dump import locate_media, write_backup
 from contentapi.db.backups.programs import BackupError, exit_on_signals
+from contentapi.media.backups import write_files
 
 
 class Command(OperatorCommand):
     help = (
-        "Write a backup of the database to FILE with pg_dump, while servers run. Prints the number of rows of each "
-        "table, which FILE.json has too. The command `restore` reads both files. Keys under var/ and environment "
-        "variables are not in the database: back them up separately."
+        "Write a backup of the database to FILE with pg_dump, while servers run, and of the files of images to "
+        "FILE.media.tar, unless they are in a bucket. Prints the number of rows of each table, which FILE.json has too. "
+        "The command `restore` reads these files. Keys under var/ and environment variables are not in the database: "
+        "back them up separately."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,11 +25,16 @@ class Command(OperatorCommand):
         path = path.absolute()
         try:
             with exit_on_signals():
-                contents = write_backup(path, replace=force, report=self.info)
+                contents = write_backup(path, replace=force, report=self.info, write_files=write_files)
         except BackupError as error:
             raise CommandError(str(error)) from None
         self.stdout.write(format_rows(contents.tables))
         self.info(f"The backup is complete: {path} ({path.stat().st_size:,} bytes).")
+        media = contents.media or {}
+        if "files" in media:
+            self.info(f"It has {media['files']:,} files of images: {locate_media(path)} ({media['bytes']:,} bytes).")
+        if "place" in media:
+            self.info(f"Note: the files of images are in {media['place']}. Back them up there.")
 
 
 def format_rows(tables: dict[str, int]) -> str:

@@ -9,13 +9,15 @@ from contentapi.core.commands import OperatorCommand
 from contentapi.db.backups.programs import BackupError, exit_on_signals
 from contentapi.db.backups.restoration import restore_backup
 from contentapi.management.commands.backup import format_rows
+from contentapi.media.backups import ArchivedFiles
 
 
 class Command(OperatorCommand):
     help = (
         "Restore a backup of the command `backup` into an empty database, in one transaction. Compares the SHA-256 of "
         "FILE and the number of rows of each table with FILE.json, and prints the numbers. A database that is not "
-        "empty is refused and not changed. Start servers and workers afterwards."
+        "empty is refused and not changed. The files of images in FILE.media.tar are written to an empty folder. Start "
+        "servers and workers afterwards."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -24,7 +26,9 @@ class Command(OperatorCommand):
     def handle(self, *, path: Path, **_: Any) -> None:
         try:
             with exit_on_signals():
+                files = ArchivedFiles(path.absolute(), self.info)
                 contents = restore_backup(path.absolute(), report=self.info)
+                files.restore()
         except BackupError as error:
             raise CommandError(str(error)) from None
         self.stdout.write(format_rows(contents.tables))

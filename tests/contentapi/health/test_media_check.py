@@ -79,3 +79,14 @@ def test_result_is_used_for_as_long_as_the_check_states(monkeypatch: pytest.Monk
     parts.read()
 
     assert runs == [1]
+
+
+def test_disk_of_a_bucket_is_not_measured(settings: Settings, tmp_path: Path) -> None:
+    def list_uses() -> int:
+        return len(list(host_checks.check_disks()))
+
+    set_environment(settings, CONTENTAPI_MEDIA=str(tmp_path))
+    with_folder = list_uses()
+    set_environment(settings, CONTENTAPI_MEDIA="s3://bucket", CONTENTAPI_MEDIA_URL="https://cdn.example.com")
+
+    assert 1 <= list_uses() <= with_folder

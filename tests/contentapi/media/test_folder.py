@@ -1,6 +1,7 @@
 """Files in a folder: complete or absent, and never outside of it."""
 
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -54,10 +55,20 @@ def test_file_that_was_never_completed_is_listed(media: FolderStorage) -> None:
     assert [file.name for file in media.list_files()] == ["uploads/.abc.partial"]
 
 
-def test_proxy_of_another_user_can_read_a_file(media: FolderStorage) -> None:
-    media.put(NAME, io.BytesIO(b"x"))
+def test_proxy_of_another_user_can_read_public_files_only(media: FolderStorage) -> None:
+    media.folder.mkdir()
+    before = os.umask(0o077)
+    try:
+        for name in (NAME, "uploads/7"):
+            media.put(name, io.BytesIO(b"x"))
+    finally:
+        os.umask(before)
 
-    assert (media.folder / NAME).stat().st_mode & 0o777 == 0o644
+    def read_mode(name: str) -> int:
+        return (media.folder / name).stat().st_mode & 0o777
+
+    assert [read_mode(NAME), read_mode(NAME.rpartition("/")[0]), read_mode("media")] == [0o644, 0o755, 0o755]
+    assert [read_mode("uploads/7"), read_mode("uploads")] == [0o600, 0o700]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
-from tests.contentapi.db.backups.operators import Operator, require_success
+from contentapi.media.folder import FolderStorage
+from tests.contentapi.db.backups.operators import IMAGE, Operator, require_success
 
 
 @pytest.fixture(scope="package")
@@ -15,7 +17,8 @@ def operator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
 
 @pytest.fixture(scope="package")
 def archive(operator: Operator, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A backup of the database `source`, with its manifest. Tests copy it before they change it."""
+    """A backup of the database `source` and a file of an image, with its manifest. Tests copy it before they change it."""
+    FolderStorage(operator.locate_media("source")).put(IMAGE, BytesIO(b"boat"))
     path = tmp_path_factory.mktemp("backup") / "demo.dump"
     require_success(operator.manage("source", "backup", str(path)))
     return path

@@ -17,12 +17,14 @@ ROOT = Path(__file__).resolve().parents[4]
 SECRET = "a secret of more than fifty characters 0123456789 abcdefgh"
 PATIENCE = 300
 DATABASES = count(1)
+IMAGE = f"media/7-{'0' * 32}/320.webp"
 
 
 class Operator:
     """Runs commands on databases of one server, which has a migrated database `source` with the demo content."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.server = ServerUser(folder / "postgres")
         self.create_database("source")
         assert self.manage("source", "migrate", "--noinput").returncode == 0
@@ -30,6 +32,10 @@ class Operator:
 
     def build_url(self, database: str, user: str = "postgres") -> str:
         return f"postgresql://{user}@/{database}?host={self.server.socket_folder}"
+
+    def locate_media(self, database: str) -> Path:
+        """Return the folder of the files of images that belong to a database."""
+        return self.folder / f"media-{database}"
 
     def connect(self, database: str = "postgres") -> psycopg.Connection[Any]:
         return psycopg.connect(self.build_url(database), autocommit=True)
@@ -48,6 +54,7 @@ class Operator:
         mine = ("PG", "CONTENTAPI_", "DJANGO_SETTINGS_MODULE", "DATABASE_", "REDIS_URL")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(mine)}
         settings = {"DATABASE_URL": self.build_url(database), "SECRET_KEY": SECRET, "JWT_SECRET": SECRET}
+        settings["CONTENTAPI_MEDIA"] = str(self.locate_media(database))
         return {**kept, **settings, **variables}
 
     def start(

@@ -32,9 +32,9 @@ def test_backup_prints_the_rows_of_each_table(operator: Operator, tmp_path: Path
 
 
 def test_backup_is_readable_by_its_owner_only(archive: Path) -> None:
-    files = [archive, archive.with_name("demo.dump.json")]
+    files = [archive, archive.with_name("demo.dump.json"), archive.with_name("demo.dump.media.tar")]
 
-    assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600, 0o600]
+    assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 3
     assert sorted(archive.parent.iterdir()) == files  # and nothing else is left
 
 

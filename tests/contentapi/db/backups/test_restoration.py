@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.contentapi.db.backups.operators import Operator, require_error, require_success
+from tests.contentapi.db.backups.operators import IMAGE, Operator, require_error, require_success
 
 pytestmark = pytest.mark.servers
 PATIENCE = 180
@@ -35,6 +35,7 @@ def test_restored_database_equals_the_source(operator: Operator, archive: Path) 
     assert "tables have as many rows as in the backup." in done.stderr
     assert operator.read_rows(database) == operator.read_rows("source")
     assert "migrations are not applied" not in done.stderr
+    assert (operator.locate_media(database) / IMAGE).read_bytes() == b"boat"
 
 
 def test_restored_triggers_and_sequences_work(operator: Operator, archive: Path) -> None:

@@ -3,6 +3,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
+from blog import services
 from contentapi.core.commands import OperatorCommand
 from contentapi.media.access import build_storage, get_storage
 from contentapi.media.moving import copy_files
@@ -11,8 +12,9 @@ from contentapi.media.moving import copy_files
 class Command(OperatorCommand):
     help = (
         "Copy the files of images from FROM, a folder or a bucket such as s3://bucket, to the place of CONTENTAPI_MEDIA. "
-        "What is there already is left out, so an interrupted run can be repeated. Nothing is deleted at FROM. Prints "
-        "the number of files that were copied."
+        "What is there already is left out, so an interrupted run can be repeated. Nothing is deleted at FROM. The worker "
+        "then renders the posts with images again, with the addresses of CONTENTAPI_MEDIA_URL. Prints the number of files "
+        "that were copied."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -27,5 +29,6 @@ class Command(OperatorCommand):
                     copied, size = copied + 1, size + file.size
         except OSError as error:
             raise CommandError(f"{error} {copied} files were copied. Run the command again.") from None
+        services.render_posts_with_images()
         self.stdout.write(str(copied))
         self.info(f"Files copied: {copied} ({size:,} bytes).")

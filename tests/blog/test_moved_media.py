@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from blog.models import Post
 from contentapi.media.folder import FolderStorage
+from tests.factories import make_post
 
+pytestmark = pytest.mark.django_db
 NAMES = [f"media/7-{'0' * 32}/320.webp", f"media/7-{'0' * 32}/640.webp", "uploads/9"]
 
 
@@ -69,3 +72,14 @@ def test_file_that_is_deleted_meanwhile_is_left_out(
     call_command("move_media", str(source.folder))
 
     assert list_files(media) == []
+
+
+def test_posts_with_images_are_rendered_again(source: FolderStorage, media: FolderStorage) -> None:
+    Post.objects.filter(pk=make_post().pk).update(renderer=9)
+    with_image = make_post()
+    Post.objects.filter(pk=with_image.pk).update(renderer=9, image_ids=[7])
+
+    call_command("move_media", str(source.folder))
+
+    assert list(Post.objects.filter(renderer=0)) == [with_image]
+    assert media

@@ -1,0 +1,103 @@
+"""The files of images in a backup: a tar file beside the archive of the database.
+
+It is written after the snapshot of the database. So it has the file of each image of the snapshot, except those that
+were deleted or replaced meanwhile; files of later images do no harm.
+"""
+
+import json
+import os
+import tarfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from contentapi.conf import conf
+from contentapi.db.backups.dump import Report, compute_digest, locate_manifest, locate_media
+from contentapi.db.backups.programs import BackupError
+from contentapi.media.access import find_media_folder
+from contentapi.media.folder import FolderStorage
+from contentapi.media.storage import is_complete
+
+
+def write_files(draft: Path) -> dict[str, Any]:
+    """Write the files of the folder to a tar file, and return what the manifest states of them.
+
+    A bucket is not part of a backup: the manifest names it. Raises `BackupError`.
+    """
+    folder = find_media_folder()
+    if folder is None:
+        return {"place": conf.environment.contentapi_media.partition("?")[0]}
+    try:
+        number = archive_files(FolderStorage(folder), draft)
+    except OSError as error:
+        raise BackupError(f"The files of images in {folder} cannot be copied. {error.strerror}.") from None
+    return {"files": number, "bytes": draft.stat().st_size, "sha256": compute_digest(draft)} if number else {}
+
+
+def archive_files(storage: FolderStorage, draft: Path) -> int:
+    """Write the complete files of a folder to a tar file on the disk. Return their number."""
+    number = 0
+    with draft.open("wb") as file:
+        with tarfile.open(fileobj=file, mode="w") as archive:
+            for each in storage.list_files():
+                if is_complete(each.name):
+                    with suppress(FileNotFoundError), storage.open(each.name) as content:  # deleted meanwhile
+                        archive.addfile(archive.gettarinfo(arcname=each.name, fileobj=content), content)
+                        number += 1
+        file.flush()
+        os.fsync(file.fileno())
+    return number
+
+
+class ArchivedFiles:
+    """The files of images of a backup, verified. `restore` writes them to the folder, which must be empty before.
+
+    Raises `BackupError` for files that are damaged, and for a folder that is not empty.
+    """
+
+    def __init__(self, path: Path, report: Report) -> None:
+        described = read_description(path)
+        self.archive = locate_media(path)
+        self.folder = find_media_folder()
+        self.report = report
+        if "place" in described:
+            report(f"Note: the files of images were in {described['place']}, and are not in this backup.")
+        if "sha256" in described:
+            verify(self.archive, described["bytes"], described["sha256"])
+        self.exist = self.archive.exists()
+        if self.exist and self.folder is not None and any(FolderStorage(self.folder).list_files()):
+            raise BackupError(f"The folder {self.folder} is not empty. Nothing is changed. Move its files away.")
+
+    def restore(self) -> None:
+        if not self.exist:
+            return
+        if self.folder is None:
+            self.report(f"Note: extract {self.archive} into a folder, and copy it to the bucket by move_media.")
+            return
+        try:
+            storage = FolderStorage(self.folder)
+            with tarfile.open(self.archive, "r:") as archive:
+                for member in archive:
+                    storage.create_folder(member.name)
+                    archive.extract(member, self.folder, filter="data")
+        except (OSError, ValueError, tarfile.TarError) as error:
+            message = f"The database is restored, the files of images are not: {error}."
+            raise BackupError(f"{message} Extract {self.archive} into {self.folder}.") from None
+        os.sync()
+        self.report(f"Restored the files of images into {self.folder}.")
+
+
+def read_description(path: Path) -> dict[str, Any]:
+    """Return what the manifest states of the files. A manifest that is not one is an error of the database's restore."""
+    try:
+        described = json.loads(locate_manifest(path).read_text()).get("media", {})
+    except (OSError, ValueError, AttributeError):
+        return {}
+    return described if isinstance(described, dict) else {}
+
+
+def verify(archive: Path, size: int, digest: str) -> None:
+    if not archive.is_file():
+        raise BackupError(f"There is no {archive}, which has the files of images. Nothing is changed.")
+    if archive.stat().st_size != size or compute_digest(archive) != digest:
+        raise BackupError(f"{archive} is damaged: it is another one than its manifest states. Nothing is changed.")
