@@ -52,7 +52,7 @@ class UploadForm(forms.Form):
         widget=UnfoldAdminFileFieldWidget(attrs={"accept": ".zip,application/zip", "data-limit": MAX_ARCHIVE}),
         help_text=f"The folder of a site as a zip file: at most {MAX_ARCHIVE // MEGABYTE} MB and {MAX_FILES:,} files; "
         f"the Markdown files at most {MAX_CONTENT // MEGABYTE} MB together and {MAX_FILE // MEGABYTE} MB each. "
-        "Images and other files are left out.",
+        "Images that a post names are imported with it; other files are left out.",
     )
     source = forms.CharField(
         label="Name of the source",
