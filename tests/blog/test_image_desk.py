@@ -167,7 +167,7 @@ def test_text_of_an_image_is_saved_by_those_who_may_change_it(client: Client) ->
     )
 
     assert (saved.status_code, saved.json()["image"]["alt"]) == (200, "A boat")
-    assert (long.status_code, refused.status_code) == (400, 403)
+    assert (long.status_code, refused.status_code) == (422, 403)
     assert "problem" in refused.json()
 
 

@@ -219,9 +219,7 @@ PAGES = [
     Page("blog_comment_delete", OTHERS, ONLY_EDITORS_SEE),  # an action of `blog_comment_action` deletes comments
     Page("blog_comment_action", OTHERS, EDITORS_SEE, act_on("hide")),
     Page("blog_comment_bulk", OTHERS, EDITORS_SEE, perform_in_list("hide")),
-    *[
-        Page(f"blog_image_{name}", OWN, ALL, get_page) for name in ("changelist", "add", "choose", "describe")
-    ],
+    *[Page(f"blog_image_{name}", OWN, ALL, get_page) for name in ("changelist", "add", "choose", "describe")],
     *[Page(f"blog_image_{name}", whose, ALL) for whose in (OWN, OTHERS) for name in ("change", "history")],
     *[Page("blog_image_delete", whose, NOBODY) for whose in (OWN, OTHERS)],  # an action of `blog_image_action` deletes
     *[

@@ -125,6 +125,6 @@ def render_thumbnail(image: Image) -> SafeString:
 
 
 def describe_size(image: Image) -> str:
-    """Return the size of the original: `4000 × 3000, 2.1 MB`."""
-    pixels = f"{image.width} × {image.height}, " if image.width else ""
+    """Return the size of the original: `4000 by 3000 pixels, 2.1 MB`."""
+    pixels = f"{image.width} by {image.height} pixels, " if image.width else ""
     return f"{pixels}{filesizeformat(image.size)}"
