@@ -3,7 +3,7 @@
 from pathlib import Path
 from zipfile import ZipFile
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from tests.e2e.checkout import Checkout, Run
 from tests.image_files import make_jpeg
@@ -99,10 +99,14 @@ def open_changes(page: Page, run: Run) -> None:
     expect(page.get_by_role("button", name="Discard the changes")).to_be_visible()
 
 
+def build_payload(name: str) -> FilePayload:
+    return {"name": name, "mimeType": "image/jpeg", "buffer": make_jpeg()}
+
+
 def upload_image(page: Page, run: Run, name: str) -> str:
     """Upload an image. Leaves its page open, which the worker has processed. Return its id."""
     page.goto(f"http://localhost:{run.port}/admin/blog/image/add/")
-    page.locator("#id_file").set_input_files([{"name": name, "mimeType": "image/jpeg", "buffer": make_jpeg()}])
+    page.locator("#id_file").set_input_files([build_payload(name)])
     expect(page.locator(".upload-status")).to_have_text("Uploaded.")
     page.goto(f"http://localhost:{run.port}/admin/blog/image/?q={name}")
     page.locator("#result_list a[href*='/change/']").first.click()

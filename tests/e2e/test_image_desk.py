@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import FilePayload, Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.database_template import Template
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.desk_pages import WAIT, upload_image
+from tests.e2e.desk_pages import WAIT, build_payload, upload_image
 from tests.e2e.writing import Desk, press_save, run_desk, save, write
-from tests.image_files import make_jpeg, make_png
+from tests.image_files import make_png
 
 ADD, LIBRARY = "/admin/blog/image/add/", "/admin/blog/image/"
 PHONE = {"width": 390, "height": 844}
@@ -54,10 +54,6 @@ def release(page: Page, held: list[Route], number: int) -> None:
         page.wait_for_timeout(50)
     while held:
         held.pop().continue_()
-
-
-def build_payload(name: str) -> FilePayload:
-    return {"name": name, "mimeType": "image/jpeg", "buffer": make_jpeg()}
 
 
 def get_body(page: Page) -> Locator:
