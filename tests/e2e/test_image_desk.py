@@ -160,6 +160,13 @@ def test_keys_alone_choose_an_image_and_the_question_before_publication_names_it
     expect(page.locator(".writing-without-text")).to_contain_text("lantern.jpg")
     page.locator("#submit-row").get_by_role("button", name="Publish now").click()
     expect(page.locator("#publish-question")).to_contain_text("No text for people who do not see it: lantern.jpg.")
+    page.locator("#publish-question").get_by_role("button", name="Cancel").click()
+    page.locator("#post-state").get_by_role("button", name="Schedule").click()
+    question = page.get_by_role("dialog", name="Images without a text")
+    expect(question).to_contain_text("lantern.jpg")
+    question.get_by_role("button", name="Cancel").click()
+    expect(question).to_be_hidden()
+    expect(get_body(page)).to_be_visible()
 
 
 def test_cover_is_uploaded_shown_cropped_and_removed(desk: Desk) -> None:

@@ -86,6 +86,12 @@ class ImageForm(ServiceForm):
     class Meta:
         model = Image
         fields = ["name", "alt", "caption", "credit", *FOCAL_POINT]
+        labels = {"alt": "Text"}
+        help_texts = {
+            "alt": "What the image shows, for people who do not see it.",
+            "caption": "A sentence below the image, on sites that show it.",
+            "credit": "Who made the image.",
+        }
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
