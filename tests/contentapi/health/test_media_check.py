@@ -67,6 +67,7 @@ def test_check_that_hangs_does_not_end_readiness(monkeypatch: pytest.MonkeyPatch
 def test_result_is_used_for_as_long_as_the_check_states(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readiness, "READINESS_LIMIT", 60)
     runs: list[int] = []
+
     def run() -> Results:
         runs.append(1)
         return {"media": OK}
