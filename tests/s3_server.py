@@ -30,9 +30,7 @@ class S3Server:
         self.place = f"s3://{BUCKET}/site?endpoint=http://{address}&region=eu-central-1"
         command = [program, "serve", "s3", str(folder), "--addr", address, "--auth-key", f"{KEY},{SECRET}"]
         environment = {**os.environ, "RCLONE_CONFIG": os.devnull}
-        self.process = subprocess.Popen(
-            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.wait_until_ready()
 
     def wait_until_ready(self) -> None:

@@ -109,7 +109,7 @@ def replace_image_file(
     with transaction.atomic():
         image = get_image_for_update(actor, image_id, REPLACE)
         require_version("image", image.version, expected_version)
-        values = {"source": source, "rejection": None, "claimed_until": None, "attempts": 0}
+        values: dict[str, Any] = {"source": source, "rejection": None, "claimed_until": None, "attempts": 0}
         if not image.original:
             stated = {"content_type": kind.content_type, "size": sent.size, "sha256": sent.sha256}
             values |= {"status": ImageStatus.PROCESSING, **stated}

@@ -88,7 +88,7 @@ class ArchivedFiles:
 
 
 def read_description(path: Path) -> dict[str, Any]:
-    """Return what the manifest states of the files. A manifest that is not one is an error of the database's restore."""
+    """Return what the manifest states of the files. The restore of the database refuses one that is damaged."""
     try:
         described = json.loads(locate_manifest(path).read_text()).get("media", {})
     except (OSError, ValueError, AttributeError):

@@ -1,4 +1,4 @@
-"""Copy the files of one storage to another, such as those of a folder to a bucket. It can be interrupted and repeated."""
+"""Copy the files of one storage to another, such as those of a folder to a bucket, also in several runs."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -74,7 +74,7 @@ class S3Storage(Storage):
     def open(self, name: str) -> IO[bytes]:
         """Return a copy on this host, which can be read again, and stored under another name."""
         with ExitStack() as opened, translate_errors():
-            copy: IO[bytes] = opened.enter_context(closing(TemporaryFile()))
+            copy: IO[bytes] = opened.enter_context(closing(TemporaryFile()))  # noqa: SIM115 - the caller closes it
             with closing(self.client.get_object(**self.locate(name))["Body"]) as body:
                 shutil.copyfileobj(body, copy, BLOCK)
             copy.seek(0)

@@ -1,4 +1,4 @@
-"""205 hostile files: no process above the limit of memory, no metadata in what is made, and a reason for each refusal."""
+"""205 hostile files: no process above the limits, no metadata in what is made, and a reason for each refusal."""
 
 import json
 import shutil
@@ -29,7 +29,7 @@ print(json.dumps([done.stdout.decode(), done.returncode, usage.ru_maxrss * 1024,
 
 
 class Run(NamedTuple):
-    """The end of a child process: what it printed, its status, its memory in bytes and its processor time in seconds."""
+    """The end of a child process: what it printed, its status, its bytes of memory and its seconds of the processor."""
 
     printed: dict[str, Any]
     status: int
@@ -50,7 +50,7 @@ def process(file: HostileFile, folder: Path) -> Run:
 def report(file: HostileFile, run: Run) -> None:
     """Print a line of the matrix, which `pytest -s` shows."""
     outcome = run.printed.get("rejection") or ("accepted" if run.printed else f"status {run.status}")
-    print(f"{file.name:45} {run.memory / 2**20:4.0f} MiB {run.seconds:6.2f} s  {outcome}")
+    sys.stdout.write(f"{file.name:45} {run.memory / 2**20:4.0f} MiB {run.seconds:6.2f} s  {outcome}\n")
 
 
 def find_leaks(folder: Path, names: list[str]) -> list[str]:

@@ -61,7 +61,7 @@ def test_all_variants_get_new_addresses_and_the_original_its_bytes(media: Folder
     assert image.stored == sum(file.size for file in media.list_files())
 
 
-def test_avif_is_made_when_it_is_switched_on(media: FolderStorage, settings: Any) -> None:
+def test_avif_is_made_when_it_is_switched_on(settings: Any) -> None:
     make_ready_image(has_files=True)
     assert services.list_outdated_images(actor=OPERATOR) == []
 

@@ -11,10 +11,10 @@ from contentapi.media.moving import copy_files
 
 class Command(OperatorCommand):
     help = (
-        "Copy the files of images from FROM, a folder or a bucket such as s3://bucket, to the place of CONTENTAPI_MEDIA. "
-        "What is there already is left out, so an interrupted run can be repeated. Nothing is deleted at FROM. The worker "
-        "then renders the posts with images again, with the addresses of CONTENTAPI_MEDIA_URL. Prints the number of files "
-        "that were copied."
+        "Copy the files of images from FROM, a folder or a bucket such as s3://bucket, to the place of "
+        "CONTENTAPI_MEDIA. What is there already is left out, so an interrupted run can be repeated. Nothing is "
+        "deleted at FROM. The worker then renders the posts with images again, with the addresses of "
+        "CONTENTAPI_MEDIA_URL. Prints the number of files that were copied."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -12,9 +12,9 @@ from contentapi.media.backups import write_files
 class Command(OperatorCommand):
     help = (
         "Write a backup of the database to FILE with pg_dump, while servers run, and of the files of images to "
-        "FILE.media.tar, unless they are in a bucket. Prints the number of rows of each table, which FILE.json has too. "
-        "The command `restore` reads these files. Keys under var/ and environment variables are not in the database: "
-        "back them up separately."
+        "FILE.media.tar, unless they are in a bucket. Prints the number of rows of each table, which FILE.json has "
+        "too. The command `restore` reads these files. Keys under var/ and environment variables are not in the "
+        "database: back them up separately."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -6,6 +6,7 @@ from threading import Event
 import pytest
 from pytest_django import Settings
 
+from contentapi.conf.timeouts import READINESS_MAX_AGE
 from contentapi.health import host_checks, readiness
 from contentapi.health.checks import NOT_STORED, check_media
 from contentapi.health.deployment import describe_result
@@ -67,6 +68,7 @@ def test_check_that_hangs_does_not_end_readiness(monkeypatch: pytest.MonkeyPatch
 def test_result_is_used_for_as_long_as_the_check_states(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readiness, "READINESS_LIMIT", 60)
     runs: list[int] = []
+
     def run() -> Results:
         runs.append(1)
         return {"media": OK}
@@ -75,7 +77,7 @@ def test_result_is_used_for_as_long_as_the_check_states(monkeypatch: pytest.Monk
 
     parts = Readiness([check])
     assert parts.read() == parts.read() == {"media": OK}
-    check.ended_at -= readiness.READINESS_MAX_AGE
+    check.ended_at -= READINESS_MAX_AGE
     parts.read()
 
     assert runs == [1]

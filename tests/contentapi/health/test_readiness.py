@@ -122,9 +122,9 @@ def test_checks_are_those_of_what_is_configured(settings: Settings) -> None:
         finally:
             readiness.get_readiness.cache_clear()
 
-    assert list_names() == ["database", "migrations", "worker", "media", "keys"]
+    assert list_names() == ["database", "migrations", "worker", "keys", "media"]
     set_environment(settings, REDIS_URL="redis://127.0.0.1:1/0")
-    assert list_names() == ["database", "migrations", "worker", "media", "keys", "redis"]
+    assert list_names() == ["database", "migrations", "worker", "keys", "redis", "media"]
 
 
 def test_thread_of_a_check_ends(check: ControlledCheck) -> None:

@@ -49,7 +49,7 @@ def test_complete_files_are_archived_and_restored(backup: Path, media: FolderSto
 def test_folder_that_is_not_empty_is_refused(backup: Path, media: FolderStorage) -> None:
     media.put("uploads/1", io.BytesIO(b"x"))
 
-    with pytest.raises(BackupError, match="is not empty. Nothing is changed"):
+    with pytest.raises(BackupError, match=r"is not empty\. Nothing is changed"):
         ArchivedFiles(backup, ignore)
 
 
@@ -60,7 +60,7 @@ def test_damaged_and_missing_archives_are_refused(backup: Path) -> None:
     with pytest.raises(BackupError, match="is damaged"):
         ArchivedFiles(backup, ignore)
     archive.unlink()
-    with pytest.raises(BackupError, match="There is no .*demo.dump.media.tar"):
+    with pytest.raises(BackupError, match=r"There is no .*demo\.dump\.media\.tar"):
         ArchivedFiles(backup, ignore)
 
 
@@ -96,12 +96,11 @@ def test_bucket_is_named_and_not_archived(backup: Path, settings: Settings, tmp_
     assert "move_media" in reports[1]
 
 
-def test_folder_that_cannot_be_read_is_an_error(
-    media: FolderStorage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("media")
+def test_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> int:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(backups, "archive_files", fail)
-    with pytest.raises(BackupError, match=f"The files of images in {media.folder} cannot be copied. Permission denied"):
+    with pytest.raises(BackupError, match=r"cannot be copied\. Permission denied"):
         write_files(tmp_path / "draft")

@@ -125,7 +125,7 @@ def test_expired_request_is_refused(bucket: S3Storage) -> None:
     request = bucket.presign("uploads/7", EXPECTED, 1)
     time.sleep(2.1)
 
-    assert put(request) == 403
+    assert put(request) in (400, 403)  # of rclone, and of S3
     assert list_names(bucket) == []
 
 

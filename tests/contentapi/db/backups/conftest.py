@@ -17,7 +17,7 @@ def operator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
 
 @pytest.fixture(scope="package")
 def archive(operator: Operator, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A backup of the database `source` and a file of an image, with its manifest. Tests copy it before they change it."""
+    """A backup of the database `source` and of one image, with its manifest. Tests copy it before they change it."""
     FolderStorage(operator.locate_media("source")).put(IMAGE, BytesIO(b"boat"))
     path = tmp_path_factory.mktemp("backup") / "demo.dump"
     require_success(operator.manage("source", "backup", str(path)))
