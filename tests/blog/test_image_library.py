@@ -41,7 +41,7 @@ def test_library_shows_images_with_their_names_and_texts(editor_client: Client) 
 
     assert f'src="/media/{image.pk}-{image.key}/320.webp" width="700" height="350" loading="lazy" alt=""' in text
     assert '<span class="image-name">boat.jpg</span>' in text
-    assert "700 by 350 pixels, 1.9\xa0MB" in text
+    assert "700 by 350 pixels, 2.0 MB" in text
     assert "Being processed" in text
     assert "No text" in text
 

@@ -6,7 +6,6 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KT
 from django.http import HttpRequest
-from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -127,4 +126,5 @@ def render_thumbnail(image: Image) -> SafeString:
 def describe_size(image: Image) -> str:
     """Return the size of the original: `4000 by 3000 pixels, 2.1 MB`."""
     pixels = f"{image.width} by {image.height} pixels, " if image.width else ""
-    return f"{pixels}{filesizeformat(image.size)}"
+    size = f"{image.size / 10**6:.1f} MB" if image.size >= 10**6 else f"{max(1, round(image.size / 1000))} kB"
+    return f"{pixels}{size}"
