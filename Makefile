@@ -12,6 +12,8 @@ export PORT
 EXAMPLES ?= ci
 PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal \
 	--hypothesis-profile $(EXAMPLES)
+# Tests with servers wait for them a third of the time.
+SERVER_PROCESSES = $(shell $(VENV_PYTHON) -c "import os; print(max(2, os.cpu_count() * 3 // 2))")
 # What `make thorough` runs, and how many tenths of the examples
 THOROUGH ?= thorough or property
 TENTHS ?= 10
@@ -50,7 +52,7 @@ test: installed-dev
 
 test-servers: installed-dev
 	@$(BUILD_PAGES)
-	@$(PYTEST) -m "servers and not thorough" $(TESTS)
+	@$(PYTEST) --numprocesses $(SERVER_PROCESSES) -m "servers and not thorough" $(TESTS)
 
 coverage: installed-dev
 	@$(BUILD_PAGES)

@@ -150,10 +150,6 @@ def build_url(actor: Actor) -> Expression:
     return address if start else RawExpression("NULL::text", TextField())
 
 
-def select_cover(images: QuerySet[Image]) -> QuerySet[Image]:
-    return annotate_place(images, OuterRef("cover_alt"))
-
-
 def select_images_of_text(images: QuerySet[Image]) -> QuerySet[Image]:
     return annotate_place(images, ArrayItem(OuterRef("image_alts"), F("place"), output_field=TextField()))
 
@@ -212,7 +208,7 @@ POST = Projection(
         "status": "status",
         "author": ToOne("author"),
         "coauthors": Listed("coauthor_ids"),
-        "cover": Referred("cover_id", select_cover),
+        "cover": Referred("cover_id", lambda images: annotate_place(images, OuterRef("cover_alt"))),
         "images": Listed("image_ids", select_images_of_text),
         "comments": ToMany("comments", select_oldest_visible_comments),
         "commentsConnection": Connection("comments", filter_visible_comments),

@@ -1,4 +1,4 @@
-"""Makes 205 hostile files: too large, damaged, with something behind their end, of other types, and with metadata.
+"""Makes 204 hostile files: too large, damaged, with something behind their end, of other types, and with metadata.
 
 They are the same in each run. Each has a name and whether it must be accepted; None where either is right.
 """
@@ -72,7 +72,7 @@ def make_large_files() -> Made:
     yield "GIF of 65,535 x 65,535", gif[:6] + b"\xff\xff\xff\xff" + gif[10:], False
     yield "GIF of 10,000 frames", make_many_frames(10_000), False
     yield "GIF of 101 frames", make_many_frames(101), False
-    frames = [Image.new("RGB", (8, 8), (number, 0, 0)) for number in range(101)]
+    frames = [Image.new("RGB", (8, 8), (37 * number % 256, 91 * number % 256, 53)) for number in range(101)]
     for kind in ("WEBP", "PNG"):
         content = encode(frames[0], kind, save_all=True, append_images=frames[1:], duration=40)
         yield f"animation of 101 frames, {kind}", content, False
@@ -141,7 +141,8 @@ def make_files_with_metadata() -> Made:
     text.add_text("Warning", SECRET * 100, zip=True)
     for kind in ("JPEG", "PNG", "WEBP", "AVIF"):
         yield f"EXIF in {kind}", encode(draw(96, 64), kind, exif=exif), True
-        yield f"damaged EXIF in {kind}", encode(draw(96, 64), kind, exif=damaged), None
+        if kind != "AVIF":  # whose encoder reads it
+            yield f"damaged EXIF in {kind}", encode(draw(96, 64), kind, exif=damaged), None
         yield f"damaged profile in {kind}", encode(draw(96, 64), kind, icc_profile=b"x" * 500), True
     for kind in ("JPEG", "WEBP"):
         yield f"XMP in {kind}", encode(draw(96, 64), kind, xmp=xmp), True
@@ -192,6 +193,6 @@ MAKERS = {
     make_corrupt_files: 60,
     make_polyglots: 15,
     make_unusual_files: 13,
-    make_files_with_metadata: 21,
+    make_files_with_metadata: 20,
     make_other_types: 20,
 }

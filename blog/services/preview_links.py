@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.db import transaction
 from django.utils import timezone
@@ -81,7 +81,7 @@ def create_preview_link(
         version=number,
         note=note,
         digest=hash_token(token),
-        maker_id=actor.user_id,
+        maker_id=cast("int", actor.user_id),  # the permission needs a user
         created_at=now,
         expires_at=now + timedelta(seconds=lifetime),
     )

@@ -88,8 +88,6 @@ DATABASE_CHECK_LIMIT = 10.0  # for one statement of `doctor`
 LARGEST_CLOCK_DRIFT = 5.0  # between the clocks of this host and of PostgreSQL; below `CLOCK_LEEWAY`
 
 # Monitoring
-LINE_INTERVAL = 0.05  # after a line of a request, in which others wait to be written together
-LINE_WAIT = 0.25  # the longest that they wait
 SNAPSHOT_INTERVAL = 1.0  # between two snapshots of the figures of a process
 COLLECT_INTERVAL = 30  # between two looks for processes that have ended
 OUTAGE_INTERVAL = 1.0  # between two log lines about an outage

@@ -6,17 +6,12 @@ cannot forge a line of its own: JSON escapes them, and the readable format inden
 
 import json
 import logging
-from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
-from select import PIPE_BUF
-from threading import Thread
-from time import localtime, monotonic, sleep, strftime
+from time import localtime, strftime
 from typing import Any
 
 import msgspec
-
-from contentapi.conf.timeouts import LINE_INTERVAL, LINE_WAIT
 
 ENCODER = msgspec.json.Encoder()
 # No format shows these. Python's documentation names the switches; a record takes half the time without them.
@@ -24,90 +19,10 @@ logging.logThreads = logging.logMultiprocessing = False
 
 
 class LineHandler(logging.StreamHandler):  # type: ignore[type-arg]
-    """Writes lines to standard error, which flushes them itself.
-
-    In a worker of a server, the record of a request that comes soon after another one waits for the next: a system call
-    for each line costs a fifth of a small request, because another thread takes the interpreter meanwhile. Warnings and
-    the lines of other loggers are written at once, after those that wait.
-    """
-
-    is_batching = False  # in this process
-    batched = "contentapi.requests"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.waiting: list[logging.LogRecord] = []
-        self.written_at = 0.0
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.waiting.append(record)
-        is_urgent = record.name != self.batched or record.levelno > logging.INFO or not self.is_batching
-        if is_urgent or monotonic() - self.written_at > LINE_INTERVAL:
-            self.flush()
+    """Writes to standard error, which flushes each line itself."""
 
     def flush(self) -> None:
-        """Write the lines that wait. If that fails, they are lost, and the failure is reported as `logging` does it."""
-        self.acquire()
-        try:
-            records, self.waiting = self.waiting, []
-            if records:
-                self.written_at = monotonic()
-                for part in join_lines(map(self.format_line, records)):
-                    self.stream.write(part)
-        except Exception:  # noqa: BLE001 - as in `logging.StreamHandler`
-            self.handleError(records[-1])
-        finally:
-            self.release()
-
-    def format_line(self, record: logging.LogRecord) -> str:
-        try:
-            return self.format(record) + self.terminator
-        except Exception:  # noqa: BLE001 - the lines that wait with it are written
-            self.handleError(record)
-            return ""
-
-
-def join_lines(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines in parts of at most PIPE_BUF bytes; a longer line is a part of its own.
-
-    Processes share standard error, and a pipe keeps such a part together (POSIX, `write`).
-    """
-    part, size = "", 0
-    for line in lines:
-        length = len(line.encode(errors="backslashreplace"))
-        if part and size + length > PIPE_BUF:
-            yield part
-            part, size = "", 0
-        part, size = part + line, size + length
-    if part:
-        yield part
-
-
-def start_batches() -> None:
-    """Let lines of requests wait for each other in this process.
-
-    A thread writes what waits. That of the heartbeat cannot: a full pipe would keep it from its next sign of life.
-    """
-    LineHandler.is_batching = True
-    Thread(target=write_batches, name="log lines", daemon=True).start()
-
-
-def write_batches() -> None:
-    while LineHandler.is_batching:
-        sleep(LINE_WAIT)
-        flush_lines()
-
-
-def end_batches(*_: Any) -> None:
-    """Write the lines that wait, and each later one at once. Call this at the end of the process."""
-    LineHandler.is_batching = False
-    flush_lines()
-
-
-def flush_lines() -> None:
-    for handler in logging.getLogger().handlers:
-        if isinstance(handler, LineHandler):
-            handler.flush()
+        """Do nothing."""
 
 
 class JsonFormatter(logging.Formatter):

@@ -31,7 +31,6 @@ from granian.http import HTTP1Settings
 from contentapi.conf import conf
 from contentapi.conf.timeouts import HEADER_TIMEOUT, LINGER, PEER_TIMEOUT, derive_timeouts
 from contentapi.health.start import report_database_state
-from contentapi.monitoring.logs import end_batches
 from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.monitoring.traces import start_tracing, stop_tracing
@@ -151,7 +150,7 @@ def make_application() -> WSGIApplication:
     start_figures("server")
     start_tracing()
     # A worker is forked by multiprocessing, which ends it without the functions of `atexit`.
-    for priority, function in enumerate((stop_tracing, flush_figures, end_batches)):
+    for priority, function in enumerate((stop_tracing, flush_figures)):
         Finalize(None, function, exitpriority=priority)
     start_heartbeat()
     return application

@@ -32,7 +32,6 @@ from contentapi.conf.timeouts import (
     WATCHDOG_INTERVAL,
     derive_timeouts,
 )
-from contentapi.monitoring.logs import start_batches
 from contentapi.server.worker import WORKER
 
 JITTER = 0.1  # a worker's limit of requests is up to this part lower or higher, so that workers end at different times
@@ -126,7 +125,6 @@ def kill_worker(pid: int) -> None:
 def start_heartbeat() -> None:
     """Report to the master from a thread of this worker, which is ready to serve."""
     faulthandler.register(DUMP_SIGNAL, file=sys.__stderr__ or sys.stderr, all_threads=True)
-    start_batches()
     report_life()
     Thread(target=run_heartbeat, name="heartbeat", daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""205 hostile files: no process above the limits, no metadata in what is made, and a reason for each refusal."""
+"""204 hostile files: no process above the limits, no metadata in what is made, and a reason for each refusal."""
 
 import json
 import shutil

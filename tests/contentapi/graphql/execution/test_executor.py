@@ -10,7 +10,7 @@ import pytest
 from graphql import VariableValues
 
 from contentapi.core.identity import ANONYMOUS, OPERATOR
-from contentapi.graphql.documents import DOCUMENTS, get_operation
+from contentapi.graphql.documents import DOCUMENTS, get_operation, parse_within_limits
 from contentapi.graphql.execution.executor import ProjectingExecutor
 from contentapi.schema import SCHEMA
 from tests.factories import make_author
@@ -32,6 +32,10 @@ def count_collected_objects(action: Callable[[], Any]) -> set[str]:
         gc.set_debug(0)
         gc.garbage.clear()
         gc.enable()
+
+
+def test_parsed_document_leaves_nothing_to_the_garbage_collector() -> None:
+    assert count_collected_objects(lambda: parse_within_limits("query ($id: ID!) { post(id: $id) { title } }")) == set()
 
 
 @pytest.mark.django_db
