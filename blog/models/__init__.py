@@ -14,6 +14,7 @@ from blog.models.images import (
     MAX_CREDIT,
     MAX_FILE_NAME,
     Image,
+    ImageFormat,
     ImageStatus,
     ImageUpload,
 )

@@ -6,6 +6,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from blog.images.addresses import name_file
+from blog.images.formats import list_variants
 from contentapi.db.ids import SharedIdField
 
 MAX_FILE_NAME = 150
@@ -22,6 +24,14 @@ class ImageStatus(models.TextChoices):
     PROCESSING = "processing"
     READY = "ready"
     REJECTED = "rejected"
+
+
+class ImageFormat(models.TextChoices):
+    """The formats of variants in the API. `Image.formats` has the ends of their names in this order."""
+
+    WEBP = "webp"
+    JPEG = "jpeg"
+    AVIF = "avif"
 
 
 class Image(models.Model):
@@ -83,6 +93,19 @@ class Image(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def name_file(self, name: str) -> str:
+        """Return the name in the storage of one of the public files, such as `320.webp`."""
+        return name_file(self.pk, self.key, name)
+
+    def list_file_names(self) -> list[str]:
+        """Return the names in the storage of all public files."""
+        names = [self.original, *list_variants(self.widths, self.formats)] if self.original else []
+        return [self.name_file(name) for name in dict.fromkeys(names)]
+
+    def choose_width(self, wanted: int) -> int:
+        """Return the width of the narrowest variant that is as wide as wanted, or of the widest."""
+        return next((width for width in self.widths if width >= wanted), self.widths[-1])
 
 
 class ImageUpload(models.Model):

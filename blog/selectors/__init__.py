@@ -1,8 +1,10 @@
-"""Reads: the rows of posts, authors, comments and previews that an actor may see. Functions `select_*` return them.
+"""Reads: the rows of posts, authors, comments, images and previews that an actor may see. Functions `select_*` return
+them.
 
 The functions under `parametrised` are the queries. They take values that are already parsed.
 """
 
+from blog.projections import build_use_condition
 from blog.selectors.authors import (
     AUTHOR_SORT_FIELDS,
     build_authors_connection,
@@ -18,6 +20,14 @@ from blog.selectors.comments import (
     select_comments,
     select_known_comments,
     select_moderated_comments,
+)
+from blog.selectors.images import (
+    IMAGE_SORT_FIELDS,
+    build_images_connection,
+    find_images,
+    select_editable_images,
+    select_image_by_id,
+    select_images,
 )
 from blog.selectors.imports import select_imports
 from blog.selectors.posts import (

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
-from blog.images.addresses import list_file_names, name_file
 from blog.models import Image, ImageStatus
 from blog.services.image_processing import MISSING, delete_files
 from blog.services.image_rebuilding import rebuild_image
@@ -61,7 +60,7 @@ def check_image(actor: Actor, pk: int, *, repair: bool) -> Iterator[Finding]:
 
 def list_named_files(image: Image) -> list[str]:
     """Return the names of all files that the row of an image names."""
-    return [*([image.source] if image.source else []), *list_file_names(image)]
+    return [*([image.source] if image.source else []), *image.list_file_names()]
 
 
 def is_left_over(file: StoredFile) -> bool:
@@ -73,7 +72,7 @@ def is_left_over(file: StoredFile) -> bool:
         return not Image.objects.filter(source=file.name).exists()
     pk = file.name.removeprefix(PUBLIC).partition("-")[0]
     image = Image.objects.filter(pk=int(pk)).first() if pk.isdecimal() else None
-    return image is None or file.name not in list_file_names(image)
+    return image is None or file.name not in image.list_file_names()
 
 
 def repair_image(actor: Actor, image: Image, lost: list[str]) -> str:
@@ -82,14 +81,14 @@ def repair_image(actor: Actor, image: Image, lost: list[str]) -> str:
         status = {} if image.original else {"status": ImageStatus.REJECTED}
         Image.objects.filter(pk=image.pk, source=image.source).update(source="", rejection=MISSING, **status)
         return "rejected"
-    left = [name for name in list_file_names(image) if name not in lost]
+    left = [name for name in image.list_file_names() if name not in lost]
     if not left:
         Image.objects.filter(pk=image.pk, key=image.key).update(
             status=ImageStatus.REJECTED, rejection=MISSING, **NO_FILES
         )
         render_again(image.pk)
         return "rejected"
-    if name_file(image.pk, image.key, image.original) not in lost:
+    if image.name_file(image.original) not in lost:
         return rebuild_image(actor=actor, pk=image.pk) or "made from the original"
     source = name_upload(take_id())
     with get_storage().open(left[-1]) as widest:

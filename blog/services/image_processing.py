@@ -22,7 +22,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from blog.images.addresses import compute_key, list_file_names, name_file
+from blog.images.addresses import compute_key, name_file
 from blog.images.formats import list_extensions, list_widths
 from blog.images.processing import Outcome, process_file
 from blog.models import IS_EXPOSED, IS_WAITING, Image, ImageStatus
@@ -235,10 +235,10 @@ def hide_image(image: Image) -> None:
     kept, storage = f"{DELETED}{image.pk}", get_storage()
     if image.source != kept:
         try:
-            with storage.open(name_file(image.pk, image.key, image.original)) as original:
+            with storage.open(image.name_file(image.original)) as original:
                 storage.put(kept, original)
         except FileNotFoundError:  # it cannot be restored, and does not hold up the others
-            delete_files(list_file_names(image))
+            delete_files(image.list_file_names())
             lost = {"status": ImageStatus.REJECTED, "rejection": MISSING, "source": ""}
             select_claimed(image).update(**lost, **NO_FILES, claimed_until=None, attempts=0)
             return
@@ -247,7 +247,7 @@ def hide_image(image: Image) -> None:
             return
         delete_files([image.source])
         image.source = kept
-    delete_files(list_file_names(image))
+    delete_files(image.list_file_names())
     select_claimed(image).update(**NO_FILES, claimed_until=None, attempts=0)
 
 

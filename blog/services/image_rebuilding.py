@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db.models import Q
 
-from blog.images.addresses import list_file_names, name_file
 from blog.images.formats import PNG, list_extensions, list_widths
 from blog.models import Image, ImageStatus
 from blog.services.image_processing import (
@@ -64,7 +63,7 @@ def rebuild_image(*, actor: Actor, pk: int, everything: bool = False) -> str:
 
 
 def rebuild_in_folder(image: Image, folder: Path, *, everything: bool) -> str:
-    outcome = make_files(image, name_file(image.pk, image.key, image.original), folder, Event())
+    outcome = make_files(image, image.name_file(image.original), folder, Event())
     if outcome is None:
         return BUSY
     if outcome.result is None:
@@ -80,10 +79,10 @@ def rebuild_in_folder(image: Image, folder: Path, *, everything: bool) -> str:
 
 def add_variants(image: Image, result: Mapping[str, Any], folder: Path) -> None:
     """Store the files that are missing, name them in the row, and delete those that it no longer names."""
-    storage, before = get_storage(), list_file_names(image)
-    missing = [name for name in result["files"] if storage.head(name_file(image.pk, image.key, name)) is None]
+    storage, before = get_storage(), image.list_file_names()
+    missing = [name for name in result["files"] if storage.head(image.name_file(name)) is None]
     store_files(image.pk, image.key, missing, folder)
     values = describe_variants(result, folder)
     if finish(image, "ready", **values):
         image.widths, image.formats = values["widths"], values["formats"]
-        delete_files(sorted({*before} - {*list_file_names(image)}))
+        delete_files(sorted({*before} - {*image.list_file_names()}))

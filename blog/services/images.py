@@ -11,7 +11,6 @@ from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from blog.images.formats import CONTENT_TYPES, SIGNATURE, Format, detect_format
-from blog.images.queries import build_use_condition, select_editable_images
 from blog.models import (
     IS_UNRENDERED,
     MAX_ALT,
@@ -23,6 +22,7 @@ from blog.models import (
     Post,
     WorkingCopy,
 )
+from blog.selectors import build_use_condition, select_editable_images
 from blog.services.validation import UNKNOWN_IMAGE
 from contentapi.conf.timeouts import LATE_COMMIT, RESTORABLE_FOR
 from contentapi.core import policy

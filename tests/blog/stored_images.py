@@ -7,7 +7,7 @@ from threading import Event
 from typing import Any
 
 from blog import services
-from blog.images.addresses import compute_key, list_file_names
+from blog.images.addresses import compute_key
 from blog.images.processing import Outcome
 from blog.models import Image, ImageStatus
 from contentapi.core.identity import WORKER
@@ -44,7 +44,7 @@ def make_ready_image(*, has_files: bool = False, **values: Any) -> Image:
     )
     image.key = compute_key(image.pk, 1)
     image.save(update_fields=["key"])
-    for name in list_file_names(image) if has_files else []:
+    for name in image.list_file_names() if has_files else []:
         get_storage().put(name, io.BytesIO(name.encode()))
     return image
 
@@ -67,4 +67,4 @@ def work() -> int:
 
 def list_public(image: Image) -> list[str]:
     image.refresh_from_db()
-    return sorted(list_file_names(image))
+    return sorted(image.list_file_names())

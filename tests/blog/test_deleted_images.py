@@ -7,7 +7,6 @@ import pytest
 from django.utils import timezone
 
 from blog import services
-from blog.images.addresses import list_file_names
 from blog.models import Image, ImageStatus
 from blog.services import image_processing
 from contentapi.core.identity import WORKER, Role
@@ -66,7 +65,7 @@ def test_image_that_is_restored_while_its_files_are_deleted_is_made_again(
     monkeypatch.setattr(image_processing, "delete_files", restore_first)
     services.hide_deleted_images(actor=WORKER, stop=Event())
     image.refresh_from_db()
-    assert (image.status, list_file_names(image)) == (ImageStatus.PROCESSING, [])
+    assert (image.status, image.list_file_names()) == (ImageStatus.PROCESSING, [])
     monkeypatch.setattr(image_processing, "delete_files", delete)
 
     work()

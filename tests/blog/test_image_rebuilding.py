@@ -9,7 +9,6 @@ from django.core.management import CommandError, call_command
 from django.db.models import Q
 
 from blog import services
-from blog.images.addresses import name_file
 from blog.images.processing import Outcome
 from blog.models import Image
 from blog.services import image_processing
@@ -33,7 +32,7 @@ def make_outdated_image(**values: Any) -> Image:
 
 
 def read(media: FolderStorage, image: Image, name: str) -> str:
-    with media.open(name_file(image.pk, image.key, name)) as file:
+    with media.open(image.name_file(name)) as file:
         return file.read().decode()
 
 
@@ -75,7 +74,7 @@ def test_image_that_cannot_be_rebuilt_stays(
 ) -> None:
     busy, damaged, lost = make_outdated_image(), make_outdated_image(), make_outdated_image()
     image_processing.claim_image(Q(pk=busy.pk))
-    media.delete(name_file(lost.pk, lost.key, "400.jpg"))
+    media.delete(lost.name_file("400.jpg"))
     monkeypatch.setattr(image_processing, "process_file", lambda *_: Outcome(None, "Damaged."))
     before = list_stored()
 

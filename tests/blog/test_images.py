@@ -11,8 +11,8 @@ import pytest
 from django.utils import timezone
 
 from blog import services
-from blog.images.queries import select_image_by_id, select_images
 from blog.models import Image, ImageStatus, Post
+from blog.selectors import select_image_by_id, select_images
 from contentapi.core.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from contentapi.core.errors import UnsupportedMediaType as Unsupported
 from contentapi.core.identity import ANONYMOUS, Actor, Role, Scope

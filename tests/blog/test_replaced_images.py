@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from blog import services
-from blog.images.addresses import compute_key, list_file_names, name_file
+from blog.images.addresses import compute_key, name_file
 from blog.images.processing import Outcome
 from blog.models import ImageStatus
 from blog.services import image_processing
@@ -113,4 +113,4 @@ def test_files_of_an_interrupted_worker_are_deleted_with_the_outcome(media: Fold
     work()
 
     image.refresh_from_db()
-    assert (image.status, list_file_names(image), list_stored()) == (ImageStatus.REJECTED, [], [])
+    assert (image.status, image.list_file_names(), list_stored()) == (ImageStatus.REJECTED, [], [])

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from django.db.models import Model, QuerySet
 
-import blog.images.queries
 import blog.selectors
 import blog.services
 import orders.selectors
@@ -128,9 +127,7 @@ SERVICES: dict[str, Callable[[World], object]] = {
     "revoke a preview link": lambda world: blog.services.revoke_preview_link(
         actor=world.actor, link_id=str(world.target.link.pk)
     ),
-    "list images": lambda world: contains_row(
-        blog.images.queries.select_images(world.actor).queryset(), world.target.image
-    ),
+    "list images": lambda world: contains_row(blog.selectors.select_images(world.actor).queryset(), world.target.image),
     "upload an image": lambda world: blog.services.create_upload(actor=world.actor, **ANNOUNCED),
     "change an image": lambda world: blog.services.edit_image(
         actor=world.actor, image_id=str(world.target.image.pk), changes={"alt": "New"}
