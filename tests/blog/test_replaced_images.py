@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-from collections.abc import Callable
 
 import pytest
 
@@ -13,11 +12,10 @@ from blog.models import ImageStatus
 from blog.services import image_processing
 from contentapi.core.errors import Conflict, Forbidden, UnsupportedMediaType
 from contentapi.core.identity import Actor, Role
-from contentapi.http.uploads import SentFile
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import RESULT, list_public, list_stored, make_files, make_ready_image, work
 from tests.factories import make_actor, make_image
-from tests.image_files import make_jpeg, make_png
+from tests.image_files import make_jpeg, make_png, send_file
 from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
@@ -34,15 +32,11 @@ def author() -> Actor:
     return make_actor(Role.AUTHOR)
 
 
-def send(content: bytes) -> Callable[[], SentFile]:
-    return lambda: SentFile(io.BytesIO(content), "other.png", len(content), hashlib.sha256(content).digest())
-
-
 def test_image_shows_the_earlier_file_until_the_new_one_is_ready(author: Actor) -> None:
     image = make_ready_image(has_files=True, owner_id=author.user_id, alt="Boat")
     before = list_public(image)
 
-    replaced = services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send(make_png()))
+    replaced = services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send_file(make_png()))
 
     assert (replaced.status, replaced.version, list_public(image)) == (ImageStatus.READY, 2, before)
     assert {*before} < {*list_stored()}
@@ -56,7 +50,7 @@ def test_image_shows_the_earlier_file_until_the_new_one_is_ready(author: Actor) 
 def test_rejected_file_changes_no_file_of_the_image(author: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     image = make_ready_image(has_files=True, owner_id=author.user_id)
     before = list_public(image)
-    services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send(make_png()))
+    services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send_file(make_png()))
     monkeypatch.setattr(image_processing, "process_file", lambda *_: Outcome(None, "The file is damaged."))
 
     work()
@@ -69,7 +63,7 @@ def test_rejected_file_changes_no_file_of_the_image(author: Actor, monkeypatch: 
 def test_image_without_files_waits_for_the_new_one(author: Actor) -> None:
     image = make_image(owner_id=author.user_id, status=ImageStatus.REJECTED, rejection="Too large.", source="")
 
-    replaced = services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send(make_png()))
+    replaced = services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send_file(make_png()))
 
     assert (replaced.status, replaced.rejection, replaced.content_type) == (ImageStatus.PROCESSING, None, "image/png")
     work()
@@ -82,12 +76,12 @@ def test_nothing_is_stored_for_a_refusal(author: Actor) -> None:
 
     with pytest.raises(Conflict):
         services.replace_image_file(
-            actor=author, image_id=str(own.pk), read_file=send(make_png()), expected_version="9"
+            actor=author, image_id=str(own.pk), read_file=send_file(make_png()), expected_version="9"
         )
     with pytest.raises(Forbidden):
-        services.replace_image_file(actor=author, image_id=str(others.pk), read_file=send(make_png()))
+        services.replace_image_file(actor=author, image_id=str(others.pk), read_file=send_file(make_png()))
     with pytest.raises(UnsupportedMediaType):
-        services.replace_image_file(actor=author, image_id=str(own.pk), read_file=send(b"<svg/>"))
+        services.replace_image_file(actor=author, image_id=str(own.pk), read_file=send_file(b"<svg/>"))
 
     assert list_stored() == []
 

@@ -16,8 +16,9 @@ from blog.models import Author, Comment, Post, PreviewLink, WorkingCopy
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from orders.models import Order
-from tests.contract.permissions import Outcome
+from tests.contract.permissions import REPLACE_FILE, Outcome
 from tests.contract.worlds import LATER, World
+from tests.image_files import make_png, send_file
 
 
 class Result(NamedTuple):
@@ -87,6 +88,12 @@ def delete_user(world: World) -> bool:
     return True
 
 
+def replace_file(world: World) -> object:
+    return blog.services.replace_image_file(
+        actor=world.actor, image_id=str(world.target.image.pk), read_file=send_file(make_png(8, 8))
+    )
+
+
 ANNOUNCED: dict[str, Any] = {"name": "a.png", "content_type": "image/png", "size": 8, "digest": "0" * 64}
 SERVICES: dict[str, Callable[[World], object]] = {
     "read a published post": lambda world: select_post(world, "published"),
@@ -132,6 +139,7 @@ SERVICES: dict[str, Callable[[World], object]] = {
     "change an image": lambda world: blog.services.edit_image(
         actor=world.actor, image_id=str(world.target.image.pk), changes={"alt": "New"}
     ),
+    REPLACE_FILE: replace_file,
     "delete an image": lambda world: blog.services.delete_image(actor=world.actor, image_id=str(world.target.image.pk)),
     "use an image as a cover": lambda world: blog.services.edit_post(
         actor=world.actor, post_id=world.post_id("published"), changes={"cover_id": str(world.target.image.pk)}
