@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.fields.json import KT
 from django.utils import timezone
 
@@ -22,7 +22,7 @@ from blog.models import (
     Post,
     WorkingCopy,
 )
-from blog.selectors import build_use_condition, select_editable_images
+from blog.selectors import build_use_condition
 from blog.services.validation import UNKNOWN_IMAGE
 from contentapi.conf.timeouts import LATE_COMMIT, RESTORABLE_FOR
 from contentapi.core import policy
@@ -272,9 +272,3 @@ def render_late_posts() -> None:
     pks = list(recent.values_list("pk", flat=True))
     if pks:
         Post.objects.filter(image_ids__overlap=pks).update(renderer=0)
-
-
-def select_deleted_images(actor: Actor) -> Any:
-    """Return the images that the actor may restore, the last deleted first."""
-    since = timezone.now() - RESTORABLE_FOR
-    return select_editable_images(actor).filter(deleted_at__gt=since).order_by(F("deleted_at").desc(), "pk")
