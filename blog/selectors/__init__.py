@@ -4,7 +4,6 @@ them.
 The functions under `parametrised` are the queries. They take values that are already parsed.
 """
 
-from blog.projections import build_use_condition
 from blog.selectors.authors import (
     AUTHOR_SORT_FIELDS,
     build_authors_connection,
@@ -25,9 +24,10 @@ from blog.selectors.images import (
     IMAGE_SORT_FIELDS,
     build_images_connection,
     find_images,
-    select_editable_images,
+    list_posts_with_image,
     select_image_by_id,
     select_images,
+    select_seen_posts,
 )
 from blog.selectors.imports import select_imports
 from blog.selectors.posts import (

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.db.models.fields.json import KT
 
-from blog.models import Image
+from blog.models import IS_UNRENDERED, Image, Post, WorkingCopy
+from blog.projections import build_use_condition
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
@@ -60,6 +62,16 @@ def find_images(actor: Actor, ids: Sequence[int]) -> QuerySet[Image]:
     return Image.objects.filter(policy.visible_images(actor), pk__in=ids, deleted_at=None)
 
 
-def select_editable_images(actor: Actor) -> QuerySet[Image]:
-    """Return the images that the actor may change: those of the desk, also deleted ones."""
-    return Image.objects.filter(policy.editable_images(actor))
+def list_posts_with_image(pk: int) -> list[int]:
+    """Return the ids of the posts that use an image: in what is shown, in a text not rendered yet, or in a copy."""
+    mention = rf"image:{pk}([^0-9]|$)"
+    used = build_use_condition(pk) | (IS_UNRENDERED & Q(body__regex=mention))
+    posts = Post.objects.filter(used).values_list("pk", flat=True)
+    copied = WorkingCopy.objects.annotate(body=KT("content__body"))
+    copies = copied.filter(Q(body__regex=mention) | Q(content__cover_id=pk)).values_list("pk", flat=True)
+    return sorted({*posts, *copies})
+
+
+def select_seen_posts(actor: Actor, ids: Sequence[int]) -> QuerySet[Post]:
+    """Return those of the posts that the actor may see, without their texts."""
+    return Post.objects.filter(policy.visible_posts(actor), pk__in=ids).order_by("pk").only("pk", "title", "status")

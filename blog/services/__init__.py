@@ -18,12 +18,10 @@ from blog.services.images import (
     edit_image,
     exists_image,
     find_image_by_digest,
-    list_users,
     render_late_posts,
     render_posts_with_images,
     replace_image_file,
     restore_image,
-    select_seen_posts,
 )
 from blog.services.posts import (
     attribute_change,

@@ -6,13 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
-from django.db.models.fields.json import KT
+from django.db.models import Q
 from django.utils import timezone
 
 from blog.images.formats import CONTENT_TYPES, SIGNATURE, Format, detect_format
 from blog.models import (
-    IS_UNRENDERED,
     MAX_ALT,
     MAX_CAPTION,
     MAX_CREDIT,
@@ -20,9 +18,8 @@ from blog.models import (
     Image,
     ImageStatus,
     Post,
-    WorkingCopy,
 )
-from blog.selectors import build_use_condition
+from blog.selectors import list_posts_with_image, select_seen_posts
 from blog.services.validation import UNKNOWN_IMAGE
 from contentapi.conf.timeouts import LATE_COMMIT, RESTORABLE_FOR
 from contentapi.core import policy
@@ -192,28 +189,13 @@ def delete_image(
     """
     image = get_image_for_update(actor, image_id, "delete this image")
     require_version("image", image.version, expected_version)
-    users = list_users(image.pk)
+    users = list_posts_with_image(image.pk)
     if users and not force:
         raise Conflict(describe_users(actor, users))
     save_image(image, deleted_at=timezone.now())
     render_again(image.pk)
     record_event(Event.IMAGE_DELETED, actor, "image", image.pk, posts=len(users))
     return str(image.pk)
-
-
-def list_users(pk: int) -> list[int]:
-    """Return the ids of the posts that use an image: in what is shown, in a text not rendered yet, or in a copy."""
-    mention = rf"image:{pk}([^0-9]|$)"
-    used = build_use_condition(pk) | (IS_UNRENDERED & Q(body__regex=mention))
-    posts = Post.objects.filter(used).values_list("pk", flat=True)
-    copied = WorkingCopy.objects.annotate(body=KT("content__body"))
-    copies = copied.filter(Q(body__regex=mention) | Q(content__cover_id=pk)).values_list("pk", flat=True)
-    return sorted({*posts, *copies})
-
-
-def select_seen_posts(actor: Actor, ids: Sequence[int]) -> QuerySet[Post]:
-    """Return those of the posts that the actor may see, without their texts."""
-    return Post.objects.filter(policy.visible_posts(actor), pk__in=ids).order_by("pk").only("pk", "title", "status")
 
 
 def describe_users(actor: Actor, ids: Sequence[int]) -> str:
