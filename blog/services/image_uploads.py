@@ -15,9 +15,10 @@ from blog.services.images import clean_file_name, insert_image, name_upload, req
 from contentapi.conf import conf
 from contentapi.conf.timeouts import UPLOAD_LIFETIME, UPLOADS_KEPT_FOR
 from contentapi.core import policy
-from contentapi.core.errors import Conflict, Invalid, TooLarge, require_found
+from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.http.uploads import build_size_error
 from contentapi.media.access import get_storage
 from contentapi.media.storage import Expected, Presigned
 
@@ -52,8 +53,7 @@ def create_upload(*, actor: Actor, name: str, content_type: str, size: int, dige
         raise Invalid(problems)
     most = conf.environment.contentapi_image_max_bytes
     if size > most:
-        message = f"The file is too large. At most {most:,} bytes are allowed (CONTENTAPI_IMAGE_MAX_BYTES)."
-        raise TooLarge(message, limit="size of a file")
+        raise build_size_error(most)
     upload = ImageUpload.objects.create(
         owner_id=actor.user_id,
         name=clean_file_name(name),

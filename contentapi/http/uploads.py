@@ -16,6 +16,7 @@ from contentapi.http.body import UploadTooLarge
 FORM = "multipart/form-data"
 FORM_OVERHEAD = 100_000  # bytes of a form beside its file
 BLOCK = 64 * 1024  # bytes
+EXCESS = "The file is too large. At most {limit:,} bytes are allowed (CONTENTAPI_IMAGE_MAX_BYTES)."
 
 
 class SentFile(NamedTuple):
@@ -114,8 +115,7 @@ def describe_file(file: IO[bytes], name: str, limit: int) -> SentFile:
 
 
 def build_size_error(limit: int) -> TooLarge:
-    message = f"The file is too large. At most {limit:,} bytes are allowed (CONTENTAPI_IMAGE_MAX_BYTES)."
-    return TooLarge(message, limit="size of a file")
+    return TooLarge(EXCESS.format(limit=limit), limit="size of a file")
 
 
 def read_file_name(disposition: str) -> str:
