@@ -8,6 +8,7 @@ from blog.models.history import DeletedComment, DeletedPostSource, PostVersion
 from blog.models.images import (
     IS_EXPOSED,
     IS_LISTED,
+    IS_OUTDATED,
     IS_WAITING,
     MAX_ALT,
     MAX_CAPTION,

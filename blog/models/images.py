@@ -17,6 +17,7 @@ MAX_CREDIT = 300
 MIDDLE = 0.5  # the focal point of an image of which nobody has chosen one
 IS_WAITING = ~Q(source="") & Q(deleted_at__isnull=True)  # for the worker to process its file
 IS_EXPOSED = Q(deleted_at__isnull=False) & ~Q(original="")  # deleted, with public files that the worker must delete
+IS_OUTDATED = Q(outdated_at__isnull=False, source="")  # with public files of earlier versions, and not waiting
 IS_LISTED = Q(deleted_at__isnull=True)
 
 
@@ -39,7 +40,7 @@ class Image(models.Model):
 
     `source` is the file that the worker processes, and empty afterwards: what was uploaded or, of a deleted image, what
     it is restored from. `original` and the variants, of each width in each of the `formats`, are public files of the
-    folder `media/<id>-<key>`. A deleted image can be restored for some time.
+    folder `media/<id>-<key>`. Replaced files stay for a day. A deleted image can be restored for some time.
     """
 
     id = SharedIdField("ID", primary_key=True)
@@ -63,6 +64,7 @@ class Image(models.Model):
     formats = ArrayField(models.CharField(max_length=4), default=list)
     sha256 = models.BinaryField(max_length=32, help_text="Of the uploaded file.")
     original_sha256 = models.BinaryField(max_length=32, null=True, help_text="Of the original.")
+    outdated_at = models.DateTimeField(null=True, help_text="Since when there are public files that it does not name.")
     stored = models.BigIntegerField(default=0, help_text="The bytes of all public files.")
     source = models.CharField(max_length=40, default="")
     attempts = models.PositiveSmallIntegerField(default=0, help_text="How often a worker has begun to process it.")
@@ -87,6 +89,7 @@ class Image(models.Model):
             models.Index(fields=["-created_at", "-id"], condition=IS_LISTED, name="blog_image_newest"),
             models.Index(fields=["id"], condition=IS_WAITING, name="blog_image_waiting"),
             models.Index(fields=["deleted_at"], condition=~IS_LISTED, name="blog_image_deleted"),
+            models.Index(fields=["id"], condition=IS_OUTDATED, name="blog_image_outdated"),
             models.Index(fields=["sha256"], name="blog_image_sha256"),
             models.Index(fields=["original_sha256"], name="blog_image_original_sha256"),
         ]

@@ -37,7 +37,8 @@ def check_media(*, actor: Actor, repair: bool = False) -> Iterator[Finding]:
     policy.require_permission(actor, policy.may_purge_images(actor), "check the files of images")
     files = [file for file in get_storage().list_files() if is_our_name(file.name)]
     stored, named = {file.name for file in files}, set[str]()
-    for image in Image.objects.only("key", "original", "widths", "formats", "source").order_by("pk"):
+    rows = Image.objects.only("key", "original", "widths", "formats", "source").order_by("pk")
+    for image in rows.iterator():
         names = list_named_files(image)
         named.update(names)
         if not stored.issuperset(names):
@@ -72,7 +73,7 @@ def is_left_over(file: StoredFile) -> bool:
         return not Image.objects.filter(source=file.name).exists()
     pk = file.name.removeprefix(PUBLIC).partition("-")[0]
     image = Image.objects.filter(pk=int(pk)).first() if pk.isdecimal() else None
-    return image is None or file.name not in image.list_file_names()
+    return image is None or (image.outdated_at is None and file.name not in image.list_file_names())
 
 
 def repair_image(actor: Actor, image: Image, lost: list[str]) -> str:
@@ -91,7 +92,10 @@ def repair_image(actor: Actor, image: Image, lost: list[str]) -> str:
     if image.name_file(image.original) not in lost:
         return rebuild_image(actor=actor, pk=image.pk) or "made from the original"
     source = name_upload(take_id())
-    with get_storage().open(left[-1]) as widest:
-        get_storage().put(source, widest)
-    Image.objects.filter(pk=image.pk, source=image.source).update(source=source)
+    try:
+        with get_storage().open(left[-1]) as widest:
+            get_storage().put(source, widest)
+    except FileNotFoundError:  # another file has been accepted meanwhile
+        return ""
+    Image.objects.filter(pk=image.pk, source=image.source, key=image.key).update(source=source)
     return f"the worker makes them from {left[-1]}"

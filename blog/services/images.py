@@ -29,7 +29,7 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.db.ids import take_id
 from contentapi.http.uploads import SentFile
-from contentapi.media.access import get_storage
+from contentapi.media.access import put_file
 from contentapi.monitoring.audit import Event, record_event
 
 TEXTS = {"name": MAX_FILE_NAME, "alt": MAX_ALT, "caption": MAX_CAPTION, "credit": MAX_CREDIT}
@@ -39,7 +39,7 @@ DELETED = "deleted/"  # private files from which deleted images are restored
 REPLACE = "replace the file of this image"
 NAMED_POSTS = 5  # that the message of a conflict names
 # The columns of an image without public files
-NO_FILES: dict[str, Any] = {"original": "", "widths": [], "formats": [], "stored": 0}
+NO_FILES: dict[str, Any] = {"original": "", "widths": [], "formats": [], "stored": 0, "outdated_at": None}
 
 
 def create_image(*, actor: Actor, read_file: Callable[[], SentFile]) -> Image:
@@ -51,7 +51,7 @@ def create_image(*, actor: Actor, read_file: Callable[[], SentFile]) -> Image:
     sent, kind = read_image_file(read_file)
     pk = take_id()
     source = name_upload(pk)
-    get_storage().put(source, sent.file)  # before the row that names it
+    put_file(source, sent.file)  # before the row that names it
     return insert_image(actor, pk=pk, source=source, kind=kind, name=sent.name, size=sent.size, sha256=sent.sha256)
 
 
@@ -102,7 +102,7 @@ def replace_image_file(
         require_version("image", image.version, expected_version)
     sent, kind = read_image_file(read_file)
     source = name_upload(take_id())
-    get_storage().put(source, sent.file)  # one that no row names in the end is deleted with the unfinished uploads
+    put_file(source, sent.file)  # one that no row names in the end is deleted with the unfinished uploads
     with transaction.atomic():
         image = get_image_for_update(actor, image_id, REPLACE)
         require_version("image", image.version, expected_version)

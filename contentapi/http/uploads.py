@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
+from errno import ENOSPC
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
@@ -10,7 +11,7 @@ from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.core.handlers.wsgi import WSGIRequest
 from django.utils.http import parse_header_parameters
 
-from contentapi.core.errors import Malformed, TooLarge, UnsupportedMediaType
+from contentapi.core.errors import Malformed, TooLarge, Unavailable, UnsupportedMediaType
 from contentapi.http.body import UploadTooLarge
 
 FORM = "multipart/form-data"
@@ -95,12 +96,16 @@ def spool(environ: Mapping[str, Any], limit: int) -> IO[bytes]:
 
 
 def copy_body(stream: Any, body: SpooledBody, most: int) -> int:
-    """Copy at most some bytes of the body of a request. Raises `TooLarge` and `Malformed`."""
+    """Copy at most some bytes of the body of a request. Raises `TooLarge`, `Malformed` and `Unavailable`."""
     try:
         return body.copy(stream, most)
     except UploadTooLarge as error:
         raise TooLarge(str(error), limit="size of a file") from None
-    except Exception:  # noqa: BLE001 - each server raises its own for a body that ends early
+    except Unavailable:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == ENOSPC:  # of our temporary file
+            raise Unavailable from error
         raise Malformed("The body could not be read completely.") from None
 
 

@@ -16,7 +16,14 @@ from contentapi.conf.timeouts import UPLOADS_KEPT_FOR
 from contentapi.core.errors import Forbidden
 from contentapi.core.identity import OPERATOR, Role
 from contentapi.media.folder import FolderStorage
-from tests.blog.stored_images import list_public, list_stored, make_files, make_ready_image, work
+from tests.blog.stored_images import (
+    list_public,
+    list_stored,
+    list_stored_after_a_day,
+    make_files,
+    make_ready_image,
+    work,
+)
 from tests.factories import make_actor, make_image
 
 pytestmark = pytest.mark.django_db
@@ -100,7 +107,8 @@ def test_missing_original_is_made_from_the_widest_variant(media: FolderStorage) 
     with media.open(image.source) as file:
         assert file.read() == widest.encode()
     work()
-    assert list_stored() == list_public(image)
+    assert check() == []
+    assert list_stored_after_a_day() == list_public(image)
     assert (image.status, image.width) == (ImageStatus.READY, 400)
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from blog import services
 from blog.models import Image, ImageStatus, Post
 from blog.selectors import select_image_by_id, select_images
-from contentapi.core.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, Unauthenticated
+from contentapi.core.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, Unauthenticated, Unavailable
 from contentapi.core.errors import UnsupportedMediaType as Unsupported
 from contentapi.core.identity import ANONYMOUS, Actor, Role, Scope
 from contentapi.http.uploads import SentFile
@@ -33,6 +33,20 @@ def test_uploaded_file_is_stored_before_the_row_that_names_it(media: FolderStora
     assert (stored.content_type, stored.size, stored.width) == ("image/jpeg", len(content), 0)
     with media.open(stored.source) as file:
         assert file.read() == content
+
+
+def test_storage_that_fails_is_unavailable_and_leaves_no_image(
+    media: FolderStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(FolderStorage, "put", fail)
+    with pytest.raises(Unavailable):
+        services.create_image(actor=make_actor(Role.AUTHOR), read_file=send_file(make_png()))
+
+    assert not Image.objects.exists()
+    assert media
 
 
 @pytest.mark.parametrize("name", ["boat.svg", "boat.html", ""])

@@ -11,9 +11,17 @@ from blog.images.processing import Outcome
 from blog.models import ImageStatus
 from blog.services import image_processing
 from contentapi.core.errors import Conflict, Forbidden, UnsupportedMediaType
-from contentapi.core.identity import Actor, Role
+from contentapi.core.identity import WORKER, Actor, Role
 from contentapi.media.folder import FolderStorage
-from tests.blog.stored_images import RESULT, list_public, list_stored, make_files, make_ready_image, work
+from tests.blog.stored_images import (
+    RESULT,
+    list_public,
+    list_stored,
+    list_stored_after_a_day,
+    make_files,
+    make_ready_image,
+    work,
+)
 from tests.factories import make_actor, make_image
 from tests.image_files import make_jpeg, make_png, send_file
 from tests.resources import send_request
@@ -41,8 +49,10 @@ def test_image_shows_the_earlier_file_until_the_new_one_is_ready(author: Actor) 
     assert (replaced.status, replaced.version, list_public(image)) == (ImageStatus.READY, 2, before)
     assert {*before} < {*list_stored()}
     work()
-    assert not {*before} & {*list_stored()}
-    assert list_stored() == list_public(image)
+    assert not {*before} & {*list_public(image)}
+    assert services.delete_outdated_files(actor=WORKER) == 0
+    assert {*before} < {*list_stored()}
+    assert list_stored_after_a_day() == list_public(image)
     assert (image.width, image.size, image.alt, image.version) == (RESULT["width"], RESULT["size"], "Boat", 3)
     assert services.find_image_by_digest(hashlib.sha256(make_png()).digest()) == image
 
@@ -67,7 +77,7 @@ def test_image_without_files_waits_for_the_new_one(author: Actor) -> None:
 
     assert (replaced.status, replaced.rejection, replaced.content_type) == (ImageStatus.PROCESSING, None, "image/png")
     work()
-    assert list_stored() == list_public(image)
+    assert list_stored("media/") == list_public(image)
     assert image.status == ImageStatus.READY
 
 
@@ -99,7 +109,7 @@ def test_file_is_replaced_by_rest(author: Actor) -> None:
     assert (late.error[0], refused.error[0]) == (409, 403)
 
 
-def test_files_of_an_interrupted_worker_are_deleted_with_the_outcome(media: FolderStorage) -> None:
+def test_files_of_an_interrupted_worker_are_deleted_after_the_outcome(media: FolderStorage) -> None:
     image = make_image(source="uploads/1", attempts=image_processing.MAX_ATTEMPTS)
     key = compute_key(image.pk, image.version + 1)
     media.put(name_file(image.pk, key, "320.webp"), io.BytesIO(b"x"))
@@ -107,4 +117,5 @@ def test_files_of_an_interrupted_worker_are_deleted_with_the_outcome(media: Fold
     work()
 
     image.refresh_from_db()
-    assert (image.status, image.list_file_names(), list_stored()) == (ImageStatus.REJECTED, [], [])
+    assert (image.status, image.list_file_names()) == (ImageStatus.REJECTED, [])
+    assert list_stored_after_a_day() == []
