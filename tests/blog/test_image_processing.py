@@ -195,17 +195,13 @@ def test_worker_that_is_killed_leaves_no_row_without_its_files(
         put(storage, name, file)
 
     def finish_until_killed(*arguments: Any, **values: Any) -> bool:
-        if step == "before_row":
-            raise Killed
-        return finish(*arguments, **values)
-
-    def delete_until_killed(_: Any) -> None:
+        if step == "after_row":
+            finish(*arguments, **values)
         raise Killed
 
     with monkeypatch.context() as patch:
         patch.setattr(FolderStorage, "put", put_until_killed)
         patch.setattr(image_processing, "finish", finish_until_killed)
-        patch.setattr(image_processing, "delete_files", delete_until_killed)
         with pytest.raises(Killed):
             work()
     assert {*list_public(waiting)} <= {*list_stored()}

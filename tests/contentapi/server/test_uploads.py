@@ -55,7 +55,7 @@ class Application:
         self.stream, self.environ = environ["wsgi.input"], environ
         try:
             self.body = self.stream.read()
-        except (OSError, UploadTooLarge) as error:
+        except (OSError, UploadTooLarge, Unavailable) as error:
             self.body = error
         start_response("200 OK", [])
         return [b""]
