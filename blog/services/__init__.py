@@ -21,6 +21,7 @@ from blog.services.images import (
     list_users,
     render_late_posts,
     render_posts_with_images,
+    render_posts_with_old_addresses,
     replace_image_file,
     restore_image,
     select_seen_posts,
