@@ -10,7 +10,7 @@ from blog import services as blog
 from blog.files import importing, reading
 from blog.files.importing import ImportOutcome
 from blog.files.reading import MarkdownFile
-from blog.models import PostSource
+from blog.models import Image, PostSource
 from contentapi.conf import conf
 from contentapi.conf.secret_files import read_or_create, write_atomically
 from contentapi.core.errors import Unauthenticated
@@ -39,6 +39,13 @@ COMMENTS = {
     "2026-08-30-what-the-storm-brought.md": [(READER, "The lemons were excellent.")],
     "2026-02-03-reading-a-tide-table.md": [("editor@example.com", "Step three should come first.")],
 }
+IMAGES = {
+    "boats.webp": "Three rowing boats: a red one, a yellow one and a blue one",
+    "harbour.webp": "A fishing boat leaves the harbour at sunrise",
+    "lighthouse.jpg": "A lighthouse at night, with its beams over the sea",
+    "storm.webp": "Buoys and a crate of lemons on a beach",
+    "tide.png": "The height of the sea in a day",
+}
 TOTALS = (Decimal("18.50"), Decimal("240.00"))
 
 PASSWORD_FILE = settings.VAR_DIR / "demo_password"
@@ -48,8 +55,12 @@ FIRST_QUERY = "{ posts(limit: 2) { title author { name } commentCount comments {
 
 
 def load_demo() -> None:
-    """Load the missing content, and make the password and the API key in var/ valid for the demo's admin."""
+    """Load the missing content, and make the password and the API key in var/ valid for the demo's admin.
+
+    The worker renders posts again whose images have addresses of another port.
+    """
     load_content()
+    blog.render_posts_with_old_addresses()
     ensure_credentials()
 
 
@@ -59,6 +70,7 @@ def load_content() -> None:
     actors = {email: get_or_create_actor(email, name, role) for email, (name, role) in PEOPLE.items()}
     for file in reading.find_markdown_files([POSTS], source="demo"):
         load_post(file, actors)
+    describe_images()
     reader = actors[READER]
     if reader.user_id and not Order.objects.filter(user=reader.user_id).exists():
         for total in TOTALS:
@@ -78,6 +90,13 @@ def load_post(file: MarkdownFile, actors: dict[str, Actor]) -> None:
         post_id = str(PostSource.objects.get(source=file.source, path=file.path).post_id)
         for email, body in COMMENTS.get(file.path, []):
             blog.add_comment(actor=actors[email], post_id=post_id, body=body)
+
+
+def describe_images() -> None:
+    """Give the images that were just stored their texts. The worker makes their files."""
+    for image in Image.objects.filter(name__in=IMAGES, owner_id=None, version=1):
+        changes = {"alt": IMAGES[image.name]}
+        blog.edit_image(actor=OPERATOR.through("demo"), image_id=str(image.pk), changes=changes)
 
 
 def ensure_credentials() -> None:

@@ -19,6 +19,16 @@ from tests.postgresql_cluster import TEST_SETTINGS, PostgresServer
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 300
 GIVEN = "TESTS_TEMPLATE"
+# Its images are processed once here, and not by the worker of each server.
+LOAD_DEMO = """
+from threading import Event
+from django.core.management import call_command
+from blog import services
+from contentapi.core.identity import WORKER
+call_command("load_demo")
+services.process_images(actor=WORKER, stop=Event())
+services.render_posts(Event())
+"""
 INHERITED = ("DATABASE", "REDIS", "SECRET_KEY", "JWT_", "CONTENTAPI", "DJANGO_", "PORT", "PG")
 
 
@@ -65,7 +75,7 @@ class Template:
         try:
             self.manage("migrate", "--noinput", "--verbosity", "0")
             self.copy_database(address, name_migrated_database())
-            self.manage("load_demo")
+            self.manage("shell", "--verbosity", "0", "-c", LOAD_DEMO)
             self.copy_database(address, "contentapi")
         finally:
             server.release()

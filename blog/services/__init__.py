@@ -25,6 +25,7 @@ from blog.services.images import (
     find_image_by_digest,
     render_late_posts,
     render_posts_with_images,
+    render_posts_with_old_addresses,
     replace_image_file,
     restore_image,
 )

@@ -29,7 +29,8 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.db.ids import take_id
 from contentapi.http.uploads import SentFile
-from contentapi.media.access import put_file
+from contentapi.media.access import get_media_url, put_file
+from contentapi.media.storage import PUBLIC
 from contentapi.monitoring.audit import Event, record_event
 
 TEXTS = {"name": MAX_FILE_NAME, "alt": MAX_ALT, "caption": MAX_CAPTION, "credit": MAX_CREDIT}
@@ -246,6 +247,13 @@ def exists_image(pk: int) -> bool:
 def render_posts_with_images() -> None:
     """Let the worker render all posts with images again: the addresses of the files begin with another one."""
     Post.objects.filter(image_ids__isnull=False).update(renderer=0)
+
+
+def render_posts_with_old_addresses() -> None:
+    """Let the worker render the posts again that show files of images at another address than the present one."""
+    present = f'srcset="{get_media_url()}/{PUBLIC}'
+    shown = Post.objects.filter(image_ids__isnull=False, body_html__contains='srcset="')
+    shown.exclude(body_html__contains=present).update(renderer=0)
 
 
 def render_late_posts() -> None:

@@ -135,6 +135,7 @@ def test_publish_due_on_the_command_line_is_a_version() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.usefixtures("media")
 def test_post_of_the_demo_names_the_demo() -> None:
     demo.load_content()
 

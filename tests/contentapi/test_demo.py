@@ -8,17 +8,21 @@ import pytest
 from django.apps import apps
 from django.core.management import call_command
 from django.test import Client
+from pytest_django import Settings
 
-from blog.models import Comment, Post
+from blog.models import Comment, Image, Post
+from blog.rendering import RENDERER
 from contentapi import demo
+from contentapi.media.folder import FolderStorage
 from orders.models import Order
 from tests.graphql_requests import post_to_graphql
 from users.models import ApiKey, User
 
 DRAFTS = {"query": "{ posts(status: draft) { title } }"}
-MODELS = ("users.User", "users.ApiKey", "blog.Author", "blog.Post", "blog.PostSource", "blog.Comment", "orders.Order")
+BLOG = ("blog.Author", "blog.Post", "blog.PostSource", "blog.Image", "blog.Comment")
+MODELS = ("users.User", "users.ApiKey", *BLOG, "orders.Order")
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +63,38 @@ def test_demo_has_users_posts_comments_and_orders() -> None:
     assert sorted(Order.objects.values_list("total", "user__email")) == [
         (total, "reader@example.com") for total in sorted(demo.TOTALS)
     ]
+
+
+def test_posts_of_the_demo_have_covers_and_images_with_texts(media: FolderStorage) -> None:
+    load()
+
+    images = {image.name: image for image in Image.objects.all()}
+    covers = Post.objects.exclude(cover_id=None).values_list("slug", "cover_id")
+    assert dict(covers) == {
+        "how-we-name-our-boats": images["boats.webp"].pk,
+        "what-the-storm-brought": images["storm.webp"].pk,
+        "a-lamp-from-1884": images["lighthouse.jpg"].pk,
+        "the-harbour-wakes-early": images["harbour.webp"].pk,
+    }
+    inline = Post.objects.exclude(image_ids=None).values_list("slug", "image_ids")
+    assert dict(inline) == {
+        "the-harbour-wakes-early": [images["boats.webp"].pk],
+        "reading-a-tide-table": [images["tide.png"].pk],
+    }
+    assert {name: image.alt for name, image in images.items()} == demo.IMAGES
+    assert {file.name for file in media.list_files()} == {image.source for image in images.values()}
+
+
+def test_load_lets_posts_with_addresses_of_another_port_be_rendered(settings: Settings) -> None:
+    load()
+    post = Post.objects.get(slug="reading-a-tide-table")
+    for port, renderer in ((settings.ENVIRONMENT.port, RENDERER), (8999, 0)):
+        html = f'<img srcset="http://localhost:{port}/media/1-a/320.webp 320w">'
+        Post.objects.filter(pk=post.pk).update(body_html=html, renderer=RENDERER)
+
+        load()
+
+        assert Post.objects.get(pk=post.pk).renderer == renderer
 
 
 def test_second_load_changes_nothing() -> None:

@@ -6,8 +6,9 @@ from contentapi.core.commands import OperatorCommand
 
 class Command(OperatorCommand):
     help = (
-        "Load demo users, authors, posts, comments and orders, as `make run` does. Existing content is kept. The admin "
-        "gets the password in var/demo_password, and a new API key if the one in var/demo_api_key is invalid."
+        "Load demo users, authors, posts with images, comments and orders, as `make run` does. Existing content is "
+        "kept. The admin gets the password in var/demo_password, and a new API key if the one in var/demo_api_key is "
+        "invalid."
     )
 
     def handle(self, **_: Any) -> None:
