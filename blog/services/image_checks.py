@@ -97,5 +97,5 @@ def repair_image(actor: Actor, image: Image, lost: list[str]) -> str:
             get_storage().put(source, widest)
     except FileNotFoundError:  # another file has been accepted meanwhile
         return ""
-    Image.objects.filter(pk=image.pk, source=image.source, key=image.key).update(source=source)
+    Image.objects.filter(pk=image.pk, source=image.source, key=image.key).update(source=source, attempts=0, claimed_until=None)
     return f"the worker makes them from {left[-1]}"
