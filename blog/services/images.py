@@ -241,9 +241,9 @@ def find_image_by_digest(sha256: bytes) -> Image | None:
     return images.order_by("pk").first()
 
 
-def require_image(pk: int) -> None:
-    """Raise `Invalid` unless there is an image with this id, for the cover of a post."""
-    if not exists_image(pk):
+def require_cover(pk: int | None, present: int | None = None) -> None:
+    """Raise `Invalid` for a cover that is no image. The present one may have been deleted."""
+    if pk is not None and pk != present and not exists_image(pk):
         raise Invalid({"coverId": [UNKNOWN_IMAGE]})
 
 

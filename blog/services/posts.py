@@ -59,8 +59,7 @@ def create_post(
         coauthors.require_author_permissions(actor, {"coauthor_ids": coauthor_ids})
     author = resolve_author_id(actor, author_id)
     values = validate_post(content)
-    if values["cover_id"] is not None:
-        images.require_image(values["cover_id"])
+    images.require_cover(values["cover_id"])
     validate_transition(PostStatus.DRAFT, status, publish_at)
     now = datetime.now(UTC)
     published_at = now if status == PostStatus.PUBLISHED else None
@@ -120,8 +119,7 @@ def edit_post(
     if content:
         values = validate_post({name: getattr(post, name) for name in CONTENT} | content)
         values["slug"] = choose_slug(post, content, values["title"])
-        if values["cover_id"] not in (None, post.cover_id):
-            images.require_image(values["cover_id"])
+        images.require_cover(values["cover_id"], post.cover_id)
     values |= coauthors.validate_author_changes(actor, post, changes)
     if state:
         publish_at = state.get("publish_at", post.publish_at if status == post.status else None)

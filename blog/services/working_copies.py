@@ -97,8 +97,7 @@ def merge_changes(post: Post, content: Mapping[str, Any], changes: Mapping[str, 
     """Return the content of a working copy after these changes. Raises `Invalid` and `Conflict`."""
     sent = {name: value for name, value in changes.items() if name in CONTENT}
     values = validate_post({**content, **sent})
-    if values["cover_id"] not in (None, content["cover_id"]):
-        images.require_image(values["cover_id"])
+    images.require_cover(values["cover_id"], content["cover_id"])
     before = Post(pk=post.pk, title=content["title"], slug=content["slug"], published_at=post.published_at)
     values["slug"] = choose_slug(before, sent, values["title"])
     return values
