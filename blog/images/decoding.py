@@ -7,6 +7,7 @@ so that neither needs metadata; nothing else of them is kept.
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EACCES, EDQUOT, EIO, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, EROFS
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from PIL import Image, ImageCms, ImageSequence, UnidentifiedImageError
 from blog.images.formats import FORMATS, JPEG, MAX_FRAMES, MAX_PIXELS, MAX_SIDE, WEBP, Format
 
 Image.MAX_IMAGE_PIXELS = None  # `require_size` has the limit, and a message
+FAILURES_OF_THE_HOST = {EACCES, EDQUOT, EIO, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, EROFS}
 SRGB = ImageCms.createProfile("sRGB")
 HALF = 256  # of two bytes of a channel, the lower one
 MAX_CANVASES = 24_000_000  # pixels of the canvases of the decoder of WebP, of which it needs several in full size
@@ -163,7 +165,7 @@ def explain(problem: str) -> Iterator[None]:
     except UnidentifiedImageError:  # its message has the path of the file
         raise Rejected("The file is no image of the allowed formats, or is damaged.") from None
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
+        if isinstance(error, OSError) and error.errno in FAILURES_OF_THE_HOST:
             raise
         raise Rejected(f"{problem}: {shorten(error)}.") from None
 

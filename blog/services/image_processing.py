@@ -29,12 +29,13 @@ from blog.images.processing import ChildKilled, Outcome, process_file
 from blog.models import IS_WAITING, Image, ImageStatus
 from blog.services.images import DELETED, render_again
 from contentapi.conf import conf
-from contentapi.conf.timeouts import IMAGE_CLAIM, UPLOADS_KEPT_FOR
+from contentapi.conf.timeouts import IMAGE_CLAIM, MISSING_INTERVAL, UPLOADS_KEPT_FOR
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.media.access import get_storage
 from contentapi.monitoring.figures import FIGURES
 from contentapi.monitoring.owned_folder import OwnedFolder
+from contentapi.monitoring.repeated import RepeatedLine
 
 LOG = logging.getLogger("contentapi.worker")
 MAX_ATTEMPTS = 5  # claims that no worker has finished
@@ -42,6 +43,10 @@ WORK_FOLDER = "contentapi-image-"
 SOURCE, FILES = "source", "files"  # in such a folder
 INTERRUPTED = "The processing was interrupted several times. Upload the image again."
 MISSING = "The uploaded file is missing. Upload the image again."
+
+
+class SourceMissing(Exception):
+    """The storage does not have the file that is to be processed."""
 
 
 def process_images(*, actor: Actor, stop: Event) -> int:
@@ -105,7 +110,7 @@ def process_image(image: Image, stop: Event) -> None:
             process_in_folder(image, folder, stop)
     except ChildKilled:
         raise
-    except FileNotFoundError:
+    except SourceMissing:
         if is_lost(image.updated_at):
             reject(image, MISSING)
         else:
@@ -116,13 +121,23 @@ def process_image(image: Image, stop: Event) -> None:
 
 
 def is_lost(since: datetime) -> bool:
-    """Return whether a file is missing for so long that it will not come: a folder may not be mounted, or be moved."""
-    return since <= timezone.now() - UPLOADS_KEPT_FOR
+    """Return whether a file is missing for so long that it will not come.
+
+    In a storage without any file nothing is lost: it is perhaps a folder that is not mounted.
+    """
+    return since <= timezone.now() - UPLOADS_KEPT_FOR and any(get_storage().list_files())
 
 
 def wait_for_file(image: Image) -> None:
-    LOG.warning("A file of image %s is missing. Its processing waits.", image.pk)
+    MISSING_LINE.add(str(image.pk))
     release(image, Now() + IMAGE_CLAIM)
+
+
+def write_missing(number: int, pk: str) -> None:
+    LOG.warning("%s times, a file of an image was missing, the last one of image %s. Its work waits.", number, pk)
+
+
+MISSING_LINE = RepeatedLine(MISSING_INTERVAL, write_missing)
 
 
 @contextmanager
@@ -152,7 +167,7 @@ def process_in_folder(image: Image, folder: Path, stop: Event) -> None:
 def make_files(image: Image, name: str, folder: Path, stop: Event) -> Outcome | None:
     """Make the files of an image from one of the storage, while the claim is that of this worker.
 
-    Raises `FileNotFoundError`, and the errors of `process_file`.
+    Raises `SourceMissing`, and the errors of `process_file`.
     """
 
     def may_continue() -> bool:
@@ -160,7 +175,11 @@ def make_files(image: Image, name: str, folder: Path, stop: Event) -> Outcome | 
 
     source, files, began = folder / SOURCE, folder / FILES, monotonic()
     files.mkdir()
-    with get_storage().open(name) as stored, source.open("wb") as copy:
+    try:
+        stored = get_storage().open(name)
+    except FileNotFoundError as error:
+        raise SourceMissing from error
+    with stored, source.open("wb") as copy:
         shutil.copyfileobj(stored, copy)
     outcome = process_file(source, files, may_continue) if may_continue() else None
     FIGURES.count("contentapi_image_seconds_total", amount=monotonic() - began)

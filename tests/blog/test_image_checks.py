@@ -143,6 +143,17 @@ def test_deleted_image_whose_original_is_missing_holds_up_no_other(media: Folder
     assert media
 
 
+def test_storage_without_files_is_perhaps_another_one(media: FolderStorage) -> None:
+    image = make_ready_image()
+
+    with pytest.raises(CommandError, match="Is the folder mounted"):
+        call_command("check_media", repair=True)
+
+    image.refresh_from_db()
+    assert image.status == ImageStatus.READY
+    assert media
+
+
 def test_only_editors_check() -> None:
     with pytest.raises(Forbidden):
         list(services.check_media(actor=make_actor(Role.AUTHOR)))

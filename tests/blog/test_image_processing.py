@@ -73,6 +73,11 @@ def test_image_waits_for_a_missing_file_for_a_day(waiting: Image, media: FolderS
     Image.objects.update(claimed_until=None, updated_at=timezone.now() - timedelta(days=1))
     work()
     waiting.refresh_from_db()
+    assert waiting.rejection is None  # an empty folder is perhaps not mounted
+    media.put("uploads/2", io.BytesIO(b"x"))
+    Image.objects.update(claimed_until=None)
+    work()
+    waiting.refresh_from_db()
     assert waiting.rejection == "The uploaded file is missing. Upload the image again."
 
 
