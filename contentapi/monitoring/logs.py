@@ -12,7 +12,7 @@ import logging
 from datetime import UTC, datetime
 from functools import lru_cache
 from time import localtime, strftime, time
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -52,11 +52,6 @@ class RequestLine(msgspec.Struct, omit_defaults=True):
 OWN_MEMBERS = frozenset({"time", "level", "logger", "message", "request_id", "trace_id"})
 
 
-class RequestFormatter(Protocol):
-    def format_request(self, line: RequestLine, created: float) -> str:
-        """Return the line of a request, which was written at `created`, in seconds since 1970."""
-
-
 class LineHandler(logging.StreamHandler):  # type: ignore[type-arg]
     """Writes to standard error, which flushes each line itself."""
 
@@ -65,9 +60,8 @@ class LineHandler(logging.StreamHandler):  # type: ignore[type-arg]
 
     def write_request(self, line: RequestLine) -> None:
         """Write the line of a request now. A stream that refuses it, such as a full disk, fails no request."""
-        formatter: RequestFormatter = self.formatter  # type: ignore[assignment]
         try:
-            text = f"{formatter.format_request(line, time())}\n"
+            text = f"{self.formatter.format_request(line, time())}\n"  # type: ignore[union-attr]
             with self.lock:  # type: ignore[union-attr]
                 self.stream.write(text)
         except (OSError, ValueError):
@@ -77,9 +71,8 @@ class LineHandler(logging.StreamHandler):  # type: ignore[type-arg]
 def find_line_handler(logger: logging.Logger) -> LineHandler | None:
     """Return the handler of the settings, or None if others see or change the records of this logger too."""
     handlers = ROOT.handlers
-    if len(handlers) == 1 and type(handlers[0]) is LineHandler and not (logger.handlers or logger.filters):
-        return handlers[0]
-    return None
+    is_alone = len(handlers) == 1 and logger.parent is ROOT and not (logger.handlers or logger.filters)
+    return handlers[0] if is_alone and type(handlers[0]) is LineHandler else None
 
 
 class JsonFormatter(logging.Formatter):
@@ -106,6 +99,7 @@ class JsonFormatter(logging.Formatter):
             return json.dumps(members, default=str)
 
     def format_request(self, line: RequestLine, created: float) -> str:
+        """Return the line of a request, written at `created`, in seconds since 1970."""
         second = int(created)
         line.time = "%s.%03dZ" % (format_second(second), (created - second) * 1000)  # noqa: UP031 - twice as fast
         return ENCODER.encode(line).decode()
@@ -127,6 +121,7 @@ class LineFormatter(logging.Formatter):
         return text + self.format_fields(getattr(record, "fields", {}), getattr(record, "trace_id", ""))
 
     def format_request(self, line: RequestLine, created: float) -> str:
+        """Return the line of a request, written at `created`, in seconds since 1970."""
         text = f"{format_local_time(created)} {line.level} {line.logger} [{line.request_id}] {line.message}"
         return text + self.format_fields(line.collect_fields(), line.trace_id)
 

@@ -103,6 +103,7 @@ def test_others_that_see_or_change_records_receive_them() -> None:
             assert find_line_handler(REQUESTS) is None
         finally:
             REQUESTS.removeFilter(add_field)
+        assert find_line_handler(REQUESTS.getChild("x")) is None
     with only_handlers(handler, logging.NullHandler()):
         assert find_line_handler(REQUESTS) is None
     with only_handlers(logging.StreamHandler()):
