@@ -17,7 +17,7 @@ from django.db import DatabaseError
 from contentapi.conf import conf
 from contentapi.conf.timeouts import derive_timeouts
 from contentapi.db.engine.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
-from contentapi.db.engine.thread_connections import close_unusable_connections
+from contentapi.db.engine.thread_connections import close_unusable_connection
 from contentapi.health.probes import PROBES, respond_to_probe
 from contentapi.http.body import UploadTooLarge
 from contentapi.monitoring.records import current_record
@@ -106,7 +106,7 @@ class RequestBufferingLayer:
         except NoSlotAvailable:
             return False
         try:
-            close_unusable_connections()
+            close_unusable_connection()
             return upload.is_allowed(environ)
         except DatabaseError:
             return False
