@@ -87,10 +87,14 @@ def make_base(post: Post) -> str:
 
 
 def follows_title(post: Post) -> bool:
-    """Whether the slug of a post is made from its title, and not chosen by a person."""
+    """Whether the slug of a post is made from its title, and not chosen by a person.
+
+    One that differs from the title was chosen too: in SQL, or by a server that did not store who chose it.
+    """
     base, slug = make_base(post), post.slug or ""
     number = slug.rpartition("-")[2]
-    return slug == base or (number.isdecimal() and slug == number_slug(base, int(number)))
+    is_made = slug == base or (number.isdecimal() and slug == number_slug(base, int(number)))
+    return is_made and not post.slug_is_chosen
 
 
 def find_free_slug(base: str, pk: int | None) -> str:
@@ -167,9 +171,9 @@ def give_first_slug(post: Post, addresses: Addresses = NO_ADDRESSES) -> None:
     while post.slug is None:  # until no other transaction takes the slug at the same moment
         slug = find_free_slug(addresses.slug or make_base(post), post.pk)
         with suppress(Conflict), refuse_taken_slug(slug):
-            values = {"canonical_url": canonical_url, "coauthor_ids": coauthor_ids}
-            Post.objects.filter(pk=post.pk).update(slug=slug, **values)
-            PostVersion.objects.filter(id=post.pk, slug=None).update(slug=slug, coauthor_ids=coauthor_ids)
+            values = {"slug": slug, "slug_is_chosen": bool(addresses.slug), "coauthor_ids": coauthor_ids}
+            Post.objects.filter(pk=post.pk).update(canonical_url=canonical_url, **values)
+            PostVersion.objects.filter(id=post.pk, slug=None).update(**values)
             post.slug, post.canonical_url = slug, canonical_url
     keep_old_slugs(post, addresses.old_slugs)
 
