@@ -14,11 +14,19 @@ class Migration(migrations.Migration):
     operations = [
         pgtrigger.migrations.RemoveTrigger(
             model_name='post',
+            name='keep_old_slug',
+        ),
+        pgtrigger.migrations.RemoveTrigger(
+            model_name='post',
             name='update_update',
         ),
         pgtrigger.migrations.RemoveTrigger(
             model_name='post',
             name='delete_delete',
+        ),
+        pgtrigger.migrations.RemoveTrigger(
+            model_name='post',
+            name='keep_slug_of_deleted',
         ),
         migrations.AddField(
             model_name='post',
@@ -29,6 +37,14 @@ class Migration(migrations.Migration):
             model_name='postversion',
             name='slug_is_chosen',
             field=models.BooleanField(db_default=False, default=False, editable=False),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='post',
+            trigger=pgtrigger.compiler.Trigger(name='keep_old_slug', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."published_at" IS NOT NULL AND OLD."slug" IS DISTINCT FROM (NEW."slug"))', func='\n        DELETE FROM blog_oldslug WHERE slug = NEW.slug AND post_id = NEW.id;\n        IF OLD.slug IS NOT NULL THEN\n            INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, NEW.id)\n            ON CONFLICT (slug) DO UPDATE SET post_id = EXCLUDED.post_id;\n        END IF;\n        RETURN NULL;\n    ', hash='93dc2d99aef5ec2fbebd302f68c80e9940b4c9ec', operation='UPDATE OF "slug"', pgid='pgtrigger_keep_old_slug_7639d', table='blog_post', when='AFTER')),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='post',
+            trigger=pgtrigger.compiler.Trigger(name='keep_slug_of_deleted', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."published_at" IS NOT NULL AND OLD."slug" IS NOT NULL)', func='\n        INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, OLD.id)\n        ON CONFLICT (slug) DO UPDATE SET post_id = EXCLUDED.post_id;\n        RETURN NULL;\n    ', hash='a96ddabc7f99a0fe0dfdf9fe57324c9408f39655', operation='DELETE', pgid='pgtrigger_keep_slug_of_deleted_bc243', table='blog_post', when='AFTER')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='post',

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from anyascii import anyascii
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, OuterRef
 
 from blog.models import MAX_SLUG, OldSlug, Post, PostVersion
 from contentapi.core.errors import Conflict
@@ -25,8 +26,9 @@ NUMBERED = f"""
     CASE number WHEN 1 THEN %(base)s::text
     ELSE rtrim(left(%(base)s::text, {MAX_SLUG - 1} - length(number::text)), '-') || '-' || number END"""
 IS_TAKEN = f"""
-    (EXISTS (SELECT 1 FROM blog_post WHERE slug = {NUMBERED} AND id <> %(pk)s)
-    OR EXISTS (SELECT 1 FROM blog_oldslug WHERE slug = {NUMBERED} AND post_id <> %(pk)s))"""  # noqa: S608 - constants
+    (%(pk)s <> COALESCE(
+      (SELECT id FROM blog_post WHERE slug = {NUMBERED}),
+      (SELECT post_id FROM blog_oldslug WHERE slug = {NUMBERED}), %(pk)s))"""  # noqa: S608 - constants
 # The first power of two that is free, and then halves: about 20 look-ups, however many posts have the base.
 FIND_FREE_NUMBER = f"""
     WITH RECURSIVE probe(low, high) AS (
@@ -106,11 +108,11 @@ def find_free_slug(base: str, pk: int | None) -> str:
 
 
 def list_taken_slugs(slugs: Iterable[str], pk: int | None) -> set[str]:
-    """Return those of the slugs that another post has or had."""
-    slugs = list(slugs)
-    present = Post.objects.filter(slug__in=slugs).exclude(pk=pk or 0).values_list("slug", flat=True)
-    old = OldSlug.objects.filter(slug__in=slugs).exclude(post_id=pk or 0).values_list("slug", flat=True)
-    return {str(slug) for slug in present.union(old)}
+    """Return those of the slugs that another post has or had, and this one has not."""
+    slugs, own = list(slugs), Post.objects.filter(pk=pk or 0, slug=OuterRef("slug"))
+    present = Post.objects.filter(slug__in=slugs).exclude(pk=pk or 0)
+    old = OldSlug.objects.filter(~Exists(own), slug__in=slugs).exclude(post_id=pk or 0)
+    return {str(slug) for slug in present.values_list("slug").union(old.values_list("slug"))}
 
 
 def require_free_slug(slug: str, pk: int | None) -> str:
