@@ -134,7 +134,7 @@ def choose_for_user(servers: Servers, user_id: int | None) -> str | None:
 def choose(servers: Servers, number: int = 0) -> str | None:
     """Return the alias of one of the usable replicas, by a number."""
     replica = servers.replicas[number % len(servers.replicas)]
-    if replica.is_usable:  # nearly always: the others need not be asked
+    if replica.is_usable:  # nearly always: then the state of the others is not read
         return replica.alias
     usable = [replica.alias for replica in servers.replicas if replica.is_usable]
     return usable[number % len(usable)] if usable else None
