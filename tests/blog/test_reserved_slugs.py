@@ -81,7 +81,7 @@ def rivals(editor: Actor, tmp_path: Path) -> tuple[Post, Post]:
     """A post that was created while the file of the other one was imported, which names its slug as an old one."""
     with ThreadPoolExecutor(1) as pool, transaction.atomic():
         import_text(tmp_path, build_file('aliases = ["/tides/"]'))
-        created = pool.submit(call_in_own_connection, lambda: create_post(editor)).result()
+        created = pool.submit(call_in_own_connection, lambda: create_post(editor)).result(60)
     imported = Post.objects.get(title="Soup")
     assert (created.slug, OldSlug.objects.get().post_id) == ("tides", imported.pk)
     return created, imported
