@@ -132,8 +132,7 @@ def edit_post(
 
 
 def choose_slug(post: Post, changes: Mapping[str, Any], title: str) -> dict[str, Any]:
-    """Return the slug after these changes, and whether a person has chosen it: one that is stated, or one made from the
-    title.
+    """Return the slug after these changes, stated or made from the title, and whether a person has chosen it.
 
     The slug follows the title until the post first becomes public, unless a person has chosen it. Who states the slug
     that the title has made, as a client does that sends back what it has read, has chosen nothing. Raises `Conflict`.

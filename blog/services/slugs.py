@@ -112,7 +112,7 @@ def list_taken_slugs(slugs: Iterable[str], pk: int | None) -> set[str]:
     slugs, own = list(slugs), Post.objects.filter(pk=pk or 0, slug=OuterRef("slug"))
     present = Post.objects.filter(slug__in=slugs).exclude(pk=pk or 0)
     old = OldSlug.objects.filter(~Exists(own), slug__in=slugs).exclude(post_id=pk or 0)
-    return {str(slug) for slug in present.values_list("slug").union(old.values_list("slug"))}
+    return {str(slug) for (slug,) in present.values_list("slug").union(old.values_list("slug"))}
 
 
 def require_free_slug(slug: str, pk: int | None) -> str:

@@ -77,7 +77,7 @@ def test_choice_alone_is_no_version() -> None:
     assert edit(post, title="Stew").slug == "stew"
 
 
-def test_slug_of_an_earlier_release_is_judged_by_its_form() -> None:
+def test_slug_of_an_earlier_release_is_chosen_unless_it_looks_made() -> None:
     following, chosen = (make_post(title="Soup", slug=slug, status="draft") for slug in ("soup-2", "goulash"))
 
     assert [edit(post, title="Stew").slug for post in (following, chosen)] == ["stew", "goulash"]

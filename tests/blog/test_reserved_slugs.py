@@ -64,12 +64,24 @@ def test_present_slug_is_no_old_one_after_a_restore_by_the_release_before(editor
     assert read == {"slug": "moon", "oldSlugs": ["tides"]}
 
 
+@pytest.mark.django_db
+def test_old_slug_of_a_file_is_not_kept_if_another_post_has_or_had_it(editor: Actor, tmp_path: Path) -> None:
+    post = create_post(editor, status="published")
+    edit_post(editor, post, slug="moon")
+
+    import_text(tmp_path, build_file('aliases = ["/tides/", "/moon/", "/ebb/"]'))
+
+    imported = Post.objects.get(title="Soup")
+    kept = OldSlug.objects.order_by("slug").values_list("slug", "post_id")
+    assert list(kept) == [("ebb", imported.pk), ("tides", post.pk)]
+
+
 @pytest.fixture
 def rivals(editor: Actor, tmp_path: Path) -> tuple[Post, Post]:
     """A post that was created while the file of the other one was imported, which names its slug as an old one."""
     with ThreadPoolExecutor(1) as pool, transaction.atomic():
         import_text(tmp_path, build_file('aliases = ["/tides/"]'))
-        created = pool.submit(call_in_own_connection, lambda: create_post(editor)).result()
+        created = pool.submit(call_in_own_connection, lambda: create_post(editor)).result(60)
     imported = Post.objects.get(title="Soup")
     assert (created.slug, OldSlug.objects.get().post_id) == ("tides", imported.pk)
     return created, imported

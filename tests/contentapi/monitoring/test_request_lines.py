@@ -5,6 +5,8 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
@@ -42,14 +44,15 @@ def only_handlers(*handlers: logging.Handler) -> Iterator[None]:
 
 
 def read_lines(record: RequestRecord, formatter: logging.Formatter, *others: logging.Handler) -> str:
-    written = io.StringIO()
     token = current_record.set(record)
     try:
-        with only_handlers(make_handler(written, formatter), *others):
-            log_request(record, 0.0125)
+        with TemporaryFile("w+", encoding="utf-8") as written:
+            with only_handlers(make_handler(written, formatter), *others):
+                log_request(record, 0.0125)
+            written.seek(0)
+            return written.read()
     finally:
         current_record.reset(token)
-    return written.getvalue()
 
 
 def remove_time(line: str) -> Any:
@@ -118,11 +121,6 @@ def test_no_line_above_the_level() -> None:
         REQUESTS.setLevel(logging.NOTSET)
 
 
-class FullDisk(io.StringIO):
-    def write(self, _text: str) -> int:
-        raise OSError(28, "No space left on device")
-
-
 def test_stream_that_refuses_a_line_fails_no_request() -> None:
-    with only_handlers(make_handler(FullDisk(), JsonFormatter())):
+    with Path("/dev/full").open("w") as full, only_handlers(make_handler(full, JsonFormatter())):
         log_request(RequestRecord("GET", "/posts"), 0.01)
