@@ -180,7 +180,10 @@ def write_images(directory: Path) -> dict[int, str]:
     for image in Image.objects.filter(deleted_at=None).exclude(original="").order_by("pk").iterator():
         path = f"{FOLDER}/{image.pk}.{image.original.rpartition('.')[2]}"
         (directory / FOLDER).mkdir(exist_ok=True)
-        with suppress(FileNotFoundError), storage.open(image.name_file(image.original)) as original:  # deleted meanwhile
+        with (
+            suppress(FileNotFoundError),
+            storage.open(image.name_file(image.original)) as original,
+        ):  # deleted meanwhile
             with (directory / path).open("wb") as copy:
                 shutil.copyfileobj(original, copy)
             texts = {name: getattr(image, name) for name in ("name", "alt", "caption", "credit")}

@@ -1,7 +1,7 @@
 """Decode an image: upright, in sRGB, in RGB or RGBA. Only a child process with limits calls this.
 
-The file comes from a stranger: every value in it may be wrong. Its orientation is applied and its colours are converted,
-so that neither needs metadata; nothing else of them is kept.
+The file comes from a stranger: every value in it may be wrong. Its orientation is applied and its colours are
+converted, so that neither needs metadata; nothing else of them is kept.
 """
 
 import io
@@ -157,7 +157,7 @@ def release(old: Image.Image, new: Image.Image) -> Image.Image:
 
 @contextmanager
 def explain(problem: str) -> Iterator[None]:
-    """Raise `Rejected` in place of what Pillow raises. A failure of the host, such as a full disk, is not the image's."""
+    """Raise `Rejected` in place of what Pillow raises. A failure of the host, such as a full disk, stays."""
     try:
         yield
     except (Rejected, MemoryError, ImportError):

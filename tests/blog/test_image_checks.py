@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from blog import services
 from blog.images.addresses import name_file

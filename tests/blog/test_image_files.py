@@ -152,8 +152,14 @@ def test_images_of_an_export_say_the_same_in_another_database(site: Path, tmp_pa
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", '{"alt": "Boats"}', json.dumps({**TEXTS, "alt": "x" * 501, "focalPoint": {"x": 0, "y": 0}})]
-    + [json.dumps({**TEXTS, "focalPoint": {"x": 0}}), json.dumps({**TEXTS, "focalPoint": {"x": 0, "y": 9}})],
+    [
+        "",
+        "{",
+        '{"alt": "Boats"}',
+        json.dumps({**TEXTS, "alt": "x" * 501, "focalPoint": {"x": 0, "y": 0}}),
+        json.dumps({**TEXTS, "focalPoint": {"x": 0}}),
+        json.dumps({**TEXTS, "focalPoint": {"x": 0, "y": 9}}),
+    ],
 )
 def test_file_that_does_not_describe_an_image_is_ignored(site: Path, content: str) -> None:
     (site / "boat.jpg.json").write_text(content)
