@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from blog.images import processing
 from blog.images.processing import ChildFailed, ChildKilled, Outcome, process_file
-from tests.image_files import make_jpeg
+from tests.image_files import encode, make_jpeg
 
 
 def run(tmp_path: Path, content: bytes, may_continue: Callable[[], bool] = lambda: True) -> Outcome | None:
@@ -35,9 +36,9 @@ def test_bad_file_is_rejected_with_its_reason(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS ignores the limit of memory")
 def test_file_that_needs_more_memory_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processing, "MAX_MEMORY", 64 * 2**20)
+    monkeypatch.setattr(processing, "MAX_MEMORY", 192 * 2**20)
 
-    outcome = run(tmp_path, make_jpeg(5000, 4000))
+    outcome = run(tmp_path, encode(Image.new("L", (8000, 6000), 120), quality=10))
 
     assert outcome == Outcome(None, "The image needs more memory than the limit. Upload it in a smaller size.")
 
