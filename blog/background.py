@@ -73,10 +73,12 @@ def render_posts(stop: Event) -> None:
 
 def process_images(stop: Event) -> None:
     """Make the files of uploaded images, and delete those of deleted ones. Return early when `stop` is set."""
-    services.hide_deleted_images(actor=WORKER, stop=stop)
-    processed = services.process_images(actor=WORKER, stop=stop)
-    if processed:
-        LOG.info("Processed %s images.", processed)
+    try:
+        services.hide_deleted_images(actor=WORKER, stop=stop)
+    finally:  # an image that cannot be hidden holds up no others
+        processed = services.process_images(actor=WORKER, stop=stop)
+        if processed:
+            LOG.info("Processed %s images.", processed)
 
 
 def purge_history(_: Event) -> None:
@@ -98,8 +100,9 @@ def purge_imports(_: Event) -> None:
 
 
 def purge_images(_: Event) -> None:
-    """Delete images that were deleted long ago, and private files that no image names. Count the images."""
+    """Delete images that were deleted long ago, and files that no image names any more. Count the images."""
     services.render_late_posts()
     services.purge_images(actor=WORKER)
+    services.delete_outdated_files(actor=WORKER)
     services.purge_uploads(actor=WORKER)
     services.count_images()

@@ -6,11 +6,19 @@ from ariadne import EnumType, InputType, MutationType, QueryType
 from graphql import GraphQLResolveInfo
 
 from blog import selectors, services
-from blog.images import queries
-from blog.images.formats import ImageFormat
-from blog.images.queries import IMAGE_SORT_FIELDS
-from blog.models import Author, Comment, Image, ImageStatus, Post, PostStatus, PreviewLink, PreviewMode, WorkingCopy
-from blog.selectors import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, POST_ORDERS, POST_SORT_FIELDS
+from blog.models import (
+    Author,
+    Comment,
+    Image,
+    ImageFormat,
+    ImageStatus,
+    Post,
+    PostStatus,
+    PreviewLink,
+    PreviewMode,
+    WorkingCopy,
+)
+from blog.selectors import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, IMAGE_SORT_FIELDS, POST_ORDERS, POST_SORT_FIELDS
 from blog.services import CreatedLink
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.sorting import build_ordering
@@ -74,12 +82,12 @@ def comment(_: None, info: Info, id: str) -> Rows[Comment]:
 
 @QUERY.field("image")
 def image(_: None, info: Info, id: str) -> Rows[Image]:
-    return queries.select_image_by_id(info.context["actor"], id)
+    return selectors.select_image_by_id(info.context["actor"], id)
 
 
 @QUERY.field("images")
 def images(_: None, info: Info, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
-    return queries.build_images_connection(info.context["actor"], order_by=order_by, **window)
+    return selectors.build_images_connection(info.context["actor"], order_by=order_by, **window)
 
 
 @QUERY.field("preview")

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from blog import projections, selectors, services
-from blog.images import queries
 from blog.models import PostStatus, PreviewMode
 from blog.selectors import PostCriteria
 from contentapi.conf import conf
@@ -19,7 +18,7 @@ from contentapi.rest.representations import Representation
 POST = Representation(projections.POST, versioned=True)
 AUTHOR = Representation(projections.AUTHOR, optional="email")
 COMMENT = Representation(projections.COMMENT)
-IMAGE = Representation(queries.IMAGE, versioned=True)
+IMAGE = Representation(projections.IMAGE, versioned=True)
 WORKING_COPY = Representation(projections.WORKING_COPY, noun="working copy", versioned=True)
 PREVIEW_LINK = Representation(projections.PREVIEW_LINK, noun="preview link")
 PREVIEW = Representation(projections.PREVIEW)
@@ -240,7 +239,7 @@ class AuthorPostCollection(Resource):
 class ImageCollection(Resource):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        return IMAGE.page(queries.select_images(request.actor, page.after), page, request.actor)
+        return IMAGE.page(selectors.select_images(request.actor, page.after), page, request.actor)
 
     def post(self, request: ResourceRequest) -> Response:
         image = services.create_image(actor=request.actor, read_file=lambda: read_image(request))
@@ -252,7 +251,7 @@ class ImageCollection(Resource):
 
 class ImageResource(Resource):
     def get(self, request: ResourceRequest, image_id: str) -> Response:
-        return IMAGE.one(queries.select_image_by_id(request.actor, image_id), request.actor)
+        return IMAGE.one(selectors.select_image_by_id(request.actor, image_id), request.actor)
 
     def patch(self, request: ResourceRequest, image_id: str) -> Response:
         changes = request.body(ImageChanges).provided()

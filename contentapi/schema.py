@@ -4,7 +4,6 @@ from ariadne import load_schema_from_path, make_executable_schema
 from django.conf import settings
 from graphql import GraphQLSchema
 
-import blog.images.queries
 import blog.projections
 import blog.resolvers
 import blog.selectors
@@ -27,7 +26,7 @@ NODE = NodeType(
         blog.projections.POST: blog.selectors.select_post_by_id,
         blog.projections.AUTHOR: blog.selectors.select_author_by_id,
         blog.projections.COMMENT: blog.selectors.select_comment_by_id,
-        blog.images.queries.IMAGE: blog.images.queries.select_image_by_id,
+        blog.projections.IMAGE: blog.selectors.select_image_by_id,
         blog.projections.PREVIEW_LINK: blog.selectors.select_link_by_id,
         users.projections.USER: users.selectors.select_user_node,
         orders.projections.ORDER: orders.selectors.select_order_node,
@@ -54,7 +53,6 @@ def build_schema() -> GraphQLSchema:
             [
                 *(PAGE_INFO, NODE),
                 *blog.projections.PROJECTIONS,
-                *blog.images.queries.PROJECTIONS,
                 *orders.projections.PROJECTIONS,
                 *users.projections.PROJECTIONS,
             ]

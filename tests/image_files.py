@@ -1,14 +1,23 @@
 """Makes small image files for tests."""
 
+import hashlib
 import io
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from PIL import Image
 
+from contentapi.http.uploads import SentFile
+
 GPS = 0x8825  # the directory of EXIF with the place where a picture was taken
 ORIENTATION = 0x0112
 SECRET = "Where the treasure is"  # a text in the metadata
+
+
+def send_file(content: bytes, name: str = "boat.jpg") -> Callable[[], SentFile]:
+    """Return the function with which a service reads a file that a client has sent."""
+    return lambda: SentFile(io.BytesIO(content), name, len(content), hashlib.sha256(content).digest())
 
 
 def draw(width: int, height: int, mode: str = "RGB") -> Image.Image:

@@ -18,10 +18,9 @@ from blog import services
 from blog.files.front_matter import MarkdownPost
 from blog.files.image_links import IMAGE, find_code, is_local
 from blog.files.syntax import Table
-from blog.images.addresses import name_file
-from blog.images.formats import SIGNATURE, detect_format
 from blog.models import Image
 from contentapi.conf import conf
+from contentapi.core.errors import UnsupportedMediaType
 from contentapi.core.identity import Actor
 from contentapi.http.uploads import SentFile
 from contentapi.media.access import get_storage
@@ -79,13 +78,14 @@ def import_images(actor: Actor, post: MarkdownPost, read_image: ReadImage) -> Ma
 
 def store_image(actor: Actor, address: str, content: bytes) -> int | None:
     """Return the id of the image with these bytes, which is created if there is none; None for another file."""
-    if detect_format(content[:SIGNATURE]) is None:
-        return None
     digest = hashlib.sha256(content).digest()
     image = services.find_image_by_digest(digest)
     if image is None:
         sent = SentFile(BytesIO(content), unquote(address), len(content), digest)
-        image = services.create_image(actor=actor, read_file=lambda: sent)
+        try:
+            image = services.create_image(actor=actor, read_file=lambda: sent)
+        except UnsupportedMediaType:
+            return None
     return image.pk
 
 
@@ -157,7 +157,7 @@ def write_images(directory: Path) -> dict[int, str]:
         paths[image.pk] = f"{FOLDER}/{image.pk}.{image.original.rpartition('.')[2]}"
         (directory / FOLDER).mkdir(exist_ok=True)
         with (
-            storage.open(name_file(image.pk, image.key, image.original)) as original,
+            storage.open(image.name_file(image.original)) as original,
             (directory / paths[image.pk]).open("wb") as copy,
         ):
             shutil.copyfileobj(original, copy)

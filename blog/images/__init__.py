@@ -1,1 +1,1 @@
-"""Images: their formats and addresses, the child process that decodes them, and how they are read."""
+"""Images: their formats, the names of their files, and the child process that decodes them."""

@@ -1,6 +1,5 @@
 """The formats of images and the files that are made of each. The child process uses this: it imports no Django."""
 
-from enum import StrEnum
 from typing import NamedTuple
 
 WIDTHS = (320, 640, 960, 1280, 1920, 2560)
@@ -58,11 +57,3 @@ def list_extensions(*, has_alpha: bool, with_avif: bool) -> list[str]:
 
 def list_variants(widths: list[int], extensions: list[str]) -> list[str]:
     return [f"{width}.{extension}" for width in widths for extension in extensions]
-
-
-class ImageFormat(StrEnum):
-    """The formats of variants in the API. `list_extensions` has their files in this order."""
-
-    WEBP = "webp"
-    JPEG = "jpeg"
-    AVIF = "avif"

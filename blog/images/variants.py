@@ -10,7 +10,7 @@ from base64 import b64encode
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from PIL import Image, ImageCms, ImageOps, ImageSequence, UnidentifiedImageError
+from PIL import Image, ImageCms, ImageSequence, UnidentifiedImageError
 
 from blog.images.formats import (
     AVIF,
@@ -33,6 +33,18 @@ from blog.images.thumbhash import encode_thumbhash
 Image.MAX_IMAGE_PIXELS = None  # `require_size` has the limit, and a message
 SRGB = ImageCms.createProfile("sRGB")
 HALF = 256  # of two bytes of a channel, the lower one
+MAX_VARIANT_SIDE = 16_383  # of WebP
+MAX_CANVASES = 24_000_000  # pixels of the canvases of the decoder of WebP, of which it needs several in full size
+ORIENTATION = 0x0112  # the tag of EXIF
+TRANSPOSITIONS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
 # How a file is written. The original keeps more of the quality than its variants.
 ORIGINALS: dict[Format, dict[str, Any]] = {
     JPEG: {"quality": 92, "optimize": True, "progressive": True},
@@ -77,11 +89,11 @@ class Frames(NamedTuple):
     durations: list[int]
     loop: int
 
-    def resize(self, width: int, height: int) -> "Frames":
-        size, resample = (width, height), Image.Resampling.LANCZOS
+    def shrink(self, size: tuple[int, int]) -> "Frames":
+        """Return the frames in another size. The memory of the present ones is released."""
         if self.images[0].size == size:
             return self
-        return self._replace(images=[image.resize(size, resample, reducing_gap=3.0) for image in self.images])
+        return self._replace(images=[shrink(image, size) for image in self.images])
 
 
 def make_variants(source: Path, folder: Path, *, with_avif: bool) -> Result:
@@ -94,7 +106,7 @@ def make_variants(source: Path, folder: Path, *, with_avif: bool) -> Result:
     thumbhash = make_thumbhash(frames.images[0])
     smaller, files = frames, [original]
     for each in reversed(list_widths(width)):  # each from the next wider one, which is read faster than the original
-        smaller = smaller.resize(each, max(1, round(height * each / width)))
+        smaller = smaller.shrink((each, min(MAX_VARIANT_SIDE, max(1, round(height * each / width)))))
         for name in list_variants([each], extensions):
             if name != original:
                 kind_of_file = find_format(name)
@@ -105,26 +117,57 @@ def make_variants(source: Path, folder: Path, *, with_avif: bool) -> Result:
     return Result(width, height, kind.content_type, len(written), digest, thumbhash, has_alpha, files)
 
 
+def shrink(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    if image.mode == "RGBA":  # `resize` would do the same beside the image, in twice the memory
+        image = release(image, image.convert("RGBa"))
+    small = release(image, image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0))
+    return small.convert("RGBA") if small.mode == "RGBa" else small
+
+
+def release(old: Image.Image, new: Image.Image) -> Image.Image:
+    """Return the new image, and release the memory of the one of which it was made."""
+    if new is not old:
+        old.close()
+    return new
+
+
 def find_format(name: str) -> Format:
     return next(each for each in FORMATS if each.extension == name.rpartition(".")[2])
 
 
 def read_image(source: Path) -> tuple[Format, Frames, bool]:
     """Return the format of an image, its frames in RGB or RGBA, and whether they have transparency."""
+    kind, frames = decode(source)
+    has_alpha = any(has_transparency(each) for each in frames.images)
+    mode = "RGBA" if has_alpha else "RGB"
+    images = [each if each.mode == mode else each.convert(mode) for each in frames.images]
+    return kind, frames._replace(images=images), has_alpha
+
+
+def decode(source: Path) -> tuple[Format, Frames]:
+    """Return the format of an image, and its frames. In the end, nothing refers to the decoder and its memory."""
     try:
         with Image.open(source, formats=[each.name for each in FORMATS]) as image:
             kind = next((each for each in FORMATS if each.name == image.format), JPEG)  # JPEG with several pictures
             number = 1 if kind is JPEG else getattr(image, "n_frames", 1)
             require_size(*image.size, number)
-            frames = read_frames(image, number)
+            if kind is WEBP:
+                require_memory(*image.size, number)
+            return kind, read_frames(image, number)
+    except (Rejected, MemoryError):
+        raise
     except UnidentifiedImageError:  # its message has the path of the file
         raise Rejected("The file is no image of the allowed formats, or is damaged.") from None
-    except (OSError, SyntaxError, ValueError, EOFError, KeyError, IndexError, TypeError) as error:
+    except Exception as error:  # noqa: BLE001 - each decoder raises others for a damaged file
         raise Rejected(f"The file is damaged: {shorten(error)}.") from None
-    has_alpha = any(has_transparency(each) for each in frames.images)
-    mode = "RGBA" if has_alpha else "RGB"
-    images = [each if each.mode == mode else each.convert(mode) for each in frames.images]
-    return kind, frames._replace(images=images), has_alpha
+
+
+def require_memory(width: int, height: int, number: int) -> None:
+    """Raise `Rejected` for a WebP whose decoder would need more memory than the limit: it would call it damaged."""
+    if width * height * (number + 3) > 4 * MAX_CANVASES:
+        most = 4 * MAX_CANVASES / (number + 3) / 1e6
+        frames = f" of {number} frames" if number > 1 else ""
+        raise Rejected(f"A WebP{frames} may have {most:,.1f} megapixels, for its decoder needs the most memory.")
 
 
 def require_size(width: int, height: int, number: int) -> None:
@@ -140,10 +183,12 @@ def require_size(width: int, height: int, number: int) -> None:
 def read_frames(image: Image.Image, number: int) -> Frames:
     if number == 1:
         image.load()
-        return Frames([normalize(image)], [0], 0)
+        # The decoder of WebP holds two canvases for as long as its image exists.
+        return Frames([normalize(image.copy() if image.format == WEBP.name else image)], [0], 0)
     loop = int(image.info.get("loop", 1))  # how often; 0 is for ever
     images, durations = [], []
     for frame in ImageSequence.Iterator(image):
+        require_size(*frame.size, number)
         durations.append(max(20, int(frame.info.get("duration", 100) or 100)))
         images.append(normalize(frame.copy()))
     return Frames(images, durations, loop)
@@ -151,19 +196,29 @@ def read_frames(image: Image.Image, number: int) -> Frames:
 
 def normalize(image: Image.Image) -> Image.Image:
     """Return an image upright, in sRGB with 8 bits for a channel, and without metadata."""
-    ImageOps.exif_transpose(image, in_place=True)
+    image = turn(image)
     is_translucent = image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info
     mode = "RGBA" if is_translucent else "RGB"
     profile = image.info.get("icc_profile")
     if image.mode.startswith(("I", "F")):
-        image = reduce_depth(image)
+        image = release(image, reduce_depth(image))
     elif image.mode != mode and (is_translucent or image.mode not in ("RGB", "L", "CMYK")):
-        image = image.convert(mode)
+        image = release(image, image.convert(mode))
     if profile:
-        image = apply_profile(image, profile, mode)
-    image = image if image.mode == mode else image.convert(mode)
+        image = release(image, apply_profile(image, profile, mode))
+    image = image if image.mode == mode else release(image, image.convert(mode))
     image.info.clear()
     return image
+
+
+def turn(image: Image.Image) -> Image.Image:
+    """Return an image upright. Damaged EXIF does not make it damaged."""
+    try:
+        orientation = image.getexif().get(ORIENTATION)
+    except Exception:  # noqa: BLE001 - a stranger has written it
+        return image
+    transposition = TRANSPOSITIONS.get(orientation) if isinstance(orientation, int) else None
+    return image if transposition is None else release(image, image.transpose(transposition))
 
 
 def reduce_depth(image: Image.Image) -> Image.Image:
@@ -210,7 +265,14 @@ def save(frames: Frames, path: Path, kind: Format, options: dict[str, Any], *, a
         options = options | timing | (ANIMATED if kind is WEBP else {})
     elif kind is JPEG and first.mode != "RGB":
         first = first.convert("RGB")
-    first.save(path, kind.name, **options)
+    try:
+        first.save(path, kind.name, **options)
+    except MemoryError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # a full disk says nothing about the image
+            raise
+        raise Rejected(f"The image cannot be written as {kind.name}: {shorten(error)}.") from None
 
 
 def shorten(error: Exception) -> str:

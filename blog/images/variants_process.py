@@ -1,12 +1,14 @@
 """The child process of `blog.images.processing`, called with SOURCE FOLDER AVIF MEMORY SECONDS.
 
 It writes the variants of the file SOURCE to FOLDER, and prints a JSON object: a `Result`, or the reason of a rejection.
-What breaks a limit ends it without an object. Neither Django nor the settings are imported.
+The limit of time ends it by a signal. A failure that says nothing about the image, such as a full disk, is a traceback.
+Neither Django nor the settings are imported.
 """
 
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from contentapi.core.child_limits import be_gentle, ignore_signals_of_a_stop, limit_memory, limit_processor_time
 
@@ -14,12 +16,14 @@ from contentapi.core.child_limits import be_gentle, ignore_signals_of_a_stop, li
 def run_child(source: Path, folder: Path, *, with_avif: bool) -> None:
     from blog.images.variants import Rejected, make_variants  # Pillow is imported within the limits
 
+    response: dict[str, Any]
     try:
-        print(json.dumps(make_variants(source, folder, with_avif=with_avif)._asdict()))  # noqa: T201 - the response
+        response = make_variants(source, folder, with_avif=with_avif)._asdict()
     except Rejected as error:
-        print(json.dumps({"rejection": str(error)}))  # noqa: T201
+        response = {"rejection": str(error)}
     except MemoryError:
-        sys.exit("The image needs more memory than the limit.")
+        response = {"rejection": "The image needs more memory than the limit. Upload it in a smaller size."}
+    print(json.dumps(response))  # noqa: T201 - the response
 
 
 if __name__ == "__main__":

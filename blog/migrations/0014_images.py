@@ -40,6 +40,7 @@ class Migration(migrations.Migration):
                 ('formats', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=4), default=list, size=None)),
                 ('sha256', models.BinaryField(help_text='Of the uploaded file.', max_length=32)),
                 ('original_sha256', models.BinaryField(help_text='Of the original.', max_length=32, null=True)),
+                ('outdated_at', models.DateTimeField(help_text='Since when there are public files that it does not name.', null=True)),
                 ('stored', models.BigIntegerField(default=0, help_text='The bytes of all public files.')),
                 ('source', models.CharField(default='', max_length=40)),
                 ('attempts', models.PositiveSmallIntegerField(default=0, help_text='How often a worker has begun to process it.')),
@@ -129,6 +130,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='image',
             index=models.Index(condition=models.Q(('deleted_at__isnull', True), _negated=True), fields=['deleted_at'], name='blog_image_deleted'),
+        ),
+        migrations.AddIndex(
+            model_name='image',
+            index=models.Index(condition=models.Q(('outdated_at__isnull', False), ('source', '')), fields=['id'], name='blog_image_outdated'),
         ),
         migrations.AddIndex(
             model_name='image',

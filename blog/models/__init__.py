@@ -8,12 +8,14 @@ from blog.models.history import DeletedComment, DeletedPostSource, PostVersion
 from blog.models.images import (
     IS_EXPOSED,
     IS_LISTED,
+    IS_OUTDATED,
     IS_WAITING,
     MAX_ALT,
     MAX_CAPTION,
     MAX_CREDIT,
     MAX_FILE_NAME,
     Image,
+    ImageFormat,
     ImageStatus,
     ImageUpload,
 )

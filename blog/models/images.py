@@ -6,6 +6,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from blog.images.addresses import name_file
+from blog.images.formats import list_variants
 from contentapi.db.ids import SharedIdField
 
 MAX_FILE_NAME = 150
@@ -15,6 +17,7 @@ MAX_CREDIT = 300
 MIDDLE = 0.5  # the focal point of an image of which nobody has chosen one
 IS_WAITING = ~Q(source="") & Q(deleted_at__isnull=True)  # for the worker to process its file
 IS_EXPOSED = Q(deleted_at__isnull=False) & ~Q(original="")  # deleted, with public files that the worker must delete
+IS_OUTDATED = Q(outdated_at__isnull=False, source="")  # with public files of earlier versions, and not waiting
 IS_LISTED = Q(deleted_at__isnull=True)
 
 
@@ -24,12 +27,20 @@ class ImageStatus(models.TextChoices):
     REJECTED = "rejected"
 
 
+class ImageFormat(models.TextChoices):
+    """The formats of variants in the API. `Image.formats` has the ends of their names in this order."""
+
+    WEBP = "webp"
+    JPEG = "jpeg"
+    AVIF = "avif"
+
+
 class Image(models.Model):
     """An uploaded image. Its row names no file that is not complete.
 
     `source` is the file that the worker processes, and empty afterwards: what was uploaded or, of a deleted image, what
     it is restored from. `original` and the variants, of each width in each of the `formats`, are public files of the
-    folder `media/<id>-<key>`. A deleted image can be restored for some time.
+    folder `media/<id>-<key>`. Replaced files stay for a day. A deleted image can be restored for some time.
     """
 
     id = SharedIdField("ID", primary_key=True)
@@ -53,6 +64,7 @@ class Image(models.Model):
     formats = ArrayField(models.CharField(max_length=4), default=list)
     sha256 = models.BinaryField(max_length=32, help_text="Of the uploaded file.")
     original_sha256 = models.BinaryField(max_length=32, null=True, help_text="Of the original.")
+    outdated_at = models.DateTimeField(null=True, help_text="Since when there are public files that it does not name.")
     stored = models.BigIntegerField(default=0, help_text="The bytes of all public files.")
     source = models.CharField(max_length=40, default="")
     attempts = models.PositiveSmallIntegerField(default=0, help_text="How often a worker has begun to process it.")
@@ -77,12 +89,26 @@ class Image(models.Model):
             models.Index(fields=["-created_at", "-id"], condition=IS_LISTED, name="blog_image_newest"),
             models.Index(fields=["id"], condition=IS_WAITING, name="blog_image_waiting"),
             models.Index(fields=["deleted_at"], condition=~IS_LISTED, name="blog_image_deleted"),
+            models.Index(fields=["id"], condition=IS_OUTDATED, name="blog_image_outdated"),
             models.Index(fields=["sha256"], name="blog_image_sha256"),
             models.Index(fields=["original_sha256"], name="blog_image_original_sha256"),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    def name_file(self, name: str) -> str:
+        """Return the name in the storage of one of the public files, such as `320.webp`."""
+        return name_file(self.pk, self.key, name)
+
+    def list_file_names(self) -> list[str]:
+        """Return the names in the storage of all public files."""
+        names = [self.original, *list_variants(self.widths, self.formats)] if self.original else []
+        return [self.name_file(name) for name in dict.fromkeys(names)]
+
+    def choose_width(self, wanted: int) -> int:
+        """Return the width of the narrowest variant that is as wide as wanted, or of the widest."""
+        return next((width for width in self.widths if width >= wanted), self.widths[-1])
 
 
 class ImageUpload(models.Model):

@@ -1,4 +1,5 @@
-"""Reads: the rows of posts, authors, comments and previews that an actor may see. Functions `select_*` return them.
+"""Reads: the rows of posts, authors, comments, images and previews that an actor may see. Functions `select_*` return
+them.
 
 The functions under `parametrised` are the queries. They take values that are already parsed.
 """
@@ -18,6 +19,15 @@ from blog.selectors.comments import (
     select_comments,
     select_known_comments,
     select_moderated_comments,
+)
+from blog.selectors.images import (
+    IMAGE_SORT_FIELDS,
+    build_images_connection,
+    find_images,
+    list_posts_with_image,
+    select_image_by_id,
+    select_images,
+    select_seen_posts,
 )
 from blog.selectors.imports import select_imports
 from blog.selectors.posts import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self
 
 from django.db.models import F, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -11,8 +11,7 @@ from blog.models import MAX_TAG, Post, PostQuerySet, PostStatus, WorkingCopy
 from blog.models.slugs import SLUG, OldSlug
 from blog.projections import (
     filter_previewed_posts,
-    list_parts,
-    select_visible_posts_of,
+    select_listed_posts,
     show_previewed_list,
     show_previewed_texts,
 )
@@ -28,7 +27,6 @@ from contentapi.projection import (
     ConnectionQuery,
     Ordering,
     Rows,
-    filter_by_union,
     parametrised,
 )
 
@@ -166,15 +164,6 @@ def select_visible_posts(
         conditions &= Q(tags__contains=[tag])
     posts = select_listed_posts(actor, status=status, author=author).filter(conditions)
     return posts.filter(build_after_condition(NEWEST_FIRST, after, after_pk)).newest_first()
-
-
-def select_listed_posts(actor: Actor, *, status: PostStatus | None, author: int | None) -> PostQuerySet:
-    """Return the posts that the actor may see, with one status, and by one author, if they are given."""
-    if author is not None:
-        return select_visible_posts_of(author, actor, status=status)
-    visible = policy.split_visible_posts(actor, status)
-    posts = filter_by_union(Post.objects.all(), list_parts(visible), visible.condition)
-    return cast("PostQuerySet", show_previewed_list(posts, actor)).in_status(status)
 
 
 @parametrised(Post, order=RELEVANCE)

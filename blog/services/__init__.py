@@ -9,7 +9,12 @@ from blog.services.authors import create_author, delete_author, edit_author
 from blog.services.comments import add_comment, delete_comment
 from blog.services.image_checks import check_media
 from blog.services.image_figures import count_images
-from blog.services.image_processing import hide_deleted_images, process_images, purge_images
+from blog.services.image_processing import (
+    delete_outdated_files,
+    hide_deleted_images,
+    process_images,
+    purge_images,
+)
 from blog.services.image_rebuilding import list_outdated_images, rebuild_image
 from blog.services.image_uploads import AnnouncedUpload, complete_upload, create_upload, purge_uploads
 from blog.services.images import (
@@ -18,13 +23,11 @@ from blog.services.images import (
     edit_image,
     exists_image,
     find_image_by_digest,
-    list_users,
     render_late_posts,
     render_posts_with_images,
     render_posts_with_old_addresses,
     replace_image_file,
     restore_image,
-    select_seen_posts,
 )
 from blog.services.posts import (
     attribute_change,
@@ -45,7 +48,7 @@ from blog.services.preview_links import (
     revoke_preview_link,
 )
 from blog.services.previews import add_preview
-from blog.services.renderings import render, render_posts
+from blog.services.renderings import find_shown_images, render, render_posts
 from blog.services.slugs import (
     Addresses,
     follows_title,

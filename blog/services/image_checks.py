@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
-from blog.images.addresses import list_file_names, name_file
 from blog.models import Image, ImageStatus
 from blog.services.image_processing import MISSING, delete_files
 from blog.services.image_rebuilding import rebuild_image
@@ -38,7 +37,8 @@ def check_media(*, actor: Actor, repair: bool = False) -> Iterator[Finding]:
     policy.require_permission(actor, policy.may_purge_images(actor), "check the files of images")
     files = [file for file in get_storage().list_files() if is_our_name(file.name)]
     stored, named = {file.name for file in files}, set[str]()
-    for image in Image.objects.only("key", "original", "widths", "formats", "source").order_by("pk"):
+    rows = Image.objects.only("key", "original", "widths", "formats", "source").order_by("pk")
+    for image in rows.iterator():
         names = list_named_files(image)
         named.update(names)
         if not stored.issuperset(names):
@@ -61,7 +61,7 @@ def check_image(actor: Actor, pk: int, *, repair: bool) -> Iterator[Finding]:
 
 def list_named_files(image: Image) -> list[str]:
     """Return the names of all files that the row of an image names."""
-    return [*([image.source] if image.source else []), *list_file_names(image)]
+    return [*([image.source] if image.source else []), *image.list_file_names()]
 
 
 def is_left_over(file: StoredFile) -> bool:
@@ -73,7 +73,7 @@ def is_left_over(file: StoredFile) -> bool:
         return not Image.objects.filter(source=file.name).exists()
     pk = file.name.removeprefix(PUBLIC).partition("-")[0]
     image = Image.objects.filter(pk=int(pk)).first() if pk.isdecimal() else None
-    return image is None or file.name not in list_file_names(image)
+    return image is None or (image.outdated_at is None and file.name not in image.list_file_names())
 
 
 def repair_image(actor: Actor, image: Image, lost: list[str]) -> str:
@@ -82,17 +82,20 @@ def repair_image(actor: Actor, image: Image, lost: list[str]) -> str:
         status = {} if image.original else {"status": ImageStatus.REJECTED}
         Image.objects.filter(pk=image.pk, source=image.source).update(source="", rejection=MISSING, **status)
         return "rejected"
-    left = [name for name in list_file_names(image) if name not in lost]
+    left = [name for name in image.list_file_names() if name not in lost]
     if not left:
         Image.objects.filter(pk=image.pk, key=image.key).update(
             status=ImageStatus.REJECTED, rejection=MISSING, **NO_FILES
         )
         render_again(image.pk)
         return "rejected"
-    if name_file(image.pk, image.key, image.original) not in lost:
+    if image.name_file(image.original) not in lost:
         return rebuild_image(actor=actor, pk=image.pk) or "made from the original"
     source = name_upload(take_id())
-    with get_storage().open(left[-1]) as widest:
-        get_storage().put(source, widest)
-    Image.objects.filter(pk=image.pk, source=image.source).update(source=source)
+    try:
+        with get_storage().open(left[-1]) as widest:
+            get_storage().put(source, widest)
+    except FileNotFoundError:  # another file has been accepted meanwhile
+        return ""
+    Image.objects.filter(pk=image.pk, source=image.source, key=image.key).update(source=source)
     return f"the worker makes them from {left[-1]}"

@@ -2,8 +2,8 @@
 
 A worker claims one image at a time, and renews the claim while it works: so several workers, also on several hosts,
 never process the same image, and an image whose worker was killed is claimed again soon. No transaction is open while a
-file is processed. Files are complete before the row names them, and the row no longer names them before they are
-deleted. `attempts` numbers the claims: a worker whose number is no longer that of the row changes nothing.
+file is processed. Files are complete before the row names them. They are deleted a day after the row has named them.
+`attempts` numbers the claims: a worker whose number is no longer that of the row changes nothing.
 """
 
 import hashlib
@@ -22,13 +22,13 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from blog.images.addresses import compute_key, list_file_names, name_file
+from blog.images.addresses import compute_key, name_file
 from blog.images.formats import list_extensions, list_widths
-from blog.images.processing import Outcome, process_file
-from blog.models import IS_EXPOSED, IS_WAITING, Image, ImageStatus
+from blog.images.processing import ChildKilled, Outcome, process_file
+from blog.models import IS_EXPOSED, IS_OUTDATED, IS_WAITING, Image, ImageStatus
 from blog.services.images import DELETED, NO_FILES, render_again
 from contentapi.conf import conf
-from contentapi.conf.timeouts import IMAGE_CLAIM, RESTORABLE_FOR
+from contentapi.conf.timeouts import IMAGE_CLAIM, OLD_FILES_KEPT_FOR, RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.media.access import get_storage
@@ -73,21 +73,32 @@ def select_claimed(image: Image) -> Any:
     return Image.objects.filter(pk=image.pk, attempts=image.attempts, source=image.source)
 
 
-def release(image: Image) -> None:
-    """End a claim without an outcome: any worker can process the image at once."""
-    select_claimed(image).update(claimed_until=None, attempts=F("attempts") - 1)
+def renew(image: Image) -> bool:
+    """Renew a claim. Return whether it is still that of this worker."""
+    return bool(select_claimed(image).update(claimed_until=Now() + IMAGE_CLAIM))
+
+
+def release(image: Image, until: Any = None) -> None:
+    """End a claim without an outcome: any worker can process the image at once, or from some time on."""
+    select_claimed(image).update(claimed_until=until, attempts=F("attempts") - 1)
 
 
 def process_image(image: Image, stop: Event) -> None:
-    """Make the files of an image. An error of the storage or the database ends the claim: there will be another one."""
+    """Make the files of an image.
+
+    An error of the storage, the disk or the database does not count as an attempt. The image waits for as long as a
+    claim lasts, so that it holds up no others. A child that somebody has killed counts: perhaps it is the image.
+    """
     if image.attempts > MAX_ATTEMPTS:
         reject(image, INTERRUPTED)
         return
     try:
         with create_work_folder() as folder:
             process_in_folder(image, folder, stop)
+    except ChildKilled:
+        raise
     except Exception:
-        release(image)
+        release(image, Now() + IMAGE_CLAIM)
         raise
 
 
@@ -119,9 +130,7 @@ def make_files(image: Image, name: str, folder: Path, stop: Event) -> Outcome | 
     """Make the files of an image from one of the storage, while the claim is that of this worker."""
 
     def may_continue() -> bool:
-        if stop.is_set():
-            return False
-        return bool(select_claimed(image).update(claimed_until=Now() + IMAGE_CLAIM))
+        return not stop.is_set() and renew(image)
 
     source, files, began = folder / SOURCE, folder / FILES, monotonic()
     files.mkdir()
@@ -131,7 +140,7 @@ def make_files(image: Image, name: str, folder: Path, stop: Event) -> Outcome | 
         return Outcome(None, MISSING)
     with stored, source.open("wb") as copy:
         shutil.copyfileobj(stored, copy)
-    outcome = process_file(source, files, may_continue)
+    outcome = process_file(source, files, may_continue) if may_continue() else None
     FIGURES.count("contentapi_image_seconds_total", amount=monotonic() - began)
     return outcome
 
@@ -145,7 +154,7 @@ def keep_original(image: Image, result: Mapping[str, Any], folder: Path) -> Mapp
 def accept(image: Image, result: Mapping[str, Any], folder: Path, **uploaded: Any) -> None:
     """Store the files, and then name them in the row, with what is new of the uploaded file."""
     key = compute_key(image.pk, image.version + 1)
-    store_files(image.pk, key, result["files"], folder)
+    store_files(image, key, result["files"], folder)
     values = {name: result[name] for name in ("width", "height", "content_type", "size", "thumbhash")} | uploaded
     values |= {
         "status": ImageStatus.READY,
@@ -155,15 +164,14 @@ def accept(image: Image, result: Mapping[str, Any], folder: Path, **uploaded: An
         "original": result["files"][0],
         **describe_variants(result, folder),
     }
-    if finish(image, "ready", **values):
-        delete_files([image.source])
-        delete_old_files(image, key)
+    finish(image, "ready", **values)
 
 
-def store_files(pk: int, key: str, names: Iterable[str], folder: Path) -> None:
+def store_files(image: Image, key: str, names: Iterable[str], folder: Path) -> None:
     for name in names:
+        renew(image)  # a bucket may be slow
         with (folder / name).open("rb") as file:
-            get_storage().put(name_file(pk, key, name), file)
+            get_storage().put(name_file(image.pk, key, name), file)
 
 
 def describe_variants(result: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -182,13 +190,15 @@ def reject(image: Image, reason: str) -> None:
     if finish(image, "rejected", rejection=reason, **values):
         LOG.info("Rejected the file of image %s. %s", image.pk, reason)
         delete_files([image.source])
-        delete_old_files(image, image.key if image.original else "")
 
 
 @transaction.atomic
 def finish(image: Image, outcome: str, **values: Any) -> bool:
     """Write the outcome of processing to the row. Return whether the claim was still that of this worker."""
-    changes = {**values, "source": "", "claimed_until": None, "attempts": 0, "updated_at": timezone.now()}
+    now = timezone.now()
+    changes = {**values, "source": "", "claimed_until": None, "attempts": 0, "updated_at": now}
+    if image.original or image.attempts > 1:  # an interrupted worker may have stored files
+        changes["outdated_at"] = now
     is_ours = bool(select_claimed(image).update(version=F("version") + 1, **changes))
     if is_ours:
         render_again(image.pk)
@@ -202,15 +212,27 @@ def delete_files(names: Iterable[str]) -> None:
         storage.delete(name)
 
 
-def delete_old_files(image: Image, kept: str) -> None:
-    """Delete the public files of an image, also those of interrupted workers, except those with the key `kept`.
+def delete_outdated_files(*, actor: Actor) -> int:
+    """Delete the public files that no image has named for some time. Returns the number of images."""
+    policy.require_permission(actor, policy.may_purge_images(actor), "delete files of images")
+    is_due, number = IS_OUTDATED & Q(outdated_at__lte=timezone.now() - OLD_FILES_KEPT_FOR), 0
+    while (image := claim_image(is_due)) is not None:
+        delete_unnamed_files(image)
+        select_claimed(image).update(outdated_at=None, claimed_until=None, attempts=0)
+        number += 1
+    return number
+
+
+def delete_unnamed_files(image: Image) -> None:
+    """Delete the public files that an image does not name, also those of interrupted workers.
 
     Another worker may store files of a later version meanwhile: their key is none of these.
     """
-    old = {compute_key(image.pk, version) for version in range(1, image.version + 2)} - {kept}
-    folders = tuple(name_file(image.pk, key, "") for key in old)
-    names = [file.name for file in get_storage().list_files(f"{PUBLIC}{image.pk}-")]
-    delete_files([name for name in names if name.startswith(folders)])
+    keys = {image.key, *(compute_key(image.pk, version) for version in range(1, image.version + 1))}
+    folders = tuple(name_file(image.pk, key, "") for key in keys)
+    named = {*image.list_file_names()}
+    stored = [file.name for file in get_storage().list_files(f"{PUBLIC}{image.pk}-")]
+    delete_files([name for name in stored if name.startswith(folders) and name not in named])
 
 
 def hide_deleted_images(*, actor: Actor, stop: Event) -> int:
@@ -221,7 +243,11 @@ def hide_deleted_images(*, actor: Actor, stop: Event) -> int:
     policy.require_permission(actor, policy.may_purge_images(actor), "delete files of images")
     number = 0
     while not stop.is_set() and (image := claim_image(IS_EXPOSED)) is not None:
-        hide_image(image)
+        try:
+            hide_image(image)
+        except Exception:
+            release(image, Now() + IMAGE_CLAIM)  # so that it holds up no others
+            raise
         number += 1
     return number
 
@@ -235,10 +261,11 @@ def hide_image(image: Image) -> None:
     kept, storage = f"{DELETED}{image.pk}", get_storage()
     if image.source != kept:
         try:
-            with storage.open(name_file(image.pk, image.key, image.original)) as original:
+            with storage.open(image.name_file(image.original)) as original:
                 storage.put(kept, original)
-        except FileNotFoundError:  # it cannot be restored, and does not hold up the others
-            delete_files(list_file_names(image))
+        except FileNotFoundError:  # it cannot be restored
+            image.original = ""
+            delete_unnamed_files(image)
             lost = {"status": ImageStatus.REJECTED, "rejection": MISSING, "source": ""}
             select_claimed(image).update(**lost, **NO_FILES, claimed_until=None, attempts=0)
             return
@@ -247,7 +274,8 @@ def hide_image(image: Image) -> None:
             return
         delete_files([image.source])
         image.source = kept
-    delete_files(list_file_names(image))
+    image.original = ""
+    delete_unnamed_files(image)
     select_claimed(image).update(**NO_FILES, claimed_until=None, attempts=0)
 
 
@@ -258,7 +286,7 @@ def purge_images(*, actor: Actor) -> int:
     for image in Image.objects.filter(deleted_at__lte=timezone.now() - RESTORABLE_FOR, original="").order_by("pk"):
         if Image.objects.filter(pk=image.pk, deleted_at=image.deleted_at).delete()[0]:
             delete_files([image.source])
-            delete_old_files(image, "")
+            delete_unnamed_files(image)
             record_event(AuditEvent.IMAGE_PURGED, actor, "image", image.pk)
             purged += 1
     return purged

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db.models import Q
 
-from blog.images.addresses import list_file_names, name_file
 from blog.images.formats import PNG, list_extensions, list_widths
 from blog.models import Image, ImageStatus
 from blog.services.image_processing import (
@@ -15,7 +14,6 @@ from blog.services.image_processing import (
     accept,
     claim_image,
     create_work_folder,
-    delete_files,
     describe_variants,
     finish,
     keep_original,
@@ -46,7 +44,7 @@ def is_outdated(image: Image) -> bool:
 
 
 def rebuild_image(*, actor: Actor, pk: int, everything: bool = False) -> str:
-    """Make the variants that an image does not have, and delete those that are no longer made.
+    """Make the variants that an image does not have; those that are no longer made are deleted later.
 
     With `everything`, make all of them, at new addresses: a file never changes at its address. The original stays in
     any case. Returns why the image stays as it is, or an empty text.
@@ -64,7 +62,7 @@ def rebuild_image(*, actor: Actor, pk: int, everything: bool = False) -> str:
 
 
 def rebuild_in_folder(image: Image, folder: Path, *, everything: bool) -> str:
-    outcome = make_files(image, name_file(image.pk, image.key, image.original), folder, Event())
+    outcome = make_files(image, image.name_file(image.original), folder, Event())
     if outcome is None:
         return BUSY
     if outcome.result is None:
@@ -79,11 +77,9 @@ def rebuild_in_folder(image: Image, folder: Path, *, everything: bool) -> str:
 
 
 def add_variants(image: Image, result: Mapping[str, Any], folder: Path) -> None:
-    """Store the files that are missing, name them in the row, and delete those that it no longer names."""
-    storage, before = get_storage(), list_file_names(image)
-    missing = [name for name in result["files"] if storage.head(name_file(image.pk, image.key, name)) is None]
-    store_files(image.pk, image.key, missing, folder)
+    """Store the files that are missing, and name them in the row. Those that it no longer names stay for a day."""
+    storage = get_storage()
+    missing = [name for name in result["files"] if storage.head(image.name_file(name)) is None]
+    store_files(image, image.key, missing, folder)
     values = describe_variants(result, folder)
-    if finish(image, "ready", **values):
-        image.widths, image.formats = values["widths"], values["formats"]
-        delete_files(sorted({*before} - {*list_file_names(image)}))
+    finish(image, "ready", **values)

@@ -15,10 +15,11 @@ from blog.services.images import clean_file_name, insert_image, name_upload, req
 from contentapi.conf import conf
 from contentapi.conf.timeouts import UPLOAD_LIFETIME, UPLOADS_KEPT_FOR
 from contentapi.core import policy
-from contentapi.core.errors import Conflict, Invalid, TooLarge, require_found
+from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.media.access import get_storage
+from contentapi.http.uploads import build_size_error
+from contentapi.media.access import get_storage, translate_storage_errors
 from contentapi.media.storage import Expected, Presigned
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -52,8 +53,7 @@ def create_upload(*, actor: Actor, name: str, content_type: str, size: int, dige
         raise Invalid(problems)
     most = conf.environment.contentapi_image_max_bytes
     if size > most:
-        message = f"The file is too large. At most {most:,} bytes are allowed (CONTENTAPI_IMAGE_MAX_BYTES)."
-        raise TooLarge(message, limit="size of a file")
+        raise build_size_error(most)
     upload = ImageUpload.objects.create(
         owner_id=actor.user_id,
         name=clean_file_name(name),
@@ -77,21 +77,26 @@ def complete_upload(*, actor: Actor, upload_id: str) -> Image:
     upload = require_found(uploads.select_for_update().first(), "upload")
     if upload.image_id is not None:
         return require_found(Image.objects.filter(pk=upload.image_id, deleted_at=None).first(), "image")
-    storage, source = get_storage(), name_upload(upload.pk)
-    if storage.head(source) != upload.size:
-        raise Conflict("The bytes of this upload have not arrived completely.")
-    with storage.open(source) as file:
-        digest = file_digest(file, "sha256").digest()  # type: ignore[arg-type]  # any readable file
-        if digest != bytes(upload.sha256):
-            raise Conflict("The bytes of this upload are other ones than those that were announced.")
-        file.seek(0)
-        kind = require_format(file.read(SIGNATURE))
+    source, digest = name_upload(upload.pk), bytes(upload.sha256)
+    kind = require_format(read_announced_file(source, upload.size, digest))
     image = insert_image(
         actor, pk=upload.pk, source=source, kind=kind, name=upload.name, size=upload.size, sha256=digest
     )
     upload.image_id = image.pk
     upload.save(update_fields=["image_id"])
     return image
+
+
+def read_announced_file(name: str, size: int, digest: bytes) -> bytes:
+    """Return the first bytes of a file. Raises `Conflict` if it has not arrived, or is not the announced one."""
+    with translate_storage_errors():
+        if get_storage().head(name) != size:
+            raise Conflict("The bytes of this upload have not arrived completely.")
+        with get_storage().open(name) as file:
+            if file_digest(file, "sha256").digest() != digest:  # type: ignore[arg-type]  # any readable file
+                raise Conflict("The bytes of this upload are other ones than those that were announced.")
+            file.seek(0)
+            return file.read(SIGNATURE)
 
 
 def purge_uploads(*, actor: Actor) -> int:

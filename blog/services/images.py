@@ -6,14 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
-from django.db.models.fields.json import KT
+from django.db.models import Q
 from django.utils import timezone
 
 from blog.images.formats import CONTENT_TYPES, SIGNATURE, Format, detect_format
-from blog.images.queries import build_use_condition, select_editable_images
 from blog.models import (
-    IS_UNRENDERED,
     MAX_ALT,
     MAX_CAPTION,
     MAX_CREDIT,
@@ -21,8 +18,8 @@ from blog.models import (
     Image,
     ImageStatus,
     Post,
-    WorkingCopy,
 )
+from blog.selectors import list_posts_with_image, select_seen_posts
 from blog.services.validation import UNKNOWN_IMAGE
 from contentapi.conf.timeouts import LATE_COMMIT, RESTORABLE_FOR
 from contentapi.core import policy
@@ -32,7 +29,7 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.db.ids import take_id
 from contentapi.http.uploads import SentFile
-from contentapi.media.access import get_media_url, get_storage
+from contentapi.media.access import get_media_url, put_file
 from contentapi.media.storage import PUBLIC
 from contentapi.monitoring.audit import Event, record_event
 
@@ -43,7 +40,7 @@ DELETED = "deleted/"  # private files from which deleted images are restored
 REPLACE = "replace the file of this image"
 NAMED_POSTS = 5  # that the message of a conflict names
 # The columns of an image without public files
-NO_FILES: dict[str, Any] = {"original": "", "widths": [], "formats": [], "stored": 0}
+NO_FILES: dict[str, Any] = {"original": "", "widths": [], "formats": [], "stored": 0, "outdated_at": None}
 
 
 def create_image(*, actor: Actor, read_file: Callable[[], SentFile]) -> Image:
@@ -55,7 +52,7 @@ def create_image(*, actor: Actor, read_file: Callable[[], SentFile]) -> Image:
     sent, kind = read_image_file(read_file)
     pk = take_id()
     source = name_upload(pk)
-    get_storage().put(source, sent.file)  # before the row that names it
+    put_file(source, sent.file)  # before the row that names it
     return insert_image(actor, pk=pk, source=source, kind=kind, name=sent.name, size=sent.size, sha256=sent.sha256)
 
 
@@ -106,7 +103,7 @@ def replace_image_file(
         require_version("image", image.version, expected_version)
     sent, kind = read_image_file(read_file)
     source = name_upload(take_id())
-    get_storage().put(source, sent.file)  # one that no row names in the end is deleted with the unfinished uploads
+    put_file(source, sent.file)  # one that no row names in the end is deleted with the unfinished uploads
     with transaction.atomic():
         image = get_image_for_update(actor, image_id, REPLACE)
         require_version("image", image.version, expected_version)
@@ -193,28 +190,13 @@ def delete_image(
     """
     image = get_image_for_update(actor, image_id, "delete this image")
     require_version("image", image.version, expected_version)
-    users = list_users(image.pk)
+    users = list_posts_with_image(image.pk)
     if users and not force:
         raise Conflict(describe_users(actor, users))
     save_image(image, deleted_at=timezone.now())
     render_again(image.pk)
     record_event(Event.IMAGE_DELETED, actor, "image", image.pk, posts=len(users))
     return str(image.pk)
-
-
-def list_users(pk: int) -> list[int]:
-    """Return the ids of the posts that use an image: in what is shown, in a text not rendered yet, or in a copy."""
-    mention = rf"image:{pk}([^0-9]|$)"
-    used = build_use_condition(pk) | (IS_UNRENDERED & Q(body__regex=mention))
-    posts = Post.objects.filter(used).values_list("pk", flat=True)
-    copied = WorkingCopy.objects.annotate(body=KT("content__body"))
-    copies = copied.filter(Q(body__regex=mention) | Q(content__cover_id=pk)).values_list("pk", flat=True)
-    return sorted({*posts, *copies})
-
-
-def select_seen_posts(actor: Actor, ids: Sequence[int]) -> QuerySet[Post]:
-    """Return those of the posts that the actor may see, without their texts."""
-    return Post.objects.filter(policy.visible_posts(actor), pk__in=ids).order_by("pk").only("pk", "title", "status")
 
 
 def describe_users(actor: Actor, ids: Sequence[int]) -> str:
@@ -280,9 +262,3 @@ def render_late_posts() -> None:
     pks = list(recent.values_list("pk", flat=True))
     if pks:
         Post.objects.filter(image_ids__overlap=pks).update(renderer=0)
-
-
-def select_deleted_images(actor: Actor) -> Any:
-    """Return the images that the actor may restore, the last deleted first."""
-    since = timezone.now() - RESTORABLE_FOR
-    return select_editable_images(actor).filter(deleted_at__gt=since).order_by(F("deleted_at").desc(), "pk")

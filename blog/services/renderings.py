@@ -4,24 +4,41 @@ A rendering is that of the version in `rendered_version`. So a change by SQL, or
 which writes none, makes it outdated: the API then shows none, and the worker finds the post.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Event
 from typing import Any
 
 from django.db import transaction
 
-from blog.images.display import find_shown_images
-from blog.models import IS_UNRENDERED, RENDERED, Post, PostStatus
-from blog.rendering import RENDERER, render_post
+from blog.images.formats import WEBP
+from blog.models import IS_UNRENDERED, RENDERED, Image, Post, PostStatus
+from blog.rendering import RENDERER, ShownImage, render_post
+from contentapi.media.access import get_media_url
 
 TEXTS = {"body", "excerpt"}  # of which a rendering is made
 POSTS_AT_ONCE = 10  # that the worker keeps locked while it renders them
+FALLBACK_WIDTH = 960  # of the file for programs that read no `srcset`
+FALLBACK = 1  # its place in `formats`: JPEG or PNG, which every program shows
 
 
 def build_rendering(body: str, excerpt: str | None, version: int) -> dict[str, Any]:
     """Return the values of the columns `RENDERED`."""
     rendering = render_post(body, excerpt, find_shown_images)
     return {**rendering._asdict(), "rendered_version": version, "renderer": RENDERER}
+
+
+def find_shown_images(ids: Sequence[int]) -> dict[int, ShownImage]:
+    """Return those of the images that are ready and not deleted, by their ids. Executes one statement."""
+    images = Image.objects.filter(pk__in=ids, deleted_at=None).exclude(original="")
+    return {image.pk: describe_image(image) for image in images}
+
+
+def describe_image(image: Image) -> ShownImage:
+    """Return what a text shows of an image."""
+    start = f"{get_media_url()}/{image.name_file('')}"
+    source = f"{start}{image.choose_width(FALLBACK_WIDTH)}.{image.formats[FALLBACK]}"
+    srcset = ", ".join(f"{start}{width}.{WEBP.extension} {width}w" for width in image.widths)
+    return ShownImage(source, srcset, image.width, image.height, image.alt)
 
 
 def render(post: Post) -> None:

@@ -31,7 +31,8 @@ DOCUMENT_LIFETIME = 7 * 24 * 3600  # of a persisted document in Redis
 
 # Files and images
 UPLOAD_LIFETIME = 15 * 60  # of an address to which a client sends a file
-UPLOADS_KEPT_FOR = timedelta(hours=24)  # unfinished ones
+UPLOADS_KEPT_FOR = timedelta(hours=24)  # also those that are processed: a backup may have begun before
+OLD_FILES_KEPT_FOR = timedelta(hours=24)  # of an image that has others now: pages that are open name them
 S3_TIMEOUT = 10.0  # to connect, and then for each response
 IMAGE_LIMIT = 20  # of processor time for one image
 IMAGE_CLAIM = timedelta(seconds=30)  # without a sign of life of the worker that processes an image

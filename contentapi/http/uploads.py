@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
+from errno import ENOSPC
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
@@ -10,12 +11,13 @@ from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.core.handlers.wsgi import WSGIRequest
 from django.utils.http import parse_header_parameters
 
-from contentapi.core.errors import Malformed, TooLarge, UnsupportedMediaType
+from contentapi.core.errors import Malformed, TooLarge, Unavailable, UnsupportedMediaType
 from contentapi.http.body import UploadTooLarge
 
 FORM = "multipart/form-data"
 FORM_OVERHEAD = 100_000  # bytes of a form beside its file
 BLOCK = 64 * 1024  # bytes
+EXCESS = "The file is too large. At most {limit:,} bytes are allowed (CONTENTAPI_IMAGE_MAX_BYTES)."
 
 
 class SentFile(NamedTuple):
@@ -94,12 +96,16 @@ def spool(environ: Mapping[str, Any], limit: int) -> IO[bytes]:
 
 
 def copy_body(stream: Any, body: SpooledBody, most: int) -> int:
-    """Copy at most some bytes of the body of a request. Raises `TooLarge` and `Malformed`."""
+    """Copy at most some bytes of the body of a request. Raises `TooLarge`, `Malformed` and `Unavailable`."""
     try:
         return body.copy(stream, most)
     except UploadTooLarge as error:
         raise TooLarge(str(error), limit="size of a file") from None
-    except Exception:  # noqa: BLE001 - each server raises its own for a body that ends early
+    except Unavailable:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == ENOSPC:  # of our temporary file
+            raise Unavailable from error
         raise Malformed("The body could not be read completely.") from None
 
 
@@ -114,8 +120,7 @@ def describe_file(file: IO[bytes], name: str, limit: int) -> SentFile:
 
 
 def build_size_error(limit: int) -> TooLarge:
-    message = f"The file is too large. At most {limit:,} bytes are allowed (CONTENTAPI_IMAGE_MAX_BYTES)."
-    return TooLarge(message, limit="size of a file")
+    return TooLarge(EXCESS.format(limit=limit), limit="size of a file")
 
 
 def read_file_name(disposition: str) -> str:

@@ -1,23 +1,45 @@
 """The storage that this deployment uses, and the addresses of its public files."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from typing import IO
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 from django.conf import settings
 
 from contentapi.conf import conf
+from contentapi.core.errors import Unavailable
 from contentapi.media.folder import FolderStorage
 from contentapi.media.storage import Storage
 
+LOG = logging.getLogger("contentapi.media")
 S3 = "s3://"
 
 
 def get_storage() -> Storage:
     """Return the storage of CONTENTAPI_MEDIA."""
     return build_storage(conf.environment.contentapi_media)
+
+
+@contextmanager
+def translate_storage_errors() -> Iterator[None]:
+    """Raise `Unavailable` in place of an error of the storage, which the log names."""
+    try:
+        yield
+    except OSError as error:
+        LOG.exception("The storage of images has failed.")
+        raise Unavailable from error
+
+
+def put_file(name: str, file: IO[bytes]) -> None:
+    """Store a file that a client has sent. Raises `Unavailable`."""
+    with translate_storage_errors():
+        get_storage().put(name, file)
 
 
 def find_media_folder() -> Path | None:

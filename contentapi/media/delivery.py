@@ -85,7 +85,7 @@ def find_range(environ: Mapping[str, Any], tag: str, size: int) -> range:
     As RFC 9110 permits, several ranges, and one of a file that has changed (If-Range), get the whole file.
     """
     asked = RANGE.fullmatch(environ.get("HTTP_RANGE", "").strip())
-    if asked is None or environ.get("HTTP_IF_RANGE", tag) != tag:
+    if asked is None or environ["REQUEST_METHOD"] != "GET" or environ.get("HTTP_IF_RANGE", tag) != tag:
         return range(size)
     first, last = asked.groups()
     if not first:

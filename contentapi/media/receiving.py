@@ -10,7 +10,7 @@ from django.views.decorators.csrf import csrf_exempt
 from contentapi.core.errors import ApiError, Invalid, MethodNotAllowed, NotFound, UnsupportedMediaType
 from contentapi.http.error_response import uncached_error_response
 from contentapi.http.uploads import read_sent_file
-from contentapi.media.access import get_storage
+from contentapi.media.access import get_storage, put_file
 from contentapi.media.signatures import read_signed_upload
 
 ALLOWED_METHODS = ("PUT", "OPTIONS")
@@ -39,8 +39,7 @@ def store_file(name: str, environ: Mapping[str, Any]) -> None:
     """Store the body of a PUT under a name, if it is exactly what the signature permits."""
     if environ["REQUEST_METHOD"] != "PUT":
         raise MethodNotAllowed(environ["REQUEST_METHOD"], ALLOWED_METHODS)
-    storage = get_storage()
-    if not storage.is_served_here:
+    if not get_storage().is_served_here:
         raise NotFound("There is nothing at this address.")
     expected = read_signed_upload(name, str(environ.get("QUERY_STRING", "")))
     if environ.get("CONTENT_TYPE") != expected.content_type:
@@ -48,4 +47,4 @@ def store_file(name: str, environ: Mapping[str, Any]) -> None:
     with closing(read_sent_file(environ, "image", expected.size)) as sent:
         if (sent.size, sent.sha256.hex()) != (expected.size, expected.sha256):
             raise Invalid({"file": [f"These are not the {expected.size:,} bytes that were announced."]})
-        storage.put(name, sent.file)
+        put_file(name, sent.file)

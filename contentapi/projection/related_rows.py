@@ -173,6 +173,8 @@ class Calculated(ProjectedField):
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         arguments, read = compilation.bind_arguments(selected, self.validate)
+        if all(is_structural(arguments.get(name)) for name in self.names):
+            compilation.arguments.pop()  # the cache key has these values: no execution reads them
         return self.compute(**parametrise_arguments(self.names, arguments, read))
 
 

@@ -16,6 +16,7 @@ from django.db import DatabaseError
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import derive_timeouts
+from contentapi.core.errors import Unavailable
 from contentapi.db.engine.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
 from contentapi.db.engine.thread_connections import close_unusable_connections
 from contentapi.health.probes import PROBES, respond_to_probe
@@ -98,11 +99,15 @@ class RequestBufferingLayer:
         upload = self.find_upload(environ)
         if upload is None:
             return buffer_body(environ)
-        if not self.may_upload(upload, environ):
-            is_read = buffer_body(environ)
-            environ["wsgi.input"] = BrokenBody(UploadTooLarge("You may not send a body of this size."))
-            return is_read
-        return spool_body(environ, upload)
+        refusal: Exception = UploadTooLarge("You may not send a body of this size.")
+        try:
+            if self.may_upload(upload, environ):
+                return spool_body(environ, upload)
+        except (NoSlotAvailable, DatabaseError) as error:
+            refusal = Unavailable(limit=getattr(error, "awaited", ""))
+        is_read = buffer_body(environ)
+        environ["wsgi.input"] = BrokenBody(refusal)
+        return is_read
 
     def find_upload(self, environ: Mapping[str, Any]) -> Upload | None:
         """Return the kind of upload of a request that may have a larger body than others; None for other requests."""
@@ -112,16 +117,11 @@ class RequestBufferingLayer:
         return next((upload for upload in self.uploads if upload.matches(environ)), None)
 
     def may_upload(self, upload: Upload, environ: dict[str, Any]) -> bool:
-        """Return whether the caller may send a larger body. Without a slot or the database, nobody may."""
-        try:
-            lease = self.slots.acquire()
-        except NoSlotAvailable:
-            return False
+        """Return whether the caller may send a larger body. Raises `NoSlotAvailable` and `DatabaseError`."""
+        lease = self.slots.acquire()
         try:
             close_unusable_connections()
             return upload.is_allowed(environ)
-        except DatabaseError:
-            return False
         finally:
             self.slots.release(lease)
 

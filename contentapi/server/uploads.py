@@ -16,12 +16,10 @@ from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from contentapi.http.api_version import VERSION_PREFIX
-from contentapi.http.uploads import FORM_OVERHEAD
+from contentapi.http.uploads import EXCESS, FORM_OVERHEAD
 from contentapi.media.receiving import is_signed
 from contentapi.server.complete_requests import Upload
 from users.authentication import find_session_actor
-
-TOO_LARGE = "The file is too large. At most {limit:,} bytes are allowed (CONTENTAPI_IMAGE_MAX_BYTES)."
 
 
 def build_uploads() -> list[Upload]:
@@ -32,10 +30,10 @@ def build_uploads() -> list[Upload]:
     largest = conf.environment.contentapi_image_max_bytes
     return [
         Upload("POST", archive, MAX_ARCHIVE + FORM_OVERHEAD, may_upload_archive, excess),
-        Upload("POST", re.compile(images), largest + FORM_OVERHEAD, may_upload_image, TOO_LARGE),
-        Upload("POST", re.compile(desk), largest + FORM_OVERHEAD, may_upload_image_in_desk, TOO_LARGE),
-        Upload("PUT", re.compile(f"{images}/[^/]+/content"), largest + FORM_OVERHEAD, may_upload_image, TOO_LARGE),
-        Upload("PUT", re.compile("/uploads/[0-9]+"), largest, is_signed, TOO_LARGE),
+        Upload("POST", re.compile(images), largest + FORM_OVERHEAD, may_upload_image, EXCESS),
+        Upload("POST", re.compile(desk), largest + FORM_OVERHEAD, may_upload_image_in_desk, EXCESS),
+        Upload("PUT", re.compile(f"{images}/[^/]+/content"), largest + FORM_OVERHEAD, may_upload_image, EXCESS),
+        Upload("PUT", re.compile("/uploads/[0-9]+"), largest, is_signed, EXCESS),
     ]
 
 

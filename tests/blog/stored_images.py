@@ -6,12 +6,16 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+from django.utils import timezone
+
 from blog import services
-from blog.images.addresses import compute_key, list_file_names
+from blog.images.addresses import compute_key
 from blog.images.processing import Outcome
 from blog.models import Image, ImageStatus
+from contentapi.conf.timeouts import OLD_FILES_KEPT_FOR
 from contentapi.core.identity import WORKER
 from contentapi.media.access import get_storage
+from contentapi.media.storage import PUBLIC
 from tests.factories import make_image
 
 RESULT = {
@@ -44,13 +48,20 @@ def make_ready_image(*, has_files: bool = False, **values: Any) -> Image:
     )
     image.key = compute_key(image.pk, 1)
     image.save(update_fields=["key"])
-    for name in list_file_names(image) if has_files else []:
+    for name in image.list_file_names() if has_files else []:
         get_storage().put(name, io.BytesIO(name.encode()))
     return image
 
 
-def list_stored() -> list[str]:
-    return sorted(file.name for file in get_storage().list_files())
+def list_stored(prefix: str = "") -> list[str]:
+    return sorted(file.name for file in get_storage().list_files(prefix))
+
+
+def list_stored_after_a_day() -> list[str]:
+    """Let the worker delete what images have not named for a day. Return the public files that are left."""
+    Image.objects.exclude(outdated_at=None).update(outdated_at=timezone.now() - OLD_FILES_KEPT_FOR)
+    services.delete_outdated_files(actor=WORKER)
+    return list_stored(PUBLIC)
 
 
 def make_files(_: Path, folder: Path, may_continue: Callable[[], bool]) -> Outcome:
@@ -67,4 +78,4 @@ def work() -> int:
 
 def list_public(image: Image) -> list[str]:
     image.refresh_from_db()
-    return sorted(list_file_names(image))
+    return sorted(image.list_file_names())

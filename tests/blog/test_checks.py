@@ -27,7 +27,7 @@ NEW_FIELD = {
         ("type Post implements Node {\n", "type Post implements Node {\n  coverCaption: String!\n"),
         ("type WorkingCopy {\n", "type WorkingCopy {\n  coverCaption: String!\n"),
     ],
-    "blog/projections.py": [
+    "blog/projections/posts.py": [
         ('        "status": "status",\n', '        "coverCaption": "cover_caption",\n        "status": "status",\n')
     ],
 }

@@ -2,18 +2,20 @@
 
 from datetime import timedelta
 from threading import Event
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from blog import services
-from blog.images.addresses import list_file_names
+from blog.background import process_images
 from blog.models import Image, ImageStatus
 from blog.services import image_processing
 from contentapi.core.identity import WORKER, Role
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import list_public, list_stored, make_files, make_ready_image, work
 from tests.factories import make_actor
+from tests.image_files import make_jpeg, send_file
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +36,7 @@ def test_deleted_image_has_no_public_file_and_can_be_restored(media: FolderStora
         assert file.read().endswith(b"/700.jpg")
     assert services.restore_image(actor=editor, image_id=str(image.pk)).status == ImageStatus.PROCESSING
     work()
-    assert list_stored() == list_public(image)
+    assert list_stored("media/") == list_public(image)
     assert image.status == ImageStatus.READY
 
 
@@ -66,12 +68,45 @@ def test_image_that_is_restored_while_its_files_are_deleted_is_made_again(
     monkeypatch.setattr(image_processing, "delete_files", restore_first)
     services.hide_deleted_images(actor=WORKER, stop=Event())
     image.refresh_from_db()
-    assert (image.status, list_file_names(image)) == (ImageStatus.PROCESSING, [])
+    assert (image.status, image.list_file_names()) == (ImageStatus.PROCESSING, [])
     monkeypatch.setattr(image_processing, "delete_files", delete)
 
     work()
 
-    assert list_stored() == list_public(image)
+    assert list_stored("media/") == list_public(image)
+
+
+def test_public_files_of_earlier_versions_end_with_the_image(media: FolderStorage) -> None:
+    editor, image = make_actor(Role.EDITOR), make_ready_image(has_files=True)
+    services.replace_image_file(actor=editor, image_id=str(image.pk), read_file=send_file(make_jpeg()))
+    work()
+    assert len({name.split("/")[1] for name in list_stored("media/")}) == 2
+    services.delete_image(actor=editor, image_id=str(image.pk))
+
+    work()
+
+    assert list_stored("media/") == []
+    assert media
+
+
+def test_image_that_cannot_be_hidden_holds_up_no_other(media: FolderStorage, monkeypatch: pytest.MonkeyPatch) -> None:
+    images = [make_ready_image(has_files=True) for _ in range(2)]
+    Image.objects.update(deleted_at=timezone.now())
+    put = FolderStorage.put
+
+    def fail_once(storage: FolderStorage, name: str, file: Any) -> None:
+        if name == f"deleted/{images[0].pk}":
+            raise OSError("This file cannot be written.")
+        put(storage, name, file)
+
+    monkeypatch.setattr(FolderStorage, "put", fail_once)
+    with pytest.raises(OSError, match="cannot be written"):
+        process_images(Event())
+    process_images(Event())
+
+    assert list_public(images[0]) == list_stored("media/")
+    assert list_stored("deleted/") == [f"deleted/{images[1].pk}"]
+    assert media
 
 
 def test_image_is_deleted_for_good_after_thirty_days(media: FolderStorage) -> None:

@@ -16,7 +16,14 @@ from contentapi.conf.timeouts import UPLOADS_KEPT_FOR
 from contentapi.core.errors import Forbidden
 from contentapi.core.identity import OPERATOR, Role
 from contentapi.media.folder import FolderStorage
-from tests.blog.stored_images import list_public, list_stored, make_files, make_ready_image, work
+from tests.blog.stored_images import (
+    list_public,
+    list_stored,
+    list_stored_after_a_day,
+    make_files,
+    make_ready_image,
+    work,
+)
 from tests.factories import make_actor, make_image
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +66,7 @@ def test_old_files_that_no_image_names_are_deleted(media: FolderStorage) -> None
     image = make_ready_image(has_files=True)
     left = [
         leave(media, name_file(image.pk, "0" * 32, "320.webp"), AN_HOUR),
-        leave(media, name_file(image.pk, image.key, "100.webp"), AN_HOUR),
+        leave(media, image.name_file("100.webp"), AN_HOUR),
         leave(media, name_file(2**63, "0" * 32, "320.webp"), AN_HOUR),
         leave(media, "uploads/1", UPLOADS_KEPT_FOR + AN_HOUR),
         leave(media, f"deleted/{image.pk}", UPLOADS_KEPT_FOR + AN_HOUR),
@@ -79,7 +86,7 @@ def test_old_files_that_no_image_names_are_deleted(media: FolderStorage) -> None
 def test_missing_variants_are_made_from_the_original(media: FolderStorage) -> None:
     names = {"original": "400.jpg", "widths": [320, 400], "width": 400, "height": 200}
     image = make_ready_image(has_files=True, **names)
-    lost = [name_file(image.pk, image.key, name) for name in ("320.webp", "400.webp")]
+    lost = [image.name_file(name) for name in ("320.webp", "400.webp")]
     for name in lost:
         media.delete(name)
 
@@ -91,8 +98,8 @@ def test_missing_variants_are_made_from_the_original(media: FolderStorage) -> No
 
 def test_missing_original_is_made_from_the_widest_variant(media: FolderStorage) -> None:
     image = make_ready_image(has_files=True, original="4000.jpg", width=4000, height=2000)
-    media.delete(name_file(image.pk, image.key, "4000.jpg"))
-    widest = name_file(image.pk, image.key, "700.jpg")
+    media.delete(image.name_file("4000.jpg"))
+    widest = image.name_file("700.jpg")
 
     check(repair=True)
 
@@ -100,7 +107,8 @@ def test_missing_original_is_made_from_the_widest_variant(media: FolderStorage) 
     with media.open(image.source) as file:
         assert file.read() == widest.encode()
     work()
-    assert list_stored() == list_public(image)
+    assert check() == []
+    assert list_stored_after_a_day() == list_public(image)
     assert (image.status, image.width) == (ImageStatus.READY, 400)
 
 

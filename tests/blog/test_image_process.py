@@ -1,5 +1,6 @@
 """The child process that makes the files of an image: its outcomes, its limits, and how it is stopped."""
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from blog.images import processing
-from blog.images.processing import Outcome, process_file
+from blog.images.processing import ChildFailed, ChildKilled, Outcome, process_file
 from tests.image_files import make_jpeg
 
 
@@ -33,15 +34,42 @@ def test_bad_file_is_rejected_with_its_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS ignores the limit of memory")
-def test_file_that_breaks_a_limit_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_that_needs_more_memory_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processing, "MAX_MEMORY", 64 * 2**20)
 
     outcome = run(tmp_path, make_jpeg(5000, 4000))
 
-    assert outcome == Outcome(
+    assert outcome == Outcome(None, "The image needs more memory than the limit. Upload it in a smaller size.")
+
+
+@pytest.mark.parametrize("number", [signal.SIGXCPU, signal.SIGSEGV])
+def test_limit_or_error_of_a_decoder_that_ends_the_child_rejects_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    code = f"import os, resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); os.kill(os.getpid(), {number})"
+    monkeypatch.setattr(processing, "COMMAND", [sys.executable, "-c", code])
+
+    assert run(tmp_path, b"") == Outcome(
         None,
-        "The image cannot be processed with 64 MiB of memory and 20 s of processor time. Upload it in a smaller size.",
+        "The image cannot be processed with 512 MiB of memory and 20 s of processor time. Upload it in a smaller size.",
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", ChildKilled),
+        ("raise OSError(28, 'No space left on device')", ChildFailed),
+        ("import nothing_of_this_name", ChildFailed),
+    ],
+)
+def test_other_ends_of_the_child_say_nothing_about_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, error: type[Exception]
+) -> None:
+    monkeypatch.setattr(processing, "COMMAND", [sys.executable, "-c", code])
+
+    with pytest.raises(error):
+        run(tmp_path, b"")
 
 
 def test_child_is_ended_when_the_worker_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from blog import services
-from blog.images.processing import Outcome
+from blog.images.processing import ChildFailed, ChildKilled, Outcome
 from blog.models import IS_WAITING, Image, ImageStatus, Post
 from blog.services import image_processing
 from contentapi.core.identity import WORKER
@@ -45,8 +45,9 @@ def waiting(media: FolderStorage) -> Image:
 def test_processed_image_names_its_files_and_has_no_source(waiting: Image) -> None:
     assert work() == 1
 
-    assert list_stored() == list_public(waiting)
-    assert len(list_stored()) == 4
+    assert list_stored("media/") == list_public(waiting)
+    assert len(list_public(waiting)) == 4
+    assert list_stored("uploads/") == ["uploads/1"]  # for a backup of the row before
     assert (waiting.status, waiting.width, waiting.height, waiting.size) == (ImageStatus.READY, 400, 200, 9)
     assert (waiting.source, waiting.claimed_until, waiting.attempts, waiting.version) == ("", None, 0, 2)
     assert work() == 0
@@ -109,17 +110,59 @@ def test_worker_that_stops_gives_the_image_back(waiting: Image, process: Callabl
     assert (waiting.status, waiting.claimed_until, waiting.attempts) == (ImageStatus.PROCESSING, None, 0)
 
 
-def test_error_of_the_storage_ends_the_claim_and_the_round(waiting: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_image_that_the_storage_refuses_waits_and_holds_up_no_other(
+    waiting: Image, media: FolderStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: Any) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(FolderStorage, "put", fail)
-    with pytest.raises(OSError, match="the disk is full"):
+    with monkeypatch.context() as patch:
+        patch.setattr(FolderStorage, "put", fail)
+        with pytest.raises(OSError, match="the disk is full"):
+            work()
+    other = make_image(source="uploads/2")
+    media.put(other.source, io.BytesIO(b"x"))
+
+    assert work() == 1
+
+    waiting.refresh_from_db()
+    assert (waiting.status, waiting.attempts, waiting.source) == (ImageStatus.PROCESSING, 0, "uploads/1")
+    assert list_stored("media/") == list_public(other)
+    Image.objects.update(claimed_until=timezone.now() - timedelta(seconds=1))
+    assert work() == 1
+
+
+@pytest.mark.parametrize(("error", "attempts"), [(ChildKilled, 1), (ChildFailed, 0)])
+def test_child_that_says_nothing_about_the_image_rejects_none(
+    waiting: Image, process: Callable[[Process], None], error: type[Exception], attempts: int
+) -> None:
+    def fail(*_: Any) -> Outcome:
+        raise error
+
+    process(fail)
+    with pytest.raises(error):
         work()
 
     waiting.refresh_from_db()
-    assert (waiting.claimed_until, waiting.attempts) == (None, 0)
+    assert (waiting.status, waiting.attempts, waiting.rejection) == (ImageStatus.PROCESSING, attempts, None)
     assert list_stored() == [waiting.source]
+    assert work() == 0
+
+
+def test_claim_is_renewed_before_each_file_is_stored(waiting: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    put = FolderStorage.put
+
+    def put_slowly(storage: FolderStorage, name: str, file: Any) -> None:
+        claimed = Image.objects.get().claimed_until
+        assert claimed is not None
+        assert claimed > timezone.now()
+        put(storage, name, file)
+        Image.objects.update(claimed_until=timezone.now() - timedelta(hours=1))
+
+    monkeypatch.setattr(FolderStorage, "put", put_slowly)
+
+    assert work() == 1
+    assert list_public(waiting) == list_stored("media/")
 
 
 def test_image_that_ends_the_worker_again_and_again_is_rejected(waiting: Image) -> None:
@@ -152,17 +195,13 @@ def test_worker_that_is_killed_leaves_no_row_without_its_files(
         put(storage, name, file)
 
     def finish_until_killed(*arguments: Any, **values: Any) -> bool:
-        if step == "before_row":
-            raise Killed
-        return finish(*arguments, **values)
-
-    def delete_until_killed(_: Any) -> None:
+        if step == "after_row":
+            finish(*arguments, **values)
         raise Killed
 
     with monkeypatch.context() as patch:
         patch.setattr(FolderStorage, "put", put_until_killed)
         patch.setattr(image_processing, "finish", finish_until_killed)
-        patch.setattr(image_processing, "delete_files", delete_until_killed)
         with pytest.raises(Killed):
             work()
     assert {*list_public(waiting)} <= {*list_stored()}

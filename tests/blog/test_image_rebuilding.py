@@ -9,13 +9,19 @@ from django.core.management import CommandError, call_command
 from django.db.models import Q
 
 from blog import services
-from blog.images.addresses import name_file
 from blog.images.processing import Outcome
 from blog.models import Image
 from blog.services import image_processing
 from contentapi.core.identity import OPERATOR
 from contentapi.media.folder import FolderStorage
-from tests.blog.stored_images import RESULT, list_public, list_stored, make_files, make_ready_image
+from tests.blog.stored_images import (
+    RESULT,
+    list_public,
+    list_stored,
+    list_stored_after_a_day,
+    make_files,
+    make_ready_image,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +39,7 @@ def make_outdated_image(**values: Any) -> Image:
 
 
 def read(media: FolderStorage, image: Image, name: str) -> str:
-    with media.open(name_file(image.pk, image.key, name)) as file:
+    with media.open(image.name_file(name)) as file:
         return file.read().decode()
 
 
@@ -43,7 +49,8 @@ def test_missing_variants_are_made_and_others_stay(media: FolderStorage) -> None
 
     call_command("rebuild_images")
 
-    assert list_stored() == sorted([*list_public(image), *list_public(current)])
+    assert image.name_file("100.webp") in list_stored()  # pages that are open name it
+    assert list_stored_after_a_day() == sorted([*list_public(image), *list_public(current)])
     assert (image.key, image.widths, image.version, current.version) == (key, [320, 400], 2, 1)
     assert (read(media, image, "400.jpg"), read(media, image, "320.webp")) == (original, "320.webp")
     assert services.list_outdated_images(actor=OPERATOR) == []
@@ -55,7 +62,8 @@ def test_all_variants_get_new_addresses_and_the_original_its_bytes(media: Folder
 
     call_command("rebuild_images", everything=True)
 
-    assert list_stored() == list_public(image)
+    assert len(list_stored()) == 2 * len(list_public(image))
+    assert list_stored_after_a_day() == list_public(image)
     assert image.key != key
     assert (read(media, image, "400.jpg"), read(media, image, "400.webp")) == (original, "400.webp")
     assert image.stored == sum(file.size for file in media.list_files())
@@ -75,7 +83,7 @@ def test_image_that_cannot_be_rebuilt_stays(
 ) -> None:
     busy, damaged, lost = make_outdated_image(), make_outdated_image(), make_outdated_image()
     image_processing.claim_image(Q(pk=busy.pk))
-    media.delete(name_file(lost.pk, lost.key, "400.jpg"))
+    media.delete(lost.name_file("400.jpg"))
     monkeypatch.setattr(image_processing, "process_file", lambda *_: Outcome(None, "Damaged."))
     before = list_stored()
 

@@ -1,7 +1,5 @@
 """The services of images: who may do what, what is stored, and what a deletion means for posts."""
 
-import hashlib
-import io
 from collections.abc import Callable
 from datetime import timedelta
 from threading import Event
@@ -11,29 +9,24 @@ import pytest
 from django.utils import timezone
 
 from blog import services
-from blog.images.queries import select_image_by_id, select_images
 from blog.models import Image, ImageStatus, Post
-from contentapi.core.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, Unauthenticated
+from blog.selectors import select_image_by_id, select_images
+from contentapi.core.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, Unauthenticated, Unavailable
 from contentapi.core.errors import UnsupportedMediaType as Unsupported
 from contentapi.core.identity import ANONYMOUS, Actor, Role, Scope
 from contentapi.http.uploads import SentFile
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import make_ready_image
 from tests.factories import make_actor, make_author, make_image, make_post, make_working_copy
-from tests.image_files import make_jpeg, make_png
+from tests.image_files import make_jpeg, make_png, send_file
 
 pytestmark = pytest.mark.django_db
-
-
-def send(content: bytes, name: str = "boat.jpg") -> Callable[[], SentFile]:
-    digest = hashlib.sha256(content).digest()
-    return lambda: SentFile(io.BytesIO(content), name, len(content), digest)
 
 
 def test_uploaded_file_is_stored_before_the_row_that_names_it(media: FolderStorage) -> None:
     author, content = make_actor(Role.AUTHOR), make_jpeg()
 
-    image = services.create_image(actor=author, read_file=send(content))
+    image = services.create_image(actor=author, read_file=send_file(content))
 
     stored = Image.objects.get(pk=image.pk)
     assert (stored.status, stored.owner_id, stored.name) == (ImageStatus.PROCESSING, author.user_id, "boat.jpg")
@@ -42,13 +35,27 @@ def test_uploaded_file_is_stored_before_the_row_that_names_it(media: FolderStora
         assert file.read() == content
 
 
+def test_storage_that_fails_is_unavailable_and_leaves_no_image(
+    media: FolderStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(FolderStorage, "put", fail)
+    with pytest.raises(Unavailable):
+        services.create_image(actor=make_actor(Role.AUTHOR), read_file=send_file(make_png()))
+
+    assert not Image.objects.exists()
+    assert media
+
+
 @pytest.mark.parametrize("name", ["boat.svg", "boat.html", ""])
 def test_bytes_decide_and_not_the_name(media: FolderStorage, name: str) -> None:
-    image = services.create_image(actor=make_actor(Role.AUTHOR), read_file=send(make_png(), name))
+    image = services.create_image(actor=make_actor(Role.AUTHOR), read_file=send_file(make_png(), name))
 
     assert image.content_type == "image/png"
     with pytest.raises(Unsupported, match="must be one of image/jpeg, image/png"):
-        services.create_image(actor=make_actor(Role.AUTHOR), read_file=send(b"<svg/>", "boat.png"))
+        services.create_image(actor=make_actor(Role.AUTHOR), read_file=send_file(b"<svg/>", "boat.png"))
     assert [file.name for file in media.list_files()] == [image.source]
 
 
@@ -65,7 +72,7 @@ def test_bytes_decide_and_not_the_name(media: FolderStorage, name: str) -> None:
 )
 def test_name_has_no_folder_and_nothing_that_cannot_be_shown(media: FolderStorage, sent: str, name: str) -> None:
     assert media
-    assert services.create_image(actor=make_actor(Role.AUTHOR), read_file=send(make_png(), sent)).name == name
+    assert services.create_image(actor=make_actor(Role.AUTHOR), read_file=send_file(make_png(), sent)).name == name
 
 
 @pytest.mark.parametrize(

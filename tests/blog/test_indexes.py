@@ -9,7 +9,6 @@ import pytest
 from django.db import connection, models
 
 from blog import selectors
-from blog.images.queries import build_use_condition
 from blog.models import (
     IS_UNRENDERED,
     Author,
@@ -19,7 +18,7 @@ from blog.models import (
     PostSource,
     PostStatus,
 )
-from blog.projections import select_oldest_visible_comments, select_visible_posts_of
+from blog.projections import build_use_condition, select_oldest_visible_comments, select_visible_posts_of
 from blog.rendering import RENDERER
 from blog.selectors import POST_ORDERS
 from blog.services import moderation

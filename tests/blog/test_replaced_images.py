@@ -2,22 +2,28 @@
 
 import hashlib
 import io
-from collections.abc import Callable
 
 import pytest
 
 from blog import services
-from blog.images.addresses import compute_key, list_file_names, name_file
+from blog.images.addresses import compute_key, name_file
 from blog.images.processing import Outcome
 from blog.models import ImageStatus
 from blog.services import image_processing
 from contentapi.core.errors import Conflict, Forbidden, UnsupportedMediaType
-from contentapi.core.identity import Actor, Role
-from contentapi.http.uploads import SentFile
+from contentapi.core.identity import WORKER, Actor, Role
 from contentapi.media.folder import FolderStorage
-from tests.blog.stored_images import RESULT, list_public, list_stored, make_files, make_ready_image, work
+from tests.blog.stored_images import (
+    RESULT,
+    list_public,
+    list_stored,
+    list_stored_after_a_day,
+    make_files,
+    make_ready_image,
+    work,
+)
 from tests.factories import make_actor, make_image
-from tests.image_files import make_jpeg, make_png
+from tests.image_files import make_jpeg, make_png, send_file
 from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
@@ -34,21 +40,19 @@ def author() -> Actor:
     return make_actor(Role.AUTHOR)
 
 
-def send(content: bytes) -> Callable[[], SentFile]:
-    return lambda: SentFile(io.BytesIO(content), "other.png", len(content), hashlib.sha256(content).digest())
-
-
 def test_image_shows_the_earlier_file_until_the_new_one_is_ready(author: Actor) -> None:
     image = make_ready_image(has_files=True, owner_id=author.user_id, alt="Boat")
     before = list_public(image)
 
-    replaced = services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send(make_png()))
+    replaced = services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send_file(make_png()))
 
     assert (replaced.status, replaced.version, list_public(image)) == (ImageStatus.READY, 2, before)
     assert {*before} < {*list_stored()}
     work()
-    assert not {*before} & {*list_stored()}
-    assert list_stored() == list_public(image)
+    assert not {*before} & {*list_public(image)}
+    assert services.delete_outdated_files(actor=WORKER) == 0
+    assert {*before} < {*list_stored()}
+    assert list_stored_after_a_day() == list_public(image)
     assert (image.width, image.size, image.alt, image.version) == (RESULT["width"], RESULT["size"], "Boat", 3)
     assert services.find_image_by_digest(hashlib.sha256(make_png()).digest()) == image
 
@@ -56,7 +60,7 @@ def test_image_shows_the_earlier_file_until_the_new_one_is_ready(author: Actor) 
 def test_rejected_file_changes_no_file_of_the_image(author: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     image = make_ready_image(has_files=True, owner_id=author.user_id)
     before = list_public(image)
-    services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send(make_png()))
+    services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send_file(make_png()))
     monkeypatch.setattr(image_processing, "process_file", lambda *_: Outcome(None, "The file is damaged."))
 
     work()
@@ -69,11 +73,11 @@ def test_rejected_file_changes_no_file_of_the_image(author: Actor, monkeypatch: 
 def test_image_without_files_waits_for_the_new_one(author: Actor) -> None:
     image = make_image(owner_id=author.user_id, status=ImageStatus.REJECTED, rejection="Too large.", source="")
 
-    replaced = services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send(make_png()))
+    replaced = services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send_file(make_png()))
 
     assert (replaced.status, replaced.rejection, replaced.content_type) == (ImageStatus.PROCESSING, None, "image/png")
     work()
-    assert list_stored() == list_public(image)
+    assert list_stored("media/") == list_public(image)
     assert image.status == ImageStatus.READY
 
 
@@ -82,12 +86,12 @@ def test_nothing_is_stored_for_a_refusal(author: Actor) -> None:
 
     with pytest.raises(Conflict):
         services.replace_image_file(
-            actor=author, image_id=str(own.pk), read_file=send(make_png()), expected_version="9"
+            actor=author, image_id=str(own.pk), read_file=send_file(make_png()), expected_version="9"
         )
     with pytest.raises(Forbidden):
-        services.replace_image_file(actor=author, image_id=str(others.pk), read_file=send(make_png()))
+        services.replace_image_file(actor=author, image_id=str(others.pk), read_file=send_file(make_png()))
     with pytest.raises(UnsupportedMediaType):
-        services.replace_image_file(actor=author, image_id=str(own.pk), read_file=send(b"<svg/>"))
+        services.replace_image_file(actor=author, image_id=str(own.pk), read_file=send_file(b"<svg/>"))
 
     assert list_stored() == []
 
@@ -105,7 +109,7 @@ def test_file_is_replaced_by_rest(author: Actor) -> None:
     assert (late.error[0], refused.error[0]) == (409, 403)
 
 
-def test_files_of_an_interrupted_worker_are_deleted_with_the_outcome(media: FolderStorage) -> None:
+def test_files_of_an_interrupted_worker_are_deleted_after_the_outcome(media: FolderStorage) -> None:
     image = make_image(source="uploads/1", attempts=image_processing.MAX_ATTEMPTS)
     key = compute_key(image.pk, image.version + 1)
     media.put(name_file(image.pk, key, "320.webp"), io.BytesIO(b"x"))
@@ -113,4 +117,5 @@ def test_files_of_an_interrupted_worker_are_deleted_with_the_outcome(media: Fold
     work()
 
     image.refresh_from_db()
-    assert (image.status, list_file_names(image), list_stored()) == (ImageStatus.REJECTED, [], [])
+    assert (image.status, image.list_file_names()) == (ImageStatus.REJECTED, [])
+    assert list_stored_after_a_day() == []

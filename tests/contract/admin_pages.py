@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from blog.models import Post, PreviewLink
 from tests.admin_forms import read_form
-from tests.contract.permissions import COAUTHORED, OTHERS, OWN, Outcome
+from tests.contract.permissions import COAUTHORED, OTHERS, OWN, REPLACE_FILE, Outcome
 from tests.contract.worlds import CHANGED, World, read_all_rows
 from tests.image_files import make_png
 from users.models import User
@@ -174,9 +174,9 @@ def comment(world: World, status: str) -> Outcome:
     return send_form(world, reverse("admin:blog_comment_add"), **values)
 
 
-def upload_image(world: World) -> Outcome:
+def send_image(world: World, page: str, *row_id: int) -> Outcome:
     file = SimpleUploadedFile("a.png", make_png(8, 8))
-    response = browse(world).post(reverse("admin:blog_image_add"), {"file": file})
+    response = browse(world).post(reverse(f"admin:blog_image_{page}", args=row_id), {"file": file})
     return name_outcome(response, done=response.status_code == 302)
 
 
@@ -206,10 +206,11 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "change the author of a post": change_author,
     "set the co-authors of a post": set_coauthors,
     "list images": lambda world: open_list(world, "blog_image", world.target.image.pk),
-    "upload an image": upload_image,
+    "upload an image": lambda world: send_image(world, "add"),
     "change an image": lambda world: send_form(
         world, reverse("admin:blog_image_change", args=[world.target.image.pk]), alt="New"
     ),
+    REPLACE_FILE: lambda world: send_image(world, "replace", world.target.image.pk),
     "delete an image": lambda world: press_button(world, "blog_image", world.target.image.pk, "delete"),
     "use an image as a cover": lambda world: change_post(
         world, "published", cover_id=str(world.target.image.pk), _publish_changes="yes"

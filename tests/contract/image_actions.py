@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.contract.input_documents import input_document
+from tests.contract.permissions import REPLACE_FILE
 from tests.contract.worlds import World
 from tests.image_files import make_png
 
@@ -40,6 +41,7 @@ REST_IMAGES: dict[str, Callable[[World], tuple[str, str, Body, Any]]] = {
     "list images": lambda world: ("GET", "/images", None, str(world.target.image.pk)),
     "upload an image": lambda _: ("POST", "/images", make_png(8, 8), None),
     "change an image": lambda world: ("PATCH", f"/images/{world.target.image.pk}", {"alt": "New"}, None),
+    REPLACE_FILE: lambda world: ("PUT", f"/images/{world.target.image.pk}/content", make_png(8, 8), None),
     "delete an image": lambda world: ("DELETE", f"/images/{world.target.image.pk}", None, None),
     "use an image as a cover": cover_request,
 }

@@ -29,6 +29,7 @@ COMMENT = "comment on a visible post"
 DELETE_COMMENT = "delete a comment"
 EMAIL = "author's email"
 ORDERS = "read, pay, cancel, create orders"
+REPLACE_FILE = "replace the file of an image"  # a request of REST, with the bytes as its body
 READ_USERS = "read a user, list users"
 CREATE_USER = "create a user"
 DELETE_USER = "delete a user"
@@ -68,6 +69,7 @@ AUTHORS = ("author", "editor", "admin")
 EDITORS = ("editor", "admin")
 ADMINS = ("admin",)
 READ, SEE_COPIES = {Scope.POSTS_READ: "404"}, {Scope.POSTS_READ: "403"}
+SEE_OWN_WORK = READ | {Scope.POSTS_WRITE: "404"}  # working copies and links are hidden without both scopes
 WRITE, PUBLISH = {Scope.POSTS_WRITE: "403"}, {Scope.POSTS_PUBLISH: "403"}
 SAY, MODERATE = {Scope.COMMENTS_WRITE: "403"}, {Scope.COMMENTS_MODERATE: "403"}
 UPLOAD = {Scope.IMAGES_WRITE: "403"}
@@ -141,13 +143,8 @@ TABLE: dict[str, list[Row]] = {
         Row("delete a draft", OTHERS, allow(EDITORS, anonymous=401, reader=404, author=404), READ | WRITE),
     ],
     EDIT_COPIES: [
-        Row("read a working copy", OWN, allow(AUTHORS, reader=404), READ | {Scope.POSTS_WRITE: "404"}),
-        Row(
-            "read a working copy",
-            OTHERS,
-            allow(EDITORS, anonymous=404, reader=404, author=404),
-            READ | {Scope.POSTS_WRITE: "404"},
-        ),
+        Row("read a working copy", OWN, allow(AUTHORS, reader=404), SEE_OWN_WORK),
+        Row("read a working copy", OTHERS, allow(EDITORS, anonymous=404, reader=404, author=404), SEE_OWN_WORK),
         Row("save a working copy", OWN, allow(AUTHORS, reader=403), SEE_COPIES | WRITE),
         Row("save a working copy", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), SEE_COPIES | WRITE),
         Row("schedule a working copy", OWN, allow(AUTHORS, reader=403), SEE_COPIES | WRITE | PUBLISH),
@@ -168,12 +165,7 @@ TABLE: dict[str, list[Row]] = {
         ),
         Row("discard a working copy", OWN, allow(AUTHORS, reader=403), WRITE),
         Row("discard a working copy", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),
-        Row(
-            "read a working copy",
-            COAUTHORED,
-            allow(EDITORS, reader=404, author=404),
-            READ | {Scope.POSTS_WRITE: "404"},
-        ),
+        Row("read a working copy", COAUTHORED, allow(EDITORS, reader=404, author=404), SEE_OWN_WORK),
         Row("save a working copy", COAUTHORED, allow(EDITORS, reader=403, author=403), SEE_COPIES | WRITE),
         Row("publish a working copy", COAUTHORED, allow(EDITORS, reader=403, author=403), PUBLISH),
         Row("publish the working copy of a draft", COAUTHORED, allow(EDITORS, reader=404, author=403), READ | WRITE),
@@ -181,18 +173,8 @@ TABLE: dict[str, list[Row]] = {
         Row("create a preview link", OWN, allow(AUTHORS, reader=403), SEE_COPIES | WRITE),
         Row("create a preview link", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), SEE_COPIES | WRITE),
         Row("create a preview link", COAUTHORED, allow(EDITORS, reader=403, author=403), SEE_COPIES | WRITE),
-        Row(
-            "revoke a preview link",
-            OWN,
-            allow(AUTHORS, reader=404),
-            {Scope.POSTS_READ: "404", Scope.POSTS_WRITE: "404"},
-        ),
-        Row(
-            "revoke a preview link",
-            OTHERS,
-            allow(EDITORS, anonymous=401, reader=404, author=404),
-            {Scope.POSTS_READ: "404", Scope.POSTS_WRITE: "404"},
-        ),
+        Row("revoke a preview link", OWN, allow(AUTHORS, reader=404), SEE_OWN_WORK),
+        Row("revoke a preview link", OTHERS, allow(EDITORS, anonymous=401, reader=404, author=404), SEE_OWN_WORK),
     ],
     PREVIEW_SITE: [
         Row("create a preview link of the site", OWN, allow(EDITORS, reader=403, author=403), SEE_COPIES | WRITE),
@@ -219,6 +201,8 @@ TABLE: dict[str, list[Row]] = {
         Row("upload an image", OWN, allow(AUTHORS, anonymous=401, reader=403), UPLOAD),
         Row("change an image", OWN, allow(AUTHORS, reader=403), UPLOAD),
         Row("change an image", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), UPLOAD),
+        Row(REPLACE_FILE, OWN, allow(AUTHORS, reader=403), UPLOAD),
+        Row(REPLACE_FILE, OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), UPLOAD),
         Row("delete an image", OWN, allow(AUTHORS, reader=403), UPLOAD),
         Row("delete an image", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), UPLOAD),
         Row("use an image as a cover", OTHERS, allow(EDITORS, anonymous=401, reader=403, author=403), WRITE),

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from django.db.models import Model, QuerySet
 
-import blog.images.queries
 import blog.selectors
 import blog.services
 import orders.selectors
@@ -17,8 +16,9 @@ from blog.models import Author, Comment, Post, PreviewLink, WorkingCopy
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from orders.models import Order
-from tests.contract.permissions import Outcome
+from tests.contract.permissions import REPLACE_FILE, Outcome
 from tests.contract.worlds import LATER, World
+from tests.image_files import make_png, send_file
 
 
 class Result(NamedTuple):
@@ -88,6 +88,12 @@ def delete_user(world: World) -> bool:
     return True
 
 
+def replace_file(world: World) -> object:
+    return blog.services.replace_image_file(
+        actor=world.actor, image_id=str(world.target.image.pk), read_file=send_file(make_png(8, 8))
+    )
+
+
 ANNOUNCED: dict[str, Any] = {"name": "a.png", "content_type": "image/png", "size": 8, "digest": "0" * 64}
 SERVICES: dict[str, Callable[[World], object]] = {
     "read a published post": lambda world: select_post(world, "published"),
@@ -128,13 +134,12 @@ SERVICES: dict[str, Callable[[World], object]] = {
     "revoke a preview link": lambda world: blog.services.revoke_preview_link(
         actor=world.actor, link_id=str(world.target.link.pk)
     ),
-    "list images": lambda world: contains_row(
-        blog.images.queries.select_images(world.actor).queryset(), world.target.image
-    ),
+    "list images": lambda world: contains_row(blog.selectors.select_images(world.actor).queryset(), world.target.image),
     "upload an image": lambda world: blog.services.create_upload(actor=world.actor, **ANNOUNCED),
     "change an image": lambda world: blog.services.edit_image(
         actor=world.actor, image_id=str(world.target.image.pk), changes={"alt": "New"}
     ),
+    REPLACE_FILE: replace_file,
     "delete an image": lambda world: blog.services.delete_image(actor=world.actor, image_id=str(world.target.image.pk)),
     "use an image as a cover": lambda world: blog.services.edit_post(
         actor=world.actor, post_id=world.post_id("published"), changes={"cover_id": str(world.target.image.pk)}

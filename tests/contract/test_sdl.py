@@ -19,7 +19,6 @@ from graphql import (
     is_object_type,
 )
 
-import blog.images.queries
 import blog.projections
 import blog.selectors
 import contentapi.urls  # noqa: F401 - imports every module that declares errors
@@ -39,7 +38,6 @@ from tests.e2e.checkout import ROOT
 
 PROJECTIONS = [
     PAGE_INFO,
-    *blog.images.queries.PROJECTIONS,
     *blog.projections.PROJECTIONS,
     *orders.projections.PROJECTIONS,
     *users.projections.PROJECTIONS,

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import INPUT_CLASSES
 
-from blog import services
+from blog import selectors, services
 from blog.desk.images import choice, uploads
 from blog.desk.images.library import (
     ImageFilter,
@@ -176,8 +176,8 @@ class ImageAdmin(ServiceAdmin):
     def build_form_context(self, request: HttpRequest, row: Image | None) -> dict[str, Any]:
         if row is None:
             return {}
-        actor, ids = get_actor(request), services.list_users(row.pk)
-        posts = list(services.select_seen_posts(actor, ids))
+        actor, ids = get_actor(request), selectors.list_posts_with_image(row.pk)
+        posts = list(selectors.select_seen_posts(actor, ids))
         return {
             "image_url": get_variant_url(row, PREVIEW),
             "image_size": describe_size(row),

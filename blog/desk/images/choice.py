@@ -10,10 +10,9 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from blog import services
+from blog import selectors, services
 from blog.desk.images.library import THUMBNAIL, get_variant_url, render_thumbnail, search_images
 from blog.images.formats import CONTENT_TYPES
-from blog.images.queries import find_images
 from blog.models import Image, ImageStatus
 from contentapi.conf import conf
 from contentapi.core.errors import ApiError
@@ -55,7 +54,7 @@ def show_choice(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
 def describe_images(request: HttpRequest, model_admin: PolicyAdmin) -> JsonResponse:
     """Return the images with some ids. Those that do not exist are left out."""
     ids = [parse_id(part) for part in request.GET.get("ids", "").split(",")[:MOST]]
-    return JsonResponse({"images": [describe_image(image) for image in find_images(get_actor(request), ids)]})
+    return JsonResponse({"images": [describe_image(image) for image in selectors.find_images(get_actor(request), ids)]})
 
 
 @require_POST

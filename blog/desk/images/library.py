@@ -12,7 +12,6 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 
 from blog.desk.posts.list import Tab
-from blog.images.addresses import name_file
 from blog.models import IS_UNRENDERED, Image, ImageStatus, Post, WorkingCopy
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
@@ -108,8 +107,7 @@ def get_variant_url(image: Image, width: int) -> str:
     """Return the address of the narrowest variant with this width or more, or of the widest; empty without files."""
     if not image.widths:
         return ""
-    chosen = next((each for each in image.widths if each >= width), image.widths[-1])
-    name = name_file(image.pk, image.key, f"{chosen}.{image.formats[0]}")
+    name = image.name_file(f"{image.choose_width(width)}.{image.formats[0]}")
     return f"{get_media_url_of_pages()}/{name}"
 
 

@@ -20,7 +20,6 @@ from django.views.decorators.http import require_GET, require_POST
 from blog import selectors, services
 from blog.desk import queries
 from blog.desk.images.choice import describe_tools
-from blog.images.display import find_shown_images
 from blog.models import (
     CONTENT,
     CONTENT_FIELDS,
@@ -230,7 +229,7 @@ def build_preview(actor: Actor, values: dict[str, str]) -> dict[str, Any]:
         "author": find_author_of_preview(actor, post, values.get("author", "")),
         "tags": split_lines(values.get("tags", "")),
         "post": post,
-        "html": render_markdown(body, with_lines=True, find_images=find_shown_images),
+        "html": render_markdown(body, with_lines=True, find_images=services.find_shown_images),
     }
 
 

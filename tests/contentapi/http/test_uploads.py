@@ -3,11 +3,12 @@
 import hashlib
 import io
 from contextlib import closing
+from errno import ENOSPC
 from typing import Any
 
 import pytest
 
-from contentapi.core.errors import ApiError, Malformed, TooLarge, UnsupportedMediaType
+from contentapi.core.errors import ApiError, Malformed, TooLarge, Unavailable, UnsupportedMediaType
 from contentapi.http.body import UploadTooLarge
 from contentapi.http.uploads import SpooledBody, read_sent_file
 
@@ -68,8 +69,11 @@ class Refused:
 
 
 class Broken:
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error or OSError("reset by peer")
+
     def read(self, _: int = -1) -> bytes:
-        raise OSError("reset by peer")
+        raise self.error
 
 
 @pytest.mark.parametrize(
@@ -83,6 +87,8 @@ class Broken:
         (TooLarge, build_form("a.jpg"), {"CONTENT_TYPE": FORM, "limit": len(CONTENT) - 1}),
         (Malformed, CONTENT, {"CONTENT_LENGTH": "1100"}),
         (Malformed, CONTENT, {"wsgi.input": Broken()}),
+        (Unavailable, CONTENT, {"wsgi.input": Broken(OSError(ENOSPC, "No space left on device"))}),
+        (Unavailable, CONTENT, {"wsgi.input": Broken(Unavailable())}),
         (Malformed, build_form("a.jpg", "b.jpg"), {"CONTENT_TYPE": FORM}),
         (Malformed, build_form(), {"CONTENT_TYPE": FORM}),
         (Malformed, CONTENT, {"CONTENT_TYPE": "multipart/form-data"}),

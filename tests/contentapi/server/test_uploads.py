@@ -14,8 +14,9 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from contentapi.conf.environment import Environment
+from contentapi.core.errors import Unavailable
 from contentapi.core.identity import Role
-from contentapi.db.engine.slots import NoSlotAvailable
+from contentapi.db.engine.slots import SLOTS, NoSlotAvailable
 from contentapi.http.body import UploadTooLarge
 from contentapi.http.uploads import SpooledBody
 from contentapi.server import uploads
@@ -54,7 +55,7 @@ class Application:
         self.stream, self.environ = environ["wsgi.input"], environ
         try:
             self.body = self.stream.read()
-        except (OSError, UploadTooLarge) as error:
+        except (OSError, UploadTooLarge, Unavailable) as error:
             self.body = error
         start_response("200 OK", [])
         return [b""]
@@ -189,15 +190,16 @@ def test_upload_whose_connection_breaks_is_broken() -> None:
     assert str(application.body) == "reset by peer"
 
 
-def test_upload_without_a_slot_or_the_database_is_refused() -> None:
+@pytest.mark.parametrize("error", [DatabaseError("the connection is lost"), NoSlotAvailable(SLOTS, "all are in use")])
+def test_upload_without_a_slot_or_the_database_may_be_repeated(error: Exception) -> None:
     def fail(_: object) -> bool:
-        raise DatabaseError("the connection is lost")
+        raise error
 
     application = Application()
 
     send(application, b"x" * 2000, upload=build_upload(fail))
 
-    assert isinstance(application.body, UploadTooLarge)
+    assert isinstance(application.body, Unavailable)
 
 
 def get_cookies(user: User) -> str:

@@ -1,23 +1,17 @@
 """Projections of posts, authors and comments: how each field of the SDL is read."""
 
-from typing import Any, cast
-
 from django.contrib.auth import get_user_model
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Case, Expression, F, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
+from django.db.models import Case, Expression, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce, Concat, Now, NullIf
-from django.db.models.lookups import Exact
 
 from blog.models import (
-    CONTENT,
     CONTENT_FIELDS,
     IS_RENDERED,
-    RENDERED_TEXTS,
     Author,
     Comment,
     CommentQuerySet,
     ContentField,
-    Image,
     Kind,
     Post,
     PostQuerySet,
@@ -26,13 +20,13 @@ from blog.models import (
     WorkingCopy,
     build_old_slugs,
 )
+from blog.projections.images import annotate_place, select_images_of_text
+from blog.projections.rows import BYLINE, filter_previewed_posts, select_visible_posts_of
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from contentapi.db.arrays import ArrayItem
 from contentapi.db.literals import TextLiteral
 from contentapi.projection import (
-    Branch,
     Computed,
     Connection,
     ConnectionType,
@@ -45,32 +39,7 @@ from contentapi.projection import (
     SameRowAsType,
     ToMany,
     ToOne,
-    UnionColumn,
-    filter_by_union,
-    replace_columns,
 )
-
-BYLINE = UnionColumn("byline")  # the author by whom a list has a post
-# A list of the posts that an author has written with others is read in the order of this table.
-BY_COAUTHORSHIP = {"id": "coauthorships__post_id", "created_at": "coauthorships__created_at"}
-PREVIEWED = [*CONTENT, *RENDERED_TEXTS]  # the columns that a preview replaces
-
-
-def show_previewed_list(posts: QuerySet[Post], actor: Actor) -> QuerySet[Post]:
-    """Return the posts of a list with the texts of a preview of the whole site. Other previews change no list."""
-    return posts if actor.preview is None or not actor.preview.is_site else show_previewed_texts(posts, actor)
-
-
-def show_previewed_texts(posts: QuerySet[Post], actor: Actor) -> QuerySet[Post]:
-    """Return the posts with the texts of the actor's preview. Its rendered texts are those of the present version."""
-    if actor.preview is None:
-        return posts
-    return replace_columns(posts, actor.preview.texts, PREVIEWED, {"rendered_version": "version"})
-
-
-def filter_previewed_posts(posts: QuerySet[Post], actor: Actor) -> QuerySet[Post]:
-    """Return those of the posts that the actor may read one by one: the post of a preview link is among them."""
-    return show_previewed_texts(posts.filter(policy.readable_posts(actor)), actor)
 
 
 def filter_visible_comments(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
@@ -79,39 +48,6 @@ def filter_visible_comments(comments: CommentQuerySet, _: Actor) -> QuerySet[Com
 
 def select_oldest_visible_comments(comments: CommentQuerySet, actor: Actor) -> QuerySet[Comment]:
     return filter_visible_comments(comments, actor).order_by("created_at", "id")
-
-
-def list_parts(visible: policy.VisiblePosts) -> list[Q | Branch]:
-    """Return the visible posts as parts of a union, each of which an index has in the order of lists."""
-    if visible.coauthor is None:
-        return [*visible.conditions]
-    hidden = Post.objects.filter(coauthorships__author=visible.coauthor, coauthorships__is_public=False)
-    return [*visible.conditions, Branch(hidden, BY_COAUTHORSHIP)]
-
-
-def select_visible_posts_of(author: Any, actor: Actor, *, status: PostStatus | None) -> PostQuerySet:
-    """Return the posts that an author has written, alone or with others, and that the actor may see.
-
-    `author` is an id, or an expression for one. Each part of the union has it in the column `byline`.
-    """
-    visible = policy.split_visible_posts(actor, status)
-    found = [Branch(Post.objects.filter(part)) if isinstance(part, Q) else part for part in list_parts(visible)]
-    written = [branch._replace(extra={"byline": "author_id"}) for branch in found]
-    joint = [
-        Post.objects.filter(visible.condition, coauthorships__is_public=is_public)
-        for is_public in list_coauthorship_states(visible, status)
-    ]
-    coauthored = [Branch(rows, BY_COAUTHORSHIP, {"byline": "coauthorships__author_id"}) for rows in joint]
-    posts = filter_by_union(Post.objects.all(), [*written, *coauthored], visible.condition)
-    shown = show_previewed_list(posts, actor)
-    return cast("PostQuerySet", shown.filter(Exact(BYLINE, author))).in_status(status)
-
-
-def list_coauthorship_states(visible: policy.VisiblePosts, status: PostStatus | None) -> list[bool]:
-    """Return whether co-authored posts are public, for each list of an author in the index of co-authorships."""
-    if status is not None:
-        return [status is PostStatus.PUBLISHED]
-    return [True] if visible.condition == policy.PUBLIC_POSTS else [True, False]
 
 
 def select_newest_posts_of_author(_: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> QuerySet[Post]:
@@ -148,16 +84,6 @@ def build_url(actor: Actor) -> Expression:
     start, _, end = conf.environment.contentapi_site_post_url.partition("{slug}")
     address = Concat(TextLiteral(start), build_slug(actor), TextLiteral(end), output_field=TextField())
     return address if start else RawExpression("NULL::text", TextField())
-
-
-def select_images_of_text(images: QuerySet[Image]) -> QuerySet[Image]:
-    return annotate_place(images, ArrayItem(OuterRef("image_alts"), F("place"), output_field=TextField()))
-
-
-def annotate_place(images: QuerySet[Image], text: Any) -> QuerySet[Image]:
-    """Return the images that are not deleted, with their texts in a place of a post, or else their own."""
-    alt = Coalesce(NullIf(text, TextLiteral("")), "alt", output_field=TextField())
-    return images.filter(deleted_at=None).annotate(place_alt=alt)
 
 
 def filter_visible_working_copies(copies: QuerySet[WorkingCopy], actor: Actor) -> QuerySet[WorkingCopy]:

@@ -1,0 +1,133 @@
+"""Projections of images, and the addresses of their files in SQL: `media/<id>-<key>/<width>.<extension>`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import Expression, F, OuterRef, Q, QuerySet, TextField
+from django.db.models.functions import Coalesce, NullIf
+
+from blog.models import Image, ImageFormat, Post
+from blog.projections.rows import select_listed_posts
+from contentapi.core.errors import Malformed
+from contentapi.core.identity import Actor
+from contentapi.db.arrays import ArrayItem, ContainsValue
+from contentapi.db.literals import TextLiteral
+from contentapi.media.access import get_media_url
+from contentapi.media.storage import PUBLIC
+from contentapi.projection import (
+    Annotation,
+    Calculated,
+    Connection,
+    ConnectionType,
+    FormattedFunc,
+    Projection,
+    RawExpression,
+    RelayType,
+    SameRowAsType,
+)
+
+
+class OriginalUrl(FormattedFunc):
+    """'https://…/media/' || "id" || '-' || "key" || '/' || nullif("original", '')"""
+
+    template = "({} || {} || '-' || {} || '/' || nullif({}, ''))"
+    output_field = TextField()
+
+
+class VariantUrl(FormattedFunc):
+    """The address of the narrowest variant that is as wide as wanted, or of the widest; null without this format."""
+
+    template = (
+        "({} || {} || '-' || {} || '/' || (SELECT coalesce(min(w) FILTER (WHERE w >= {}), max(w))"
+        " FROM unnest({}) AS w) || '.' || {})"
+    )
+    output_field = TextField()
+
+
+class Srcset(FormattedFunc):
+    template = (
+        "(SELECT coalesce(string_agg({} || {} || '-' || {} || '/' || w || '.' || {} || ' ' || w || 'w', ', '"
+        " ORDER BY w), '') FROM unnest({}) AS w)"
+    )
+    output_field = TextField()
+
+
+def build_url(*, width: Any, format: ImageFormat | None) -> Expression:  # noqa: A002 - the name in the SDL
+    if width is None:
+        return OriginalUrl(*list_address_parts(), F("original"))
+    return VariantUrl(*list_address_parts(), width, F("widths"), select_extension(format))
+
+
+def build_srcset(*, format: ImageFormat | None) -> Expression:  # noqa: A002
+    return Srcset(*list_address_parts(), select_extension(format), F("widths"))
+
+
+def list_address_parts() -> list[Any]:
+    return [TextLiteral(f"{get_media_url()}/{PUBLIC}"), F("id"), F("key")]
+
+
+def select_extension(format: ImageFormat | None) -> Expression:  # noqa: A002
+    """Return the extension of the files of a format: null if the image has none of this format."""
+    place = [*ImageFormat].index(format or ImageFormat.WEBP) + 1
+    return ArrayItem(F("formats"), RawExpression(str(place)), output_field=TextField())
+
+
+def validate_width(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    width = arguments.get("width")
+    if width is not None and width < 1:
+        raise Malformed(f"width must be 1 or more (got {width}).")
+    return arguments
+
+
+def select_posts_with_image(_: QuerySet[Post], actor: Actor) -> QuerySet[Post]:
+    return select_listed_posts(actor).filter(build_use_condition(OuterRef("pk")))
+
+
+def select_images_of_text(images: QuerySet[Image]) -> QuerySet[Image]:
+    return annotate_place(images, ArrayItem(OuterRef("image_alts"), F("place"), output_field=TextField()))
+
+
+def annotate_place(images: QuerySet[Image], text: Any) -> QuerySet[Image]:
+    """Return the images that are not deleted, with their texts in a place of a post, or else their own."""
+    alt = Coalesce(NullIf(text, TextLiteral("")), "alt", output_field=TextField())
+    return images.filter(deleted_at=None).annotate(place_alt=alt)
+
+
+def build_use_condition(pk: Any) -> Q:
+    """Return the condition on the posts whose cover or text has an image."""
+    return Q(cover_id=pk) | Q(ContainsValue(F("image_ids"), pk))
+
+
+IMAGE = Projection(
+    "Image",
+    Image,
+    {
+        "id": "id",
+        "name": "name",
+        "alt": "alt",
+        "caption": "caption",
+        "credit": "credit",
+        "contentType": "content_type",
+        "size": "size",
+        "width": "width",
+        "height": "height",
+        "focalPoint": SameRowAsType(),
+        "thumbhash": "thumbhash",
+        "status": "status",
+        "rejection": "rejection",
+        "url": Calculated(build_url, validate_width),
+        "srcset": Calculated(build_srcset),
+        "usedBy": Connection(Post, select_posts_with_image),
+        "version": "version",
+        "createdAt": "created_at",
+    },
+)
+FOCAL_POINT = Projection("FocalPoint", Image, {"x": "focal_x", "y": "focal_y"})
+POST_IMAGE = Projection("PostImage", Image, {"image": SameRowAsType(), "alt": Annotation("place_alt", TextField())})
+IMAGE_CONNECTION = ConnectionType(IMAGE)
+
+PROJECTIONS: list[Projection | RelayType] = [
+    *(IMAGE, FOCAL_POINT, POST_IMAGE, IMAGE_CONNECTION, IMAGE_CONNECTION.edge),
+    *(Projection(f"{act}ImagePayload", Image, {"image": SameRowAsType()}) for act in ("Update", "Restore")),
+    Projection("CompleteUploadPayload", Image, {"image": SameRowAsType()}),
+]

@@ -1,0 +1,77 @@
+"""Reads of images."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.db.models.fields.json import KT
+
+from blog.models import IS_UNRENDERED, Image, Post, WorkingCopy
+from blog.projections import build_use_condition
+from contentapi.core import policy
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import Position, parse_id
+from contentapi.projection import (
+    NEWEST_FIRST,
+    OLDEST_FIRST,
+    ConnectionQuery,
+    Ordering,
+    Rows,
+    build_ordered_connection,
+    parametrised,
+)
+
+IMAGE_SORT_FIELDS = {"createdAt": OLDEST_FIRST, "size": Ordering("size")}
+
+
+def select_image_by_id(actor: Actor, image_id: str) -> Rows[Image]:
+    """Return the image with this id, or no image."""
+    return select_visible_image(actor, pk=parse_id(image_id))
+
+
+@parametrised(Image)
+def select_visible_image(actor: Actor, *, pk: int) -> QuerySet[Image]:
+    return Image.objects.filter(policy.visible_images(actor), pk=pk, deleted_at=None)
+
+
+def select_images(actor: Actor, after: Position | None = None) -> Rows[Image]:
+    """Return all images, the newest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
+    require_list(actor)
+    return select_listed_images(actor, after=after and after.value, after_pk=after and after.id)
+
+
+@parametrised(Image)
+def select_listed_images(_: Actor, *, after: str | None, after_pk: int | None) -> QuerySet[Image]:
+    images = Image.objects.filter(deleted_at=None).order_by(*NEWEST_FIRST.terms())
+    return images if after is None else images.filter(NEWEST_FIRST.beyond(after, after_pk))
+
+
+def build_images_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
+    """Return a page of all images; the newest first without an order. Raises `Malformed`, and for a missing scope."""
+    require_list(actor)
+    images = select_listed_images(actor, after=None, after_pk=None)
+    return build_ordered_connection("images", images, order_by or NEWEST_FIRST, **window)
+
+
+def require_list(actor: Actor) -> None:
+    policy.require_permission(actor, policy.may_list_images(actor), "list all images")
+
+
+def find_images(actor: Actor, ids: Sequence[int]) -> QuerySet[Image]:
+    """Return those of the images with these ids that the actor may see."""
+    return Image.objects.filter(policy.visible_images(actor), pk__in=ids, deleted_at=None)
+
+
+def list_posts_with_image(pk: int) -> list[int]:
+    """Return the ids of the posts that use an image: in what is shown, in a text not rendered yet, or in a copy."""
+    mention = rf"image:{pk}([^0-9]|$)"
+    used = build_use_condition(pk) | (IS_UNRENDERED & Q(body__regex=mention))
+    posts = Post.objects.filter(used).values_list("pk", flat=True)
+    copied = WorkingCopy.objects.annotate(body=KT("content__body"))
+    copies = copied.filter(Q(body__regex=mention) | Q(content__cover_id=pk)).values_list("pk", flat=True)
+    return sorted({*posts, *copies})
+
+
+def select_seen_posts(actor: Actor, ids: Sequence[int]) -> QuerySet[Post]:
+    """Return those of the posts that the actor may see, without their texts."""
+    return Post.objects.filter(policy.visible_posts(actor), pk__in=ids).order_by("pk").only("pk", "title", "status")
