@@ -1,5 +1,6 @@
 """Checks of the images in the example sites: sizes, placeholders, texts, and what Chromium loads."""
 
+import base64
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -11,6 +12,7 @@ from tests.e2e.checkout import PATIENCE
 from tests.e2e.example_site import Site, Visit
 from tests.e2e.example_site_addresses import read_metadata
 from tests.e2e.live_server import wait_until
+from tests.image_files import make_png
 
 BOATS = "Three rowing boats: a red one, a yellow one and a blue one"
 TIDE = "A curve of the height of the sea in a day: high water at five in the morning and in the evening"
@@ -18,6 +20,28 @@ ELEMENT = re.compile(r"<img [^>]*>")
 LOADED = "(image) => { image.scrollIntoView(); return image.decode().then(() => image.naturalWidth) }"  # may be lazy
 PLACE_OF_TEXT = "document.querySelector('article .text').getBoundingClientRect().top"
 BACKGROUND = "(image) => getComputedStyle(image).backgroundImage"
+# A script of another origin: two steps with GraphQL, and the bytes to the signed address
+UPLOAD = """async ([api, key, data]) => {
+    const bytes = Uint8Array.from(atob(data), (each) => each.charCodeAt(0));
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+    const sha256 = Array.from(digest, (each) => each.toString(16).padStart(2, "0")).join("");
+    async function mutate(query, input) {
+        const headers = { "Content-Type": "application/json", "X-API-Key": key };
+        const body = JSON.stringify({ query, variables: { input } });
+        const response = await fetch(`${api}/graphql`, { method: "POST", headers, body });
+        return Object.values((await response.json()).data)[0];
+    }
+    const { id, url, method, headers } = await mutate(
+        "mutation ($input: CreateUploadInput!) { createUpload(input: $input) { id url method headers { name value } } }",
+        { name: "boat.png", contentType: "image/png", size: bytes.length, sha256 },
+    );
+    const sent = Object.fromEntries(headers.map(({ name, value }) => [name, value]));
+    const { status } = await fetch(url, { method, headers: sent, body: bytes });
+    const { image } = await mutate(
+        "mutation ($input: CompleteUploadInput!) { completeUpload(input: $input) { image { name contentType } } }", { id },
+    );
+    return [status, image.name, image.contentType];
+}"""
 # The width of a window, the pixels of its screen for one of CSS, and the width of the file that fits a cover there
 CHOICES = ((300, 1, 320), (600, 1, 640), (1280, 2, 1280))
 
@@ -112,6 +136,12 @@ def check_inline_image(browser: Browser, address: str) -> Page:
     expect(image).to_have_attribute("loading", "lazy")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     return page
+
+
+def check_upload(page: Page, site: Site) -> None:
+    """Assert that a script of a page, whose origin the API allows, can upload an image."""
+    given = [site.api, site.key, base64.b64encode(make_png(40, 30)).decode()]
+    assert page.evaluate(UPLOAD, given) == [200, "boat.png", "image/png"]
 
 
 def open_page(browser: Browser, *, width: int = 1280, scale: int = 1) -> Page:

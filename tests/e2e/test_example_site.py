@@ -14,7 +14,7 @@ from tests.blog.xss import VECTORS
 from tests.e2e.accessibility import install_axe, list_serious_findings
 from tests.e2e.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
-from tests.e2e.example_images import BOATS, LOADED, check_static_images, wait_for_images
+from tests.e2e.example_images import BOATS, LOADED, check_static_images, check_upload, wait_for_images
 from tests.e2e.example_site import EXAMPLE, NODE, NOT_TRACKED, Site, Visit, install, read_node_version, serve
 from tests.e2e.example_site_addresses import check_addresses, check_feed, check_links_and_sitemap, write_posts
 from tests.ports import find_free_port
@@ -158,6 +158,7 @@ def check_drafts(site: Site, browser: Browser) -> None:
     assert page.get_by_alt_text(BOATS).evaluate(LOADED) > 0
     assert site.key not in page.evaluate("JSON.stringify({...localStorage}) + document.cookie")
     assert (visit.reports, visit.hosts) == ([], {urlsplit(site.address).netloc, urlsplit(site.api).netloc})
+    check_upload(page, site)
 
     other_tab = page.context.new_page()
     other_tab.goto(f"{site.address}/drafts/?post={scheduled['id']}")
