@@ -32,13 +32,18 @@ UPLOAD = """async ([api, key, data]) => {
         return Object.values((await response.json()).data)[0];
     }
     const { id, url, method, headers } = await mutate(
-        "mutation ($input: CreateUploadInput!) { createUpload(input: $input) { id url method headers { name value } } }",
+        `mutation ($input: CreateUploadInput!) {
+            createUpload(input: $input) { id url method headers { name value } }
+        }`,
         { name: "boat.png", contentType: "image/png", size: bytes.length, sha256 },
     );
     const sent = Object.fromEntries(headers.map(({ name, value }) => [name, value]));
     const { status } = await fetch(url, { method, headers: sent, body: bytes });
     const { image } = await mutate(
-        "mutation ($input: CompleteUploadInput!) { completeUpload(input: $input) { image { name contentType } } }", { id },
+        `mutation ($input: CompleteUploadInput!) {
+            completeUpload(input: $input) { image { name contentType } }
+        }`,
+        { id },
     );
     return [status, image.name, image.contentType];
 }"""
