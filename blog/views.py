@@ -102,6 +102,7 @@ class NewComment(Body):
 
 
 def read_image(request: ResourceRequest) -> SentFile:
+    services.require_upload(request.actor)  # before the file is read, also for an Idempotency-Key
     return request.read_file("image", conf.environment.contentapi_image_max_bytes)
 
 

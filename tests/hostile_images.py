@@ -1,4 +1,4 @@
-"""Makes 204 hostile files: too large, damaged, with something behind their end, of other types, and with metadata.
+"""Makes 206 hostile files: too large, damaged, with something behind their end, of other types, and with metadata.
 
 They are the same in each run. Each has a name and whether it must be accepted; None where either is right.
 """
@@ -65,6 +65,8 @@ def make_oriented_files() -> Made:
 def make_large_files() -> Made:
     for width, height in ((50_000, 50_000), (16_385, 1), (1, 16_385), (2**31 - 1, 2**31 - 1), (8000, 8000), (0, 5)):
         yield f"PNG of {width} x {height}", build_png(width, height, bytes(1000)), False
+    for width, height in ((100, 16_384), (16_384, 100)):
+        yield f"PNG of {width} x {height}", encode(Image.new("RGB", (width, height), 5), "PNG"), True
     frame = make_base("JPEG")
     start = frame.index(b"\xff\xc0") + 5
     yield "JPEG of 65,535 x 65,535", frame[:start] + b"\xff\xff\xff\xff" + frame[start + 4 :], False
@@ -188,7 +190,7 @@ def make_other_types() -> Made:
 # The functions above, and how many files each makes.
 MAKERS = {
     make_oriented_files: 24,
-    make_large_files: 17,
+    make_large_files: 19,
     make_truncated_files: 35,
     make_corrupt_files: 60,
     make_polyglots: 15,

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from zipfile import ZipFile, ZipInfo
 
 from blog.files.image_links import build_path_ends, find_end
-from blog.files.images import ROOTS
+from blog.files.images import DESCRIBED, ROOTS
 from blog.files.members import decompress_member, get_path
 from contentapi.conf import conf
 
@@ -16,9 +16,9 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".avif", ".gif")
 
 
 def is_image_file(member: ZipInfo) -> bool:
-    """Return whether a file can be an image that is imported: its name and its size are those of one."""
+    """Return whether a file can be an image that is imported, or what describes one: by its name and its size."""
     limit = conf.environment.contentapi_image_max_bytes
-    return get_path(member).suffix.lower() in SUFFIXES and member.file_size <= limit
+    return get_path(member).name.lower().removesuffix(DESCRIBED).endswith(SUFFIXES) and member.file_size <= limit
 
 
 class ArchivedImages:

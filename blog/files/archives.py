@@ -55,7 +55,8 @@ def list_content(opened: ZipFile, *, name: str, source: str | None = None) -> Ar
     images = ArchivedImages(opened, members, root)
     ends = build_path_ends(member.filename for member in members if not is_post_file(member))
     files = [build_markdown_file(opened, member, root, chosen, ends, images) for member in posts]
-    return ArchiveContent(chosen, files, ignored=len(members) - len(files))
+    used = [member for member in members if is_post_file(member) or is_image_file(member)]
+    return ArchiveContent(chosen, files, ignored=len(members) - len(used))
 
 
 def build_archive_error(message: str) -> Invalid:

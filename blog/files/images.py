@@ -1,18 +1,22 @@
 """The images of imported and exported files: a file names the path of an image, and a post its id.
 
 An import stores the image that a path leads to, once for equal bytes, and writes its id in place of the path. An export
-writes the images beside the files, and their paths in place of the ids. So importing an export changes nothing.
+writes the images beside the files, and their paths in place of the ids; what an image says is in a file beside it, such
+as `images/41.jpg.json`. So importing an export changes nothing.
 """
 
 import hashlib
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+
+import msgspec
 
 from blog import services
 from blog.files.front_matter import MarkdownPost
@@ -20,7 +24,7 @@ from blog.files.image_links import IMAGE, find_code, is_local
 from blog.files.syntax import Table
 from blog.models import Image
 from contentapi.conf import conf
-from contentapi.core.errors import UnsupportedMediaType
+from contentapi.core.errors import Invalid, UnsupportedMediaType
 from contentapi.core.identity import Actor
 from contentapi.http.uploads import SentFile
 from contentapi.media.access import get_storage
@@ -28,6 +32,8 @@ from contentapi.media.access import get_storage
 COVER_KEYS = ("cover", "image", "featured_image", "og_image")
 PATH_KEYS = ("image", "src", "file", "path", "url")  # of a cover that is a table
 FOLDER = "images"  # of an export
+DESCRIBED = ".json"  # the end of the name of the file that describes an image
+MAX_DESCRIPTION = 20_000  # bytes
 MAX_IMAGES = 500  # of a file that are imported
 ROOTS = (
     ".",
@@ -37,6 +43,16 @@ ROOTS = (
 )  # folders in which a site has the files of addresses that begin with a slash
 REFERENCE = re.compile(r"image:([0-9]{1,19})")
 ReadImage = Callable[[str], bytes | None]
+
+
+class Description(msgspec.Struct, rename="camel"):
+    """What an image says, in the file beside it."""
+
+    name: str
+    alt: str
+    caption: str
+    credit: str
+    focal_point: dict[str, float]
 
 
 def read_image_of_folder(root: Path, file: Path, address: str) -> bytes | None:
@@ -62,7 +78,7 @@ def import_images(actor: Actor, post: MarkdownPost, read_image: ReadImage) -> Ma
     def find(address: str) -> int | None:
         if address not in known and len(known) < MAX_IMAGES:
             content = read_image(address) if is_local(address) else None
-            known[address] = None if content is None else store_image(actor, address, content)
+            known[address] = None if content is None else store_image(actor, address, content, read_image)
         return known.get(address)
 
     def rewrite(address: str) -> str:
@@ -76,7 +92,7 @@ def import_images(actor: Actor, post: MarkdownPost, read_image: ReadImage) -> Ma
     return replace(post, content=content)
 
 
-def store_image(actor: Actor, address: str, content: bytes) -> int | None:
+def store_image(actor: Actor, address: str, content: bytes, read_image: ReadImage) -> int | None:
     """Return the id of the image with these bytes, which is created if there is none; None for another file."""
     digest = hashlib.sha256(content).digest()
     image = services.find_image_by_digest(digest)
@@ -86,7 +102,15 @@ def store_image(actor: Actor, address: str, content: bytes) -> int | None:
             image = services.create_image(actor=actor, read_file=lambda: sent)
         except UnsupportedMediaType:
             return None
+        describe_image(actor, image, read_image(f"{address}{DESCRIBED}"))
     return image.pk
+
+
+def describe_image(actor: Actor, image: Image, content: bytes | None) -> None:
+    """Give a new image what the file beside it says. Another file than that of an export is ignored."""
+    with suppress(msgspec.MsgspecError, KeyError, Invalid):
+        changes = msgspec.structs.asdict(msgspec.json.decode((content or b"")[:MAX_DESCRIPTION], type=Description))
+        services.edit_image(actor=actor, image_id=str(image.pk), changes=changes)
 
 
 def rewrite_addresses(text: str, rewrite: Callable[[str], str]) -> str:
@@ -150,15 +174,17 @@ def build_cover(imported: Any, path: str, alt: str | None) -> Any:
 
 
 def write_images(directory: Path) -> dict[int, str]:
-    """Write the originals of all images to a folder. Return their paths in it. Raises `OSError`."""
+    """Write the originals of all images to a folder, and what they say. Return their paths in it. Raises `OSError`."""
     paths: dict[int, str] = {}
     storage = get_storage()
     for image in Image.objects.filter(deleted_at=None).exclude(original="").order_by("pk").iterator():
-        paths[image.pk] = f"{FOLDER}/{image.pk}.{image.original.rpartition('.')[2]}"
+        path = f"{FOLDER}/{image.pk}.{image.original.rpartition('.')[2]}"
         (directory / FOLDER).mkdir(exist_ok=True)
-        with (
-            storage.open(image.name_file(image.original)) as original,
-            (directory / paths[image.pk]).open("wb") as copy,
-        ):
-            shutil.copyfileobj(original, copy)
+        with suppress(FileNotFoundError), storage.open(image.name_file(image.original)) as original:  # deleted meanwhile
+            with (directory / path).open("wb") as copy:
+                shutil.copyfileobj(original, copy)
+            texts = {name: getattr(image, name) for name in ("name", "alt", "caption", "credit")}
+            description = Description(**texts, focal_point={"x": image.focal_x, "y": image.focal_y})
+            (directory / f"{path}{DESCRIBED}").write_bytes(msgspec.json.format(msgspec.json.encode(description)))
+            paths[image.pk] = path
     return paths

@@ -155,6 +155,7 @@ def save_imported_post(
     previous = post.created_at  # the date of the file at its last import
     was_published = known is not None and post.status == PostStatus.PUBLISHED
     slug = choose_slug(post, parsed)
+    post.slug_is_chosen = post.slug_is_chosen or bool(parsed.content["slug"])
     apply_content(post, parsed)
     status, publish_at = choose_state(parsed, default)
     if not known or (known.status, known.publish_at) != (status, publish_at):

@@ -14,7 +14,7 @@ from blog.history.versions import (
     PAGE,
     Change,
     build_deletion,
-    list_versioned_fields,
+    list_restored_fields,
     name_users,
     select_deleted_posts,
 )
@@ -103,7 +103,7 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     if author is None:
         raise Conflict("The author of this post was deleted. The post cannot be restored without its author.")
     policy.require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "restore this post")
-    post = Post(id=last.id, **{field.attname: getattr(last, field.attname) for field in list_versioned_fields()})
+    post = Post(id=last.id, **{field.attname: getattr(last, field.attname) for field in list_restored_fields()})
     if post.status == PostStatus.SCHEDULED and post.publish_at is not None and post.publish_at <= timezone.now():
         post.status, post.publish_at = PostStatus.DRAFT, None
     may_transition = policy.may_transition_posts_of(actor, author.user_id, PostStatus.DRAFT, post.status)

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from blog import selectors, services
 from blog.history.differences import DifferenceLine, compare_texts
-from blog.models import CONTENT, DATABASE, VERSIONED, Author, Post, PostStatus, PostVersion
+from blog.models import CONTENT, DATABASE, RESTORED, VERSIONED, Author, Post, PostStatus, PostVersion
 from contentapi.conf.timeouts import HISTORY_ENTRY, RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion
@@ -30,7 +30,8 @@ PAGE = 50  # versions, and deleted posts, of a page
 COMPARED = [name for name in VERSIONED if name not in ("body", "author", "coauthor_ids")]  # as values; see `Comparison`
 DELETED_AUTHOR = "a deleted author"
 EVENT_COLUMNS = ["pgh_label", "pgh_created_at", "pgh_context"]
-COLUMNS = [*COMPARED, "author_id", "coauthor_ids", "updated_at", "version", "changed_at", "changed_by", "changed_with"]
+COLUMNS = [*COMPARED, "slug_is_chosen", "author_id", "coauthor_ids", "updated_at", "version"]
+COLUMNS += ["changed_at", "changed_by", "changed_with"]
 
 
 class Change(NamedTuple):
@@ -208,7 +209,7 @@ def restore_version(*, actor: Actor, post_id: str, number: int, expected_version
     has now. A cover that was deleted is left out. If the texts are equal, nothing changes.
     """
     version = read_version(actor=actor, post_id=post_id, number=number)
-    changes = {name: version.values[name] for name in CONTENT}
+    changes = {name: version.values[name] for name in (*CONTENT, "slug_is_chosen")}
     if changes["cover_id"] is not None and not services.exists_image(changes["cover_id"]):
         changes["cover_id"] = None
     if changes["slug"] is None or services.list_taken_slugs([changes["slug"]], parse_id(post_id)):
@@ -216,8 +217,8 @@ def restore_version(*, actor: Actor, post_id: str, number: int, expected_version
     return services.edit_post(actor=actor, post_id=post_id, changes=changes, expected_version=expected_version)
 
 
-def list_versioned_fields() -> list[Any]:
-    return [Post._meta.get_field(name) for name in VERSIONED]  # noqa: SLF001 - a public name of Django
+def list_restored_fields() -> list[Any]:
+    return [Post._meta.get_field(name) for name in RESTORED]  # noqa: SLF001 - a public name of Django
 
 
 def build_version(row: Mapping[str, Any], names: Mapping[int, str], older: Sequence[Mapping[str, Any]] = ()) -> Version:

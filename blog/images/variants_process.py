@@ -14,7 +14,8 @@ from contentapi.core.child_limits import be_gentle, ignore_signals_of_a_stop, li
 
 
 def run_child(source: Path, folder: Path, *, with_avif: bool) -> None:
-    from blog.images.variants import Rejected, make_variants  # Pillow is imported within the limits
+    from blog.images.decoding import Rejected  # Pillow is imported within the limits
+    from blog.images.variants import make_variants
 
     response: dict[str, Any]
     try:

@@ -39,6 +39,7 @@ from blog.models.posts import (
     OPTIONAL,
     RENDERED,
     RENDERED_TEXTS,
+    RESTORED,
     SUMMARIES,
     UNVERSIONED,
     VERSIONED,

@@ -13,7 +13,7 @@ from django.db.models import Q
 
 from blog.models.comments import Comment
 from blog.models.imports import PostSource
-from blog.models.posts import VERSIONED, Post
+from blog.models.posts import RESTORED, Post
 
 
 class PostVersion(
@@ -21,7 +21,7 @@ class PostVersion(
         Post,
         pghistory.UpdateEvent(row=pghistory.Old, condition=pgtrigger.AnyChange("version")),
         pghistory.DeleteEvent(),
-        fields=["id", *VERSIONED, "updated_at", "version", "changed_at", "changed_by", "changed_with"],
+        fields=["id", *RESTORED, "updated_at", "version", "changed_at", "changed_by", "changed_with"],
         obj_field=None,
         context_field=pghistory.ContextJSONField(),
         context_id_field=None,

@@ -101,11 +101,13 @@ OPTIONAL = [*ADDRESSES, *SUMMARIES, *COVER]
 SEARCHED = [field.name for field in CONTENT_FIELDS if field.weight]
 # The fields of which a change is a new version of a post.
 VERSIONED = [*CONTENT, "status", "publish_at", "published_at", "author", "coauthor_ids", "created_at"]
+RESTORED = [*VERSIONED, "slug_is_chosen"]  # of a deleted post
 # What `blog.rendering` makes of the text, with the version that it was made of and the number of the renderer
 RENDERED_TEXTS = ["body_html", "default_excerpt", "default_description", "image_ids", "image_alts"]
 RENDERED = [*RENDERED_TEXTS, "rendered_version", "renderer"]
 UNVERSIONED = [
     "id",
+    "slug_is_chosen",
     "publication_order",
     "updated_at",
     "version",
@@ -187,6 +189,8 @@ class Post(models.Model):
     title = models.CharField(max_length=MAX_TITLE)
     # The worker gives a slug to the posts that SQL, or a server of an earlier release, has created without one.
     slug = models.CharField(max_length=MAX_SLUG, null=True)  # noqa: DJ001
+    # A slug that a person has chosen does not follow the title. This alone is no version; see `slugs.follows_title`.
+    slug_is_chosen = models.BooleanField(default=False, db_default=False, editable=False)
     canonical_url = models.CharField(max_length=MAX_URL, null=True)  # noqa: DJ001
     excerpt = models.CharField(max_length=MAX_EXCERPT, null=True)  # noqa: DJ001 - null is the default text
     description = models.CharField(max_length=MAX_DESCRIPTION, null=True)  # noqa: DJ001

@@ -4,9 +4,10 @@ import re
 from typing import Any
 
 import pgtrigger
+from django.apps import apps
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
-from django.db.models import OuterRef
+from django.db.models import Exists, OuterRef
 
 MAX_SLUG = 100
 SLUG = re.compile(f"[a-z0-9-]{{1,{MAX_SLUG}}}")
@@ -19,7 +20,8 @@ KEEP_OLD_SLUG = pgtrigger.Trigger(
     func="""
         DELETE FROM blog_oldslug WHERE slug = NEW.slug AND post_id = NEW.id;
         IF OLD.slug IS NOT NULL THEN
-            INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, NEW.id) ON CONFLICT DO NOTHING;
+            INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, NEW.id)
+            ON CONFLICT (slug) DO UPDATE SET post_id = EXCLUDED.post_id;
         END IF;
         RETURN NULL;
     """,
@@ -31,7 +33,11 @@ KEEP_SLUG_OF_DELETED = pgtrigger.Trigger(
     operation=pgtrigger.Delete,
     when=pgtrigger.After,
     condition=pgtrigger.Q(old__slug__isnull=False, old__published_at__isnull=False),
-    func="INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, OLD.id) ON CONFLICT DO NOTHING; RETURN NULL;",
+    func="""
+        INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, OLD.id)
+        ON CONFLICT (slug) DO UPDATE SET post_id = EXCLUDED.post_id;
+        RETURN NULL;
+    """,
 )
 
 
@@ -48,6 +54,7 @@ class OldSlug(models.Model):
     """A slug that a post had while it was public, or that its imported file names. It keeps leading to the post.
 
     Triggers add it. The slugs of a deleted post stay reserved as long as the post can be restored, its last one too.
+    A row says nothing while another post has its slug: that post was created while a file with the slug was imported.
     """
 
     slug = models.CharField(max_length=MAX_SLUG, primary_key=True)
@@ -61,9 +68,10 @@ class OldSlug(models.Model):
 
 
 def build_old_slugs() -> ArraySubquery:
-    """Return an expression for the old slugs of a post, in alphabetical order.
+    """Return an expression for the old slugs of a post, in alphabetical order, without those that a post has now.
 
     A server of the release before, which restores a post, leaves its present slug among them.
     """
-    old = OldSlug.objects.filter(post_id=OuterRef("pk")).exclude(slug=OuterRef("slug"))
+    present = apps.get_model("blog", "Post").objects.filter(slug=OuterRef("slug"))
+    old = OldSlug.objects.filter(~Exists(present), post_id=OuterRef("pk"))
     return ArraySubquery(old.order_by("slug").values("slug"))

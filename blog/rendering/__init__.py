@@ -5,7 +5,7 @@ This is the only place that renders posts: for the API, for the preview in the d
 
 from typing import NamedTuple
 
-from blog.rendering.images import MOST, FindImages, ShownImage, find_no_images, list_used_images
+from blog.rendering.images import FindImages, ShownImage, find_no_images, list_used_images
 from blog.rendering.markdown import insert_images, render_markdown, sanitize_markdown
 from blog.rendering.summaries import make_description, make_excerpt
 
@@ -34,7 +34,7 @@ def render_post(body: str, excerpt: str | None, find_images: FindImages = find_n
     sanitized = sanitize_markdown(body)
     used = list_used_images(sanitized)
     ids = [image.id for image in used]
-    html = insert_images(sanitized, find_images(ids[:MOST]) if ids else {})
+    html = insert_images(sanitized, find_images(ids) if ids else {})
     default = make_excerpt(html)
     alts = [image.alt for image in used]
     return Rendering(html, default, make_description(excerpt or default), ids or None, alts or None)

@@ -44,12 +44,12 @@ def find_no_images(_: Sequence[int]) -> dict[int, ShownImage]:
 
 
 def list_used_images(sanitized: str) -> list[UsedImage]:
-    """Return the images of a text in the order of their first places, each once."""
+    """Return the first images of a text in the order of their places, each once."""
     used: dict[int, UsedImage] = {}
     if MARK in sanitized:
         for tag in TAG.finditer(sanitized):
             pk, attributes = read_reference(tag[0])
-            if pk:
+            if pk and len(used) < MOST:
                 used.setdefault(pk, UsedImage(pk, html.unescape(attributes.get("alt", ""))))
     return list(used.values())
 

@@ -16,8 +16,6 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from blog.rendering.images import (
-    MOST,
-    REFERENCE,
     SCHEME,
     FindImages,
     ShownImage,
@@ -61,6 +59,7 @@ DISABLED = {"disabled": ""}  # one attribute: nh3 adds several in another order 
 BLOCKS = ("blockquote", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "table", "tr", "ul")
 SCHEMES = {"http", "https", "mailto", "tel", SCHEME}
 HAS_HOST = re.compile(r"(?:https?:)?//", re.IGNORECASE)
+OURS = re.compile(rf"\s*{SCHEME}:", re.IGNORECASE)
 LANGUAGE = re.compile(r"language-[\w.+#-]+")
 FOOTNOTE = re.compile(r"fn(?:ref)?-[^\s\"'<>]+")
 # The start of a task as comrak writes it: `<li><input type="checkbox" checked="" disabled="" />`
@@ -76,9 +75,11 @@ def filter_attribute(element: str, name: str, value: str) -> str | None:
     if name == "type":
         return "checkbox"  # of a task list: an input of a post is nothing else
     if name == "src":
-        return value if HAS_HOST.match(value.strip()) or REFERENCE.fullmatch(value) else None
+        if OURS.match(value):  # also without a valid id: then its text takes its place
+            return SCHEME + value.strip()[len(SCHEME) :]
+        return value if HAS_HOST.match(value.strip()) else None
     if name == "href":
-        return None if value.strip().lower().startswith(f"{SCHEME}:") else value
+        return None if OURS.match(value) else value
     if name == "class" and element == "code":
         return value if LANGUAGE.fullmatch(value) else None
     if name == "id":
@@ -130,7 +131,7 @@ def render_markdown(text: str, *, with_lines: bool = False, find_images: FindIma
     """
     sanitized = sanitize_markdown(text, with_lines=with_lines)
     used = [image.id for image in list_used_images(sanitized)]
-    return insert_images(sanitized, find_images(used[:MOST]) if used else {})
+    return insert_images(sanitized, find_images(used) if used else {})
 
 
 def sanitize_markdown(text: str, *, with_lines: bool = False) -> str:

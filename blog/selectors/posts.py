@@ -76,9 +76,10 @@ class PostCriteria(NamedTuple):
 
 def parse_status(status: str) -> PostStatus:
     """Return the status with this name. Raises `Malformed`."""
-    if status not in PostStatus.values:
-        raise Malformed(f"status must be one of {', '.join(PostStatus.values)}.")
-    return PostStatus(status)
+    try:
+        return PostStatus(status)
+    except ValueError:
+        raise Malformed(f"status must be one of {', '.join(PostStatus.values)}.") from None
 
 
 def validate_tag(tag: str) -> str:

@@ -8,13 +8,9 @@ permission, validates, writes and returns the model.
 from blog.services.authors import create_author, delete_author, edit_author
 from blog.services.comments import add_comment, delete_comment
 from blog.services.image_checks import check_media
+from blog.services.image_deletion import delete_outdated_files, hide_deleted_images, purge_images
 from blog.services.image_figures import count_images
-from blog.services.image_processing import (
-    delete_outdated_files,
-    hide_deleted_images,
-    process_images,
-    purge_images,
-)
+from blog.services.image_processing import process_images
 from blog.services.image_rebuilding import list_outdated_images, rebuild_image
 from blog.services.image_uploads import AnnouncedUpload, complete_upload, create_upload, purge_uploads
 from blog.services.images import (
@@ -27,6 +23,7 @@ from blog.services.images import (
     render_posts_with_images,
     render_posts_with_old_addresses,
     replace_image_file,
+    require_upload,
     restore_image,
 )
 from blog.services.posts import (

@@ -16,6 +16,7 @@ from blog.services.image_rebuilding import rebuild_image
 from blog.services.images import NO_FILES, name_upload, render_again
 from contentapi.conf.timeouts import UPLOADS_KEPT_FOR
 from contentapi.core import policy
+from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
 from contentapi.db.ids import take_id
 from contentapi.media.access import get_storage
@@ -33,9 +34,14 @@ class Finding(NamedTuple):
 
 
 def check_media(*, actor: Actor, repair: bool = False) -> Iterator[Finding]:
-    """Yield the files that are missing, and then those that no row names. With `repair`, make or delete them."""
+    """Yield the files that are missing, and then those that no row names. With `repair`, make or delete them.
+
+    Raises `Conflict` for a storage without files.
+    """
     policy.require_permission(actor, policy.may_purge_images(actor), "check the files of images")
     files = [file for file in get_storage().list_files() if is_our_name(file.name)]
+    if not files and Image.objects.filter(deleted_at=None).exclude(original="").exists():
+        raise Conflict("The storage has no files, but images name some. Is the folder mounted? Nothing is changed.")
     stored, named = {file.name for file in files}, set[str]()
     rows = Image.objects.only("key", "original", "widths", "formats", "source").order_by("pk")
     for image in rows.iterator():
@@ -97,5 +103,6 @@ def repair_image(actor: Actor, image: Image, lost: list[str]) -> str:
             get_storage().put(source, widest)
     except FileNotFoundError:  # another file has been accepted meanwhile
         return ""
-    Image.objects.filter(pk=image.pk, source=image.source, key=image.key).update(source=source)
+    same = Image.objects.filter(pk=image.pk, source=image.source, key=image.key)
+    same.update(source=source, attempts=0, claimed_until=None)
     return f"the worker makes them from {left[-1]}"

@@ -1,4 +1,4 @@
-"""The files of images, which the worker makes and deletes.
+"""The files of images, which the worker makes.
 
 A worker claims one image at a time, and renews the claim while it works: so several workers, also on several hosts,
 never process the same image, and an image whose worker was killed is claimed again soon. No transaction is open while a
@@ -11,6 +11,7 @@ import logging
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from tempfile import gettempdir
 from threading import Event
@@ -25,18 +26,16 @@ from django.utils import timezone
 from blog.images.addresses import compute_key, name_file
 from blog.images.formats import list_extensions, list_widths
 from blog.images.processing import ChildKilled, Outcome, process_file
-from blog.models import IS_EXPOSED, IS_OUTDATED, IS_WAITING, Image, ImageStatus
-from blog.services.images import DELETED, NO_FILES, render_again
+from blog.models import IS_WAITING, Image, ImageStatus
+from blog.services.images import DELETED, render_again
 from contentapi.conf import conf
-from contentapi.conf.timeouts import IMAGE_CLAIM, OLD_FILES_KEPT_FOR, RESTORABLE_FOR
+from contentapi.conf.timeouts import IMAGE_CLAIM, MISSING_INTERVAL, UPLOADS_KEPT_FOR
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.media.access import get_storage
-from contentapi.media.storage import PUBLIC
-from contentapi.monitoring.audit import Event as AuditEvent
-from contentapi.monitoring.audit import record_event
 from contentapi.monitoring.figures import FIGURES
 from contentapi.monitoring.owned_folder import OwnedFolder
+from contentapi.monitoring.repeated import RepeatedLine
 
 LOG = logging.getLogger("contentapi.worker")
 MAX_ATTEMPTS = 5  # claims that no worker has finished
@@ -44,6 +43,10 @@ WORK_FOLDER = "contentapi-image-"
 SOURCE, FILES = "source", "files"  # in such a folder
 INTERRUPTED = "The processing was interrupted several times. Upload the image again."
 MISSING = "The uploaded file is missing. Upload the image again."
+
+
+class SourceMissing(Exception):
+    """The storage does not have the file that is to be processed."""
 
 
 def process_images(*, actor: Actor, stop: Event) -> int:
@@ -83,6 +86,16 @@ def release(image: Image, until: Any = None) -> None:
     select_claimed(image).update(claimed_until=until, attempts=F("attempts") - 1)
 
 
+@contextmanager
+def claimed(image: Image) -> Iterator[None]:
+    """After an error, let an image wait for as long as a claim lasts, so that it holds up no others."""
+    try:
+        yield
+    except Exception:
+        release(image, Now() + IMAGE_CLAIM)
+        raise
+
+
 def process_image(image: Image, stop: Event) -> None:
     """Make the files of an image.
 
@@ -97,9 +110,34 @@ def process_image(image: Image, stop: Event) -> None:
             process_in_folder(image, folder, stop)
     except ChildKilled:
         raise
+    except SourceMissing:
+        if is_lost(image.updated_at):
+            reject(image, MISSING)
+        else:
+            wait_for_file(image)
     except Exception:
         release(image, Now() + IMAGE_CLAIM)
         raise
+
+
+def is_lost(since: datetime) -> bool:
+    """Return whether a file is missing for so long that it will not come.
+
+    In a storage without any file nothing is lost: it is perhaps a folder that is not mounted.
+    """
+    return since <= timezone.now() - UPLOADS_KEPT_FOR and any(get_storage().list_files())
+
+
+def wait_for_file(image: Image) -> None:
+    MISSING_LINE.add(str(image.pk))
+    release(image, Now() + IMAGE_CLAIM)
+
+
+def write_missing(number: int, pk: str) -> None:
+    LOG.warning("%s times, a file of an image was missing, the last one of image %s. Its work waits.", number, pk)
+
+
+MISSING_LINE = RepeatedLine(MISSING_INTERVAL, write_missing)
 
 
 @contextmanager
@@ -127,7 +165,10 @@ def process_in_folder(image: Image, folder: Path, stop: Event) -> None:
 
 
 def make_files(image: Image, name: str, folder: Path, stop: Event) -> Outcome | None:
-    """Make the files of an image from one of the storage, while the claim is that of this worker."""
+    """Make the files of an image from one of the storage, while the claim is that of this worker.
+
+    Raises `SourceMissing`, and the errors of `process_file`.
+    """
 
     def may_continue() -> bool:
         return not stop.is_set() and renew(image)
@@ -136,8 +177,8 @@ def make_files(image: Image, name: str, folder: Path, stop: Event) -> Outcome | 
     files.mkdir()
     try:
         stored = get_storage().open(name)
-    except FileNotFoundError:
-        return Outcome(None, MISSING)
+    except FileNotFoundError as error:
+        raise SourceMissing from error
     with stored, source.open("wb") as copy:
         shutil.copyfileobj(stored, copy)
     outcome = process_file(source, files, may_continue) if may_continue() else None
@@ -210,83 +251,3 @@ def delete_files(names: Iterable[str]) -> None:
     storage = get_storage()
     for name in filter(None, names):
         storage.delete(name)
-
-
-def delete_outdated_files(*, actor: Actor) -> int:
-    """Delete the public files that no image has named for some time. Returns the number of images."""
-    policy.require_permission(actor, policy.may_purge_images(actor), "delete files of images")
-    is_due, number = IS_OUTDATED & Q(outdated_at__lte=timezone.now() - OLD_FILES_KEPT_FOR), 0
-    while (image := claim_image(is_due)) is not None:
-        delete_unnamed_files(image)
-        select_claimed(image).update(outdated_at=None, claimed_until=None, attempts=0)
-        number += 1
-    return number
-
-
-def delete_unnamed_files(image: Image) -> None:
-    """Delete the public files that an image does not name, also those of interrupted workers.
-
-    Another worker may store files of a later version meanwhile: their key is none of these.
-    """
-    keys = {image.key, *(compute_key(image.pk, version) for version in range(1, image.version + 1))}
-    folders = tuple(name_file(image.pk, key, "") for key in keys)
-    named = {*image.list_file_names()}
-    stored = [file.name for file in get_storage().list_files(f"{PUBLIC}{image.pk}-")]
-    delete_files([name for name in stored if name.startswith(folders) and name not in named])
-
-
-def hide_deleted_images(*, actor: Actor, stop: Event) -> int:
-    """Delete the public files of images that were deleted; keep of each what it can be restored from.
-
-    Returns the number of images.
-    """
-    policy.require_permission(actor, policy.may_purge_images(actor), "delete files of images")
-    number = 0
-    while not stop.is_set() and (image := claim_image(IS_EXPOSED)) is not None:
-        try:
-            hide_image(image)
-        except Exception:
-            release(image, Now() + IMAGE_CLAIM)  # so that it holds up no others
-            raise
-        number += 1
-    return number
-
-
-def hide_image(image: Image) -> None:
-    """Keep the original of a deleted image under a name that is not public, and delete its public files.
-
-    Somebody may restore the image meanwhile. Before the row has the new name nothing is deleted; afterwards the
-    restored image is processed from it.
-    """
-    kept, storage = f"{DELETED}{image.pk}", get_storage()
-    if image.source != kept:
-        try:
-            with storage.open(image.name_file(image.original)) as original:
-                storage.put(kept, original)
-        except FileNotFoundError:  # it cannot be restored
-            image.original = ""
-            delete_unnamed_files(image)
-            lost = {"status": ImageStatus.REJECTED, "rejection": MISSING, "source": ""}
-            select_claimed(image).update(**lost, **NO_FILES, claimed_until=None, attempts=0)
-            return
-        if not select_claimed(image).filter(IS_EXPOSED).update(source=kept):
-            release(image)
-            return
-        delete_files([image.source])
-        image.source = kept
-    image.original = ""
-    delete_unnamed_files(image)
-    select_claimed(image).update(**NO_FILES, claimed_until=None, attempts=0)
-
-
-def purge_images(*, actor: Actor) -> int:
-    """Delete for good what was deleted long ago. Returns the number of images."""
-    policy.require_permission(actor, policy.may_purge_images(actor), "delete images for good")
-    purged = 0
-    for image in Image.objects.filter(deleted_at__lte=timezone.now() - RESTORABLE_FOR, original="").order_by("pk"):
-        if Image.objects.filter(pk=image.pk, deleted_at=image.deleted_at).delete()[0]:
-            delete_files([image.source])
-            delete_unnamed_files(image)
-            record_event(AuditEvent.IMAGE_PURGED, actor, "image", image.pk)
-            purged += 1
-    return purged

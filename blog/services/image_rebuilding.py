@@ -11,6 +11,8 @@ from blog.images.formats import PNG, list_extensions, list_widths
 from blog.models import Image, ImageStatus
 from blog.services.image_processing import (
     FILES,
+    MISSING,
+    SourceMissing,
     accept,
     claim_image,
     create_work_folder,
@@ -56,6 +58,9 @@ def rebuild_image(*, actor: Actor, pk: int, everything: bool = False) -> str:
     try:
         with create_work_folder() as folder:
             return rebuild_in_folder(image, folder, everything=everything)
+    except SourceMissing:
+        release(image)
+        return MISSING
     except BaseException:
         release(image)
         raise

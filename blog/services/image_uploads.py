@@ -6,18 +6,19 @@ from hashlib import file_digest
 from itertools import chain
 from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
-from blog.images.formats import CONTENT_TYPES, SIGNATURE
+from blog.images.formats import CONTENT_TYPES, SIGNATURE, Format
 from blog.models import Image, ImageUpload
-from blog.services.images import clean_file_name, insert_image, name_upload, require_format
+from blog.services.images import clean_file_name, insert_image, name_upload, require_format, require_upload
 from contentapi.conf import conf
 from contentapi.conf.timeouts import UPLOAD_LIFETIME, UPLOADS_KEPT_FOR
 from contentapi.core import policy
-from contentapi.core.errors import Conflict, Invalid, require_found
+from contentapi.core.errors import Conflict, Invalid, UnsupportedMediaType, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.http.uploads import build_size_error
 from contentapi.media.access import get_storage, translate_storage_errors
 from contentapi.media.storage import Expected, Presigned
@@ -39,12 +40,15 @@ class AnnouncedUpload(NamedTuple):
 
 
 def create_upload(*, actor: Actor, name: str, content_type: str, size: int, digest: str) -> AnnouncedUpload:
-    """Announce a file with its SHA-256 in hexadecimal digits. Raises `Invalid`, and `TooLarge` above the limit."""
-    policy.require_permission(actor, policy.may_upload_images(actor), "upload images")
+    """Announce a file with its SHA-256 in hexadecimal digits.
+
+    Raises `UnsupportedMediaType`, `Invalid`, and `TooLarge` above the limit.
+    """
+    require_upload(actor)
     digest, content_type = digest.lower(), content_type.strip().lower()
-    problems: dict[str, list[str]] = {}
     if content_type not in CONTENT_TYPES:
-        problems["contentType"] = [f"This must be one of {', '.join(CONTENT_TYPES)}."]
+        raise UnsupportedMediaType(f"The type must be one of {', '.join(CONTENT_TYPES)} (got {content_type}).")
+    problems: dict[str, list[str]] = {}
     if not SHA256.fullmatch(digest):
         problems["sha256"] = ["This must be 64 hexadecimal digits."]
     if size < 1:
@@ -66,34 +70,41 @@ def create_upload(*, actor: Actor, name: str, content_type: str, size: int, dige
     return AnnouncedUpload(upload, get_storage().presign(name_upload(upload.pk), expected, UPLOAD_LIFETIME))
 
 
-@transaction.atomic
 def complete_upload(*, actor: Actor, upload_id: str) -> Image:
     """Make an image of the bytes that were sent, and return it; the same one if the upload is completed again.
 
     Raises `NotFound`, `UnsupportedMediaType`, and `Conflict` for a file that has not arrived, or is another one.
     """
-    policy.require_permission(actor, policy.may_upload_images(actor), "upload images")
+    require_upload(actor)
     uploads = ImageUpload.objects.filter(pk=parse_id(upload_id), owner_id=actor.user_id)
-    upload = require_found(uploads.select_for_update().first(), "upload")
-    if upload.image_id is not None:
-        return require_found(Image.objects.filter(pk=upload.image_id, deleted_at=None).first(), "image")
-    source, digest = name_upload(upload.pk), bytes(upload.sha256)
-    kind = require_format(read_announced_file(source, upload.size, digest))
-    image = insert_image(
-        actor, pk=upload.pk, source=source, kind=kind, name=upload.name, size=upload.size, sha256=digest
-    )
+    upload = require_found(uploads.first(), "upload")
+    if upload.image_id is None:
+        kind = require_format(read_announced_file(upload))  # before the transaction: a bucket may be slow
+        with transaction.atomic():
+            upload = require_found(uploads.select_for_update().first(), "upload")
+            if upload.image_id is None:
+                return create_announced_image(actor, upload, kind)
+    return require_found(Image.objects.filter(pk=upload.image_id, deleted_at=None).first(), "image")
+
+
+def create_announced_image(actor: Actor, upload: ImageUpload, kind: Format) -> Image:
+    facts: dict[str, Any] = {"name": upload.name, "size": upload.size, "sha256": bytes(upload.sha256)}
+    image = insert_image(actor, pk=upload.pk, source=name_upload(upload.pk), kind=kind, **facts)
     upload.image_id = image.pk
     upload.save(update_fields=["image_id"])
     return image
 
 
-def read_announced_file(name: str, size: int, digest: bytes) -> bytes:
+def read_announced_file(upload: ImageUpload) -> bytes:
     """Return the first bytes of a file. Raises `Conflict` if it has not arrived, or is not the announced one."""
+    if not connection.in_atomic_block:  # of `@atomic` or an idempotency key
+        enter_expensive_lane()
+    name = name_upload(upload.pk)
     with translate_storage_errors():
-        if get_storage().head(name) != size:
+        if get_storage().head(name) != upload.size:
             raise Conflict("The bytes of this upload have not arrived completely.")
         with get_storage().open(name) as file:
-            if file_digest(file, "sha256").digest() != digest:  # type: ignore[arg-type]  # any readable file
+            if file_digest(file, "sha256").digest() != bytes(upload.sha256):  # type: ignore[arg-type]
                 raise Conflict("The bytes of this upload are other ones than those that were announced.")
             file.seek(0)
             return file.read(SIGNATURE)
@@ -105,10 +116,12 @@ def purge_uploads(*, actor: Actor) -> int:
     A file without a row is what remains of a server that was killed, or of a client that never completed its upload.
     """
     policy.require_permission(actor, policy.may_purge_images(actor), "delete unfinished uploads")
-    end, storage, purged = timezone.now() - UPLOADS_KEPT_FOR, get_storage(), 0
+    end, storage = timezone.now() - UPLOADS_KEPT_FOR, get_storage()
     ImageUpload.objects.filter(created_at__lte=end).delete()
-    for file in chain.from_iterable(map(storage.list_files, ("uploads/", "deleted/"))):
-        if file.changed_at <= end and not Image.objects.filter(source=file.name).exists():
-            storage.delete(file.name)
-            purged += 1
-    return purged
+    files = chain.from_iterable(map(storage.list_files, ("uploads/", "deleted/")))
+    old = [file.name for file in files if file.changed_at <= end]
+    named = {*Image.objects.exclude(source="").values_list("source", flat=True)} if old else set()  # after the list
+    left = [name for name in old if name not in named]
+    for name in left:
+        storage.delete(name)
+    return len(left)

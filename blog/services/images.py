@@ -48,12 +48,16 @@ def create_image(*, actor: Actor, read_file: Callable[[], SentFile]) -> Image:
 
     Raises `UnsupportedMediaType` for a file that is none of the formats: its first bytes decide.
     """
-    policy.require_permission(actor, policy.may_upload_images(actor), "upload images")
+    require_upload(actor)
     sent, kind = read_image_file(read_file)
     pk = take_id()
     source = name_upload(pk)
     put_file(source, sent.file)  # before the row that names it
     return insert_image(actor, pk=pk, source=source, kind=kind, name=sent.name, size=sent.size, sha256=sent.sha256)
+
+
+def require_upload(actor: Actor) -> None:
+    policy.require_permission(actor, policy.may_upload_images(actor), "upload images")
 
 
 def read_image_file(read_file: Callable[[], SentFile]) -> tuple[SentFile, Format]:
@@ -221,7 +225,10 @@ def restore_image(*, actor: Actor, image_id: str) -> Image:
     if image.deleted_at is not None and image.deleted_at <= timezone.now() - RESTORABLE_FOR:
         require_found(None, "image")
     is_hidden = image.source.startswith(DELETED)
-    save_image(image, deleted_at=None, **({"status": ImageStatus.PROCESSING, **NO_FILES} if is_hidden else {}))
+    waiting = {"status": ImageStatus.PROCESSING, "attempts": 0, "claimed_until": None, **NO_FILES}
+    # The worker may be deleting the public files just now.
+    waiting["outdated_at"] = timezone.now()
+    save_image(image, deleted_at=None, **(waiting if is_hidden else {}))
     render_again(image.pk)
     record_event(Event.IMAGE_RESTORED, actor, "image", image.pk)
     return image
@@ -234,9 +241,9 @@ def find_image_by_digest(sha256: bytes) -> Image | None:
     return images.order_by("pk").first()
 
 
-def require_image(pk: int) -> None:
-    """Raise `Invalid` unless there is an image with this id, for the cover of a post."""
-    if not exists_image(pk):
+def require_cover(pk: int | None, present: int | None = None) -> None:
+    """Raise `Invalid` for a cover that is no image. The present one may have been deleted."""
+    if pk is not None and pk != present and not exists_image(pk):
         raise Invalid({"coverId": [UNKNOWN_IMAGE]})
 
 

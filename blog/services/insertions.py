@@ -16,7 +16,7 @@ POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug
 OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
 # Most new posts are drafts that have none of these. Each value takes time, also null.
 RARE = ("canonical_url", *SUMMARIES, *COVER, "publish_at", "published_at")
-UNUSED = (*RARE, *RENDERED)
+UNUSED = ("slug_is_chosen", *RARE, *RENDERED)
 DRAFTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug, without=UNUSED)
 OWN_DRAFTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug, without=UNUSED)
 
@@ -77,8 +77,10 @@ def insert_own_post(actor: Actor, values: Mapping[str, Any]) -> Post:
 
 def insert_row(values: Mapping[str, Any], **others: Any) -> Post:
     """Insert a row by the shortest statement for its values. Raises `Author.DoesNotExist`."""
-    row, is_own = {**values, **others}, "user_id" in others
-    if row["status"] != PostStatus.DRAFT or any(row.get(name) for name in RARE):
+    row, is_own, is_chosen = {**values, **others}, "user_id" in others, bool(values["slug"])
+    if is_chosen:
+        row["slug_is_chosen"] = True
+    if is_chosen or row["status"] != PostStatus.DRAFT or any(row.get(name) for name in RARE):
         return (OWN_POSTS if is_own else POSTS).create(**row)
     for name in RARE:
         row.pop(name, None)

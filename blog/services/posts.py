@@ -59,8 +59,7 @@ def create_post(
         coauthors.require_author_permissions(actor, {"coauthor_ids": coauthor_ids})
     author = resolve_author_id(actor, author_id)
     values = validate_post(content)
-    if values["cover_id"] is not None:
-        images.require_image(values["cover_id"])
+    images.require_cover(values["cover_id"])
     validate_transition(PostStatus.DRAFT, status, publish_at)
     now = datetime.now(UTC)
     published_at = now if status == PostStatus.PUBLISHED else None
@@ -97,8 +96,9 @@ def edit_post(
     """Change the content and the status of a post together.
 
     `changes` may have fields of the content, status, publish_at and, from an editor, published_at, author_id and
-    coauthor_ids. A change to the present value has no effect; if nothing changes, the version stays. Raises `NotFound`,
-    `Invalid`, and `Conflict` for another version, a slug that is taken, or a transition that is not in `TRANSITIONS`.
+    coauthor_ids. The history, and no client, states slug_is_chosen beside a slug. A change to the present value has no
+    effect; if nothing changes, the version stays. Raises `NotFound`, `Invalid`, and `Conflict` for another version, a
+    slug that is taken, or a transition that is not in `TRANSITIONS`.
     """
     state = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
     content = {name: value for name, value in changes.items() if name in CONTENT}
@@ -119,9 +119,8 @@ def edit_post(
     values: dict[str, Any] = {}
     if content:
         values = validate_post({name: getattr(post, name) for name in CONTENT} | content)
-        values["slug"] = choose_slug(post, content, values["title"])
-        if values["cover_id"] not in (None, post.cover_id):
-            images.require_image(values["cover_id"])
+        values |= choose_slug(post, changes, values["title"])
+        images.require_cover(values["cover_id"], post.cover_id)
     values |= coauthors.validate_author_changes(actor, post, changes)
     if state:
         publish_at = state.get("publish_at", post.publish_at if status == post.status else None)
@@ -132,16 +131,22 @@ def edit_post(
     return save_changes(actor, post, values, is_slug_stated=bool(content.get("slug")))
 
 
-def choose_slug(post: Post, changes: Mapping[str, Any], title: str) -> str | None:
-    """Return the slug after these changes: the one that a person states, or one made from the title.
+def choose_slug(post: Post, changes: Mapping[str, Any], title: str) -> dict[str, Any]:
+    """Return the slug after these changes, and whether a person has chosen it: one that is stated, or one made from the
+    title.
 
-    The slug follows the title until the post first becomes public, unless a person has chosen it. Raises `Conflict`.
+    The slug follows the title until the post first becomes public, unless a person has chosen it. Who states the slug
+    that the title has made, as a client does that sends back what it has read, has chosen nothing. Raises `Conflict`.
     """
     if changes.get("slug"):
-        return slugs.require_free_slug(changes["slug"].strip(), post.pk)
+        slug = slugs.require_free_slug(changes["slug"].strip(), post.pk)
+        after = Post(pk=post.pk, title=title, slug=slug, slug_is_chosen=post.slug_is_chosen)
+        is_chosen = slug != post.slug or not slugs.follows_title(after)
+        return {"slug": slug, "slug_is_chosen": changes.get("slug_is_chosen", is_chosen)}
     if "slug" not in changes and (title == post.title or post.published_at or not slugs.follows_title(post)):
-        return post.slug
-    return slugs.find_free_slug(slugs.make_slug(title) or f"post-{post.pk}", post.pk)
+        return {"slug": post.slug}
+    slug = slugs.find_free_slug(slugs.make_slug(title) or f"post-{post.pk}", post.pk)
+    return {"slug": slug, "slug_is_chosen": False}
 
 
 def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
@@ -204,10 +209,12 @@ def save_changes(actor: Actor, post: Post, values: Mapping[str, Any], *, is_slug
     If another transaction takes the slug at the same moment, a stated one is a `Conflict`. Any other gets a number.
     """
     changed = {name: value for name, value in values.items() if getattr(post, name) != value}
-    if changed:
-        old_status = post.status
-        for name, value in changed.items():
-            setattr(post, name, value)
+    old_status = post.status
+    for name, value in changed.items():
+        setattr(post, name, value)
+    if changed.keys() == {"slug_is_chosen"}:  # no version: nobody would see a difference
+        post.save(update_fields=changed)
+    elif changed:
         post.version += 1
         post.updated_at = timezone.now()
         attribute_change(post, actor)

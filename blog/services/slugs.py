@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from anyascii import anyascii
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, OuterRef
 
 from blog.models import MAX_SLUG, OldSlug, Post, PostVersion
 from contentapi.core.errors import Conflict
@@ -25,8 +26,9 @@ NUMBERED = f"""
     CASE number WHEN 1 THEN %(base)s::text
     ELSE rtrim(left(%(base)s::text, {MAX_SLUG - 1} - length(number::text)), '-') || '-' || number END"""
 IS_TAKEN = f"""
-    (EXISTS (SELECT 1 FROM blog_post WHERE slug = {NUMBERED} AND id <> %(pk)s)
-    OR EXISTS (SELECT 1 FROM blog_oldslug WHERE slug = {NUMBERED} AND post_id <> %(pk)s))"""  # noqa: S608 - constants
+    (%(pk)s <> COALESCE(
+      (SELECT id FROM blog_post WHERE slug = {NUMBERED}),
+      (SELECT post_id FROM blog_oldslug WHERE slug = {NUMBERED}), %(pk)s))"""  # noqa: S608 - constants
 # The first power of two that is free, and then halves: about 20 look-ups, however many posts have the base.
 FIND_FREE_NUMBER = f"""
     WITH RECURSIVE probe(low, high) AS (
@@ -87,10 +89,14 @@ def make_base(post: Post) -> str:
 
 
 def follows_title(post: Post) -> bool:
-    """Whether the slug of a post is made from its title, and not chosen by a person."""
+    """Whether the slug of a post is made from its title, and not chosen by a person.
+
+    One that differs from the title was chosen too: in SQL, or by a server that did not store who chose it.
+    """
     base, slug = make_base(post), post.slug or ""
     number = slug.rpartition("-")[2]
-    return slug == base or (number.isdecimal() and slug == number_slug(base, int(number)))
+    is_made = slug == base or (number.isdecimal() and slug == number_slug(base, int(number)))
+    return is_made and not post.slug_is_chosen
 
 
 def find_free_slug(base: str, pk: int | None) -> str:
@@ -102,11 +108,11 @@ def find_free_slug(base: str, pk: int | None) -> str:
 
 
 def list_taken_slugs(slugs: Iterable[str], pk: int | None) -> set[str]:
-    """Return those of the slugs that another post has or had."""
-    slugs = list(slugs)
-    present = Post.objects.filter(slug__in=slugs).exclude(pk=pk or 0).values_list("slug", flat=True)
-    old = OldSlug.objects.filter(slug__in=slugs).exclude(post_id=pk or 0).values_list("slug", flat=True)
-    return {str(slug) for slug in present.union(old)}
+    """Return those of the slugs that another post has or had, and this one has not."""
+    slugs, own = list(slugs), Post.objects.filter(pk=pk or 0, slug=OuterRef("slug"))
+    present = Post.objects.filter(slug__in=slugs).exclude(pk=pk or 0)
+    old = OldSlug.objects.filter(~Exists(own), slug__in=slugs).exclude(post_id=pk or 0)
+    return {str(slug) for slug in present.values_list("slug").union(old.values_list("slug"))}
 
 
 def require_free_slug(slug: str, pk: int | None) -> str:
@@ -167,9 +173,9 @@ def give_first_slug(post: Post, addresses: Addresses = NO_ADDRESSES) -> None:
     while post.slug is None:  # until no other transaction takes the slug at the same moment
         slug = find_free_slug(addresses.slug or make_base(post), post.pk)
         with suppress(Conflict), refuse_taken_slug(slug):
-            values = {"canonical_url": canonical_url, "coauthor_ids": coauthor_ids}
-            Post.objects.filter(pk=post.pk).update(slug=slug, **values)
-            PostVersion.objects.filter(id=post.pk, slug=None).update(slug=slug, coauthor_ids=coauthor_ids)
+            values = {"slug": slug, "slug_is_chosen": bool(addresses.slug), "coauthor_ids": coauthor_ids}
+            Post.objects.filter(pk=post.pk).update(canonical_url=canonical_url, **values)
+            PostVersion.objects.filter(id=post.pk, slug=None).update(**values)
             post.slug, post.canonical_url = slug, canonical_url
     keep_old_slugs(post, addresses.old_slugs)
 

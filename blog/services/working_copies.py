@@ -58,7 +58,7 @@ def save_working_copy(
     require_copy_version(stored, expected_version)
     require_no_null(changes)
     copy = stored or WorkingCopy(post=post, base_version=post.version)
-    copy.content |= merge_changes(post, read_content(copy, post), changes)
+    copy.content |= merge_changes(post, copy, changes)
     copy.publish_at = changes.get("publish_at", copy.publish_at)
     if copy.publish_at is not None:
         may_publish = policy.may_transition_posts_of(actor, owner_id, PostStatus.SCHEDULED, PostStatus.PUBLISHED)
@@ -93,15 +93,19 @@ def read_content(copy: WorkingCopy, post: Post) -> dict[str, Any]:
     return {name: copy.content.get(name, getattr(post, name)) for name in CONTENT}
 
 
-def merge_changes(post: Post, content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def is_slug_chosen(copy: WorkingCopy, post: Post) -> bool:
+    """Whether a person has chosen the slug of a working copy. One that does not say so yet is like its post."""
+    return bool(copy.content.get("slug_is_chosen", post.slug_is_chosen))
+
+
+def merge_changes(post: Post, copy: WorkingCopy, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a working copy after these changes. Raises `Invalid` and `Conflict`."""
-    sent = {name: value for name, value in changes.items() if name in CONTENT}
+    content, sent = read_content(copy, post), {name: value for name, value in changes.items() if name in CONTENT}
     values = validate_post({**content, **sent})
-    if values["cover_id"] not in (None, content["cover_id"]):
-        images.require_image(values["cover_id"])
+    images.require_cover(values["cover_id"], content["cover_id"])
     before = Post(pk=post.pk, title=content["title"], slug=content["slug"], published_at=post.published_at)
-    values["slug"] = choose_slug(before, sent, values["title"])
-    return values
+    before.slug_is_chosen = is_slug_chosen(copy, post)
+    return {"slug_is_chosen": before.slug_is_chosen} | values | choose_slug(before, sent, values["title"])
 
 
 def validate_copy_time(post: Post, publish_at: datetime) -> None:
@@ -141,8 +145,8 @@ def apply_working_copy(actor: Actor, post: Post, copy: WorkingCopy) -> Post:
             f"Version conflict: the text of the post has changed since version {copy.base_version}, on which the"
             f" {NAME} is based. The post is at version {post.version}."
         )
-    values = validate_post(read_content(copy, post))
-    after = Post(pk=post.pk, title=values["title"], slug=values["slug"])
+    values = validate_post(read_content(copy, post)) | {"slug_is_chosen": is_slug_chosen(copy, post)}
+    after = Post(pk=post.pk, title=values["title"], slug=values["slug"], slug_is_chosen=values["slug_is_chosen"])
     is_stated = post.published_at is not None or not slugs.follows_title(after)
     if is_stated:
         slugs.require_free_slug(values["slug"], post.pk)

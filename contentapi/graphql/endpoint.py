@@ -8,7 +8,6 @@ not used, because it parses and validates the document of every request; here pr
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from hashlib import blake2b
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,7 @@ from contentapi.http.conditional import etag_matches
 from contentapi.http.hosts import add_resource_metadata
 from contentapi.http.idempotency import HEADER, hash_request
 from contentapi.http.negotiation import select_media_type
-from contentapi.http.response import Response, finalize_response
+from contentapi.http.response import NO_CONTENT, NOT_MODIFIED, OK, Response, finalize_response
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.account import Account
 
@@ -142,9 +141,9 @@ def respond_without_query(environ: Mapping[str, Any]) -> Response | None:
     method = environ["REQUEST_METHOD"]
     if is_explorer_requested(environ, MEDIA_TYPES):
         headers, page = render_page()
-        return Response(HTTPStatus.OK, page, headers)
+        return Response(OK, page, headers)
     if method == "OPTIONS":
-        return Response(HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(ALLOWED_METHODS)})
+        return Response(NO_CONTENT, headers={"Allow": ", ".join(ALLOWED_METHODS)})
     if method not in READS:
         raise MethodNotAllowed(method, ALLOWED_METHODS)
     return None
@@ -223,7 +222,7 @@ def build_result_response(result: ExecutionResult, extensions: dict[str, Any] | 
     if extensions:
         members["extensions"] = extensions
     if not result.errors:
-        return Response(HTTPStatus.OK, encode_members(members))
+        return Response(OK, encode_members(members))
     report = ErrorReport()
     members["errors"] = [report.add(error) for error in result.errors]
     if report.outside_execution:
@@ -270,9 +269,9 @@ def build_response(content: bytes, status: int, headers: dict[str, str], media_t
 def add_cache_headers(response: Response, environ: Mapping[str, Any]) -> Response:
     """Return the response to a GET or HEAD, with what caches need: only that to an anonymous caller may be stored."""
     headers = {**response.headers, "Vary": VARY, "Cache-Control": "no-store"}
-    if response.status == HTTPStatus.OK and not any(variable in environ for variable in IDENTIFYING):
+    if response.status == OK and not any(variable in environ for variable in IDENTIFYING):
         digest = blake2b(response.body, digest_size=16, key=headers["Content-Type"].encode()).hexdigest()
         headers |= {"ETag": f'"{digest}"', "Cache-Control": "no-cache"}
         if etag_matches(headers["ETag"], environ.get("HTTP_IF_NONE_MATCH", "")):
-            response = response._replace(status=HTTPStatus.NOT_MODIFIED)
+            response = response._replace(status=NOT_MODIFIED)
     return finalize_response(response, headers, environ["REQUEST_METHOD"])

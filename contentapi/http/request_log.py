@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from http.client import responses
 from random import random
-from typing import Any
 
 from django.db import Error as DatabaseError
 from django.db import InterfaceError
@@ -23,6 +22,7 @@ from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled, Se
 from contentapi.conf import conf
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Internal, Unavailable, to_api_error
 from contentapi.monitoring.figures import FIGURES
+from contentapi.monitoring.logs import RequestLine, find_line_handler
 from contentapi.monitoring.records import RequestRecord, current_record
 from contentapi.monitoring.repeated import log_outage
 
@@ -40,6 +40,7 @@ SAFE_MESSAGES = {
 # Errors of the database that concern one statement. All others mean that the database is unavailable.
 STATEMENT_ERRORS = (QueryCanceled, LockNotAvailable, DeadlockDetected, SerializationFailure)
 HEALTH_PATHS = ("/healthz", "/readyz")
+BAD_REQUEST = HTTPStatus.BAD_REQUEST.value  # Python 3.11 calls a function for each look into an enumeration
 
 
 def classify_and_record(exception: BaseException) -> ApiError:
@@ -62,7 +63,7 @@ def finish_request(record: RequestRecord, seconds: float) -> None:
     else:
         if FIGURES.is_enabled:
             FIGURES.observe_request(record, seconds)
-        is_success = record.status < HTTPStatus.BAD_REQUEST and record.status != PARTIAL_SUCCESS
+        is_success = record.status < BAD_REQUEST and record.status != PARTIAL_SUCCESS
         share = environment.contentapi_log_sample if is_success else 1
     if share == 1 or random() < share:  # noqa: S311 - a sample
         log_request(record, seconds)
@@ -70,47 +71,52 @@ def finish_request(record: RequestRecord, seconds: float) -> None:
 
 def log_request(record: RequestRecord, seconds: float) -> None:
     """Log the line of a request. A request that failed because the database is unavailable has no line of its own."""
+    if record.status < BAD_REQUEST and not record.errors and (handler := find_line_handler(LOG)):
+        if LOG.isEnabledFor(logging.INFO):
+            handler.write_request(build_line(record, seconds))
+        return
     if record.status == Unavailable.status:
         outage = next((reason for reason in map(describe_outage, record.errors) if reason), "")
         if outage:
             log_outage(outage)
             return
-    status, errors = record.status, record.errors
-    is_fault = any(error.status >= Internal.status for error in errors) or status >= Internal.status
+    is_fault = any(status >= Internal.status for status in (record.status, *(error.status for error in record.errors)))
     level = logging.ERROR if is_fault else logging.INFO
-    if not LOG.isEnabledFor(level):
-        return
+    if LOG.isEnabledFor(level):
+        line = build_line(record, seconds)
+        exception = get_traceback_exception(record.errors)
+        information = (type(exception), exception, exception.__traceback__) if exception else None
+        # This does not look for the caller.
+        entry = LOG.makeRecord(LOG.name, level, "", 0, line.message, (), information)
+        entry.fields = line.collect_fields()
+        LOG.handle(entry)
+
+
+def build_line(record: RequestRecord, seconds: float) -> RequestLine:
     method, path = clean_log_text(record.method, MAX_METHOD), clean_log_text(record.path, MAX_PATH)
-    message = f"{method} {path} {status}"
-    if status >= HTTPStatus.BAD_REQUEST or errors:
+    message, code = f"{method} {path} {record.status}", ""
+    if record.status >= BAD_REQUEST or record.errors:
         message = truncate_log_text(f"{message} {escape_log_text(describe_failure(record))}".rstrip(), MAX_LINE)
-    exception = get_traceback_exception(errors) if errors else None
-    information = (type(exception), exception, exception.__traceback__) if exception else None
-    line = LOG.makeRecord(LOG.name, level, "", 0, message, (), information)  # does not look for the caller
-    line.fields = collect_fields(record, seconds, method, path)
-    LOG.handle(line)
-
-
-def collect_fields(record: RequestRecord, seconds: float, method: str, path: str) -> dict[str, Any]:
-    """Return the members of a request's line. They hold no secret, query string, header, variable or body."""
-    fields: dict[str, Any] = {
-        "method": method,
-        "path": path,
-        "status": record.status,
-        "operation": record.operation,
-        "ms": int(seconds * 1_000_000) / 1000,
-        "bytes": record.size,
-        "statements": len(record.statements),
-    }
-    if record.operation_name:
-        fields["operation_name"] = truncate_log_text(record.operation_name, MAX_OPERATION_NAME)
-    if record.credential:
-        fields["credential"] = record.credential
-    if record.cost:
-        fields["cost"] = record.cost
-    if record.errors:
-        fields["code"] = rank_errors(record)[0].code
-    return fields
+        code = rank_errors(record)[0].code if record.errors else ""
+    return RequestLine(
+        "",
+        "INFO",
+        LOG.name,
+        message,
+        record.id,
+        method,
+        path,
+        record.status,
+        record.operation,
+        int(seconds * 1_000_000) / 1000,
+        record.size,
+        len(record.statements),
+        truncate_log_text(record.operation_name, MAX_OPERATION_NAME),
+        record.credential,
+        record.cost,
+        code,
+        record.trace_id,
+    )
 
 
 def describe_outage(error: ApiError) -> str:

@@ -5,6 +5,11 @@ from hashlib import blake2b
 from http import HTTPStatus
 from typing import NamedTuple
 
+# Statuses of most responses. Python 3.11 calls a function for each look into an enumeration.
+OK = HTTPStatus.OK.value
+NO_CONTENT = HTTPStatus.NO_CONTENT.value
+NOT_MODIFIED = HTTPStatus.NOT_MODIFIED.value
+
 
 class Response(NamedTuple):
     status: int
@@ -18,7 +23,7 @@ def build_tagged_response(body: bytes, version: int, *, canonical: bytes | None 
     The tag contains a hash of `canonical`, by default of the body.
     """
     digest = blake2b(body if canonical is None else canonical, digest_size=8).hexdigest()
-    return Response(HTTPStatus.OK, body, {"ETag": f'"{version}-{digest}"'})
+    return Response(OK, body, {"ETag": f'"{version}-{digest}"'})
 
 
 def created(location: str, response: Response) -> Response:
@@ -37,15 +42,15 @@ def moved(location: str) -> Response:
 
 
 def no_content() -> Response:
-    return Response(HTTPStatus.NO_CONTENT)
+    return Response(NO_CONTENT)
 
 
 def finalize_response(response: Response, headers: dict[str, str], method: str) -> Response:
     """Return the response to send. One to HEAD, and a 304, has the length of the body that it omits."""
     status, body, _ = response
-    if status == HTTPStatus.NO_CONTENT:
+    if status == NO_CONTENT:
         return Response(status, b"", headers)
     headers["Content-Length"] = str(len(body))
-    if status == HTTPStatus.NOT_MODIFIED:
+    if status == NOT_MODIFIED:
         del headers["Content-Type"]
-    return Response(status, b"" if method == "HEAD" or status == HTTPStatus.NOT_MODIFIED else body, headers)
+    return Response(status, b"" if method == "HEAD" or status == NOT_MODIFIED else body, headers)

@@ -65,7 +65,7 @@ def read_sent_file(environ: Mapping[str, Any], family: str, limit: int) -> SentF
     if content_type != FORM and not content_type.startswith(f"{family}/"):
         raise UnsupportedMediaType(f"Send the file as the body with a type like {family}/png, or in a form ({FORM}).")
     with ExitStack() as opened:  # closes the files if there is an error
-        body = opened.enter_context(closing(spool(environ, limit + FORM_OVERHEAD * (content_type == FORM))))
+        body = opened.enter_context(closing(spool(environ, limit, FORM_OVERHEAD * (content_type == FORM))))
         if content_type == FORM:
             file = opened.enter_context(closing(read_form(environ, body)))
             sent = describe_file(file, str(file.name or ""), limit)._replace(body=body)
@@ -75,19 +75,20 @@ def read_sent_file(environ: Mapping[str, Any], family: str, limit: int) -> SentF
     return sent
 
 
-def spool(environ: Mapping[str, Any], limit: int) -> IO[bytes]:
+def spool(environ: Mapping[str, Any], limit: int, overhead: int) -> IO[bytes]:
     """Return the body as a file. `contentapi.server.complete_requests` has written a large one to a file already."""
+    room = limit + overhead
     stream = environ["wsgi.input"]
     length = environ.get("CONTENT_LENGTH") or "0"
     expected = int(length) if length.isdecimal() and "HTTP_TRANSFER_ENCODING" not in environ else None
-    if expected is not None and expected > limit:
+    if expected is not None and expected > room:
         raise build_size_error(limit)
     if isinstance(stream, SpooledBody):
         return stream.file
     with ExitStack() as opened:
         body = opened.enter_context(closing(SpooledBody()))
-        size = copy_body(stream, body, limit + 1 if expected is None else expected)
-        if size > limit:
+        size = copy_body(stream, body, room + 1 if expected is None else expected)
+        if size > room:
             raise build_size_error(limit)
         if expected is not None and size < expected:
             raise Malformed(f"The body has {size} bytes, but Content-Length is {expected}.")
@@ -134,14 +135,13 @@ def read_file_name(disposition: str) -> str:
 
 def read_form(environ: Mapping[str, Any], body: IO[bytes]) -> IO[bytes]:
     """Return the only file of a form. Raises `Malformed`."""
-    form = FORM + "; boundary=" + parse_header_parameters(environ["CONTENT_TYPE"])[1].get("boundary", "")
     length = str(body.seek(0, 2))
     body.seek(0)
-    request = WSGIRequest(
-        {**environ, "CONTENT_TYPE": form, "CONTENT_LENGTH": length, "wsgi.input": body, "REQUEST_METHOD": "POST"}
-    )
-    request.upload_handlers = [TemporaryFileUploadHandler(request)]
+    changes = {"CONTENT_LENGTH": length, "wsgi.input": body, "REQUEST_METHOD": "POST"}
     try:
+        form = FORM + "; boundary=" + parse_header_parameters(environ["CONTENT_TYPE"])[1].get("boundary", "")
+        request = WSGIRequest({**environ, **changes, "CONTENT_TYPE": form})
+        request.upload_handlers = [TemporaryFileUploadHandler(request)]
         files = request.FILES
     except OSError:
         raise

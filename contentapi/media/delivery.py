@@ -70,7 +70,7 @@ def choose_response(name: str, size: int, environ: Mapping[str, Any]) -> tuple[H
         return HTTPStatus.NOT_MODIFIED, headers, range(0)
     found = find_range(environ, tag, size)
     if not found:
-        headers |= {"Content-Range": f"bytes */{size}", "Content-Length": "0"}
+        headers |= {"Content-Range": f"bytes */{size}", "Content-Length": "0", "Cache-Control": "no-store"}
         return HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, headers, found
     headers |= {"Content-Type": get_content_type(name), "Accept-Ranges": "bytes", "Content-Length": str(len(found))}
     if len(found) == size:

@@ -7,7 +7,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from contentapi.core.errors import ApiError, Invalid, MethodNotAllowed, NotFound, UnsupportedMediaType
+from contentapi.core.errors import ApiError, Invalid, MethodNotAllowed, NotFound, TooLarge, UnsupportedMediaType
+from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.http.error_response import uncached_error_response
 from contentapi.http.uploads import read_sent_file
 from contentapi.media.access import get_storage, put_file
@@ -44,7 +45,13 @@ def store_file(name: str, environ: Mapping[str, Any]) -> None:
     expected = read_signed_upload(name, str(environ.get("QUERY_STRING", "")))
     if environ.get("CONTENT_TYPE") != expected.content_type:
         raise UnsupportedMediaType(f"Send the file as {expected.content_type}, as it was announced.")
-    with closing(read_sent_file(environ, "image", expected.size)) as sent:
+    enter_expensive_lane()  # storing a file may take long: other requests keep their slots
+    announced = f"the {expected.size:,} bytes that were announced"
+    try:
+        sent = read_sent_file(environ, "image", expected.size)
+    except TooLarge:
+        raise TooLarge(f"Send only {announced}.", limit="size of a file") from None
+    with closing(sent):
         if (sent.size, sent.sha256.hex()) != (expected.size, expected.sha256):
-            raise Invalid({"file": [f"These are not the {expected.size:,} bytes that were announced."]})
+            raise Invalid({"file": [f"These are not {announced}."]})
         put_file(name, sent.file)

@@ -2,13 +2,16 @@
 
 A record may have `fields`, a dictionary of values that both formats write. Lines hold no line end, so that a request
 cannot forge a line of its own: JSON escapes them, and the readable format indents what follows.
+
+The line of a request that succeeded does not go through Python's logging, which would take twice as long, unless a
+handler or a filter has been added to that of the settings.
 """
 
 import json
 import logging
 from datetime import UTC, datetime
 from functools import lru_cache
-from time import localtime, strftime
+from time import localtime, strftime, time
 from typing import Any
 
 import msgspec
@@ -16,6 +19,37 @@ import msgspec
 ENCODER = msgspec.json.Encoder()
 # No format shows these. Python's documentation names the switches; a record takes half the time without them.
 logging.logThreads = logging.logMultiprocessing = False
+ROOT = logging.getLogger()
+
+
+class RequestLine(msgspec.Struct, omit_defaults=True):
+    """The members of the line of a request. They hold no secret, query string, header, variable or body."""
+
+    time: str  # empty until the line is formatted
+    level: str
+    logger: str
+    message: str
+    request_id: str
+    method: str
+    path: str
+    status: int
+    operation: str
+    ms: float
+    bytes: int
+    statements: int
+    operation_name: str = ""
+    credential: str = ""
+    cost: int = 0
+    code: str = ""
+    trace_id: str = ""
+
+    def collect_fields(self) -> dict[str, Any]:
+        """Return the members that a record of Python's logging does not have itself."""
+        members: dict[str, Any] = msgspec.to_builtins(self)
+        return {name: value for name, value in members.items() if name not in OWN_MEMBERS}
+
+
+OWN_MEMBERS = frozenset({"time", "level", "logger", "message", "request_id", "trace_id"})
 
 
 class LineHandler(logging.StreamHandler):  # type: ignore[type-arg]
@@ -23,6 +57,22 @@ class LineHandler(logging.StreamHandler):  # type: ignore[type-arg]
 
     def flush(self) -> None:
         """Do nothing."""
+
+    def write_request(self, line: RequestLine) -> None:
+        """Write the line of a request now. A stream that refuses it, such as a full disk, fails no request."""
+        try:
+            text = f"{self.formatter.format_request(line, time())}\n"  # type: ignore[union-attr]
+            with self.lock:  # type: ignore[union-attr]
+                self.stream.write(text)
+        except (OSError, ValueError):
+            pass
+
+
+def find_line_handler(logger: logging.Logger) -> LineHandler | None:
+    """Return the handler of the settings, or None if others see or change the records of this logger too."""
+    handlers = ROOT.handlers
+    is_alone = len(handlers) == 1 and logger.parent is ROOT and not (logger.handlers or logger.filters)
+    return handlers[0] if is_alone and type(handlers[0]) is LineHandler else None
 
 
 class JsonFormatter(logging.Formatter):
@@ -48,6 +98,12 @@ class JsonFormatter(logging.Formatter):
         except (UnicodeEncodeError, TypeError):  # half a character, or a value of another type
             return json.dumps(members, default=str)
 
+    def format_request(self, line: RequestLine, created: float) -> str:
+        """Return the line of a request, written at `created`, in seconds since 1970."""
+        second = int(created)
+        line.time = "%s.%03dZ" % (format_second(second), (created - second) * 1000)  # noqa: UP031 - twice as fast
+        return ENCODER.encode(line).decode()
+
 
 class LineFormatter(logging.Formatter):
     """A line for people: time, level, logger, request id, message, and the fields that the message does not show."""
@@ -58,14 +114,27 @@ class LineFormatter(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s")
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002, N802 - Python's
-        return f"{format_local_second(int(record.created))},{int(record.msecs):03}"
+        return format_local_time(record.created)
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name in Python's library
-        fields = getattr(record, "fields", {})
+        text = super().formatMessage(record).replace("\n", "\n    ")
+        return text + self.format_fields(getattr(record, "fields", {}), getattr(record, "trace_id", ""))
+
+    def format_request(self, line: RequestLine, created: float) -> str:
+        """Return the line of a request, written at `created`, in seconds since 1970."""
+        text = f"{format_local_time(created)} {line.level} {line.logger} [{line.request_id}] {line.message}"
+        return text + self.format_fields(line.collect_fields(), line.trace_id)
+
+    def format_fields(self, fields: dict[str, Any], trace_id: str) -> str:
         pairs = "".join(f" {name}={value}" for name, value in fields.items() if name not in self.shown)
-        if trace_id := getattr(record, "trace_id", ""):
+        if trace_id:
             pairs += f" trace_id={trace_id}"
-        return super().formatMessage(record).replace("\n", "\n    ") + pairs.replace("\n", "\\n")
+        return pairs.replace("\n", "\\n")
+
+
+def format_local_time(created: float) -> str:
+    second = int(created)
+    return "%s,%03d" % (format_local_second(second), (created - second) * 1000)  # noqa: UP031 - twice as fast
 
 
 @lru_cache(4)

@@ -8,10 +8,12 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - the folder in it is created for this account only
+UNLOCKED_FOR = 60  # seconds, in which a new folder gets its lock
 LOCK_FILE = "owner"  # a file in the folder, locked for as long as its process or a forked worker lives
 
 
@@ -49,7 +51,9 @@ def remove_abandoned_folders(parent: Path, prefix: str) -> None:
         with suppress(OSError):
             if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
                 continue
-            lock = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CLOEXEC)
+            if not (folder / LOCK_FILE).exists() and time.time() - folder.stat().st_mtime < UNLOCKED_FOR:
+                continue
+            lock = os.open(folder / LOCK_FILE, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(folder, ignore_errors=True)

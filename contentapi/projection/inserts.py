@@ -94,7 +94,7 @@ class PreparedInsert(Generic[M]):
         self.found_by = find_field(self.required.related_model, found_by) if found_by else None
         columns = [each for each in model._meta.local_concrete_fields if not (each.primary_key or each.generated)]
         self.fields: list[Any] = [field for field in columns if field.name not in without]
-        self.missing = dict.fromkeys(without)
+        self.missing = {field.name: field.get_default() for field in columns if field.name in without}
         # Values of one type are neighbours: those of times are often the same object, which is encoded once.
         self.fields.sort(key=lambda field: field.get_internal_type())
         self.defaults = {field.attname: field.get_default for field in self.fields}

@@ -14,6 +14,7 @@ from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import ApiError, Malformed, MethodNotAllowed, UnsupportedMediaType
 from contentapi.core.identity import Actor
 from contentapi.core.replicas import read, read_credential, record_write
+from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.http import previews
 from contentapi.http.api_version import VERSION, negotiate_rest_media_type, require_known_version, split_version_prefix
 from contentapi.http.body import JSON, is_json, read_request_body
@@ -59,7 +60,11 @@ class ResourceRequest:
         return read_request_body(self.environ)
 
     def read_file(self, family: str, limit: int) -> SentFile:
-        """Return the file that the request sends, at its start. Raises the errors of `read_sent_file`."""
+        """Return the file that the request sends, at its start. Raises the errors of `read_sent_file`.
+
+        Storing it may take long: other requests keep their slots.
+        """
+        enter_expensive_lane()
         self.file = self.file or read_sent_file(self.environ, family, limit)
         self.file.file.seek(0)
         return self.file

@@ -18,7 +18,7 @@ from contentapi.conf import conf
 from contentapi.conf.timeouts import derive_timeouts
 from contentapi.core.errors import Unavailable
 from contentapi.db.engine.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
-from contentapi.db.engine.thread_connections import close_unusable_connections
+from contentapi.db.engine.thread_connections import close_unusable_connection
 from contentapi.health.probes import PROBES, respond_to_probe
 from contentapi.http.body import UploadTooLarge
 from contentapi.http.uploads import SpooledBody
@@ -120,7 +120,7 @@ class RequestBufferingLayer:
         """Return whether the caller may send a larger body. Raises `NoSlotAvailable` and `DatabaseError`."""
         lease = self.slots.acquire()
         try:
-            close_unusable_connections()
+            close_unusable_connection()
             return upload.is_allowed(environ)
         finally:
             self.slots.release(lease)

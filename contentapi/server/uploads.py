@@ -28,12 +28,13 @@ def build_uploads() -> list[Upload]:
     desk = re.escape(reverse("admin:blog_image_changelist")) + "(add|[0-9]+/replace)/"
     excess = "The zip file is too large: at most {limit:,} bytes can be uploaded. Split it."
     largest = conf.environment.contentapi_image_max_bytes
+    too_large = EXCESS.format(limit=largest)
     return [
         Upload("POST", archive, MAX_ARCHIVE + FORM_OVERHEAD, may_upload_archive, excess),
-        Upload("POST", re.compile(images), largest + FORM_OVERHEAD, may_upload_image, EXCESS),
-        Upload("POST", re.compile(desk), largest + FORM_OVERHEAD, may_upload_image_in_desk, EXCESS),
-        Upload("PUT", re.compile(f"{images}/[^/]+/content"), largest + FORM_OVERHEAD, may_upload_image, EXCESS),
-        Upload("PUT", re.compile("/uploads/[0-9]+"), largest, is_signed, EXCESS),
+        Upload("POST", re.compile(images), largest + FORM_OVERHEAD, may_upload_image, too_large),
+        Upload("POST", re.compile(desk), largest + FORM_OVERHEAD, may_upload_image_in_desk, too_large),
+        Upload("PUT", re.compile(f"{images}/[^/]+/content"), largest + FORM_OVERHEAD, may_upload_image, too_large),
+        Upload("PUT", re.compile("/uploads/[0-9]+"), largest, is_signed, too_large),
     ]
 
 

@@ -15,6 +15,7 @@ SITE: dict[str, str | bytes] = {
     "posts/bad.md": "# Soup",
     "_drafts/b.mdx": build_file(title="B"),
     "posts/image.png": b"\x89PNG",
+    "posts/page.html": "<p>",
     "__MACOSX/posts/._a.md": b"\x00\x05",
     ".git/a.md": build_file(title="Hidden"),
     "posts/.hidden.md": build_file(title="Hidden"),

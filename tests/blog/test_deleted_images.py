@@ -10,10 +10,17 @@ from django.utils import timezone
 from blog import services
 from blog.background import process_images
 from blog.models import Image, ImageStatus
-from blog.services import image_processing
+from blog.services import image_deletion, image_processing
 from contentapi.core.identity import WORKER, Role
 from contentapi.media.folder import FolderStorage
-from tests.blog.stored_images import list_public, list_stored, make_files, make_ready_image, work
+from tests.blog.stored_images import (
+    list_public,
+    list_stored,
+    list_stored_after_a_day,
+    make_files,
+    make_ready_image,
+    work,
+)
 from tests.factories import make_actor
 from tests.image_files import make_jpeg, send_file
 
@@ -31,8 +38,9 @@ def test_deleted_image_has_no_public_file_and_can_be_restored(media: FolderStora
 
     work()
 
-    assert list_stored() == [f"deleted/{image.pk}"]
-    with media.open(f"deleted/{image.pk}") as file:
+    image.refresh_from_db()
+    assert list_stored() == [image.source]
+    with media.open(image.source) as file:
         assert file.read().endswith(b"/700.jpg")
     assert services.restore_image(actor=editor, image_id=str(image.pk)).status == ImageStatus.PROCESSING
     work()
@@ -58,22 +66,21 @@ def test_image_that_is_restored_while_its_files_are_deleted_is_made_again(
     assert media
     editor, image = make_actor(Role.EDITOR), make_ready_image(has_files=True)
     services.delete_image(actor=editor, image_id=str(image.pk))
-    delete = image_processing.delete_files
+    delete = image_deletion.delete_unnamed_files
 
-    def restore_first(names: list[str]) -> None:
-        if len(names) > 1:
-            services.restore_image(actor=editor, image_id=str(image.pk))
-        delete(names)
+    def restore_first(hidden: Image) -> None:
+        services.restore_image(actor=editor, image_id=str(image.pk))
+        delete(hidden)
 
-    monkeypatch.setattr(image_processing, "delete_files", restore_first)
-    services.hide_deleted_images(actor=WORKER, stop=Event())
+    with monkeypatch.context() as patch:
+        patch.setattr(image_deletion, "delete_unnamed_files", restore_first)
+        services.hide_deleted_images(actor=WORKER, stop=Event())
     image.refresh_from_db()
     assert (image.status, image.list_file_names()) == (ImageStatus.PROCESSING, [])
-    monkeypatch.setattr(image_processing, "delete_files", delete)
 
     work()
 
-    assert list_stored("media/") == list_public(image)
+    assert list_stored_after_a_day() == list_public(image)
 
 
 def test_public_files_of_earlier_versions_end_with_the_image(media: FolderStorage) -> None:
@@ -95,7 +102,7 @@ def test_image_that_cannot_be_hidden_holds_up_no_other(media: FolderStorage, mon
     put = FolderStorage.put
 
     def fail_once(storage: FolderStorage, name: str, file: Any) -> None:
-        if name == f"deleted/{images[0].pk}":
+        if f"/{images[0].pk}-" in str(file.name):
             raise OSError("This file cannot be written.")
         put(storage, name, file)
 
@@ -105,7 +112,8 @@ def test_image_that_cannot_be_hidden_holds_up_no_other(media: FolderStorage, mon
     process_images(Event())
 
     assert list_public(images[0]) == list_stored("media/")
-    assert list_stored("deleted/") == [f"deleted/{images[1].pk}"]
+    images[1].refresh_from_db()
+    assert list_stored("deleted/") == [images[1].source]
     assert media
 
 
@@ -119,4 +127,4 @@ def test_image_is_deleted_for_good_after_thirty_days(media: FolderStorage) -> No
     assert services.purge_images(actor=WORKER) == 1
 
     assert list(Image.objects.values_list("pk", flat=True)) == [images[1].pk]
-    assert list_stored() == [f"deleted/{images[1].pk}"]
+    assert list_stored() == list(Image.objects.values_list("source", flat=True))

@@ -1,5 +1,6 @@
 """The images of imported and exported files: paths become ids and back, and importing an export changes nothing."""
 
+import json
 from pathlib import Path
 from threading import Event
 
@@ -122,6 +123,41 @@ def test_import_of_an_export_changes_nothing(site: Path, tmp_path: Path, front: 
     after = Post.objects.get()
     assert (after.body, after.cover_id, after.cover_alt) == (before.body, before.cover_id, before.cover_alt)
     assert Image.objects.count() == 2
-    assert sorted(path.name for path in (exported / "images").iterdir()) == [
-        f"{image.pk}{Path(image.name).suffix}" for image in Image.objects.order_by("pk")
-    ]
+    names = [f"{image.pk}{Path(image.name).suffix}" for image in Image.objects.order_by("pk")]
+    assert sorted(path.name for path in (exported / "images").iterdir()) == sorted(
+        [*names, *(f"{name}.json" for name in names)]
+    )
+
+
+TEXTS = {"name": "harbour.jpg", "alt": "Boats", "caption": "At dusk", "credit": "Ines Falk"}
+
+
+def test_images_of_an_export_say_the_same_in_another_database(site: Path, tmp_path: Path) -> None:
+    import_site(site)
+    services.process_images(actor=WORKER, stop=Event())
+    boat = Image.objects.get(name="boat.jpg")
+    changes = {**TEXTS, "focal_point": {"x": 0.25, "y": 0.75}}
+    services.edit_image(actor=OPERATOR, image_id=str(boat.pk), changes=changes)
+    folder = tmp_path / "export"
+    folder.mkdir()
+    list(exporting.export_posts(actor=OPERATOR, directory=folder))
+    Image.objects.all().delete()
+
+    import_site(folder, None)
+
+    (imported,) = Image.objects.filter(name="harbour.jpg")
+    assert {name: getattr(imported, name) for name in TEXTS} == TEXTS
+    assert (imported.focal_x, imported.focal_y) == (0.25, 0.75)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", '{"alt": "Boats"}', json.dumps({**TEXTS, "alt": "x" * 501, "focalPoint": {"x": 0, "y": 0}})]
+    + [json.dumps({**TEXTS, "focalPoint": {"x": 0}}), json.dumps({**TEXTS, "focalPoint": {"x": 0, "y": 9}})],
+)
+def test_file_that_does_not_describe_an_image_is_ignored(site: Path, content: str) -> None:
+    (site / "boat.jpg.json").write_text(content)
+
+    import_site(site)
+
+    assert Image.objects.get(name="boat.jpg").alt == ""

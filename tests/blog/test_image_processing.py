@@ -63,13 +63,34 @@ def test_rejected_image_has_the_reason_and_no_file(waiting: Image, process: Call
     assert list_stored() == []
 
 
-def test_missing_file_is_rejected(waiting: Image, media: FolderStorage) -> None:
+def test_image_waits_for_a_missing_file_for_a_day(waiting: Image, media: FolderStorage) -> None:
     media.delete(waiting.source)
 
     work()
 
     waiting.refresh_from_db()
+    assert (waiting.status, waiting.source, waiting.attempts) == (ImageStatus.PROCESSING, "uploads/1", 0)
+    Image.objects.update(claimed_until=None, updated_at=timezone.now() - timedelta(days=1))
+    work()
+    waiting.refresh_from_db()
+    assert waiting.rejection is None  # an empty folder is perhaps not mounted
+    media.put("uploads/2", io.BytesIO(b"x"))
+    Image.objects.update(claimed_until=None)
+    work()
+    waiting.refresh_from_db()
     assert waiting.rejection == "The uploaded file is missing. Upload the image again."
+
+
+def test_image_whose_file_comes_late_is_processed(waiting: Image, media: FolderStorage) -> None:
+    media.delete(waiting.source)
+    work()
+    media.put(waiting.source, io.BytesIO(make_jpeg()))
+    Image.objects.update(claimed_until=None)
+
+    work()
+
+    assert list_public(waiting) == list_stored("media/")
+    assert waiting.status == ImageStatus.READY
 
 
 def test_claimed_image_is_left_to_its_worker_until_the_claim_ends(waiting: Image) -> None:

@@ -34,7 +34,9 @@ def find(ids: Sequence[int]) -> dict[int, ShownImage]:
         ('<img src="image:7" alt="a" width="1" onload="x">', ELEMENT.format("a", "") + "\n"),
         ("![A *boat*](image:8)", "<p>A boat</p>\n"),
         ("![](image:8)", "<p></p>\n"),
-        ("![a](image:99999999999999999999)", '<p><img alt="a"></p>\n'),
+        ("![a](image:99999999999999999999)", "<p>a</p>\n"),
+        ("![a](image:7?width=1)", "<p>a</p>\n"),
+        ("![a](IMAGE:7)", f"<p>{ELEMENT.format('a', '')}</p>\n"),
         ("`![a](image:7)`", "<p><code>![a](image:7)</code></p>\n"),
     ],
 )

@@ -67,7 +67,7 @@ def test_request_of_an_upload_names_what_the_client_must_send(media: FolderStora
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"content_type": "image/svg+xml"}, Invalid, "contentType: This must be one of image/jpeg"),
+        ({"content_type": "image/svg+xml"}, UnsupportedMediaType, "must be one of image/jpeg"),
         ({"digest": "abc"}, Invalid, "sha256: This must be 64 hexadecimal digits."),
         ({"size": 0}, Invalid, "size: This must be 1 or more."),
         ({"size": 26_214_401}, TooLarge, r"At most 26,214,400 bytes are allowed \(CONTENTAPI_IMAGE_MAX_BYTES\)"),

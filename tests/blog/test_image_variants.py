@@ -1,14 +1,16 @@
 """What is made of an image: upright, in sRGB, without metadata, no larger than it was; or why it is rejected."""
 
 import io
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image, ImageCms
 
-from blog.images import variants
-from blog.images.variants import Rejected, Result, make_variants
+from blog.images import decoding
+from blog.images.decoding import Rejected
+from blog.images.variants import Result, make_variants
 from tests.image_files import ORIENTATION, SECRET, draw, encode, make_gif, make_jpeg, make_png
 
 
@@ -157,8 +159,8 @@ def test_bad_file_is_rejected_with_the_reason(tmp_path: Path, content: bytes, re
 def test_large_image_is_rejected_before_it_is_decoded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, reason: str
 ) -> None:
-    monkeypatch.setattr(variants, limit, value)
-    monkeypatch.setattr(variants, "read_frames", None)
+    monkeypatch.setattr(decoding, limit, value)
+    monkeypatch.setattr(decoding, "read_frames", None)
 
     with pytest.raises(Rejected, match=reason):
         make(make_jpeg(), tmp_path)
@@ -175,6 +177,57 @@ def test_narrow_image_keeps_a_height_of_one_pixel(tmp_path: Path) -> None:
 
     with open_file(tmp_path, "320.webp") as image:
         assert image.size == (320, 1)
+
+
+def test_tall_image_has_variants_that_webp_allows(tmp_path: Path) -> None:
+    result = make(encode(Image.new("RGB", (8, 16_384)), "PNG"), tmp_path)
+
+    assert (result.width, result.height) == (8, 16_384)
+    with open_file(tmp_path, "8.webp") as image:
+        assert image.size == (8, 16_383)
+
+
+@pytest.mark.parametrize(
+    ("size", "number", "reason"),
+    [
+        ((5000, 4801), 1, "A WebP may have at most 24.0 megapixels, because decoding it takes much memory"),
+        ((1000, 1000), 94, "A WebP of 94 frames may have at most 1.0 megapixels"),
+    ],
+)
+def test_webp_whose_decoder_needs_too_much_memory_is_rejected(size: tuple[int, int], number: int, reason: str) -> None:
+    with pytest.raises(Rejected, match=reason):
+        decoding.require_memory(*size, number)
+    decoding.require_memory(size[0], size[1] - 20, number)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_damaged_exif_makes_no_image_damaged(tmp_path: Path, kind: str) -> None:
+    content = encode(draw(60, 40), kind, exif=b"Exif\0\0II*\0" + b"\xff" * 200)
+
+    assert make(content, tmp_path).width == 60
+
+
+@pytest.mark.parametrize("error", [RuntimeError("codec"), ZeroDivisionError(), OSError("encoder error -2")])
+def test_error_of_an_encoder_is_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    content = make_jpeg()
+    monkeypatch.setattr(Image.Image, "save", fail)
+
+    with pytest.raises(Rejected, match="The image cannot be converted: "):
+        make(content, tmp_path)
+
+
+def test_full_disk_is_no_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    content = make_jpeg()
+    monkeypatch.setattr(Image.Image, "save", fail)
+
+    with pytest.raises(OSError, match="No space left"):
+        make(content, tmp_path)
 
 
 def test_result_has_no_part_of_the_path(tmp_path: Path) -> None:

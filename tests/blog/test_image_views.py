@@ -8,6 +8,7 @@ from django.test import Client
 
 from blog.models import Image
 from contentapi.core.identity import Actor, Role
+from contentapi.db.engine.slots import THREAD, ConnectionSlots, Lease
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import list_stored, make_ready_image
 from tests.conftest import make_api_key
@@ -93,6 +94,24 @@ def test_repeated_upload_with_a_key_is_one_image(media: FolderStorage, author: A
     assert (first.status, again.body, other.status) == (201, first.body, 422)
     assert again.headers["Idempotent-Replayed"] == "true"
     assert list_stored() == [Image.objects.get().source]
+    assert media
+
+
+def test_upload_with_a_key_needs_the_permission_before_its_body() -> None:
+    key = make_api_key(make_actor(Role.READER))
+    headers = {"X_API_Key": key, "Idempotency_Key": "one"}
+
+    assert upload(None, b"<svg/>", **headers).error[0] == upload(None, b"<svg/>", X_API_Key=key).error[0] == 403
+
+
+def test_upload_leaves_the_other_slots_to_others(
+    media: FolderStorage, author: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = Lease(ConnectionSlots(8, patience=1))
+    monkeypatch.setattr(THREAD, "lease", lease)
+
+    assert upload(author, make_png(), "image/png").status == 201
+    assert lease.lane is lease.slots.expensive
     assert media
 
 

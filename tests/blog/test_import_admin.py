@@ -45,7 +45,7 @@ def test_upload_shows_what_would_happen_to_each_file(editor_client: Client) -> N
         ("refused", "refused", 1),
     ]
     assert "Nothing has changed yet." in page.text
-    assert "not Markdown, left out: 1" in page.text
+    assert "neither Markdown nor images, left out: 1" in page.text
     assert get_url("start", job) in page.text
     assert get_url("cancel", job) in page.text
     assert "come from the" not in page.text

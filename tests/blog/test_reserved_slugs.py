@@ -1,15 +1,20 @@
 """Slugs that no other post gets, although no post has them now: those of deleted posts, and those being given up."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 
 from blog import services
 from blog.history import trash
-from blog.models import OldSlug
+from blog.models import OldSlug, Post
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor, Role
+from tests.blog.markdown_files import build_file, import_text
 from tests.blog.racing import race
 from tests.blog.test_slugs import create_post, edit_post
 from tests.conftest import GraphQL
@@ -57,6 +62,64 @@ def test_present_slug_is_no_old_one_after_a_restore_by_the_release_before(editor
     read = gql('{ postBySlug(slug: "moon") { slug oldSlugs } }').data["postBySlug"]
 
     assert read == {"slug": "moon", "oldSlugs": ["tides"]}
+
+
+@pytest.fixture
+def rivals(editor: Actor, tmp_path: Path) -> tuple[Post, Post]:
+    """A post that was created while the file of the other one was imported, which names its slug as an old one."""
+    with ThreadPoolExecutor(1) as pool, transaction.atomic():
+        import_text(tmp_path, build_file('aliases = ["/tides/"]'))
+        created = pool.submit(call_in_own_connection, lambda: create_post(editor)).result()
+    imported = Post.objects.get(title="Soup")
+    assert (created.slug, OldSlug.objects.get().post_id) == ("tides", imported.pk)
+    return created, imported
+
+
+def call_in_own_connection(action: Callable[[], Post]) -> Post:
+    try:
+        return action()
+    finally:
+        connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_slug_that_a_new_post_got_during_an_import_is_that_of_the_new_post_alone(
+    editor: Actor, rivals: tuple[Post, Post], gql: GraphQL
+) -> None:
+    created, imported = rivals
+    with pytest.raises(Conflict):
+        edit_post(editor, imported, slug="tides")
+
+    assert edit_post(editor, created, body="Low.", slug="tides").slug == "tides"
+    assert edit_post(editor, created, slug=None, status="published").slug == "tides"
+    found = gql('{ postBySlug(slug: "tides") { title } posts { title oldSlugs } }').data
+    assert found["postBySlug"] == {"title": "Tides"}
+    assert [post["oldSlugs"] for post in found["posts"]] == [[], []]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_slug_that_a_new_post_got_during_an_import_keeps_leading_to_it(
+    editor: Actor, rivals: tuple[Post, Post]
+) -> None:
+    created, _ = rivals
+    edit_post(editor, created, status="published")
+
+    edit_post(editor, created, slug="moon")
+
+    assert send_request("GET", "/posts/by-slug/tides").headers["Location"] == "/posts/by-slug/moon"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_slug_that_a_new_post_got_during_an_import_is_reserved_when_it_is_deleted(
+    editor: Actor, rivals: tuple[Post, Post]
+) -> None:
+    created, _ = rivals
+    edit_post(editor, created, status="published")
+
+    services.delete_post(actor=editor, post_id=str(created.pk))
+
+    assert send_request("GET", "/posts/by-slug/tides").status == 404
+    assert trash.restore_deleted_post(actor=editor, post_id=str(created.pk)).slug == "tides"
 
 
 @pytest.mark.django_db(transaction=True)

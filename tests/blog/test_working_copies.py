@@ -31,7 +31,7 @@ def test_first_save_starts_with_the_values_of_the_post_and_leaves_the_post_alone
     copy = save(post, actor, title=" Tides ")
 
     copy.refresh_from_db()
-    assert copy.content == {**read_content(post), "title": "Tides"}
+    assert copy.content == {**read_content(post), "title": "Tides", "slug_is_chosen": False}
     assert (copy.is_new, copy.base_version, copy.publish_at, copy.updated_by) == (True, 1, None, actor.user_id)
     assert Post.objects.values().get() == before
     assert not PostVersion.objects.exists()

@@ -2,6 +2,7 @@
 
 import base64
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -50,7 +51,9 @@ def hold_uploads(page: Page) -> list[Route]:
 
 def release(page: Page, held: list[Route], number: int) -> None:
     """Let the uploads continue when there are as many."""
+    deadline = time.monotonic() + WAIT / 1000
     while len(held) < number:
+        assert time.monotonic() < deadline, f"{len(held)} of {number} uploads have begun."
         page.wait_for_timeout(50)
     while held:
         held.pop().continue_()
@@ -85,7 +88,7 @@ def test_dropped_images_are_uploaded_while_one_writes(desk: Desk) -> None:
 
     places = r"First\.\n\n!\[\]\(image:[1-9]\d*\)\n\n!\[A \\\[white\\\] sail\]\(image:[1-9]\d*\) Last\."
     expect(get_body(page)).to_have_value(re.compile(f"^{places}$"))
-    expect(page.locator(".writing-without-text")).to_contain_text("1 image has no text")
+    expect(page.locator(".writing-without-text")).to_contain_text("No text for people who do not see it")
     expect(page.locator(".writing-without-text")).to_contain_text("boat.png")
     get_text_of(page, "boat.png").fill("A boat")
     page.keyboard.press("Enter")
@@ -132,6 +135,7 @@ def test_failed_upload_is_tried_again_and_a_cancelled_one_leaves_no_mark(desk: D
     give(page, "drop", "boat.png", "sail.png")
     rows = page.locator(".upload")
     expect(rows.locator(".upload-status")).to_have_text(["The server cannot be reached."] * 2)
+    expect(page.locator(".writing-without-text")).to_contain_text("Not uploaded: boat.png, sail.png.")
 
     page.unroute(f"**{ADD}")
     rows.nth(0).get_by_role("button", name="Try again").click()
@@ -163,7 +167,7 @@ def test_keys_alone_choose_an_image_and_the_question_before_publication_names_it
     expect(page.locator("#publish-question")).to_contain_text("No text for people who do not see it: lantern.jpg.")
     page.locator("#publish-question").get_by_role("button", name="Cancel").click()
     page.locator("#post-state").get_by_role("button", name="Schedule").click()
-    question = page.get_by_role("dialog", name="Images without a text")
+    question = page.get_by_role("dialog", name="Images", exact=True)
     expect(question).to_contain_text("lantern.jpg")
     question.get_by_role("button", name="Cancel").click()
     expect(question).to_be_hidden()

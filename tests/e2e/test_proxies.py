@@ -66,6 +66,11 @@ def start_caddy(upstream: int, folder: Path) -> Iterator[int]:
         yield port
 
 
+def start_nginx_with_media(upstream: int, folder: Path) -> AbstractContextManager[int]:
+    text = (DEPLOY / "nginx.conf").read_text().replace("/var/lib/contentapi/media", str(folder / "media"))
+    return start_nginx(upstream, folder, text=text)
+
+
 def build_ingress_configuration() -> str:
     """Return the configuration that ingress-nginx makes of the manifests, as far as it concerns headers and paths."""
     texts = [path.read_text() for path in (DEPLOY / "kubernetes").glob("*.yaml") if path.name != "kustomization.yaml"]
@@ -251,14 +256,20 @@ def test_failed_login_is_logged_with_the_address_of_the_client(host: Host, port:
     assert failures[-1]["address"] == "127.0.0.2"
 
 
-def test_caddy_delivers_the_files_of_images(tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", [start_caddy, start_nginx_with_media])
+def test_proxy_delivers_the_files_of_images(
+    tmp_path: Path, start: Callable[[int, Path], AbstractContextManager[int]]
+) -> None:
     name = f"media/7-{'0' * 32}/320.webp"
     (tmp_path / "media" / name).parent.mkdir(parents=True)
     (tmp_path / "media" / name).write_text("boat")
 
-    with start_caddy(find_free_port(), tmp_path) as port:
+    with start(find_free_port(), tmp_path) as port:
         found = send(port, "GET", f"/{name}")
+        beyond = send(port, "GET", f"/{name}", Range="bytes=99-")
 
+    assert beyond.status == 416
+    assert "immutable" not in beyond.headers.get("cache-control", "")
     assert (found.status, found.text, found.headers["content-type"]) == (200, "boat", "image/webp")
     assert found.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert found.headers["x-content-type-options"] == "nosniff"

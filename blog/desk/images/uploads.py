@@ -17,6 +17,7 @@ from blog.desk.images.choice import describe_image, describe_tools
 from blog.models import Image
 from contentapi.conf import conf
 from contentapi.core.errors import ApiError, Malformed
+from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.http.uploads import SentFile, describe_file
 from users.desk.bases import Page, PolicyAdmin, get_actor
 
@@ -69,7 +70,12 @@ def store_file(request: HttpRequest, model_admin: PolicyAdmin, file: Any) -> Ima
 
 def read_later(file: IO[bytes]) -> Callable[[], SentFile]:
     """Return a function that measures a file of a form. Raises `TooLarge`."""
-    return lambda: describe_file(file, str(file.name or ""), conf.environment.contentapi_image_max_bytes)
+
+    def read() -> SentFile:
+        enter_expensive_lane()  # storing a file may take long: other requests keep their slots
+        return describe_file(file, str(file.name or ""), conf.environment.contentapi_image_max_bytes)
+
+    return read
 
 
 @require_POST

@@ -11,9 +11,9 @@ from contentapi.core.identity import OPERATOR
 class Command(OperatorCommand):
     help = (
         "Make the variants of images that are missing since the list of widths or formats (CONTENTAPI_IMAGE_AVIF) has "
-        "changed, while servers run, and delete those that are no longer made. The other addresses stay. The worker "
-        "then renders the posts with images again, as a new CONTENTAPI_MEDIA_URL needs. Prints the number of rebuilt "
-        "images. An interrupted run can be repeated: it continues with the images that are left."
+        "changed, while servers run. Those that are no longer made are deleted a day later; other addresses stay. The "
+        "worker then renders the posts with images again, as a new CONTENTAPI_MEDIA_URL needs. Prints the number of "
+        "rebuilt images. An interrupted run can be repeated: it continues with the images that are left."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -21,7 +21,7 @@ class Command(OperatorCommand):
             "--all",
             action="store_true",
             dest="everything",
-            help="make all variants of all images, at new addresses: pages that others keep show the old ones no more",
+            help="make all variants of all images, at new addresses. The earlier ones end a day later",
         )
 
     def handle(self, *, everything: bool, **_: Any) -> None:

@@ -139,7 +139,7 @@ button.addEventListener("click", async () => {
   if (found?.image) insert([buildPlace(found.image.id, found.image.alt)], start, end);
 });
 
-// Images without a text
+// Images without a text, and marks of images that were not uploaded
 
 function listPlaces() {
   const found = [...field.value.matchAll(PLACE)].map(([, text, id]) => ({ id, text }));
@@ -154,10 +154,13 @@ async function check() {
     for (const image of await images.describe(unknown).catch(() => [])) known.set(image.id, image);
   }
   const names = bare.map((id) => known.get(id)).filter((image) => image && !image.alt).map(({ name }) => name);
-  form.imagesWithoutText = names; // publishing.js says so before the post becomes public
-  note.hidden = !names.length;
-  const count = names.length === 1 ? "1 image has no text" : `${names.length} images have no text`;
-  note.textContent = names.length ? `${count} for people who do not see it: ${names.join(", ")}.` : "";
+  const marks = images.pending.size ? [] : listPlaces().filter(({ id }) => id === "0");
+  const lost = marks.map(({ text }) => text.replace(/^Uploading |, \d+$/g, ""));
+  form.imageProblems = []; // publishing.js names them too, before the post becomes public
+  if (names.length) form.imageProblems.push(`No text for people who do not see it: ${names.join(", ")}.`);
+  if (lost.length) form.imageProblems.push(`Not uploaded: ${lost.join(", ")}. Try again, or delete the mark in the text.`);
+  note.hidden = !form.imageProblems.length;
+  note.textContent = form.imageProblems.join(" ");
 }
 
 function scheduleCheck() {
@@ -179,19 +182,19 @@ function isPublishing(submitter) {
   return PUBLISHING.test(submitter?.name === "_act" ? `_act=${submitter.value}` : submitter?.name);
 }
 
-// Asks whether the text becomes public although images have no text. Returns whether the person wants that.
-function ask(names, label) {
+// Asks whether the text becomes public in spite of problems with images. Returns whether the person wants that.
+function ask(problems, label) {
   const { build } = images;
   const confirm = build("button", { type: "button", className: "desk-button", textContent: label });
   const cancel = build("button", { type: "button", className: "question-cancel", textContent: "Cancel" });
   const dialog = build(
     "dialog",
     { className: "question" },
-    build("h2", { textContent: "Images without a text" }),
-    build("p", { className: "alarm", textContent: `No text for people who do not see it: ${names.join(", ")}.` }),
+    build("h2", { textContent: "Images" }),
+    ...problems.map((problem) => build("p", { className: "alarm", textContent: problem })),
     build("p", { className: "question-buttons" }, confirm, cancel),
   );
-  dialog.setAttribute("aria-label", "Images without a text");
+  dialog.setAttribute("aria-label", "Images");
   document.body.append(dialog);
   dialog.showModal();
   return new Promise((resolve) => {
@@ -211,9 +214,9 @@ form.addEventListener(
   "submit",
   async (event) => {
     const { submitter } = event;
-    const names = isPublishing(submitter) && !isConfirmed ? form.imagesWithoutText || [] : [];
+    const problems = isPublishing(submitter) && !isConfirmed ? form.imageProblems || [] : [];
     isConfirmed = false;
-    if (!images.pending.size && !names.length) return;
+    if (!images.pending.size && !problems.length) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     if (images.pending.size) {
@@ -222,7 +225,7 @@ form.addEventListener(
       await Promise.allSettled(images.pending);
       await check();
       form.requestSubmit(submitter);
-    } else if (await ask(names, submitter.textContent.trim())) {
+    } else if (await ask(problems, submitter.textContent.trim())) {
       isConfirmed = true;
       form.requestSubmit(submitter);
     }

@@ -146,6 +146,7 @@ function add(file, list, events) {
     } catch (error) {
       status.textContent = error.message;
       again.hidden = false;
+      events.change(row);
     }
     bar.hidden = true;
   }
@@ -198,7 +199,7 @@ const DIALOG = `
   <h2></h2>
   <p class="image-choice-files">
     <label class="action-button">Upload<input type="file"></label>
-    <label class="action-button">Take a photo<input type="file" accept="image/*" capture="environment"></label>
+    <label class="action-button">Take a photo<input type="file" capture="environment"></label>
   </p>
   <form role="search"><label>Search the library <input type="search" name="q" autocomplete="off"></label></form>
   <div class="image-choice-results" aria-live="polite"></div>
@@ -223,6 +224,7 @@ function choose(title, { isMultiple = false } = {}) {
   heading.textContent = title;
   dialog.setAttribute("aria-label", title);
   Object.assign(files, { multiple: isMultiple, accept: types });
+  camera.accept = types; // of which a phone chooses JPEG, and not HEIC
   let timer = 0;
 
   async function load(page = 1) {

@@ -19,10 +19,10 @@ form.addEventListener("submit", (event) => {
   pressed = submitter;
   question.querySelector("[data-title]").textContent = title.value.trim();
   question.querySelector("[data-empty]").hidden = Boolean(text.value.trim());
-  const names = form.imagesWithoutText || []; // of image_writing.js
+  const problems = form.imageProblems || []; // of image_writing.js
   const warning = question.querySelector("[data-without-text]");
-  warning.hidden = !names.length;
-  warning.textContent = names.length ? `No text for people who do not see it: ${names.join(", ")}.` : "";
+  warning.hidden = !problems.length;
+  warning.textContent = problems.join(" ");
   question.showModal();
 });
 

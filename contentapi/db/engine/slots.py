@@ -22,7 +22,7 @@ from typing import Any
 
 from django.db import connections
 
-from contentapi.db.engine.thread_connections import CURRENT, close_unusable_connections
+from contentapi.db.engine.thread_connections import CURRENT, close_unusable_connection
 from contentapi.monitoring.figures import Sample
 from contentapi.monitoring.records import current_record
 
@@ -191,7 +191,7 @@ class ConnectionSlots:
         self.wait(waiter, lane.waiting, lane.name)
         lease.lane = lane
         lease.wrappers = self.take()
-        close_unusable_connections()
+        close_unusable_connection()
 
 
 def enter_preparation_lane() -> None:

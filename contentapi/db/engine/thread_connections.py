@@ -7,7 +7,7 @@ which raises and catches an exception. No thread of the servers runs one.
 from threading import local
 from typing import Any
 
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
 
 
 class ThreadConnections(local):
@@ -26,7 +26,9 @@ def get_connection(alias: str) -> Any:
     return by_alias[alias] if alias in by_alias else by_alias.setdefault(alias, connections[alias])
 
 
-def close_unusable_connections() -> None:
-    """Close connections that are too old or that an error has made unusable, as Django does before a request."""
-    for alias in connections:
-        get_connection(alias).close_if_unusable_or_obsolete()
+def close_unusable_connection() -> None:
+    """Close the connection to the primary if it is too old or unusable after an error, as Django does before a request.
+
+    One to a replica is checked when a read is sent to it (`contentapi.core.replicas`).
+    """
+    get_connection(DEFAULT_DB_ALIAS).close_if_unusable_or_obsolete()

@@ -10,7 +10,7 @@ import pytest
 
 from contentapi.core.errors import ApiError, Malformed, TooLarge, Unavailable, UnsupportedMediaType
 from contentapi.http.body import UploadTooLarge
-from contentapi.http.uploads import SpooledBody, read_sent_file
+from contentapi.http.uploads import FORM_OVERHEAD, SpooledBody, read_sent_file
 
 CONTENT = b"\xff\xd8\xff" + b"x" * 1000
 FORM = "multipart/form-data; boundary=b"
@@ -92,8 +92,16 @@ class Broken:
         (Malformed, build_form("a.jpg", "b.jpg"), {"CONTENT_TYPE": FORM}),
         (Malformed, build_form(), {"CONTENT_TYPE": FORM}),
         (Malformed, CONTENT, {"CONTENT_TYPE": "multipart/form-data"}),
+        (Malformed, CONTENT, {"CONTENT_TYPE": "multipart/form-data; boundary*=nosuch''x"}),
     ],
 )
 def test_other_requests_are_refused(error: type[ApiError], content: bytes, changes: dict[str, Any]) -> None:
     with pytest.raises(error):
         read(content, **changes)
+
+
+def test_limit_in_the_message_is_that_of_the_file_also_for_a_form() -> None:
+    content = build_form("a.jpg") + b"x" * FORM_OVERHEAD
+
+    with pytest.raises(TooLarge, match="At most 1,003 bytes are allowed"):
+        read(content, CONTENT_TYPE=FORM, limit=len(CONTENT))

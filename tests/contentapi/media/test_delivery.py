@@ -63,6 +63,7 @@ def test_range_after_the_end_cannot_be_satisfied(asked: str) -> None:
     response = get(RANGE=asked)
 
     assert (response.status, response.headers["Content-Range"], response.content) == (416, "bytes */76800", b"")
+    assert response.headers["Cache-Control"] == "no-store"
 
 
 def test_range_of_another_file_gets_the_whole_file() -> None:

@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('blog', '0014_images'),
+        ('blog', '0015_images'),
     ]
 
     operations = [

@@ -1,0 +1,175 @@
+"""Decode an image: upright, in sRGB, in RGB or RGBA. Only a child process with limits calls this.
+
+The file comes from a stranger: every value in it may be wrong. Its orientation is applied and its colours are converted,
+so that neither needs metadata; nothing else of them is kept.
+"""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from errno import EACCES, EDQUOT, EIO, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, EROFS
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image, ImageCms, ImageSequence, UnidentifiedImageError
+
+from blog.images.formats import FORMATS, JPEG, MAX_FRAMES, MAX_PIXELS, MAX_SIDE, WEBP, Format
+
+Image.MAX_IMAGE_PIXELS = None  # `require_size` has the limit, and a message
+FAILURES_OF_THE_HOST = {EACCES, EDQUOT, EIO, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, EROFS}
+SRGB = ImageCms.createProfile("sRGB")
+HALF = 256  # of two bytes of a channel, the lower one
+MAX_CANVASES = 24_000_000  # pixels of the canvases of the decoder of WebP, of which it needs several in full size
+ORIENTATION = 0x0112  # the tag of EXIF
+TRANSPOSITIONS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+class Rejected(Exception):
+    """The image breaks a rule, which the message states."""
+
+
+class Frames(NamedTuple):
+    """The frames of an image, and how long an animation shows each, in milliseconds."""
+
+    images: list[Image.Image]
+    durations: list[int]
+    loop: int
+
+
+def read_image(source: Path) -> tuple[Format, Frames, bool]:
+    """Return the format of an image, its frames in RGB or RGBA, and whether they have transparency."""
+    kind, frames = decode(source)
+    has_alpha = any(has_transparency(each) for each in frames.images)
+    mode = "RGBA" if has_alpha else "RGB"
+    images = [each if each.mode == mode else release(each, each.convert(mode)) for each in frames.images]
+    return kind, frames._replace(images=images), has_alpha
+
+
+def decode(source: Path) -> tuple[Format, Frames]:
+    """Return the format of an image, and its frames. In the end, nothing refers to the decoder and its memory."""
+    formats = [each.name for each in FORMATS]
+    with explain("The file is damaged"), Image.open(source, formats=formats) as image:
+        kind = next((each for each in FORMATS if each.name == image.format), JPEG)  # JPEG with several pictures
+        number = 1 if kind is JPEG else getattr(image, "n_frames", 1)
+        require_size(*image.size, number)
+        if kind is WEBP:
+            require_memory(*image.size, number)
+        return kind, read_frames(image, number)
+
+
+def require_memory(width: int, height: int, number: int) -> None:
+    """Raise `Rejected` for a WebP whose decoder would need more memory than the limit: it would call it damaged."""
+    if width * height * (number + 3) > 4 * MAX_CANVASES:
+        most, kind = 4 * MAX_CANVASES / (number + 3) / 1e6, f"WebP of {number} frames" if number > 1 else "WebP"
+        raise Rejected(f"A {kind} may have at most {most:.1f} megapixels, because decoding it takes much memory.")
+
+
+def require_size(width: int, height: int, number: int) -> None:
+    if max(width, height) > MAX_SIDE:
+        raise Rejected(f"At most {MAX_SIDE:,} pixels a side are allowed (got {width:,} x {height:,}).")
+    if number > MAX_FRAMES:
+        raise Rejected(f"At most {MAX_FRAMES} frames are allowed (got {number:,}).")
+    if width * height * number > MAX_PIXELS:
+        millions, most = width * height * number / 1e6, MAX_PIXELS // 10**6
+        raise Rejected(f"At most {most} megapixels are allowed, in all frames together (got {millions:,.1f}).")
+
+
+def read_frames(image: Image.Image, number: int) -> Frames:
+    if number == 1:
+        image.load()
+        # The decoder of WebP holds two canvases for as long as its image exists.
+        return Frames([normalize(image.copy() if image.format == WEBP.name else image)], [0], 0)
+    loop = int(image.info.get("loop", 1))  # how often; 0 is for ever
+    images, durations, size = [], [], image.size
+    for frame in ImageSequence.Iterator(image):
+        if frame.size != size:  # a later one can enlarge the image
+            raise Rejected("The file is damaged: its frames have different sizes.")
+        durations.append(max(20, int(frame.info.get("duration", 100) or 100)))
+        images.append(normalize(frame.copy()))
+    return Frames(images, durations, loop)
+
+
+def normalize(image: Image.Image) -> Image.Image:
+    """Return an image upright, in sRGB with 8 bits for a channel, and without metadata."""
+    image = turn(image)
+    is_translucent = image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info
+    mode = "RGBA" if is_translucent else "RGB"
+    profile = image.info.get("icc_profile")
+    if image.mode.startswith(("I", "F")):
+        image = release(image, reduce_depth(image))
+    elif image.mode != mode and (is_translucent or image.mode not in ("RGB", "L", "CMYK")):
+        image = release(image, image.convert(mode))
+    if profile:
+        image = release(image, apply_profile(image, profile, mode))
+    image = image if image.mode == mode else release(image, image.convert(mode))
+    image.info.clear()
+    return image
+
+
+def turn(image: Image.Image) -> Image.Image:
+    """Return an image upright. Damaged EXIF does not make it damaged."""
+    try:
+        orientation = image.getexif().get(ORIENTATION)
+    except Exception:  # noqa: BLE001 - a stranger has written it
+        return image
+    transposition = TRANSPOSITIONS.get(orientation) if isinstance(orientation, int) else None
+    return image if transposition is None else release(image, image.transpose(transposition))
+
+
+def reduce_depth(image: Image.Image) -> Image.Image:
+    """Return the upper 8 bits of an image with one channel of 16."""
+    return image.convert("I").point(lambda value: value * (1 / HALF)).convert("L")
+
+
+def apply_profile(image: Image.Image, profile: bytes, mode: str) -> Image.Image:
+    """Return an image in sRGB. A profile that is damaged, or of other channels, is ignored, as browsers do."""
+    try:
+        source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+        if image.mode == mode:
+            ImageCms.profileToProfile(image, source, SRGB, inPlace=True)
+            return image
+        return ImageCms.profileToProfile(image, source, SRGB, outputMode=mode) or image
+    except (ImageCms.PyCMSError, OSError, ValueError, TypeError):
+        return image
+
+
+def has_transparency(image: Image.Image) -> bool:
+    if image.mode != "RGBA":
+        return False
+    lowest, _ = image.getchannel("A").getextrema()
+    return isinstance(lowest, int | float) and lowest < 255
+
+
+def release(old: Image.Image, new: Image.Image) -> Image.Image:
+    """Return the new image, and release the memory of the one of which it was made."""
+    if new is not old:
+        old.close()
+    return new
+
+
+@contextmanager
+def explain(problem: str) -> Iterator[None]:
+    """Raise `Rejected` in place of what Pillow raises. A failure of the host, such as a full disk, is not the image's."""
+    try:
+        yield
+    except (Rejected, MemoryError, ImportError):
+        raise
+    except UnidentifiedImageError:  # its message has the path of the file
+        raise Rejected("The file is no image of the allowed formats, or is damaged.") from None
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in FAILURES_OF_THE_HOST:
+            raise
+        raise Rejected(f"{problem}: {shorten(error)}.") from None
+
+
+def shorten(error: Exception) -> str:
+    """Return the message of Pillow, which has no part of the file but its values."""
+    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__

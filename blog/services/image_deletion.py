@@ -1,0 +1,118 @@
+"""The deletion of the files of images: of those that are deleted, and of those that have others now."""
+
+from threading import Event
+
+from django.db.models import Q
+from django.utils import timezone
+
+from blog.images.addresses import compute_key, name_file
+from blog.models import IS_EXPOSED, IS_OUTDATED, Image, ImageStatus
+from blog.services.image_processing import (
+    MISSING,
+    claim_image,
+    claimed,
+    delete_files,
+    is_lost,
+    release,
+    renew,
+    select_claimed,
+    wait_for_file,
+)
+from blog.services.images import DELETED, NO_FILES
+from contentapi.conf.timeouts import OLD_FILES_KEPT_FOR, RESTORABLE_FOR
+from contentapi.core import policy
+from contentapi.core.identity import Actor
+from contentapi.db.ids import take_id
+from contentapi.media.access import get_storage
+from contentapi.media.storage import PUBLIC
+from contentapi.monitoring.audit import Event as AuditEvent
+from contentapi.monitoring.audit import record_event
+
+
+def delete_outdated_files(*, actor: Actor) -> int:
+    """Delete the public files that no image has named for some time. Returns the number of images."""
+    policy.require_permission(actor, policy.may_purge_images(actor), "delete files of images")
+    is_due, number = IS_OUTDATED & Q(outdated_at__lte=timezone.now() - OLD_FILES_KEPT_FOR), 0
+    while (image := claim_image(is_due)) is not None:
+        with claimed(image):
+            delete_unnamed_files(image)
+            select_claimed(image).update(outdated_at=None, claimed_until=None, attempts=0)
+        number += 1
+    return number
+
+
+def delete_unnamed_files(image: Image) -> None:
+    """Delete the public files that an image does not name, also those of interrupted workers.
+
+    Another worker may store files of a later version meanwhile: their key is none of these.
+    """
+    keys = {image.key, *(compute_key(image.pk, version) for version in range(1, image.version + 1))}
+    folders = tuple(name_file(image.pk, key, "") for key in keys)
+    named = {*image.list_file_names()}
+    names = [name for name in list_public_files(image) if name.startswith(folders) and name not in named]
+    for name in names:
+        if not renew(image):  # another worker has taken over: it may store a file of one of these names
+            break
+        delete_files([name])
+
+
+def list_public_files(image: Image) -> list[str]:
+    return [file.name for file in get_storage().list_files(f"{PUBLIC}{image.pk}-")]
+
+
+def hide_deleted_images(*, actor: Actor, stop: Event) -> int:
+    """Delete the public files of images that were deleted; keep of each what it can be restored from.
+
+    Returns the number of images.
+    """
+    policy.require_permission(actor, policy.may_purge_images(actor), "delete files of images")
+    number = 0
+    while not stop.is_set() and (image := claim_image(IS_EXPOSED)) is not None:
+        with claimed(image):
+            hide_image(image)
+        number += 1
+    return number
+
+
+def hide_image(image: Image) -> None:
+    """Keep the original of a deleted image under a name that is not public, and delete its public files.
+
+    Somebody may restore the image meanwhile. Before the row has the new name nothing is deleted; afterwards the
+    restored image is processed from it.
+    """
+    storage = get_storage()
+    if not image.source.startswith(DELETED):  # otherwise a worker was interrupted
+        kept = f"{DELETED}{take_id()}"
+        try:
+            with storage.open(image.name_file(image.original)) as original:
+                storage.put(kept, original)
+        except FileNotFoundError:
+            if not is_lost(image.deleted_at or image.updated_at) and not list_public_files(image):
+                wait_for_file(image)
+                return
+            image.original = ""  # it cannot be restored
+            delete_unnamed_files(image)
+            lost = {"status": ImageStatus.REJECTED, "rejection": MISSING, "source": ""}
+            select_claimed(image).update(**lost, **NO_FILES, claimed_until=None, attempts=0)
+            return
+        if not select_claimed(image).filter(IS_EXPOSED).update(source=kept):
+            release(image)
+            return
+        delete_files([image.source])
+        image.source = kept
+    image.original = ""
+    delete_unnamed_files(image)
+    select_claimed(image).update(**NO_FILES, claimed_until=None, attempts=0)
+
+
+def purge_images(*, actor: Actor) -> int:
+    """Delete for good what was deleted long ago. Returns the number of images."""
+    policy.require_permission(actor, policy.may_purge_images(actor), "delete images for good")
+    purged = 0
+    for image in Image.objects.filter(deleted_at__lte=timezone.now() - RESTORABLE_FOR, original="").order_by("pk"):
+        if Image.objects.filter(pk=image.pk, deleted_at=image.deleted_at).delete()[0]:
+            delete_files([image.source])
+            delete_files(list_public_files(image))
+            record_event(AuditEvent.IMAGE_PURGED, actor, "image", image.pk)
+            purged += 1
+    return purged

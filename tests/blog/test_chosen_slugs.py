@@ -1,0 +1,195 @@
+"""Slugs that a person has chosen do not follow the title, also those that look as if they were made from it."""
+
+from pathlib import Path
+from threading import Event
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from blog import services
+from blog.background import give_first_slugs
+from blog.history import trash, versions
+from blog.models import Post, WorkingCopy
+from contentapi.core.errors import Conflict
+from contentapi.core.identity import OPERATOR, Role
+from tests.admin_forms import submit_form
+from tests.blog.markdown_files import build_file, import_text
+from tests.blog.own_posts import make_own_post
+from tests.blog.post_copies import edit, publish, save
+from tests.conftest import GraphQL
+from tests.factories import make_actor, make_author, make_post
+from tests.resources import send_request
+
+pytestmark = pytest.mark.django_db
+
+
+def create(title: str = "Soup", slug: str | None = None) -> Post:
+    """Create a draft as a client does."""
+    return services.create_post(actor=OPERATOR, author_id=str(make_author().pk), title=title, body="", slug=slug)
+
+
+def read_slug(post: Post) -> str | None:
+    return Post.objects.values_list("slug", flat=True).get(pk=post.pk)
+
+
+@pytest.mark.parametrize("slug", ["soup", "soup-2"])
+def test_slug_stated_at_the_creation_stays_until_it_is_null(slug: str) -> None:
+    post = create(slug=slug)
+
+    assert edit(post, title="Stew").slug == slug
+    assert edit(post, slug=None).slug == "stew"
+    assert edit(post, title="Pie").slug == "pie"
+
+
+def test_slug_stated_later_stays() -> None:
+    post = create()
+
+    edit(post, slug="soup-2")
+
+    assert edit(post, title="Stew", body="Boil.").slug == "soup-2"
+    assert edit(post, title="Soup").slug == "soup-2"
+
+
+def test_slug_sent_back_as_it_was_read_is_not_chosen() -> None:
+    post = create()
+
+    edit(post, slug="soup", body="Boil.")
+
+    assert edit(post, title="Stew").slug == "stew"
+
+
+def test_slug_kept_beside_another_title_is_chosen_also_if_the_title_returns() -> None:
+    post = create()
+
+    edit(post, title="Stew", slug="soup")
+    edit(post, title="Soup")
+
+    assert edit(post, title="Pie").slug == "soup"
+
+
+def test_choice_alone_is_no_version() -> None:
+    post = create(slug="soup")
+
+    post = edit(post, slug=None)
+
+    assert (post.slug, post.version, post.updated_at) == ("soup", 1, Post.objects.get().updated_at)
+    assert edit(post, title="Stew").slug == "stew"
+
+
+def test_slug_of_an_earlier_release_is_judged_by_its_form() -> None:
+    following, chosen = (make_post(title="Soup", slug=slug, status="draft") for slug in ("soup-2", "goulash"))
+
+    assert [edit(post, title="Stew").slug for post in (following, chosen)] == ["stew", "goulash"]
+
+
+def test_restored_version_has_the_choice_that_it_had() -> None:
+    post = create(slug="soup-2")
+    edit(post, slug=None, title="Stew")  # version 2
+    edit(post, slug="pie")
+
+    versions.restore_version(actor=OPERATOR, post_id=str(post.pk), number=2)
+    assert edit(post, title="Ragout").slug == "ragout"
+    versions.restore_version(actor=OPERATOR, post_id=str(post.pk), number=1)
+    assert edit(post, title="Ragout").slug == "soup-2"
+
+
+@pytest.mark.parametrize(("stated", "slug"), [("soup-2", "soup-2"), (None, "stew")])
+def test_restored_post_has_the_choice_that_it_had(stated: str | None, slug: str) -> None:
+    post = create(slug=stated)
+    services.delete_post(actor=OPERATOR, post_id=str(post.pk))
+
+    trash.restore_deleted_post(actor=OPERATOR, post_id=str(post.pk))
+
+    assert edit(post, title="Stew").slug == slug
+
+
+def test_working_copy_has_the_choice_of_its_post_and_its_own() -> None:
+    post = create()
+
+    assert save(post, title="Stew").content["slug"] == "stew"
+    assert save(post, slug="stew-2").content["slug"] == "stew-2"
+    assert save(post, title="Pie").content["slug"] == "stew-2"
+    publish(post)
+    assert edit(post, title="Ragout").slug == "stew-2"
+    assert save(post, title="Broth").content["slug"] == "stew-2"
+    save(post, slug=None)
+    publish(post)
+    assert edit(post, title="Ragout").slug == "ragout"
+
+
+def test_chosen_slug_of_a_working_copy_gets_no_number_when_it_is_taken() -> None:
+    post, other = create(), create("Pie")
+    save(post, slug="soup-2")
+    save(other, title="Stew")
+    for slug in ("soup-2", "stew"):
+        create(slug=slug)
+
+    with pytest.raises(Conflict, match="The slug soup-2 is taken"):
+        publish(post)
+    assert publish(other).slug == "stew-2"
+
+
+def test_working_copy_of_the_release_before_has_the_choice_of_its_post() -> None:
+    post = create(slug="soup-2")
+    copy = save(post, body="Boil.")
+    del copy.content["slug_is_chosen"]
+    WorkingCopy.objects.update(content=copy.content)
+
+    assert save(post, title="Stew").content["slug"] == "soup-2"
+
+
+def test_slug_stated_by_graphql_stays(gql: GraphQL) -> None:
+    editor = make_actor(Role.EDITOR, author=make_author())
+    created = gql(
+        'mutation { createPost(input: {title: "Soup", body: "", slug: "soup-2"}) { id } }', actor=editor
+    ).data["createPost"]
+
+    changed = gql(
+        'mutation ($id: ID!) { updatePost(input: {id: $id, title: "Stew"}) { slug } }', actor=editor, id=created["id"]
+    )
+
+    assert changed.data["updatePost"] == {"slug": "soup-2"}
+
+
+def test_slug_stated_by_rest_stays() -> None:
+    actor, post = make_own_post(title="Soup", slug="soup", status="draft")
+    path = f"/posts/{post.pk}"
+
+    send_request("PATCH", path, {"slug": "soup-2"}, actor=actor)
+
+    assert send_request("PATCH", path, {"title": "Stew"}, actor=actor).body["slug"] == "soup-2"
+    assert send_request("PATCH", path, {"slug": None}, actor=actor).body["slug"] == "stew"
+
+
+def test_slug_stated_in_the_form_stays_and_an_untouched_one_follows(editor_client: Client) -> None:
+    stated, untouched = create(), create("Pie")
+
+    for post, values in ((stated, {"slug": "soup-2"}), (untouched, {"body": "Bake."})):
+        page = reverse("admin:blog_post_change", args=[post.pk])
+        submit_form(editor_client, page, **values)
+        submit_form(editor_client, page, title="Stew")
+
+    assert [read_slug(stated), read_slug(untouched)] == ["soup-2", "stew"]
+
+
+def test_slug_stated_in_a_file_stays(tmp_path: Path) -> None:
+    import_text(tmp_path, build_file('slug = "soup-2"'), "a.md", status="draft")
+    import_text(tmp_path, build_file(), "b.md", status="draft")
+
+    for post in Post.objects.all():
+        edit(post, title="Stew")
+    assert [*Post.objects.order_by("pk").values_list("slug", flat=True)] == ["soup-2", "stew"]
+    import_text(tmp_path, build_file(title="Pie"), "a.md", status="draft")
+    import_text(tmp_path, build_file(title="Pie"), "b.md", status="draft")
+    assert [*Post.objects.order_by("pk").values_list("slug", flat=True)] == ["soup-2", "pie"]
+
+
+def test_slug_that_the_worker_takes_from_a_file_stays(tmp_path: Path) -> None:
+    for lines in ('permalink = "/soup-2/"', ""):
+        import_text(tmp_path, build_file(lines), f"{bool(lines)}.md", status="draft")
+    Post.objects.update(slug=None, slug_is_chosen=False)
+
+    give_first_slugs(Event())
+
+    assert [edit(post, title="Stew").slug for post in Post.objects.order_by("pk")] == ["soup-2", "stew"]
