@@ -120,6 +120,7 @@ def check_stable_text(browser: Browser, address: str) -> Page:
     held: list[Route] = []
     page.route("**/media/**", lambda route: held.append(route))
     page.goto(address, wait_until="domcontentloaded")
+    expect(page.locator("body")).to_have_css("max-width", "704px")  # the style sheet is there
     while not held:
         page.wait_for_timeout(50)
     cover, before = page.get_by_alt_text(BOATS), page.evaluate(PLACE_OF_TEXT)

@@ -74,7 +74,7 @@ await prove("gets the codes of errors with status 400, 401 and 422, and both dat
 });
 
 await prove("uploads an image in two steps: announces it, sends the bytes to the address, and completes the upload", async () => {
-  const client = connect(credential);
+  const client = connect(credential, [fetchExchange]);
   const bytes = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   const input = { name: "dot.gif", contentType: "image/gif", size: bytes.length, sha256 };
