@@ -21,7 +21,8 @@ export default {
         'style-src': ['self'],
         // the style attribute with which SvelteKit hides its announcer of navigations
         'style-src-attr': ['unsafe-hashes', 'sha256-S8qMpvofolR8Mpjy4kQvEm7m1q8clzU4dfDH0AmvZjo='],
-        'img-src': ['self', 'https:'],
+        // images of the API, or of the https address of CONTENTAPI_MEDIA_URL, and placeholders
+        'img-src': ['self', 'https:', 'data:', /** @type {`http://${string}`} */ (api)],
         'connect-src': ['self', /** @type {`http://${string}`} */ (api)],
         'base-uri': ['none'],
         'form-action': ['none']

@@ -17,6 +17,7 @@ from contentapi.frontend.build import has_node
 from tests.e2e.checkout import PATIENCE, ROOT, Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.desk_pages import log_in
+from tests.e2e.example_images import check_next_images
 from tests.e2e.example_site import NODE, Site, install, read_node_version
 from tests.e2e.http_client import HttpClient, HttpResponse
 from tests.e2e.live_server import wait_until
@@ -117,8 +118,8 @@ def test_example_shows_previews_and_readers_get_public_texts(site: NextSite, sub
 def check_reading(site: NextSite, browser: Browser) -> None:
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(site.address)
-    expect(page.locator("ol.posts > li")).to_have_count(7)
-    expect(page.locator("main")).not_to_contain_text("winter issue")  # a draft, which the key of the site may read
+    expect(page.locator("ol.posts > li")).to_have_count(7)  # and no draft, which the key of the site may read
+    expect(page.locator("main")).not_to_contain_text("winter issue")
     page.get_by_role("link", name="How we name our boats").click()
     page.wait_for_url(f"{site.address}/blog/how-we-name-our-boats")
     expect(page).to_have_title("How we name our boats · Harbour Notes")
@@ -126,6 +127,7 @@ def check_reading(site: NextSite, browser: Browser) -> None:
     expect(page.locator(".text")).to_contain_text("A boat is named after a person who is alive")
     expect(find_line(page)).to_have_count(0)
 
+    check_next_images(site, browser)
     assert "s-maxage" in read_headers(page.reload())["cache-control"]  # a static page
     post = site.write("Knots", status="published")
     site.send(f"/posts/{post['id']}", {"slug": "splices"}, "PATCH")

@@ -14,6 +14,7 @@ from tests.blog.xss import VECTORS
 from tests.e2e.accessibility import install_axe, list_serious_findings
 from tests.e2e.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
+from tests.e2e.example_images import BOATS, LOADED, check_static_images, check_upload, wait_for_images
 from tests.e2e.example_site import EXAMPLE, NODE, NOT_TRACKED, Site, Visit, install, read_node_version, serve
 from tests.e2e.example_site_addresses import check_addresses, check_feed, check_links_and_sitemap, write_posts
 from tests.ports import find_free_port
@@ -43,6 +44,7 @@ def site(checkout: Checkout, tmp_path: Path) -> Iterator[Site]:
 def test_example_site_builds_and_works(site: Site, tmp_path: Path, subtests: pytest.Subtests) -> None:
     axe = install_axe(tmp_path)
     write_posts(site)
+    wait_for_images(site)
 
     site.build()
 
@@ -51,6 +53,8 @@ def test_example_site_builds_and_works(site: Site, tmp_path: Path, subtests: pyt
             check_reading(site, browser)
         with subtests.test("posts have addresses, and old ones lead to them"):
             check_addresses(site, browser)
+        with subtests.test("covers and images have sizes, texts and placeholders"):
+            check_static_images(site, browser)
         with subtests.test("the sitemap has every page, and no link is broken"):
             check_links_and_sitemap(site)
         with subtests.test("the feed has the posts"):
@@ -98,7 +102,7 @@ def check_reading(site: Site, browser: Browser) -> None:
     page.get_by_role("link", name="Marguerite Okafor").click()
     page.get_by_role("link", name="Soup for forty").click()
     expect(page.locator("article tr", has_text="Haddock").locator("td").last).to_have_text("8 kg")
-    assert (visit.reports, visit.hosts) == ([], {urlsplit(site.address).netloc})
+    assert (visit.reports, visit.hosts) == ([], {urlsplit(site.address).netloc, urlsplit(site.api).netloc})
 
 
 def check_accessibility(site: Site, browser: Browser, axe: str) -> None:
@@ -129,9 +133,9 @@ def check_unknown_address(site: Site, browser: Browser) -> None:
 
 
 def check_drafts(site: Site, browser: Browser) -> None:
-    scheduled = site.send(
-        "/posts", {"title": "Later", "body": "Soon.", "status": "scheduled", "publishAt": "2999-01-01T12:00:00Z"}
-    )
+    boats = site.send("/posts/by-slug/how-we-name-our-boats", method="GET")["cover"]["image"]["id"]
+    later = {"status": "scheduled", "publishAt": "2999-01-01T12:00:00Z"}
+    scheduled = site.send("/posts", {"title": "Later", "body": "Soon.", "coverId": boats, **later})
     visit = Visit(browser)
     page = visit.page
     page.goto(f"{site.address}/")
@@ -151,8 +155,10 @@ def check_drafts(site: Site, browser: Browser) -> None:
     page.goto(f"{site.address}/drafts/?post={scheduled['id']}")
     expect(page.get_by_role("heading", level=1)).to_have_text("Later")
     expect(page.locator("main")).to_contain_text("will be published 1 January 2999 at 12:00 GMT")
+    assert page.get_by_alt_text(BOATS).evaluate(LOADED) > 0
     assert site.key not in page.evaluate("JSON.stringify({...localStorage}) + document.cookie")
     assert (visit.reports, visit.hosts) == ([], {urlsplit(site.address).netloc, urlsplit(site.api).netloc})
+    check_upload(page, site)
 
     other_tab = page.context.new_page()
     other_tab.goto(f"{site.address}/drafts/?post={scheduled['id']}")

@@ -80,6 +80,7 @@ def test_dropped_images_are_uploaded_while_one_writes(desk: Desk) -> None:
     give(page, "drop", "boat.png", "sail.png")
     marks = "![Uploading boat.png, 1](image:0)\n\n![Uploading sail.png, 2](image:0)"
     expect(get_body(page)).to_have_value(f"First.\n\n{marks}")
+    expect(page.locator(".upload").get_by_role("progressbar")).to_have_count(2)
     get_body(page).press("Control+End")
     page.keyboard.type(" Last.")
     get_text_of(page, "sail.png").fill("A [white] sail")

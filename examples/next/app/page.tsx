@@ -1,5 +1,6 @@
 import { pathOfPost, readPosts } from '@/lib/content';
 import { Byline } from './byline';
+import { Cover } from './cover';
 
 export default async function Page() {
   const posts = await readPosts();
@@ -7,8 +8,9 @@ export default async function Page() {
     <>
       <h1>Newest posts</h1>
       <ol className="posts">
-        {posts.map((post) => (
+        {posts.map((post, place) => (
           <li key={post.slug}>
+            <Cover post={post} isFirst={place === 0} />
             <h2>
               <a href={pathOfPost(post.slug)}>{post.title}</a>
             </h2>

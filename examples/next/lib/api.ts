@@ -7,6 +7,21 @@ export interface Author {
   name: string;
 }
 
+/** The cover of a post. The addresses are of files in several widths, which the API has made. */
+export interface Cover {
+  alt: string;
+  image: {
+    /** The original; null while the API processes the image. */
+    url: string | null;
+    srcset: string;
+    width: number;
+    height: number;
+    /** What must stay visible when the image is cropped: fractions of width and height. */
+    focalPoint: { x: number; y: number };
+    thumbhash: string;
+  };
+}
+
 export interface Post {
   title: string;
   slug: string;
@@ -18,6 +33,7 @@ export interface Post {
   description: string;
   /** Sanitised HTML; null for some seconds after a change of a draft, which no page without a preview shows. */
   bodyHtml: string | null;
+  cover: Cover | null;
   url: string | null;
   canonicalUrl: string | null;
 }

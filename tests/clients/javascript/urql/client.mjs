@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { Client, fetchExchange, gql, makeOperation, mapExchange } from "@urql/core";
 import { cacheExchange } from "@urql/exchange-graphcache";
 import { relayPagination } from "@urql/exchange-graphcache/extras";
@@ -71,6 +71,27 @@ await prove("gets the codes of errors with status 400, 401 and 422, and both dat
   assert.equal(partial.data.posts.length, 1);
   assert.equal(find(partial), "BAD_REQUEST");
   assert.deepEqual(takeRequests().map(({ status }) => status), [400, 401, 422, 294]);
+});
+
+await prove("uploads an image in two steps: announces it, sends the bytes to the address, and completes the upload", async () => {
+  const client = connect(credential, [fetchExchange]);
+  const bytes = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const input = { name: "dot.gif", contentType: "image/gif", size: bytes.length, sha256 };
+  const announce = gql`
+    mutation ($input: CreateUploadInput!) { createUpload(input: $input) { id url method headers { name value } } }
+  `;
+  const { createUpload } = present(await client.mutation(announce, { input }));
+  const headers = Object.fromEntries(createUpload.headers.map(({ name, value }) => [name, value]));
+  const sent = await fetch(createUpload.url, { method: createUpload.method, headers, body: bytes });
+  assert.equal(sent.status, 200);
+  const complete = gql`
+    mutation ($input: CompleteUploadInput!) { completeUpload(input: $input) { image { id name contentType } } }
+  `;
+  const { image } = present(await client.mutation(complete, { input: { id: createUpload.id } })).completeUpload;
+  assert.deepEqual([image.name, image.contentType], ["dot.gif", "image/gif"]);
+  const remove = gql`mutation ($input: DeleteImageInput!) { deleteImage(input: $input) { deletedImageId } }`;
+  assert.equal(present(await client.mutation(remove, { input: { id: image.id } })).deleteImage.deletedImageId, image.id);
 });
 
 await prove("automatic persisted queries: sends the hash by GET, then the text, then only the hash", async () => {

@@ -1,6 +1,7 @@
 import type { Metadata } from 'next';
 import { notFound, permanentRedirect } from 'next/navigation';
 import { Byline } from '@/app/byline';
+import { Cover } from '@/app/cover';
 import { pathOfPost, readPost } from '@/lib/content';
 
 type Properties = PageProps<'/blog/[slug]'>;
@@ -14,7 +15,14 @@ export async function generateMetadata({ params }: Properties): Promise<Metadata
   const post = await readPost((await params).slug);
   if (!post) return {};
   const canonical = post.canonicalUrl ?? post.url;
-  return { title: post.title, description: post.description, alternates: canonical ? { canonical } : undefined };
+  const { title, description, cover } = post;
+  const images = cover?.image.url ? [{ url: cover.image.url, alt: cover.alt }] : [];
+  return {
+    title,
+    description,
+    alternates: canonical ? { canonical } : undefined,
+    openGraph: { title, description, type: 'article', images }
+  };
 }
 
 export default async function Page({ params }: Properties) {
@@ -26,6 +34,7 @@ export default async function Page({ params }: Properties) {
     <article>
       <h1>{post.title}</h1>
       <Byline post={post} />
+      <Cover post={post} isFirst />
       {/* The API returns safe HTML. */}
       <div className="text" dangerouslySetInnerHTML={{ __html: post.bodyHtml ?? '' }} />
     </article>

@@ -1,33 +1,53 @@
 import { graphql } from './graphql';
 
-export const ARTICLE = graphql(`
-  fragment Article on Post @_unmask {
-    id
-    slug
-    url
-    canonicalUrl
-    title
-    excerpt
-    description
-    bodyHtml
-    status
-    author {
-      id
-      name
-      bio
+export const COVER = graphql(`
+  fragment Cover on PostImage @_unmask {
+    alt
+    image {
+      width
+      height
+      srcset
+      thumbhash
+      url(width: 960, format: jpeg)
+      card: url(width: 1280, format: jpeg)
     }
-    coauthors {
-      id
-      name
-      bio
-    }
-    tags
-    createdAt
-    updatedAt
-    publishAt
-    publishedAt
   }
 `);
+
+export const ARTICLE = graphql(
+  `
+    fragment Article on Post @_unmask {
+      id
+      slug
+      url
+      canonicalUrl
+      title
+      excerpt
+      description
+      bodyHtml
+      cover {
+        ...Cover
+      }
+      status
+      author {
+        id
+        name
+        bio
+      }
+      coauthors {
+        id
+        name
+        bio
+      }
+      tags
+      createdAt
+      updatedAt
+      publishAt
+      publishedAt
+    }
+  `,
+  [COVER]
+);
 
 const COMMENTS_PAGE = graphql(`
   fragment CommentsPage on CommentConnection @_unmask {

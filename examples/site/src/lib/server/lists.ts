@@ -51,6 +51,7 @@ function splitList(name: string, { title, about, posts }: List) {
 }
 
 /** Returns what a list shows of a post. */
-function toTeaser({ id, slug, title, excerpt, author, coauthors, publishedAt, createdAt, comments }: Post) {
-  return { id, slug, title, excerpt, author, coauthors, time: publishedAt ?? createdAt, commentCount: comments.length };
+function toTeaser({ id, slug, title, excerpt, cover, author, coauthors, publishedAt, createdAt, comments }: Post) {
+  const time = publishedAt ?? createdAt;
+  return { id, slug, title, excerpt, cover, author, coauthors, time, commentCount: comments.length };
 }
