@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import reduce
 from operator import or_
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
@@ -174,11 +174,6 @@ ATTRIBUTE_TO_DATABASE = pgtrigger.Trigger(
 )
 
 
-def build_array(item: models.Field[Any, Any]) -> ArrayField[Any, Any]:
-    """Return a column that is null for most posts, which costs nothing."""
-    return ArrayField(item, null=True, editable=False)
-
-
 class Post(models.Model):
     """An article. `version` increases with every change of the post itself.
 
@@ -201,8 +196,9 @@ class Post(models.Model):
     body_html = models.TextField(null=True, editable=False)  # noqa: DJ001
     default_excerpt = models.TextField(null=True, editable=False)  # noqa: DJ001
     default_description = models.TextField(null=True, editable=False)  # noqa: DJ001
-    image_ids = build_array(models.BigIntegerField())  # of the images in the body, in their order, each once
-    image_alts = build_array(models.TextField())  # their texts in the body; empty where an image has none there
+    # The images in the body, each once, and their texts there. Null, which costs nothing, for a body without images.
+    image_ids = ArrayField(models.BigIntegerField(), null=True, editable=False)
+    image_alts = ArrayField(models.TextField(), null=True, editable=False)
     rendered_version = models.BigIntegerField(null=True, editable=False)
     renderer = models.SmallIntegerField(null=True, editable=False)
     status = models.CharField(max_length=10, choices=PostStatus.choices, default=PostStatus.DRAFT)
