@@ -36,12 +36,12 @@ class Finding(NamedTuple):
 def check_media(*, actor: Actor, repair: bool = False) -> Iterator[Finding]:
     """Yield the files that are missing, and then those that no row names. With `repair`, make or delete them.
 
-    Raises `Conflict` for a storage without files.
+    Raises `Conflict` for a storage without public files.
     """
     policy.require_permission(actor, policy.may_purge_images(actor), "check the files of images")
     files = [file for file in get_storage().list_files() if is_our_name(file.name)]
-    if not files and Image.objects.filter(deleted_at=None).exclude(original="").exists():
-        raise Conflict("The storage has no files, but images name some. Is the folder mounted? Nothing is changed.")
+    if not any(file.name.startswith(PUBLIC) for file in files) and Image.objects.filter(deleted_at=None).exclude(original="").exists():
+        raise Conflict("The storage has no public files, but images name some. Is it the right one? Nothing is changed.")
     stored, named = {file.name for file in files}, set[str]()
     rows = Image.objects.only("key", "original", "widths", "formats", "source").order_by("pk")
     for image in rows.iterator():

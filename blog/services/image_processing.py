@@ -33,6 +33,7 @@ from contentapi.conf.timeouts import IMAGE_CLAIM, MISSING_INTERVAL, UPLOADS_KEPT
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.media.access import get_storage
+from contentapi.media.storage import PUBLIC
 from contentapi.monitoring.figures import FIGURES
 from contentapi.monitoring.owned_folder import OwnedFolder
 from contentapi.monitoring.repeated import RepeatedLine
@@ -123,9 +124,9 @@ def process_image(image: Image, stop: Event) -> None:
 def is_lost(since: datetime) -> bool:
     """Return whether a file is missing for so long that it will not come.
 
-    In a storage without any file nothing is lost: it is perhaps a folder that is not mounted.
+    In a storage without any public file nothing is lost: it is perhaps a folder that is not mounted.
     """
-    return since <= timezone.now() - UPLOADS_KEPT_FOR and any(get_storage().list_files())
+    return since <= timezone.now() - UPLOADS_KEPT_FOR and any(get_storage().list_files(PUBLIC))
 
 
 def wait_for_file(image: Image) -> None:

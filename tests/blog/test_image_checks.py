@@ -136,18 +136,19 @@ def test_deleted_image_whose_original_is_missing_holds_up_no_other(media: Folder
     lost.refresh_from_db()
     assert (lost.status, lost.original) == (ImageStatus.READY, "700.jpg")  # a folder may not be mounted
     Image.objects.filter(pk=lost.pk).update(deleted_at=timezone.now() - timedelta(days=1), claimed_until=None)
+    make_ready_image(has_files=True)
     work()
     lost.refresh_from_db()
     assert (lost.status, lost.original, lost.source) == (ImageStatus.REJECTED, "", "")
     other.refresh_from_db()
-    assert list_stored() == [other.source]
+    assert list_stored("deleted/") == [other.source]
     assert media
 
 
 def test_storage_without_files_is_perhaps_another_one(media: FolderStorage) -> None:
     image = make_ready_image()
 
-    with pytest.raises(CommandError, match="Is the folder mounted"):
+    with pytest.raises(CommandError, match="Is it the right one"):
         call_command("check_media", repair=True)
 
     image.refresh_from_db()

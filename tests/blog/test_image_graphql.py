@@ -1,5 +1,7 @@
 """Images in the graph: addresses, the images of posts, the posts of an image, and who sees them."""
 
+import hashlib
+import io
 from threading import Event
 from typing import Any
 
@@ -217,6 +219,20 @@ def test_upload_in_two_steps(gql: GraphQL, media: FolderStorage) -> None:
     assert created["method"] == "PUT"
     assert completed.codes == ["CONFLICT"]
     assert list(media.list_files()) == []
+
+
+def test_file_that_is_no_image_is_an_unsupported_media_type(gql: GraphQL, media: FolderStorage) -> None:
+    author, content = make_actor(Role.AUTHOR), b"<svg/>"
+    create = "mutation ($input: CreateUploadInput!) { createUpload(input: $input) { id } }"
+    complete = "mutation ($input: CompleteUploadInput!) { completeUpload(input: $input) { image { id } } }"
+    values = {"name": "a", "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+    refused = gql(create, actor=author, input={**values, "contentType": "image/svg+xml"})
+    upload = gql(create, actor=author, input={**values, "contentType": "image/png"}).data["createUpload"]["id"]
+    media.put(f"uploads/{upload}", io.BytesIO(content))
+    completed = gql(complete, actor=author, input={"id": upload})
+
+    assert refused.codes == completed.codes == ["UNSUPPORTED_MEDIA_TYPE"]
 
 
 def test_cover_is_set_kept_and_removed_through_posts_and_copies(gql: GraphQL) -> None:

@@ -17,7 +17,7 @@ from blog.models import IS_WAITING, Image, ImageStatus, Post
 from blog.services import image_processing
 from contentapi.core.identity import WORKER
 from contentapi.media.folder import FolderStorage
-from tests.blog.stored_images import Process, list_public, list_stored, make_files, work
+from tests.blog.stored_images import Process, list_public, list_stored, make_files, make_ready_image, work
 from tests.factories import make_image, make_post
 from tests.image_files import make_jpeg
 
@@ -74,7 +74,7 @@ def test_image_waits_for_a_missing_file_for_a_day(waiting: Image, media: FolderS
     work()
     waiting.refresh_from_db()
     assert waiting.rejection is None  # an empty folder is perhaps not mounted
-    media.put("uploads/2", io.BytesIO(b"x"))
+    make_ready_image(has_files=True)
     Image.objects.update(claimed_until=None)
     work()
     waiting.refresh_from_db()
