@@ -40,8 +40,9 @@ def check_media(*, actor: Actor, repair: bool = False) -> Iterator[Finding]:
     """
     policy.require_permission(actor, policy.may_purge_images(actor), "check the files of images")
     files = [file for file in get_storage().list_files() if is_our_name(file.name)]
-    if not any(file.name.startswith(PUBLIC) for file in files) and Image.objects.filter(deleted_at=None).exclude(original="").exists():
-        raise Conflict("The storage has no public files, but images name some. Is it the right one? Nothing is changed.")
+    has_public_files = any(file.name.startswith(PUBLIC) for file in files)
+    if not has_public_files and Image.objects.filter(deleted_at=None).exclude(original="").exists():
+        raise Conflict("The storage has no public files, but images name some. Is it the right one?")
     stored, named = {file.name for file in files}, set[str]()
     rows = Image.objects.only("key", "original", "widths", "formats", "source").order_by("pk")
     for image in rows.iterator():
