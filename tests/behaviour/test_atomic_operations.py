@@ -102,6 +102,7 @@ def test_directive_belongs_to_mutations_and_is_introspected(gql: GraphQL) -> Non
 
 
 @pytest.mark.django_db
+@pytest.mark.usefixtures("without_time_limits")
 @pytest.mark.parametrize(("number", "status"), [(50, 200), (51, 400)])
 def test_operation_may_have_fifty_mutations(gql: GraphQL, number: int, status: int) -> None:
     response = gql(build_operation(*[create("A")] * number), actor=make_actor(Role.ADMIN))
@@ -164,6 +165,7 @@ def test_key_replays_the_result_and_the_error() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("without_time_limits")
 @pytest.mark.parametrize(
     ("directive", "keys"), [("@atomic", ("", "")), ("@atomic", ("one", "two")), ("", ("one", "two"))]
 )
