@@ -18,7 +18,7 @@ class WorkingCopy(models.Model):
     """The unpublished changes of a post. Only users who may edit the post can see them.
 
     `content` has the fields of `CONTENT` and `slug_is_chosen`, by name, so that a new field of a post needs no
-    migration here. Who writes a row holds the lock of its post. No two saves have the same `version`, also after the
+    migration here. Code that writes a row locks its post first. No two saves have the same `version`, also after the
     copy was discarded.
     """
 
