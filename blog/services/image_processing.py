@@ -47,7 +47,7 @@ MISSING = "The uploaded file is missing. Upload the image again."
 
 
 class SourceMissing(Exception):
-    """The storage does not have the file that is to be processed."""
+    """The storage does not have the file that a worker must process."""
 
 
 def process_images(*, actor: Actor, stop: Event) -> int:

@@ -113,12 +113,12 @@ def clean_up(media: FolderStorage) -> None:
     list(services.check_media(actor=OPERATOR, repair=True))
 
 
-def act_until_killed(act: Callable[[Image], Any], image: Image, step: int) -> bool:
+def run_until_killed(action: Callable[[Image], Any], image: Image, step: int) -> bool:
     """Return whether the action ended before the step."""
     with pytest.MonkeyPatch.context() as patch:
         interrupt(patch, step)
         try:
-            act(image)
+            action(image)
         except Killed:
             return False
     return True
@@ -130,12 +130,12 @@ def test_no_row_names_a_missing_file_and_cleaning_leaves_no_file_without_a_row(
 ) -> None:
     monkeypatch.setattr(image_processing, "process_file", make_files)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # takes most of the time
-    prepare, act = CASES[case]
+    prepare, action = CASES[case]
     steps, has_ended = count(), False
     while not has_ended:
         image = make_ready_image(has_files=True)
         prepare(image)
-        has_ended = act_until_killed(act, image, next(steps))
+        has_ended = run_until_killed(action, image, next(steps))
         assert list_named() <= {*list_stored()}
         clean_up(media)
         assert list_named() == {*list_stored()}
