@@ -34,6 +34,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
     "contentapi",
+    "contentapi.events",
     "blog",
     "orders",
     "users",

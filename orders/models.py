@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from contentapi.db.ids import SharedIdField
+from contentapi.events.triggers import ACTOR_OF_CONTEXT, Announcement
 
 SMALLEST_TOTAL = Decimal("0.01")
 LARGEST_TOTAL = Decimal("99999999.99")
@@ -39,6 +40,16 @@ VERSIONS = {
     OrderStatus.CANCELLED: 2,
     OrderStatus.SHIPPED: 3,
     OrderStatus.DELIVERED: 4,
+}
+
+WHEN = " ".join(f"WHEN '{status}' THEN {number}" for status, number in VERSIONS.items())
+EVENT = {
+    "kind": "order",
+    "subject_id": "NEW.id",
+    "version": f"CASE NEW.status {WHEN} END",
+    "now": "NEW.status",
+    "actor_id": ACTOR_OF_CONTEXT,
+    "owner_ids": "ARRAY[NEW.user_id]",
 }
 
 
@@ -82,6 +93,18 @@ class Order(models.Model):
             models.Index("user", F("id").desc(), name="orders_order_user_newest"),
             models.Index(fields=["user", "created_at", "id"], name="orders_order_user_created"),
             models.Index(fields=["created_at", "id"], name="orders_order_created"),
+        ]
+        triggers = [
+            Announcement("created", pgtrigger.Insert, **EVENT, type="'order.created'"),
+            Announcement(
+                "updated",
+                pgtrigger.Update,
+                **EVENT,
+                condition="OLD.status <> NEW.status",
+                type="'order.' || NEW.status",
+                was="OLD.status",
+                changes="ARRAY['status']",
+            ),
         ]
 
     def __str__(self) -> str:

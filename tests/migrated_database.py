@@ -16,12 +16,12 @@ PREFIX = "test_migrated_"
 IMPORTED_MODULE = re.compile(r"^(?:from|import) ((?:blog|contentapi|orders|users)\.[\w.]+)", re.MULTILINE)
 LOCK = "SELECT pg_advisory_lock(hashtext('contentapi.tests'))"
 # `migrate` writes their rows, and a test with transactions keeps them.
-WRITTEN_BY_MIGRATE = {"auth_permission", "django_content_type"}
+WRITTEN_BY_MIGRATE = {"auth_permission", "django_content_type", "events_log"}
 
 
 def name_migrated_database() -> str:
     """Return a name that is another one if the migrations, what they import, or the packages are others."""
-    migrations = sorted(ROOT.glob("*/migrations/*.py"))
+    migrations = sorted([*ROOT.glob("*/migrations/*.py"), *ROOT.glob("*/*/migrations/*.py")])
     modules = {name for path in migrations for name in IMPORTED_MODULE.findall(path.read_text())}
     imported = sorted(ROOT / f"{module.replace('.', '/')}.py" for module in modules)
     digest = hashlib.sha256()

@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
+import pgtrigger
 from django.apps import apps
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.contrib.postgres.fields import ArrayField
@@ -15,10 +16,19 @@ from contentapi.conf.timeouts import CLOCK_LEEWAY
 from contentapi.core import policy
 from contentapi.core.identity import OPERATOR, Role, Scope
 from contentapi.db.ids import SharedIdField
+from contentapi.events.triggers import (
+    ACTOR_OF_CONTEXT,
+    Announcement,
+    build_change_condition,
+    build_changes,
+    name_columns,
+)
 from contentapi.monitoring.audit import Event, record_event
 
 MAX_NAME = 150
 MAX_EMAIL = 254
+SHOWN = name_columns("name", "email", "role", "is_active")  # of which a change is an event
+EVENT = {"kind": "user", "subject_id": "NEW.id", "actor_id": ACTOR_OF_CONTEXT, "owner_ids": "ARRAY[NEW.id]"}
 
 
 class UserManager(BaseUserManager["User"]):
@@ -75,6 +85,23 @@ class User(AbstractBaseUser):
             models.Index(fields=["name", "id"], name="users_user_name"),
             # Without the id: in a small table, PostgreSQL 18 would read this whole index to find one user by id.
             models.Index(fields=["created_at"], name="users_user_created"),
+        ]
+        triggers = [
+            Announcement("created", pgtrigger.Insert, **EVENT, type="'user.created'"),
+            Announcement(
+                "updated",
+                pgtrigger.Update,
+                **EVENT,
+                condition=build_change_condition(SHOWN),
+                type="'user.updated'",
+                changes=build_changes(SHOWN),
+            ),
+            Announcement(
+                "deleted",
+                pgtrigger.Delete,
+                **EVENT | {"subject_id": "OLD.id", "owner_ids": "ARRAY[OLD.id]"},
+                type="'user.deleted'",
+            ),
         ]
 
     def __str__(self) -> str:

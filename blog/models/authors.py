@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from blog.models.announcements import announce_authors
 from contentapi.db.ids import SharedIdField
 
 MAX_NAME = 150
@@ -58,7 +59,7 @@ class Author(models.Model):
             # Without the id: in a small table, PostgreSQL 18 would read this whole index to find one author by id.
             models.Index(fields=["created_at"], name="blog_author_created"),
         ]
-        triggers = [build_search_trigger("author_id", ["name"])]
+        triggers = [build_search_trigger("author_id", ["name"]), *announce_authors()]
 
     def __str__(self) -> str:
         return self.name

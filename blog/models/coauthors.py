@@ -50,6 +50,8 @@ UNLIST_COAUTHORS = pgtrigger.Trigger(
     func="DELETE FROM blog_coauthorship WHERE post_id = OLD.id; RETURN NULL;",
 )
 
+COAUTHOR_TRIGGERS = [LIST_COAUTHORS, LIST_COAUTHORS_AGAIN, UNLIST_COAUTHORS]
+
 
 def build_coauthor_ids() -> ArrayField[list[int], list[int]]:
     """Return the column of the co-authors of a post. Servers of the release before insert rows without it."""

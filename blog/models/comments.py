@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from blog.models.announcements import announce_comments
 from blog.models.authors import Author
 from blog.models.posts import MAX_ORIGIN, NEWEST, Post
 from contentapi.db.ids import SharedIdField
@@ -72,6 +73,7 @@ class Comment(models.Model):
                 fields=["state_changed_at"], condition=Q(state=CommentState.DELETED), name="blog_comment_deleted"
             ),
         ]
+        triggers = announce_comments()
 
     def __str__(self) -> str:
         return self.body[:60]

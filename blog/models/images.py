@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from blog.images.addresses import name_file
 from blog.images.formats import list_variants
+from blog.models.announcements import announce_images
 from contentapi.db.ids import SharedIdField
 
 MAX_FILE_NAME = 150
@@ -93,6 +94,7 @@ class Image(models.Model):
             models.Index(fields=["sha256"], name="blog_image_sha256"),
             models.Index(fields=["original_sha256"], name="blog_image_original_sha256"),
         ]
+        triggers = announce_images()
 
     def __str__(self) -> str:
         return self.name

@@ -15,8 +15,9 @@ from django.db.models.functions import Coalesce, Length, Now
 from django.db.models.lookups import Exact, LessThanOrEqual
 from django.utils import timezone
 
+from blog.models.announcements import announce_posts
 from blog.models.authors import Author, build_search_trigger
-from blog.models.coauthors import LIST_COAUTHORS, LIST_COAUTHORS_AGAIN, UNLIST_COAUTHORS, build_coauthor_ids
+from blog.models.coauthors import COAUTHOR_TRIGGERS, build_coauthor_ids
 from blog.models.conditions import COUNT_BYTES, COUNT_TAGS, IsOneOf, IsUniqueTagList
 from blog.models.images import MAX_ALT
 from blog.models.previews import DELETE_PREVIEW_LINKS
@@ -282,16 +283,15 @@ class Post(models.Model):
             models.Index(fields=["cover_id"], condition=Q(cover_id__isnull=False), name="blog_post_cover"),
             models.Index(fields=["id"], condition=IS_UNRENDERED, name=f"blog_post_unrendered_{RENDERER}"),
         ]
-        # The creation of a post without co-authors calls no trigger: the worker finds new posts by their ids.
+        # The creation of a post without co-authors calls one trigger: the worker finds new posts by their ids.
         triggers = [
             ATTRIBUTE_TO_DATABASE,
             KEEP_OLD_SLUG,
             KEEP_SLUG_OF_DELETED,
             DELETE_WORKING_COPY,
             DELETE_PREVIEW_LINKS,
-            LIST_COAUTHORS,
-            LIST_COAUTHORS_AGAIN,
-            UNLIST_COAUTHORS,
+            *COAUTHOR_TRIGGERS,
+            *announce_posts("author_id" if name == "author" else name for name in VERSIONED),
             build_search_trigger("post_id", [*SEARCHED, "status", "author_id", "coauthor_ids", "created_at"]),
         ]
 

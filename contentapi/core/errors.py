@@ -125,6 +125,13 @@ class VersionConflict(Conflict):
     """The resource has another version than the caller has read."""
 
 
+class EventsExpired(ApiError):
+    """The events after a cursor are not kept any more, or the cursor is of another epoch."""
+
+    status = 410
+    code = "EVENTS_EXPIRED"
+
+
 class TooLarge(ApiError):
     status = 413
     code = "TOO_LARGE"

@@ -28,6 +28,7 @@ class Scope(TextChoices):
     COMMENTS_MODERATE = "comments:moderate", "Hide and delete other people's comments"
     IMAGES_WRITE = "images:write", "Upload, change and delete images"
     AUTHORS_READ = "authors:read", "See authors' email addresses"
+    EVENTS_READ = "events:read", "See what happens to objects that are not public"
     ORDERS_READ = "orders:read", "See orders"
     ORDERS_WRITE = "orders:write", "Place, pay and cancel orders"
     USERS_READ = "users:read", "See user accounts, with names and email addresses"

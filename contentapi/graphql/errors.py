@@ -9,7 +9,7 @@ from contentapi.http.request_id import get_request_id
 from contentapi.http.request_log import classify_and_record
 
 LONGEST_MESSAGE = 500  # graphql-core repeats values of the request, which may be a megabyte
-WORST_FIRST = (500, 503, 429, 401, 403, 404, 409, 413, 415, 422, 400)
+WORST_FIRST = (500, 503, 429, 401, 403, 404, 409, 410, 413, 415, 422, 400)
 
 
 class ParseFailed(Malformed):

@@ -1,0 +1,176 @@
+"""The events of posts, comments, authors and images. Triggers announce them: see `contentapi.events.triggers`.
+
+A change of a post without a new version, such as its rendering, is no event; nor is that of a working copy.
+"""
+
+from collections.abc import Iterable
+
+import pgtrigger
+
+from contentapi.events.triggers import (
+    ACTOR_OF_CONTEXT,
+    Announcement,
+    build_change_condition,
+    build_changes,
+    name_columns,
+)
+
+POST = {"kind": "post", "subject_id": "NEW.id", "version": "NEW.version", "now": "NEW.status"}
+POST_BECOMES = """CASE
+    WHEN NEW.status = 'scheduled' AND (OLD.status <> NEW.status OR OLD.publish_at <> NEW.publish_at) THEN 'scheduled'
+    WHEN NEW.status = OLD.status THEN 'updated'
+    WHEN NEW.status <> 'draft' THEN NEW.status
+    WHEN OLD.status = 'archived' THEN 'restored'
+    ELSE 'unpublished' END"""
+
+
+def announce_posts(columns: Iterable[str]) -> list[pgtrigger.Trigger]:
+    """Return the triggers of posts. A change of one of the columns is a new version."""
+    return [
+        Announcement(
+            "created",
+            pgtrigger.Insert,
+            **POST,
+            type="CASE NEW.version WHEN 1 THEN 'post.created' ELSE 'post.restored' END",
+            actor_id="NEW.changed_by",
+            is_public="NEW.status = 'published'",
+            owner_ids="NEW.author_id || NEW.coauthor_ids",
+        ),
+        Announcement(
+            "updated",
+            pgtrigger.Update,
+            **POST,
+            condition="OLD.version <> NEW.version",
+            type=f"'post.' || {POST_BECOMES}",
+            was="OLD.status",
+            changes=build_changes(name_columns(*columns)),
+            actor_id="NEW.changed_by",
+            is_public="'published' IN (OLD.status, NEW.status)",
+            owner_ids="OLD.author_id || OLD.coauthor_ids || NEW.author_id || NEW.coauthor_ids",
+        ),
+        Announcement(
+            "deleted",
+            pgtrigger.Delete,
+            kind="post",
+            type="'post.deleted'",
+            subject_id="OLD.id",
+            version="OLD.version",
+            was="OLD.status",
+            actor_id=ACTOR_OF_CONTEXT,
+            is_public="OLD.status = 'published'",
+            owner_ids="OLD.author_id || OLD.coauthor_ids",
+        ),
+    ]
+
+
+def announce_comments() -> list[pgtrigger.Trigger]:
+    """Return the triggers of comments. Who may see a comment follows from its post. A deleted one is no comment."""
+    post = "FROM blog_post AS post WHERE post.id = {row}.post_id"
+    return [
+        Announcement(
+            "created",
+            pgtrigger.Insert,
+            kind="comment",
+            source=f"{post.format(row='NEW')} AND NEW.state <> 'deleted'",
+            type="'comment.created'",
+            subject_id="NEW.id",
+            now="NEW.state",
+            actor_id="(SELECT user_id FROM blog_author WHERE id = NEW.author_id)",
+            is_public="post.status = 'published' AND NEW.state = 'visible'",
+            owner_ids="ARRAY[post.author_id]",
+        ),
+        Announcement(
+            "updated",
+            pgtrigger.Update,
+            kind="comment",
+            condition="OLD.state <> NEW.state",
+            source=post.format(row="NEW"),
+            type="'comment.' || CASE NEW.state WHEN 'visible' THEN 'shown' ELSE NEW.state END",
+            subject_id="NEW.id",
+            was="OLD.state",
+            now="NEW.state",
+            changes="ARRAY['state']",
+            actor_id="NEW.state_changed_by",
+            is_public="post.status = 'published' AND 'visible' IN (OLD.state, NEW.state)",
+            owner_ids="ARRAY[post.author_id]",
+        ),
+        Announcement(
+            "deleted",
+            pgtrigger.Delete,
+            kind="comment",
+            condition="OLD.state <> 'deleted'",
+            source=post.format(row="OLD"),
+            type="'comment.deleted'",
+            subject_id="OLD.id",
+            was="OLD.state",
+            actor_id=ACTOR_OF_CONTEXT,
+            is_public="post.status = 'published' AND OLD.state = 'visible'",
+            owner_ids="ARRAY[post.author_id]",
+        ),
+    ]
+
+
+def announce_authors() -> list[pgtrigger.Trigger]:
+    """Return the triggers of authors. Everybody may see them, except their email."""
+    shown, names = name_columns("name", "bio", "avatar_url"), name_columns("name", "bio", "avatar_url", "email")
+    common = {"kind": "author", "actor_id": ACTOR_OF_CONTEXT}
+    return [
+        Announcement(
+            "created", pgtrigger.Insert, **common, type="'author.created'", subject_id="NEW.id", is_public="true"
+        ),
+        Announcement(
+            "updated",
+            pgtrigger.Update,
+            **common,
+            condition=build_change_condition(names),
+            type="'author.updated'",
+            subject_id="NEW.id",
+            changes=build_changes(names),
+            is_public=build_change_condition(shown),
+            owner_ids="array_remove(ARRAY[NEW.user_id], NULL)",
+        ),
+        Announcement(
+            "deleted", pgtrigger.Delete, **common, type="'author.deleted'", subject_id="OLD.id", is_public="true"
+        ),
+    ]
+
+
+def announce_images() -> list[pgtrigger.Trigger]:
+    """Return the triggers of images. A deleted image has a row until nobody can restore it any more."""
+    names = name_columns("name", "alt", "caption", "credit", "status", "rejection")
+    names |= {"focal_x": "focalPoint", "focal_y": "focalPoint", "key": "url"}
+    new = {"kind": "image", "subject_id": "NEW.id", "version": "NEW.version", "owner_ids": "ARRAY[NEW.owner_id]"}
+    return [
+        Announcement(
+            "created",
+            pgtrigger.Insert,
+            **new,
+            type="'image.created'",
+            now="NEW.status",
+            actor_id="NEW.owner_id",
+        ),
+        Announcement(
+            "updated",
+            pgtrigger.Update,
+            **new,
+            condition="OLD.version <> NEW.version AND (OLD.deleted_at IS NULL OR NEW.deleted_at IS NULL)",
+            type="CASE WHEN NEW.deleted_at IS NOT NULL THEN 'image.deleted'"
+            " WHEN OLD.deleted_at IS NOT NULL THEN 'image.created' ELSE 'image.updated' END",
+            was="CASE WHEN OLD.deleted_at IS NULL THEN OLD.status END",
+            now="CASE WHEN NEW.deleted_at IS NULL THEN NEW.status END",
+            changes=f"ARRAY(SELECT DISTINCT unnest({build_changes(names)}) ORDER BY 1)",
+            actor_id=ACTOR_OF_CONTEXT,
+        ),
+        Announcement(
+            "deleted",
+            pgtrigger.Delete,
+            kind="image",
+            condition="OLD.deleted_at IS NULL",
+            type="'image.deleted'",
+            subject_id="OLD.id",
+            version="OLD.version",
+            was="OLD.status",
+            actor_id=ACTOR_OF_CONTEXT,
+            owner_ids="ARRAY[OLD.owner_id]",
+        ),
+    ]

@@ -1,0 +1,77 @@
+"""The tables of events. `contentapi.events.triggers` fills the outbox, `contentapi.events.relay` the log."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Now
+
+
+class EventColumns(models.Model):
+    """What the outbox and the log state of an event.
+
+    `is_public` says whether everybody could see the object before or after the change, `owner_ids` who else could: the
+    authors of the post, or the user. `now` and `was` are states.
+    """
+
+    type = models.TextField()
+    timestamp = models.DateTimeField()
+    subject_id = models.BigIntegerField()
+    version = models.BigIntegerField(null=True)
+    was = models.TextField(null=True)  # noqa: DJ001 - null: it did not exist
+    now = models.TextField(null=True)  # noqa: DJ001 - null: it does not exist
+    changes = ArrayField(models.TextField(), default=list, db_default=[])
+    actor_id = models.BigIntegerField(null=True)
+    is_public = models.BooleanField(default=False, db_default=False)
+    owner_ids = ArrayField(models.BigIntegerField(), default=list, db_default=[])
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.subject_id}"
+
+
+class OutboxEvent(EventColumns):
+    """An event that has no position yet. It is deleted when it gets one."""
+
+    id = models.BigAutoField(primary_key=True)
+    timestamp = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "events_outbox"
+
+
+class Event(EventColumns):
+    """An event of the log. The table has a partition for each day on which the relay has moved events.
+
+    The primary key of the table includes `day`. Positions alone are unique too: the relay takes them from `Log`.
+    """
+
+    position = models.BigIntegerField(primary_key=True)
+    day = models.DateField()
+
+    class Meta:
+        db_table = "events_event"
+        indexes = [models.Index(fields=["subject_id", "position"], name="events_event_subject")]
+
+
+class Log(models.Model):
+    """The one row that states how far the log is.
+
+    `epoch` changes when positions may be given a second time: when the database becomes another one, after a restore or
+    a failover. `server` identifies the database that `epoch` belongs to. `dropped` is the last position that was
+    dropped.
+    """
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    epoch = models.TextField()
+    position = models.BigIntegerField(default=0)
+    dropped = models.BigIntegerField(default=0)
+    server = models.TextField()
+
+    class Meta:
+        db_table = "events_log"
+
+    def __str__(self) -> str:
+        return f"{self.epoch}-{self.position}"

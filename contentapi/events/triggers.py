@@ -1,0 +1,92 @@
+"""Triggers that announce changes: an app declares them with its models.
+
+    class Meta:
+        triggers = [Announcement("created", pgtrigger.Insert, type="'author.created'", subject_id="NEW.id")]
+
+The trigger inserts a row into the outbox. It runs in the transaction of the change, so that a change that is rolled
+back announces nothing.
+"""
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pgtrigger
+from django.db import connection, transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SILENT = "contentapi.silent"  # a setting of the session: `silence`
+EVERYTHING = "everything"
+# Who makes a change, as `pghistory.context` states it for the statements inside of its block
+ACTOR_OF_CONTEXT = "(nullif(current_setting('pghistory.context_metadata', true), '')::jsonb ->> 'changed_by')::bigint"
+
+
+class Announcement(pgtrigger.Trigger):
+    """A trigger that adds an event to the outbox, unless `silence` says otherwise.
+
+    `columns` has the value of each column of the outbox in SQL, over NEW and OLD. `source` is a FROM clause from which
+    they can read too. `condition` is that of the trigger.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        operation: pgtrigger.Operation,
+        *,
+        kind: str,
+        condition: str = "",
+        source: str = "",
+        **columns: str,
+    ) -> None:
+        loud = f"coalesce(current_setting('{SILENT}', true), '') NOT IN ('{EVERYTHING}', '{kind}')"
+        values = f"SELECT {', '.join(columns.values())} {source}".rstrip()
+        super().__init__(
+            name=f"announce_{name}",
+            when=pgtrigger.After,
+            operation=operation,
+            condition=pgtrigger.Condition(f"({condition} AND {loud})" if condition else f"({loud})"),
+            func=f"INSERT INTO events_outbox ({', '.join(columns)}) {values}; RETURN NULL;",  # noqa: S608 - constants
+        )
+
+
+def name_columns(*columns: str) -> dict[str, str]:
+    """Return the name in the API of each column: `publishAt` for `publish_at`."""
+    return {column: convert_to_camel(column) for column in columns}
+
+
+def convert_to_camel(column: str) -> str:
+    first, *others = column.split("_")
+    return first + "".join(map(str.title, others))
+
+
+def build_changes(names: Mapping[str, str]) -> str:
+    """Return the array of the names of the changed fields. `names` has the name of each column in the API.
+
+    array_remove(ARRAY[CASE WHEN OLD.title IS DISTINCT FROM NEW.title THEN 'title' END], NULL)
+    """
+    cases = [f"CASE WHEN OLD.{column} IS DISTINCT FROM NEW.{column} THEN '{name}' END" for column, name in names.items()]
+    return f"array_remove(ARRAY[{', '.join(cases)}], NULL)"
+
+
+def build_change_condition(columns: Mapping[str, str]) -> str:
+    """Return the condition that one of these columns changes."""
+    old, new = (", ".join(f"{row}.{column}" for column in columns) for row in ("OLD", "NEW"))
+    return f"ROW({old}) IS DISTINCT FROM ROW({new})"
+
+
+@contextmanager
+def silence(what: str = EVERYTHING) -> "Iterator[None]":
+    """Announce nothing in the block, which is a transaction, or nothing of one kind, such as `comment`.
+
+    One kind is what a service changes along with what it announces: the comments of a deleted post.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        set_silence(cursor, what)
+        yield
+        set_silence(cursor, "")
+
+
+def set_silence(cursor: Any, what: str) -> None:
+    cursor.execute("SELECT set_config(%s, %s, true)", [SILENT, what])
