@@ -29,6 +29,7 @@ COLUMNS = f"SELECT attname FROM pg_attribute WHERE attrelid = {POSTS} AND attnum
 INDEXES = "SELECT indexdef FROM pg_indexes WHERE tablename = 'blog_post'"
 CONSTRAINTS = f"SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = {POSTS} AND contype = "
 TRIGGERS = f"SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = {POSTS} AND NOT tgisinternal"
+EVENTS = "AND tgname LIKE 'pgtrigger_announce_%'"
 
 
 class Insert(NamedTuple):
@@ -104,7 +105,8 @@ def create_steps(database: Database, plain: Insert, whole: Insert) -> Iterator[S
         "without indexes": [own_ids],
         PLAIN: [each.replace(" INDEX blog_post_", " INDEX <table>_") for each in read_definitions(database, INDEXES)],
         "+ ids of the shared sequence": [shared_ids],
-        "+ triggers of history and search (of changes only)": read_definitions(database, TRIGGERS),
+        "+ triggers of history and search (of changes only)": read_definitions(database, f"{TRIGGERS} EXCEPT {TRIGGERS} {EVENTS}"),
+        "+ triggers of events": read_definitions(database, f"{TRIGGERS} {EVENTS}"),
         "+ check constraints": [f"ALTER TABLE <table> ADD {each}" for each in read(database, f"{CONSTRAINTS}'c'")],
         "+ foreign key of the author": [
             f"ALTER TABLE <table> ADD {each}" for each in read(database, f"{CONSTRAINTS}'f'")

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pgtrigger
-from django.db import connection, transaction
+import pgtrigger.compiler
+from django.db import connection, models, transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,18 @@ SILENT = "contentapi.silent"  # a setting of the session: `silence`
 EVERYTHING = "everything"
 # Who makes a change, as `pghistory.context` states it for the statements inside of its block
 ACTOR_OF_CONTEXT = "(nullif(current_setting('pghistory.context_metadata', true), '')::jsonb ->> 'changed_by')::bigint"
+
+
+class AnnouncementSql(pgtrigger.compiler.UpsertTriggerSql):
+    """The SQL of a trigger without the call with which `pgtrigger.ignore` works: `silence` is a condition."""
+
+    def get_template(self) -> str:
+        return """
+            CREATE OR REPLACE FUNCTION {pgid}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {func} END; $$;
+            CREATE OR REPLACE TRIGGER {pgid} {when} {operation} ON {table} FOR EACH {level} {condition}
+                EXECUTE FUNCTION {execute};
+            COMMENT ON TRIGGER {pgid} ON {table} IS '{hash}';
+        """
 
 
 class Announcement(pgtrigger.Trigger):
@@ -49,6 +62,10 @@ class Announcement(pgtrigger.Trigger):
             condition=pgtrigger.Condition(f"({condition} AND {loud})" if condition else f"({loud})"),
             func=f"INSERT INTO events_outbox ({', '.join(columns)}) {values}; RETURN NULL;",  # noqa: S608 - constants
         )
+
+    def compile(self, model: type[models.Model]) -> pgtrigger.compiler.Trigger:
+        compiled = super().compile(model)
+        return pgtrigger.compiler.Trigger(name=compiled.name, sql=AnnouncementSql(**compiled.sql.kwargs))
 
 
 def name_columns(*columns: str) -> dict[str, str]:
