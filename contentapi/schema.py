@@ -4,16 +4,21 @@ from ariadne import load_schema_from_path, make_executable_schema
 from django.conf import settings
 from graphql import GraphQLSchema
 
+import blog.events
 import blog.projections
 import blog.resolvers
 import blog.selectors
 import blog.views
+import orders.events
 import orders.projections
 import orders.resolvers
 import orders.selectors
+import users.events
 import users.projections
 import users.resolvers
 import users.selectors
+from contentapi.events.resolvers import build_event_resolvers
+from contentapi.events.sources import EventTypes
 from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.nodes import build_node_resolvers
 from contentapi.graphql.scalars import DATE_TIME
@@ -32,6 +37,7 @@ NODE = NodeType(
         orders.projections.ORDER: orders.selectors.select_order_node,
     }
 )
+EVENT_TYPES = EventTypes([*blog.events.SOURCES, *orders.events.SOURCES, *users.events.SOURCES])
 
 
 def load_sdl() -> str:
@@ -49,9 +55,10 @@ def build_schema() -> GraphQLSchema:
         *users.resolvers.BINDABLES,
         SORT_DIRECTION,
         build_node_resolvers(NODE),
+        build_event_resolvers(EVENT_TYPES),
         ProjectionBindable(
             [
-                *(PAGE_INFO, NODE),
+                *(PAGE_INFO, NODE, *EVENT_TYPES.projections),
                 *blog.projections.PROJECTIONS,
                 *orders.projections.PROJECTIONS,
                 *users.projections.PROJECTIONS,

@@ -6,16 +6,18 @@ import blog.urls
 import orders.urls
 import users.urls
 from contentapi.auth.jwks import jwks
+from contentapi.events.views import build_event_resource
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view
 from contentapi.http.api_version import VERSION_PREFIX
 from contentapi.media.receiving import receive_file
 from contentapi.rest.index import index
 from contentapi.rest.openapi import docs, openapi
-from contentapi.schema import SCHEMA, load_sdl
+from contentapi.schema import EVENT_TYPES, SCHEMA, load_sdl
 
 endpoint = GraphQLEndpoint(SCHEMA, settings.SCHEMA_DIR / "documents")
 CLASSES = blog.urls.RESOURCES | orders.urls.RESOURCES | users.urls.RESOURCES
+CLASSES["events"] = build_event_resource(EVENT_TYPES)
 # Of each resource the path, without the leading slash, and the view
 RESOURCES = {
     prefix + route: kind.as_view() for prefix in ("", f"{VERSION_PREFIX[1:]}/") for route, kind in CLASSES.items()

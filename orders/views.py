@@ -1,5 +1,6 @@
 """REST resources of orders. Each method reads the request and calls one selector or service."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -41,20 +42,23 @@ class TrackingRepresentation(msgspec.Struct, rename="camel"):
     delivered_at: datetime | None
 
 
-def build_links(order: Order, actor: Actor, prefix: str) -> dict[str, OrderLink]:
-    """Return the links to an order and to the actions that are possible for this actor; paths begin with `prefix`."""
-    here = f"{prefix}/orders/{order.pk}"
+def build_links(pk: int, actions: Iterable[OrderAction], prefix: str) -> dict[str, OrderLink]:
+    """Return the links to an order and to the actions that are possible; paths begin with `prefix`."""
+    here = f"{prefix}/orders/{pk}"
     links = {
         OrderAction.CANCEL: ("cancel", OrderLink(here, "DELETE")),
         OrderAction.PAY: ("payment", OrderLink(f"{here}/payment", "POST")),
         OrderAction.TRACK: ("track", OrderLink(f"{here}/tracking")),
     }
-    return {"self": OrderLink(here), **dict(links[action] for action in selectors.list_next_actions(actor, order))}
+    return {"self": OrderLink(here), **dict(links[action] for action in actions)}
 
 
 def render_order(order: Order, actor: Actor, prefix: str = "") -> bytes:
-    links = build_links(order, actor, prefix)
-    return ENCODER.encode(OrderRepresentation(order.pk, order.status, round(order.total, 2), links))
+    return encode_order(order.pk, order.status, order.total, selectors.list_next_actions(actor, order), prefix)
+
+
+def encode_order(pk: int, status: str, total: Decimal, actions: Iterable[OrderAction], prefix: str) -> bytes:
+    return ENCODER.encode(OrderRepresentation(pk, status, round(total, 2), build_links(pk, actions, prefix)))
 
 
 def render_orders(request: ResourceRequest, orders: QuerySet[Order]) -> list[bytes]:

@@ -104,6 +104,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_document_cache: Count = 256 * 1024
     contentapi_documents: Documents = "any"
     contentapi_documents_manifest: str = ""
+    contentapi_events_keep: Count = 30
     contentapi_fast_path: Switch = "on"
     contentapi_forwarded_header: ForwardedHeader = "Forwarded"
     contentapi_https: Switch = "off"

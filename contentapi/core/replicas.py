@@ -43,10 +43,13 @@ ROUTE = Route()
 
 
 class ReplicaRouter:
-    """Django's database router: reads of this thread go to the replica of its route."""
+    """Django's database router: reads of this thread go to the replica of its route.
 
-    def db_for_read(self, *_: Any, **__: Any) -> str | None:
-        return ROUTE.alias
+    The log of events is read from the primary: a replica may lack positions that the reader has seen.
+    """
+
+    def db_for_read(self, model: Any, **_: Any) -> str | None:
+        return DEFAULT_DB_ALIAS if model._meta.app_label == "events" else ROUTE.alias
 
     def db_for_write(self, *_: Any, **__: Any) -> str:
         return DEFAULT_DB_ALIAS

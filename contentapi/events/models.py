@@ -60,14 +60,14 @@ class Log(models.Model):
     """The one row that states how far the log is.
 
     `epoch` changes when positions may be given a second time: when the database becomes another one, after a restore or
-    a failover. `server` identifies the database that `epoch` belongs to. `dropped` is the last position that was
-    dropped.
+    a failover. `server` identifies the database that `epoch` belongs to. `expired` is the last position that is not
+    kept any more.
     """
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     epoch = models.TextField()
     position = models.BigIntegerField(default=0)
-    dropped = models.BigIntegerField(default=0)
+    expired = models.BigIntegerField(default=0)
     server = models.TextField()
 
     class Meta:

@@ -20,7 +20,7 @@ from graphql import (
 )
 from graphql.utilities import coerce_input_literal
 
-from contentapi.projection import NodeType, Projection, ProjectionError, RelayType, SdlField
+from contentapi.projection import NodeType, Projection, ProjectionError, RelayType, RowInterface, SdlField
 
 EXTENSION = "projection"  # the key among the extensions of a GraphQL type
 
@@ -34,12 +34,12 @@ class ProjectionBindable:
     def bind_to_schema(self, schema: GraphQLSchema) -> None:
         for projection in self.projections:
             kind = schema.get_type(projection.name)
-            wanted = GraphQLInterfaceType if isinstance(projection, NodeType) else GraphQLObjectType
-            if not isinstance(kind, wanted):
-                what = "interface" if isinstance(projection, NodeType) else "object type"
+            is_interface = isinstance(projection, NodeType | RowInterface)
+            if not isinstance(kind, GraphQLInterfaceType if is_interface else GraphQLObjectType):
+                what = "interface" if is_interface else "object type"
                 raise ProjectionError(f"{projection.name} has a projection, but is not an {what} of the SDL.")
             kind.extensions[EXTENSION] = projection
-            if isinstance(kind, GraphQLInterfaceType) and isinstance(projection, NodeType):
+            if isinstance(kind, GraphQLInterfaceType) and isinstance(projection, NodeType | RowInterface):
                 check_possible_types(projection, schema.get_possible_types(kind))
         for projection in self.projections:
             kind = cast("GraphQLObjectType | GraphQLInterfaceType", schema.get_type(projection.name))
@@ -49,12 +49,12 @@ class ProjectionBindable:
             projection.bind({name: build_sdl_field(field) for name, field in kind.fields.items()})
 
 
-def check_possible_types(node_type: NodeType, types: Iterable[GraphQLObjectType]) -> None:
+def check_possible_types(interface: NodeType | RowInterface, types: Iterable[GraphQLObjectType]) -> None:
     """Raise `ProjectionError` unless the types that implement an interface are those that it can be read as."""
-    in_sdl, projected = {kind.name for kind in types}, {projection.name for projection in node_type.selectors}
+    in_sdl, projected = {kind.name for kind in types}, {projection.name for projection in interface.types}
     for name in sorted(in_sdl ^ projected):
         place = "the SDL" if name in in_sdl else "its projection"
-        raise ProjectionError(f"{name} implements {node_type.name} only in {place}.")
+        raise ProjectionError(f"{name} implements {interface.name} only in {place}.")
 
 
 def is_list_of_lists(kind: GraphQLOutputType) -> bool:

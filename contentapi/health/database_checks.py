@@ -7,7 +7,7 @@ from time import monotonic
 from django.core.checks import CheckMessage
 
 from contentapi.conf import conf
-from contentapi.conf.timeouts import DATABASE_CHECK_LIMIT, LARGEST_CLOCK_DRIFT
+from contentapi.conf.timeouts import DATABASE_CHECK_LIMIT, EVENTS_DELAY_LIMIT, LARGEST_CLOCK_DRIFT
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed, Rows
 from contentapi.health import checks
 from contentapi.health.deployment import Messages, describe_result, format_bytes, note, problem, register_check, warning
@@ -15,7 +15,7 @@ from contentapi.health.deployment import Messages, describe_result, format_bytes
 OLDEST_VERSION = 14
 OLDEST_TRANSACTION_AGE = 1_000_000_000  # transactions; PostgreSQL stops at 2.1 billion, and vacuums from 0.2 billion on
 LARGEST_RETAINED_WAL = 1024**3  # bytes of an inactive slot
-CONNECTIONS_OF_WORKER = 14  # one for each job, and one for the heartbeat
+CONNECTIONS_OF_WORKER = 15  # one for each job, and one for the heartbeat
 
 ALWAYS_ON = {
     "fsync": "A crash of the host can destroy the database.",
@@ -194,6 +194,25 @@ def inspect_replication_slots(connection: DeadlineConnection) -> Messages:
         yield note("replication_slots", f"{len(rows)} slots; none retains WAL for a consumer that is gone.")
 
 
+def inspect_events(connection: DeadlineConnection) -> Messages:
+    """Compare the outbox and the partitions of the log of events with what the worker makes of them."""
+    ((age, ahead, workers),) = query(
+        connection,
+        """SELECT (SELECT extract(epoch FROM clock_timestamp() - "timestamp")::bigint
+                   FROM events_outbox ORDER BY id LIMIT 1),
+             (SELECT count(*) FROM pg_inherits WHERE inhparent = 'events_event'::regclass
+              AND right(inhrelid::regclass::text, 8) > to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')),
+             (SELECT count(*) FROM contentapi_jobheartbeat WHERE job = 'events')""",
+    )
+    remedy = "Start one worker: python manage.py worker (its log says what is wrong)"
+    if int(age or 0) > EVENTS_DELAY_LIMIT:
+        yield problem("events", f"Events have been waiting for {int(age or 0):,} seconds: nobody can read them.", remedy)
+    elif ahead == "0" and workers != "0":
+        yield problem("events", "The log of events has no partition for tomorrow.", remedy)
+    else:
+        yield note("events", f"None waits for long; {ahead} partitions are ahead.")
+
+
 def inspect_replicas(_: DeadlineConnection) -> Messages:
     if checks.has_replicas():
         remedy = "Start the replica, or correct DATABASE_REPLICA_URLS."
@@ -209,5 +228,6 @@ INSPECTIONS: tuple[Inspection, ...] = (
     inspect_time,
     inspect_transaction_ids,
     inspect_replication_slots,
+    inspect_events,
     inspect_replicas,
 )

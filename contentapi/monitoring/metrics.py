@@ -44,6 +44,10 @@ METRICS: dict[str, Metric] = {
     "contentapi_image_bytes": Metric("gauge", (), "Bytes of the public files of images, counted each minute."),
     "contentapi_images_processed_total": Metric("counter", ("outcome",), "Images whose files were made or rejected."),
     "contentapi_image_seconds_total": Metric("counter", (), "Time in which the files of images were made."),
+    "contentapi_events_total": Metric("counter", (), "Events that were moved to the log."),
+    "contentapi_events_batches_total": Metric("counter", (), "Batches in which they were moved."),
+    "contentapi_events_waiting": Metric("gauge", (), "Events that wait to be moved, counted up to 10,000."),
+    "contentapi_events_waiting_seconds": Metric("gauge", (), "Time for which the oldest of them has waited."),
     "contentapi_job_last_success_timestamp_seconds": Metric(
         "gauge", ("name",), "Time of the last success of a job of the worker: a statement or a round that ended."
     ),

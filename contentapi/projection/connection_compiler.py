@@ -84,7 +84,7 @@ class ConnectionCompiler:
             case "cursor":
                 return self.build_cursor(F(self.order.column), F("pk"), self.parent_of_row)
             case "node":
-                return JsonMembers(self.connection_type.node.build_expressions(selected.selection, self.compilation))
+                return self.connection_type.node.build_object(selected.selection, self.compilation)
         return TextLiteral(self.connection_type.edge.name)
 
     def build_page_info_field(self, selected: SelectedField) -> Term:
@@ -116,7 +116,7 @@ class ConnectionCompiler:
             more |= Q(HasRow(self.rows.filter(at_or_beyond).order_by(*self.order.terms(backwards=backwards))))
         return ExpressionWrapper(more, output_field=BooleanField()) if more else RawExpression("false")
 
-    def build_cursor(self, value: Term, key: Term, parent: Term) -> SignedCursor:
+    def build_cursor(self, value: Term, key: Term, parent: Term) -> Term:
         inner = Parameter(lambda inputs: self.read_window(inputs).signing_keys[0])
         outer = Parameter(lambda inputs: self.read_window(inputs).signing_keys[1])
         return SignedCursor(outer, inner, key, value, parent)

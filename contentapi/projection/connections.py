@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import Case, F, Func, JSONField, Model, OuterRef, Q, When
 
@@ -43,7 +43,9 @@ ARGUMENTS = {"first", "after", "last", "before", "order_by"}
 
 @dataclass(frozen=True, slots=True)
 class ConnectionQuery:
-    """A window of rows, in an order that replaces their own."""
+    """A window of rows, in an order that replaces their own. A subclass can have a compiler of its own."""
+
+    compiler: ClassVar[type[ConnectionCompiler]] = ConnectionCompiler
 
     rows: Rows[Any]
     order: Ordering

@@ -27,7 +27,7 @@ from django.db.models import F, Field, ForeignKey, Model, OneToOneRel, OuterRef,
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.db.literals import Term, TextLiteral
-from contentapi.projection.expressions import JsonObject
+from contentapi.projection.expressions import JsonMembers, JsonObject
 from contentapi.projection.sdl import (
     ProjectionError,
     SdlField,
@@ -224,6 +224,10 @@ class Projection:
     ) -> list[tuple[str, Term]]:
         """Return the key and the value of each selected field. Values are expressions over the rows of the model."""
         return [(selected.key, self.build_expression(selected, compilation)) for selected in selection]
+
+    def build_object(self, selection: Iterable[SelectedField], compilation: CompilationContext) -> Term:
+        """Return the selected fields of a row as one JSON object."""
+        return JsonMembers(self.build_expressions(selection, compilation))
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         if selected.name == "__typename":

@@ -9,7 +9,7 @@ raises no error: the id may be that of another type.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,10 @@ class NodeType(RelayType):
     def __init__(self, selectors: Mapping[Projection, SelectById]) -> None:
         super().__init__("Node", {"id": "ID!"})
         self.selectors = selectors
+
+    @property
+    def types(self) -> Iterable[Projection]:
+        return self.selectors
 
     def bind(self, sdl: Mapping[str, SdlField]) -> None:
         super().bind(sdl)

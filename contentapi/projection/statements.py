@@ -22,10 +22,9 @@ from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.identity import Actor
 from contentapi.db.literals import Term
-from contentapi.projection.connection_compiler import ConnectionCompiler
 from contentapi.projection.connections import ConnectionQuery, reject_foreign_cursors
 from contentapi.projection.expressions import JsonMembers, JsonObject, RawExpression, build_json_object_sql
-from contentapi.projection.fields import CompilationContext
+from contentapi.projection.fields import CompilationContext, Projection
 from contentapi.projection.libpq import execute, read_column
 from contentapi.projection.nodes import NodeQuery
 from contentapi.projection.ordering import with_total_order
@@ -170,7 +169,7 @@ def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
     if request.column is None and not request.last_is_optional:
         query, keys = projection.select(all_rows, selection, compilation)
         return build_json_statement(*compile_with_limit_and_offset(query, rows), keys, tuple(compilation.arguments))
-    columns = {"_0": build_row_object(projection.build_expressions(selection, compilation), request)}
+    columns = {"_0": build_row_object(projection, selection, compilation, request)}
     if request.column is not None:
         columns["_1"] = F(request.column)
     return build_numbered_statement(
@@ -178,14 +177,20 @@ def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
     )
 
 
-def build_row_object(members: list[tuple[str, Term]], request: SelectionRequest) -> Term:
+def build_row_object(
+    projection: Projection,
+    selection: Sequence[SelectedField],
+    compilation: CompilationContext,
+    request: SelectionRequest,
+) -> Term:
     """Return the JSON object of a row. If the last member is optional and null, the object omits it:
 
     CASE WHEN "email" IS NULL THEN (SELECT row_to_json(r.*) FROM (SELECT "id") AS r("id"))
       ELSE (SELECT row_to_json(r.*) FROM (SELECT "id", "email") AS r("id", "email")) END
     """
     if not request.last_is_optional:
-        return JsonMembers(members)
+        return projection.build_object(selection, compilation)
+    members = projection.build_expressions(selection, compilation)
     _, last = members[-1]
     is_null = When(IsNull(last, True), then=JsonMembers(members[:-1]))  # noqa: FBT003 - Django's
     return Case(is_null, default=JsonMembers(members), output_field=JSONField())
@@ -220,7 +225,7 @@ def compile_connection(connection: ConnectionQuery, request: SelectionRequest) -
     """Compile a connection, which is one JSON object. `ConnectionCompiler` has an example."""
     compilation = CompilationContext(request.actor, request.variables)
     rows = connection.rows
-    compiler = ConnectionCompiler(
+    compiler = connection.compiler(
         rows.with_parameters(),
         connection.order,
         connection.window,

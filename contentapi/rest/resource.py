@@ -1,6 +1,6 @@
 """Handle a request to a REST resource, from its WSGI environ to the response."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
@@ -50,9 +50,14 @@ class ResourceRequest:
 
     def page(self, *filters: str) -> PageRequest:
         """Return the requested page of a collection with these filters. Raises `Malformed`."""
-        query = self.environ.get("QUERY_STRING", "").encode("latin-1")
         prefix = get_request_origin(self.environ) + self.prefix
-        return parse_page_params(QueryDict(query).lists() if query else (), self.path, filters, prefix)
+        return parse_page_params(self.query, self.path, filters, prefix)
+
+    @property
+    def query(self) -> Iterable[tuple[str, list[str]]]:
+        """The values of each query parameter."""
+        query = self.environ.get("QUERY_STRING", "").encode("latin-1")
+        return QueryDict(query).lists() if query else ()
 
     @cached_property
     def content(self) -> bytes:
@@ -71,8 +76,7 @@ class ResourceRequest:
 
     def read_switch(self, name: str) -> bool:
         """Return whether a query parameter, the only one, is true. Raises `Malformed`."""
-        query = QueryDict(self.environ.get("QUERY_STRING", "").encode("latin-1"))
-        value = parse_query_parameters(query.lists(), {name}).get(name, "false")
+        value = parse_query_parameters(self.query, {name}).get(name, "false")
         if value not in ("true", "false"):
             raise Malformed(f"{name} must be true or false.")
         return value == "true"

@@ -45,6 +45,7 @@ from contentapi.core.policy.comments import (
     visible_author_emails,
 )
 from contentapi.core.policy.enforcement import require_credential, require_no_preview, require_permission
+from contentapi.core.policy.events import visible_event_actors, visible_events
 from contentapi.core.policy.images import (
     editable_images,
     may_change_images_of,

@@ -12,7 +12,7 @@ CREATE_SERVER = """
     $$
 """
 CREATE_LOG_ROW = """
-    INSERT INTO events_log (id, epoch, position, dropped, server)
+    INSERT INTO events_log (id, epoch, position, expired, server)
     VALUES (1, substr(md5(gen_random_uuid()::text), 1, 8), 0, 0, events_server())
 """
 # The primary key of a partitioned table includes the column of its partitions.
@@ -73,7 +73,7 @@ class Migration(migrations.Migration):
                 ('id', models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
                 ('epoch', models.TextField()),
                 ('position', models.BigIntegerField(default=0)),
-                ('dropped', models.BigIntegerField(default=0)),
+                ('expired', models.BigIntegerField(default=0)),
                 ('server', models.TextField()),
             ],
             options={'db_table': 'events_log'},

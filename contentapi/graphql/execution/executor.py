@@ -19,6 +19,7 @@ from graphql import (
     ResponsePath,
     get_named_type,
     get_nullable_type,
+    is_composite_type,
     is_list_type,
     is_non_null_type,
 )
@@ -254,9 +255,9 @@ class ProjectingExecutor(Executor[None]):
             named = get_named_type(field.type)
             place = path if is_list else path.add_key(key)
             selection: tuple[SelectedField, ...] = ()
-            if isinstance(named, GraphQLObjectType):
+            if is_composite_type(named):
                 in_list = is_list or is_list_type(get_nullable_type(field.type))
-                selection = self.select_fields(named, found, place, in_list)
+                selection = self.select_fields_of_types(named, found, place, in_list)
             read_arguments = compile_argument_reader(field, node) if field.args else None
             origin = (*get_source_location(node), place.as_list())
             selected.append(SelectedField(key, node.name.value, read_arguments, selection, origin))

@@ -1,0 +1,182 @@
+"""The feed: pages of the log that an actor may see, by the cursor `<epoch>-<position>`.
+
+A page looks at `WINDOW` positions at most, so that it is fast however few events of the log it shows. Its next cursor
+is therefore not that of its last event, and an empty page has one too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import msgspec
+from django.db.models import BooleanField, Case, ExpressionWrapper, F, Q, QuerySet, TextField, When
+from django.db.models.functions import Cast
+
+from contentapi.core import policy
+from contentapi.core.errors import EventsExpired, Malformed, Unavailable
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import DEFAULT_PAGE, ConnectionWindow, parse_id, require_page_size
+from contentapi.db.arrays import IsInArray
+from contentapi.db.literals import Term
+from contentapi.events.models import Event, Log
+from contentapi.events.sources import EventTypes
+from contentapi.projection import ConnectionQuery, FormattedFunc, Ordering, PreparedQuery, RawExpression, Rows, parametrised
+from contentapi.projection.connection_compiler import ConnectionCompiler
+from contentapi.projection.selections import Parameter, SelectedField
+
+WINDOW = 10_000
+BY_POSITION = Ordering("position")
+CURSOR = re.compile(r"([0-9a-z]{1,32})-(0|[1-9][0-9]{0,17})", re.ASCII)
+PRESENT = "now"
+EXPIRED = "The events after this cursor are not kept any more. Read everything again, after the cursor of after=now."
+
+
+class LogState(msgspec.Struct):
+    """How far the log is: the last position, and the last one that is not kept any more."""
+
+    epoch: str
+    position: int
+    expired: int
+
+    def format_cursor(self, position: int) -> str:
+        return f"{self.epoch}-{position}"
+
+    def parse_cursor(self, cursor: str | None) -> int:
+        """Return the position of a cursor. Raises `Malformed` and `EventsExpired`."""
+        if cursor is None:
+            return self.expired
+        if cursor == PRESENT:
+            return self.position
+        found = CURSOR.fullmatch(cursor)
+        if found is None:
+            raise Malformed("after must be the cursor of an event, or now.")
+        position = int(found[2])
+        if found[1] != self.epoch or not self.expired <= position <= self.position:
+            raise EventsExpired(EXPIRED)
+        return position
+
+
+LOG = PreparedQuery(LogState, lambda _: Log.objects.all())
+
+
+def read_log() -> LogState:
+    """Return the state of the log. Raises `Unavailable` if there is no log yet: the worker makes it."""
+    state = LOG.first()
+    if state is None:
+        raise Unavailable
+    return state
+
+
+class Feed:
+    """The events after a position that an actor may see, up to the end of the window."""
+
+    def __init__(
+        self, actor: Actor, types: EventTypes, *, after: str | None, names: Iterable[str] | None, subject: str | None
+    ) -> None:
+        """Raises `Malformed` and `EventsExpired`."""
+        self.log = read_log()
+        self.after = self.log.parse_cursor(after)
+        # An index has the events of one object.
+        self.end = self.log.position if subject is not None else min(self.after + WINDOW, self.log.position)
+        self.rows = select_events(
+            actor,
+            after=self.after,
+            end=self.end,
+            types=None if names is None else types.parse(names),
+            subject=None if subject is None else parse_id(subject),
+        )
+
+    @property
+    def end_cursor(self) -> str:
+        return self.log.format_cursor(self.end)
+
+
+@parametrised(Event)
+def select_events(
+    actor: Actor, *, after: int, end: int, types: list[str] | None, subject: int | None
+) -> QuerySet[Event]:
+    events = Event.objects.filter(policy.visible_events(actor), position__gt=after, position__lte=end)
+    if types is not None:
+        events = events.filter(IsInArray(F("type"), types))
+    if subject is not None:
+        events = events.filter(subject_id=subject)
+    return events.order_by("position")
+
+
+@dataclass(frozen=True)
+class FeedWindow(ConnectionWindow):
+    """A page of the feed. Its rows have their bounds already."""
+
+    epoch: str
+    end_cursor: str
+    has_later: bool  # after the window
+    has_earlier: bool
+
+
+class EventCursor(FormattedFunc):
+    """The cursor of a position: `$1::text || '-' || "position"::text`; null without a position."""
+
+    template = "({}::text || '-' || ({})::text)"
+    output_field = TextField()
+
+
+class FeedCompiler(ConnectionCompiler):
+    """Compiles a page of the feed, which is a connection with other cursors, and with the cursor after which to go on."""
+
+    def build_connection_field(self, selected: SelectedField) -> Term:
+        if selected.name != "nextCursor":
+            return super().build_connection_field(selected)
+        self.needs_more = True
+        last = self.build_cursor(*self.build_page_end("end"), self.parent)
+        has_more = Q(RawExpression("page.more", BooleanField()))
+        return Case(When(has_more, then=last), default=self.read("end_cursor", TextField()))
+
+    def build_cursor(self, value: Term, key: Term, parent: Term) -> Term:  # noqa: ARG002
+        return EventCursor(self.read("epoch", TextField()), value)
+
+    def has_more(self, *, backwards: bool) -> Term:
+        if backwards:
+            return self.read("has_earlier", BooleanField())
+        self.needs_more = True
+        more = Q(RawExpression("page.more", BooleanField())) | Q(self.read("has_later", BooleanField()))
+        return ExpressionWrapper(more, output_field=BooleanField())
+
+    def read(self, name: str, kind: Any) -> Term:
+        return Cast(Parameter(lambda inputs: getattr(self.read_window(inputs), name)), kind)
+
+
+class FeedQuery(ConnectionQuery):
+    """A page of the feed as a connection."""
+
+    __slots__ = ()
+    compiler: ClassVar[type[ConnectionCompiler]] = FeedCompiler
+
+
+def build_events_connection(
+    actor: Actor,
+    types: EventTypes,
+    *,
+    first: int | None = None,
+    after: str | None = None,
+    names: Sequence[str] | None = None,
+    subject: str | None = None,
+) -> FeedQuery:
+    """Return a page of the feed. Raises `Malformed` and `EventsExpired`."""
+    size = require_page_size(first, default=DEFAULT_PAGE, name="first")
+    feed = Feed(actor, types, after=after, names=names, subject=subject)
+    window = FeedWindow(
+        "events",
+        {},
+        size,
+        backwards=False,
+        after=None,
+        before=None,
+        epoch=feed.log.epoch,
+        end_cursor=feed.end_cursor,
+        has_later=feed.end < feed.log.position,
+        has_earlier=feed.after > feed.log.expired,
+    )
+    return FeedQuery(feed.rows, BY_POSITION, window)

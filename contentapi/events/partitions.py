@@ -1,0 +1,84 @@
+"""The partitions of the log: one for each day. They are made ahead, and dropped as a whole when they are too old."""
+
+import logging
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import LockNotAvailable
+
+from contentapi.conf import conf
+from contentapi.conf.timeouts import PARTITION_LOCK_TIMEOUT
+
+LOG = logging.getLogger("contentapi.worker")
+LOCK = 0x706172746974  # "partit": one worker makes partitions at a time
+DAYS_AHEAD = 7
+READ_NAMES = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'events_event'::regclass"
+READ_TODAY = "SELECT (now() AT TIME ZONE 'UTC')::date"
+CREATE_LOG = """
+    INSERT INTO events_log (id, epoch, position, expired, server)
+    VALUES (1, substr(md5(gen_random_uuid()::text), 1, 8), 0, 0, events_server()) ON CONFLICT DO NOTHING
+"""
+# CREATE TABLE … PARTITION OF would wait for all readers of the log, and let others wait.
+CREATE = """
+    CREATE TABLE {name} (LIKE events_event INCLUDING DEFAULTS INCLUDING INDEXES);
+    ALTER TABLE events_event ATTACH PARTITION {name} FOR VALUES FROM ('{day}') TO ('{next_day}')
+"""
+EXPIRE = """
+    UPDATE events_log SET expired = expirable.position
+    FROM (SELECT max(position) AS position FROM events_event WHERE day < %s) AS expirable
+    WHERE expired < expirable.position
+"""
+
+
+def prepare_partitions() -> None:
+    """Make the missing partitions of today and of some days ahead, and the row of the log if it is missing."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        cursor.execute(CREATE_LOG)
+        existing, today = list_partitions(cursor), read_today(cursor)
+        for day in (today + timedelta(days=number) for number in range(DAYS_AHEAD + 1)):
+            if day not in existing:
+                name = f"events_event_{day:%Y%m%d}"
+                cursor.execute(CREATE.format(name=name, day=day, next_day=day + timedelta(days=1)))
+
+
+def expire_events() -> None:
+    """Let no reader begin with events older than CONTENTAPI_EVENTS_KEEP, and drop those that are a day older.
+
+    So a reader that has just begun reads no partition that is being dropped.
+    """
+    with connection.cursor() as cursor:
+        oldest = read_today(cursor) - timedelta(days=conf.environment.contentapi_events_keep)
+        cursor.execute(EXPIRE, [oldest])
+        for day, name in sorted(list_partitions(cursor).items()):
+            if day < oldest - timedelta(days=1) and not drop_partition(name):
+                return
+
+
+def drop_partition(name: str) -> bool:
+    """Drop a partition. Return whether it is dropped: not while a transaction uses the log for long, as a backup does."""
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL lock_timeout = '{PARTITION_LOCK_TIMEOUT}s'")  # others wait behind this
+            cursor.execute(f"DROP TABLE {name}")
+    except OperationalError as error:
+        if not isinstance(error.__cause__, LockNotAvailable):
+            raise
+        return False
+    LOG.info("Dropped %s: its events are older than CONTENTAPI_EVENTS_KEEP.", name)
+    return True
+
+
+def list_partitions(cursor: Any) -> Mapping[date, str]:
+    """Return the names of the partitions by their days."""
+    cursor.execute(READ_NAMES)
+    names = [name for (name,) in cursor.fetchall()]
+    return {datetime.strptime(name[-8:], "%Y%m%d").date(): name for name in names}  # noqa: DTZ007 - a day in UTC
+
+
+def read_today(cursor: Any) -> date:
+    cursor.execute(READ_TODAY)
+    (today,) = cursor.fetchone()
+    return today

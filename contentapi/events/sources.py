@@ -1,0 +1,159 @@
+"""What the apps declare of events: the actions on their objects, and how an event shows its object.
+
+    SOURCES = [EventSource(COMMENT, select_comment_by_id, ("created", "hidden", "shown", "deleted"), data=views.COMMENT)]
+
+`EventTypes` makes of them the interface `Event` of the graph, with a type for each source, and the types of the feed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from django.core.exceptions import EmptyResultSet
+from django.db.models import Case, Expression, OuterRef, Q, When
+from django.db.models.sql.compiler import SQLCompiler
+
+from contentapi.core import policy
+from contentapi.core.errors import Malformed
+from contentapi.core.identity import Actor
+from contentapi.db.literals import Term
+from contentapi.events.models import Event
+from contentapi.projection import Computed, ConnectionType, Projection, ProjectionError, RelayType, RowInterface
+from contentapi.projection.expressions import JsonObject
+from contentapi.projection.fields import CompilationContext, ProjectedField
+from contentapi.projection.nodes import SelectById
+from contentapi.projection.sdl import SdlField, require_no_arguments
+from contentapi.projection.selections import SelectedField
+from contentapi.rest.representations import Representation
+
+Represent = Callable[[bytes, str], bytes]
+MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def build_actor_id(actor: Actor) -> Expression:
+    seen = policy.visible_event_actors(actor) & Q(pk__isnull=False)  # WHEN takes no empty condition
+    return Case(When(seen, then="actor_id"))
+
+
+COLUMNS = ("position", "type", "timestamp", "subject", "version", "was", "now", "changes", "actorId")
+FIELDS: Mapping[str, ProjectedField | str] = {
+    **{name: name for name in COLUMNS},
+    "subject": "subject_id",
+    "actorId": Computed(build_actor_id),
+}
+
+
+@dataclass(frozen=True)
+class EventSource:
+    """A type of objects to which something happens.
+
+    `select` is the selector of `node`: an event shows the object as the actor may see it now, or null. `data` is the
+    representation of REST, or the names of the fields of which `represent` makes it, with the prefix of paths.
+    """
+
+    projection: Projection
+    select: SelectById
+    actions: Sequence[str]
+    data: Representation | Sequence[str]
+    represent: Represent | None = None
+
+    @property
+    def kind(self) -> str:
+        return self.projection.name.lower()
+
+    @property
+    def condition(self) -> Q:
+        return Q(type__startswith=f"{self.kind}.")
+
+    def select_data(self) -> tuple[SelectedField, ...]:
+        """Return the fields of an event in REST."""
+        fields = self.data.selection if isinstance(self.data, Representation) else map(select_field, self.data)
+        return *map(select_field, COLUMNS), SelectedField("data", self.kind, selection=tuple(fields))
+
+
+def select_field(name: str) -> SelectedField:
+    return SelectedField(name, name)
+
+
+class ObjectOrNull(JsonObject):
+    """The row of a query as a JSON object: null also if the actor may see no row of its type."""
+
+    def as_sql(self, compiler: SQLCompiler, connection: Any, *others: Any, **options: Any) -> tuple[str, Any]:
+        try:
+            return super().as_sql(compiler, connection, *others, **options)
+        except EmptyResultSet:
+            return "NULL::json", ()
+
+
+class Subject(ProjectedField):
+    """The object of an event."""
+
+    def __init__(self, select: SelectById) -> None:
+        self.select = select
+
+    def bind(self, model: Any, sdl: SdlField) -> None:  # noqa: ARG002
+        require_no_arguments(sdl)
+        if not isinstance(sdl.projection, Projection) or not sdl.is_nullable or sdl.is_list:
+            raise ProjectionError(f"the SDL has {sdl.written}, which is no object that can be null")
+        self.target = sdl.projection
+
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
+        rows = self.select(compilation.actor, "0").with_parameters(pk=OuterRef("subject_id"))
+        return ObjectOrNull(*self.target.select(rows, selected.selection, compilation))
+
+
+class EventConnectionType(ConnectionType):
+    """Pages of events, which are read forward only and not counted."""
+
+    def __init__(self, node: Projection) -> None:
+        super().__init__(node)
+        del self.fields["totalCount"]
+        self.fields["nextCursor"] = "String!"
+
+
+class EventTypes:
+    """The sources of all apps, and the types of the graph that are made of them."""
+
+    def __init__(self, sources: Iterable[EventSource]) -> None:
+        self.sources = {f"{source.projection.name}Event": source for source in sources}
+        types = {
+            Projection(name, Event, {**FIELDS, source.kind: Subject(source.select)}): source.condition
+            for name, source in self.sources.items()
+        }
+        self.interface = RowInterface("Event", Event, types)
+        self.connection = EventConnectionType(self.interface)
+        self.represents = {source.kind: source.represent for source in self.sources.values()}
+        self.names = [f"{source.kind}.{action}" for source in self.sources.values() for action in source.actions]
+
+    @property
+    def projections(self) -> list[Projection | RelayType]:
+        return [self.interface, *self.interface.types, self.connection, self.connection.edge]
+
+    def parse(self, types: Iterable[str]) -> list[str]:
+        """Return the names of some types: `post.*` means those of all actions on posts. Raises `Malformed`."""
+        names: list[str] = []
+        for text in types:
+            kind, _, action = text.partition(".")
+            found = [name for name in self.names if name == text or (action == "*" and name.startswith(f"{kind}."))]
+            if not found:
+                raise Malformed(f'There are no events of the type "{text[:50]}".')
+            names += found
+        return names
+
+    def select_data(self) -> tuple[SelectedField, ...]:
+        """Return the selection of an event in REST: an entry for each type."""
+        return tuple(
+            SelectedField(name, name, selection=source.select_data()) for name, source in self.sources.items()
+        )
+
+    def represent(self, event: bytes, prefix: str) -> bytes:
+        """Return the JSON of an event in REST; `prefix` is that of paths."""
+        members = MEMBERS.decode(event)
+        kind = msgspec.json.decode(members["type"], type=str).partition(".")[0]
+        represent = self.represents.get(kind)
+        if represent is None or bytes(members["data"]) == b"null":
+            return event
+        return msgspec.json.encode({**members, "data": msgspec.Raw(represent(bytes(members["data"]), prefix))})

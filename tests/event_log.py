@@ -1,0 +1,32 @@
+"""Reads events as the feed shows them, after the relay has moved them to the log."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from contentapi.events.models import Event
+from contentapi.events.partitions import prepare_partitions
+from contentapi.events.relay import BATCH, move_events
+
+
+def relay() -> None:
+    """Move all events that wait to the log."""
+    prepare_partitions()
+    while move_events() == BATCH:
+        pass
+
+
+@contextmanager
+def collect_events() -> Iterator[list[Event]]:
+    """Add the events of the block to the list, in their order, at its end."""
+    relay()
+    last = Event.objects.order_by("-position").values_list("position", flat=True).first() or 0
+    found: list[Event] = []
+    yield found
+    relay()
+    found += Event.objects.filter(position__gt=last).order_by("position")
+
+
+def describe(events: list[Event]) -> list[tuple[str, Any, Any]]:
+    """Return type, old and new state of each event."""
+    return [(event.type, event.was, event.now) for event in events]
