@@ -8,7 +8,9 @@ from contentapi.events.sources import EventSource
 
 def represent_author(author: bytes, _: str) -> bytes:
     """Leave out an email that the actor may not see."""
-    return msgspec.json.encode({name: value for name, value in msgspec.json.decode(author).items() if value is not None})
+    return msgspec.json.encode(
+        {name: value for name, value in msgspec.json.decode(author).items() if value is not None}
+    )
 
 
 POST_ACTIONS = ("created", "updated", "scheduled", "published", "unpublished", "archived", "deleted", "restored")

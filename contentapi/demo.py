@@ -15,6 +15,7 @@ from contentapi.conf import conf
 from contentapi.conf.secret_files import read_or_create, write_atomically
 from contentapi.core.errors import Unauthenticated
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role
+from contentapi.events.triggers import silence
 from orders import services as orders
 from orders.models import Order
 from users import services as users
@@ -59,7 +60,8 @@ def load_demo() -> None:
 
     The worker renders posts again whose images have addresses of another port.
     """
-    load_content()
+    with silence():
+        load_content()
     blog.render_posts_with_old_addresses()
     ensure_credentials()
 

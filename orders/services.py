@@ -3,11 +3,9 @@
 `expected_version` is a version that the caller has read. If the order has another one, the function raises `Conflict`.
 """
 
-from contextlib import AbstractContextManager
 from decimal import Decimal
 from typing import Any
 
-import pghistory
 from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
@@ -17,6 +15,7 @@ from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
+from contentapi.events.triggers import attribute_changes
 from contentapi.monitoring.audit import Event, record_event
 from orders import selectors
 from orders.models import LARGEST_TOTAL, MAX_TRACKING, SMALLEST_TOTAL, Order, OrderStatus
@@ -122,9 +121,3 @@ def save_transition(actor: Actor, order: Order, old: OrderStatus, new: OrderStat
     states = {"from": str(old), "to": str(new)}
     record_event(EVENTS[new], actor, "order", order.pk, **states)
     return order
-
-
-def attribute_changes(actor: Actor) -> AbstractContextManager[Any]:
-    """State who makes the changes inside of the block, for the history of orders."""
-    context: AbstractContextManager[Any] = pghistory.context(changed_by=actor.user_id, changed_with=actor.origin)
-    return context

@@ -18,6 +18,7 @@ from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_ver
 from contentapi.core.errors import Conflict, Invalid, NotFound, get_constraint_name, require_found
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from contentapi.core.text import is_storable
+from contentapi.events.triggers import attribute_changes
 from contentapi.monitoring.audit import Event, record_event
 from users import selectors
 from users.models import MAX_EMAIL, MAX_NAME, ApiKey, User
@@ -37,7 +38,7 @@ def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER
     user = User(email=email.strip(), name=name.strip(), role=role)
     validate_user(user, password)
     user.set_password(password)
-    save_user(user)
+    save_user(actor, user)
     record_event(Event.USER_CREATED, actor, "user", user.pk, role=str(user.role))
     return user
 
@@ -59,7 +60,7 @@ def edit_user(*, actor: Actor, user_id: str, changes: Mapping[str, Any]) -> User
     for name in EDITABLE & changes.keys():
         setattr(user, name, changes[name])
     validate_user(user, None)
-    save_user(user)
+    save_user(actor, user)
     record_user_changes(actor, user, old)
     return user
 
@@ -124,9 +125,9 @@ def require_other_admin(actor: Actor, user: User, admins: list[int]) -> None:
         raise Conflict(f"{user.name} is the last admin. Make another user an admin first.")
 
 
-def save_user(user: User) -> User:
+def save_user(actor: Actor, user: User) -> User:
     try:
-        with transaction.atomic():
+        with transaction.atomic(), attribute_changes(actor):
             user.save()
     except IntegrityError as error:
         if get_constraint_name(error) == "users_user_email_unique":
@@ -148,7 +149,8 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
     require_version("user", UNCHANGING, expected_version)
     require_other_admin(actor, user, admins)
     pk = user.pk
-    user.delete()
+    with attribute_changes(actor):
+        user.delete()
     record_event(Event.USER_DELETED, actor, "user", pk, role=str(user.role))
 
 

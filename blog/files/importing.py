@@ -5,7 +5,7 @@ A file is identified by the name of its source and its path in it. So two sites 
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -27,6 +27,7 @@ from blog.models import MAX_TAGS, DeletedPostSource, OldSlug, Post, PostSource, 
 from contentapi.core import policy
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
+from contentapi.events.triggers import silence
 from contentapi.monitoring.audit import Event, record_event
 
 # Of the posts whose files state none
@@ -57,21 +58,31 @@ class FileReport:
 
 
 def import_files(
-    *, actor: Actor, files: Sequence[MarkdownFile], status: str = DEFAULT_STATE, dry_run: bool = False
+    *,
+    actor: Actor,
+    files: Sequence[MarkdownFile],
+    status: str = DEFAULT_STATE,
+    dry_run: bool = False,
+    silent: bool = False,
 ) -> Iterator[FileReport]:
-    """Import the files; yield the report of each. A refused file does not stop the import of the others."""
+    """Import the files; yield the report of each. A refused file does not stop the import of the others.
+
+    A silent import announces no events.
+    """
     require_import_permission(actor)
-    return generate_reports(actor, files, status, dry_run=dry_run)
+    return generate_reports(actor, files, status, dry_run=dry_run, silent=silent)
 
 
 def generate_reports(
-    actor: Actor, files: Sequence[MarkdownFile], status: str, *, dry_run: bool
+    actor: Actor, files: Sequence[MarkdownFile], status: str, *, dry_run: bool, silent: bool
 ) -> Iterator[FileReport]:
     seen = set[tuple[str, str]]()
     with closing(LimitedParser()) as parser:
         for read in read_files(parser, files):
             if read is not None:
-                yield import_read_file(actor=actor, read=read, seen=seen, status=status, dry_run=dry_run)
+                with silence() if silent else nullcontext():
+                    report = import_read_file(actor=actor, read=read, seen=seen, status=status, dry_run=dry_run)
+                yield report
 
 
 def import_read_file(

@@ -35,6 +35,7 @@ from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.events.triggers import silence
 from contentapi.monitoring.audit import Event, record_event
 
 ROWS_PER_STATEMENT = 500  # rows that one statement of the purge deletes
@@ -116,7 +117,8 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
         services.render(post)
     services.save_with_free_slug(post, post.slug, force_insert=True)
     OldSlug.objects.filter(slug=post.slug, post_id=post.pk).delete()  # which its deletion has kept for it
-    restore_rows(Comment, DeletedComment.objects.filter(author__in=Author.objects.all()), last)
+    with silence("comment"):
+        restore_rows(Comment, DeletedComment.objects.filter(author__in=Author.objects.all()), last)
     known = PostSource.objects.filter(source=OuterRef("source"), path=OuterRef("path"))  # imported again
     restore_rows(PostSource, DeletedPostSource.objects.exclude(Exists(known)), last)
     states = {"to": str(post.status)}

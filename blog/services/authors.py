@@ -15,6 +15,7 @@ from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.events.triggers import attribute_changes, silence
 from contentapi.monitoring.audit import Event, record_event
 from contentapi.projection import PreparedQuery
 
@@ -56,7 +57,8 @@ def get_or_create_own_author_id(actor: Actor) -> int:
     user = get_user_model().objects.filter(pk=actor.user_id).first()
     if user is None:  # a token can outlast its user by minutes
         raise Unauthenticated("The user of this credential does not exist any more.")
-    return Author.objects.get_or_create(user=user, defaults={"name": user.name, "email": user.email})[0].pk
+    with attribute_changes(actor):
+        return Author.objects.get_or_create(user=user, defaults={"name": user.name, "email": user.email})[0].pk
 
 
 def require_author(author_id: str) -> AuthorRow:
@@ -92,7 +94,7 @@ def find_new_author(actor: Actor, author_id: str) -> Author:
 def create_author(*, actor: Actor, author: Author) -> Author:
     """Create an author. Raises `Invalid`."""
     policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "create authors")
-    return save_author(author)
+    return save_author(actor, author)
 
 
 @transaction.atomic
@@ -110,15 +112,16 @@ def edit_author(*, actor: Actor, author_id: str, changes: Mapping[str, Any]) -> 
         policy.require_permission(actor, may_manage, "change the user or email of an author")
     for name in (PROFILE | IDENTITY) & changes.keys():
         setattr(author, name, changes[name])
-    return save_author(author)
+    return save_author(actor, author)
 
 
-def save_author(author: Author) -> Author:
+def save_author(actor: Actor, author: Author) -> Author:
     try:
         author.full_clean()
     except ValidationError as error:
         raise Invalid(error.message_dict) from None
-    author.save()
+    with attribute_changes(actor):
+        author.save()
     return author
 
 
@@ -132,7 +135,8 @@ def delete_author(*, actor: Actor, author_id: str) -> str:
     author = require_found(authors.select_for_update(of=("self",)).first(), "author")
     pk = author.pk
     try:
-        author.delete()
+        with attribute_changes(actor), silence("comment"):
+            author.delete()
     except ProtectedError as error:
         if any(isinstance(each, Post) for each in error.protected_objects):
             raise Conflict(f"{author.name} has posts. Delete them first.") from None

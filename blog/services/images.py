@@ -28,6 +28,7 @@ from contentapi.core.errors import Conflict, Invalid, UnsupportedMediaType, requ
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.db.ids import take_id
+from contentapi.events.triggers import attribute_changes
 from contentapi.http.uploads import SentFile
 from contentapi.media.access import get_media_url, put_file
 from contentapi.media.storage import PUBLIC
@@ -115,7 +116,7 @@ def replace_image_file(
         if not image.original:
             stated = {"content_type": kind.content_type, "size": sent.size, "sha256": sent.sha256}
             values |= {"status": ImageStatus.PROCESSING, **stated}
-        save_image(image, **values)
+        save_image(actor, image, **values)
         record_event(Event.IMAGE_UPLOADED, actor, "image", image.pk, size=sent.size)
     return image
 
@@ -139,7 +140,7 @@ def edit_image(
     values = validate_changes(changes)
     changed = {name: value for name, value in values.items() if getattr(image, name) != value}
     if changed:
-        save_image(image, **changed)
+        save_image(actor, image, **changed)
         if "alt" in changed:
             render_again(image.pk)
     return image
@@ -154,12 +155,13 @@ def get_image_for_update(actor: Actor, image_id: str, action: str, *, is_deleted
     return image
 
 
-def save_image(image: Image, **values: Any) -> None:
+def save_image(actor: Actor, image: Image, **values: Any) -> None:
     """Save values of an image as a new version."""
     for name, value in values.items():
         setattr(image, name, value)
     image.version, image.updated_at = image.version + 1, timezone.now()
-    image.save(update_fields=[*values, "version", "updated_at"])
+    with attribute_changes(actor):
+        image.save(update_fields=[*values, "version", "updated_at"])
 
 
 def validate_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,7 +199,7 @@ def delete_image(
     users = list_posts_with_image(image.pk)
     if users and not force:
         raise Conflict(describe_users(actor, users))
-    save_image(image, deleted_at=timezone.now())
+    save_image(actor, image, deleted_at=timezone.now())
     render_again(image.pk)
     record_event(Event.IMAGE_DELETED, actor, "image", image.pk, posts=len(users))
     return str(image.pk)
@@ -228,7 +230,7 @@ def restore_image(*, actor: Actor, image_id: str) -> Image:
     waiting = {"status": ImageStatus.PROCESSING, "attempts": 0, "claimed_until": None, **NO_FILES}
     # The worker may be deleting the public files just now.
     waiting["outdated_at"] = timezone.now()
-    save_image(image, deleted_at=None, **(waiting if is_hidden else {}))
+    save_image(actor, image, deleted_at=None, **(waiting if is_hidden else {}))
     render_again(image.pk)
     record_event(Event.IMAGE_RESTORED, actor, "image", image.pk)
     return image

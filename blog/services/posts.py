@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-import pghistory
 from django.db import transaction
 from django.utils import timezone
 
@@ -25,6 +24,7 @@ from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
+from contentapi.events.triggers import attribute_changes, silence
 from contentapi.monitoring.audit import Event, record_event
 from contentapi.monitoring.figures import FIGURES
 
@@ -171,7 +171,7 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
     policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
     require_version("post", post.version, expected_version)
     pk = post.pk
-    with pghistory.context(changed_by=actor.user_id, changed_with=actor.origin):
+    with attribute_changes(actor), silence("comment"):
         post.delete()
     states = {"from": str(post.status)}
     record_event(Event.POST_DELETED, actor, "post", pk, **states)

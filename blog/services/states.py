@@ -4,6 +4,7 @@ An action is one transition of `TRANSITIONS`, or two of them in one transaction.
 """
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +17,7 @@ from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
+from contentapi.events.triggers import restate_origin, silence
 
 
 class StateAction(TextChoices):
@@ -96,9 +98,13 @@ def change_state(
     path = PATHS[action].get(post.status)
     if path is None:
         raise Conflict(f"A post that is {post.status} cannot be {action.label}.")
-    values = dict(changes or {})
-    for step in path:
-        state = {"status": step, "publish_at": publish_at if step == SCHEDULED else None}
-        post = edit_post(actor=actor, post_id=post_id, changes=values | state)
-        values = {}
+    *steps, last = path
+    old = post.status
+    with silence("post") if steps else nullcontext():  # one action is one event
+        for step in steps:
+            edit_post(actor=actor, post_id=post_id, changes={"status": step, "publish_at": None})
+    state = {"status": last, "publish_at": publish_at if last == SCHEDULED else None}
+    post = edit_post(actor=actor, post_id=post_id, changes={**(changes or {}), **state})
+    if steps:
+        restate_origin(post.pk, old)
     return post

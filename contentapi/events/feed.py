@@ -23,7 +23,15 @@ from contentapi.db.arrays import IsInArray
 from contentapi.db.literals import Term
 from contentapi.events.models import Event, Log
 from contentapi.events.sources import EventTypes
-from contentapi.projection import ConnectionQuery, FormattedFunc, Ordering, PreparedQuery, RawExpression, Rows, parametrised
+from contentapi.projection import (
+    ConnectionQuery,
+    FormattedFunc,
+    Ordering,
+    PreparedQuery,
+    RawExpression,
+    Rows,
+    parametrised,
+)
 from contentapi.projection.connection_compiler import ConnectionCompiler
 from contentapi.projection.selections import Parameter, SelectedField
 
@@ -96,7 +104,7 @@ class Feed:
 
 @parametrised(Event)
 def select_events(
-    actor: Actor, *, after: int, end: int, types: list[str] | None, subject: int | None
+    actor: Actor, *, after: int, end: int, types: Any, subject: int | None
 ) -> QuerySet[Event]:
     events = Event.objects.filter(policy.visible_events(actor), position__gt=after, position__lte=end)
     if types is not None:

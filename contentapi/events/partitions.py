@@ -80,5 +80,5 @@ def list_partitions(cursor: Any) -> Mapping[date, str]:
 
 def read_today(cursor: Any) -> date:
     cursor.execute(READ_TODAY)
-    (today,) = cursor.fetchone()
+    today: date = cursor.fetchone()[0]
     return today

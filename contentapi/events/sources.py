@@ -110,8 +110,7 @@ class EventConnectionType(ConnectionType):
 
     def __init__(self, node: Projection) -> None:
         super().__init__(node)
-        del self.fields["totalCount"]
-        self.fields["nextCursor"] = "String!"
+        self.fields = {"edges": f"[{self.edge.name}!]!", "pageInfo": "PageInfo!", "nextCursor": "String!"}
 
 
 class EventTypes:
@@ -145,9 +144,7 @@ class EventTypes:
 
     def select_data(self) -> tuple[SelectedField, ...]:
         """Return the selection of an event in REST: an entry for each type."""
-        return tuple(
-            SelectedField(name, name, selection=source.select_data()) for name, source in self.sources.items()
-        )
+        return tuple(SelectedField(name, name, selection=source.select_data()) for name, source in self.sources.items())
 
     def represent(self, event: bytes, prefix: str) -> bytes:
         """Return the JSON of an event in REST; `prefix` is that of paths."""

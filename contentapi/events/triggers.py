@@ -7,20 +7,20 @@ The trigger inserts a row into the outbox. It runs in the transaction of the cha
 back announces nothing.
 """
 
-from collections.abc import Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
+import pghistory
 import pgtrigger
 import pgtrigger.compiler
 from django.db import connection, models, transaction
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from contentapi.core.identity import Actor
 
 SILENT = "contentapi.silent"  # a setting of the session: `silence`
 EVERYTHING = "everything"
-# Who makes a change, as `pghistory.context` states it for the statements inside of its block
+# Who makes a change, as `attribute_changes` states it
 ACTOR_OF_CONTEXT = "(nullif(current_setting('pghistory.context_metadata', true), '')::jsonb ->> 'changed_by')::bigint"
 
 
@@ -63,7 +63,7 @@ class Announcement(pgtrigger.Trigger):
             func=f"INSERT INTO events_outbox ({', '.join(columns)}) {values}; RETURN NULL;",  # noqa: S608 - constants
         )
 
-    def compile(self, model: type[models.Model]) -> pgtrigger.compiler.Trigger:
+    def compile(self, model: models.Model) -> pgtrigger.compiler.Trigger:
         compiled = super().compile(model)
         return pgtrigger.compiler.Trigger(name=compiled.name, sql=AnnouncementSql(**compiled.sql.kwargs))
 
@@ -83,7 +83,9 @@ def build_changes(names: Mapping[str, str]) -> str:
 
     array_remove(ARRAY[CASE WHEN OLD.title IS DISTINCT FROM NEW.title THEN 'title' END], NULL)
     """
-    cases = [f"CASE WHEN OLD.{column} IS DISTINCT FROM NEW.{column} THEN '{name}' END" for column, name in names.items()]
+    cases = [
+        f"CASE WHEN OLD.{column} IS DISTINCT FROM NEW.{column} THEN '{name}' END" for column, name in names.items()
+    ]
     return f"array_remove(ARRAY[{', '.join(cases)}], NULL)"
 
 
@@ -93,13 +95,19 @@ def build_change_condition(columns: Mapping[str, str]) -> str:
     return f"ROW({old}) IS DISTINCT FROM ROW({new})"
 
 
+def attribute_changes(actor: Actor) -> AbstractContextManager[Any]:
+    """State who makes the changes inside of the block, for events and for the history of rows that do not state it."""
+    context: AbstractContextManager[Any] = pghistory.context(changed_by=actor.user_id, changed_with=actor.origin)
+    return context
+
+
 @contextmanager
-def silence(what: str = EVERYTHING) -> "Iterator[None]":
+def silence(what: str = EVERYTHING) -> Iterator[None]:
     """Announce nothing in the block, which is a transaction, or nothing of one kind, such as `comment`.
 
     One kind is what a service changes along with what it announces: the comments of a deleted post.
     """
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         set_silence(cursor, what)
         yield
         set_silence(cursor, "")
@@ -107,3 +115,10 @@ def silence(what: str = EVERYTHING) -> "Iterator[None]":
 
 def set_silence(cursor: Any, what: str) -> None:
     cursor.execute("SELECT set_config(%s, %s, true)", [SILENT, what])
+
+
+def restate_origin(subject_id: int, was: str) -> None:
+    """State what an object was before the whole action, in the event of its last step. `silence` hid the others."""
+    with connection.cursor() as cursor:
+        last = "SELECT max(id) FROM events_outbox WHERE subject_id = %s"
+        cursor.execute(f"UPDATE events_outbox SET was = %s WHERE id = ({last})", [was, subject_id])

@@ -206,7 +206,9 @@ def inspect_events(connection: DeadlineConnection) -> Messages:
     )
     remedy = "Start one worker: python manage.py worker (its log says what is wrong)"
     if int(age or 0) > EVENTS_DELAY_LIMIT:
-        yield problem("events", f"Events have been waiting for {int(age or 0):,} seconds: nobody can read them.", remedy)
+        yield problem(
+            "events", f"Events have been waiting for {int(age or 0):,} seconds: nobody can read them.", remedy
+        )
     elif ahead == "0" and workers != "0":
         yield problem("events", "The log of events has no partition for tomorrow.", remedy)
     else:

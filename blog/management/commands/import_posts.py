@@ -44,8 +44,11 @@ class Command(OperatorCommand):
             "overrides it",
         )
         parser.add_argument("--dry-run", action="store_true", help="report the changes without making them")
+        parser.add_argument("--silent", action="store_true", help="announce no events")
 
-    def handle(self, *, paths: list[Path], source: str | None, status: str, dry_run: bool, **_: Any) -> None:
+    def handle(
+        self, *, paths: list[Path], source: str | None, status: str, dry_run: bool, silent: bool, **_: Any
+    ) -> None:
         for path in paths:
             if not path.exists():
                 raise CommandError(f"There is no {path}.")
@@ -53,7 +56,7 @@ class Command(OperatorCommand):
         if not files:
             raise CommandError(f"There are no Markdown files ({SUFFIXES}) under the given paths.")
         began, counts = monotonic(), Counter[str]()
-        reports = importing.import_files(actor=IMPORTER, files=files, status=status, dry_run=dry_run)
+        reports = importing.import_files(actor=IMPORTER, files=files, status=status, dry_run=dry_run, silent=silent)
         for report in tqdm(reports, total=len(files), desc="Importing", unit="file", disable=None, leave=False):
             counts[report.outcome] += 1
             if report.outcome == ImportOutcome.REFUSED:

@@ -28,7 +28,9 @@ def visible_events(actor: Actor) -> Q:
     of_authors = {"post": Scope.POSTS_READ, "comment": Scope.COMMENTS_MODERATE}
     of_users = {"author": Scope.AUTHORS_READ, "order": Scope.ORDERS_READ, "user": Scope.USERS_READ}
     conditions = [PUBLIC_EVENTS]
-    conditions += [build_condition(kind, get_reach(actor, scope), select_author_id) for kind, scope in of_authors.items()]
+    conditions += [
+        build_condition(kind, get_reach(actor, scope), select_author_id) for kind, scope in of_authors.items()
+    ]
     conditions += [build_condition(kind, get_reach(actor, scope), lambda pk: pk) for kind, scope in of_users.items()]
     if actor.has(Scope.IMAGES_WRITE) or actor.has(Scope.POSTS_WRITE):
         conditions.append(build_kind_condition("image"))
