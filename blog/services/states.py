@@ -17,7 +17,7 @@ from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
-from contentapi.events.triggers import restate_origin, silence
+from contentapi.events.triggers import merge_events
 
 
 class StateAction(TextChoices):
@@ -98,13 +98,10 @@ def change_state(
     path = PATHS[action].get(post.status)
     if path is None:
         raise Conflict(f"A post that is {post.status} cannot be {action.label}.")
-    *steps, last = path
-    old = post.status
-    with silence("post") if steps else nullcontext():  # one action is one event
-        for step in steps:
-            edit_post(actor=actor, post_id=post_id, changes={"status": step, "publish_at": None})
-    state = {"status": last, "publish_at": publish_at if last == SCHEDULED else None}
-    post = edit_post(actor=actor, post_id=post_id, changes={**(changes or {}), **state})
-    if steps:
-        restate_origin(post.pk, old)
+    values = dict(changes or {})
+    with merge_events(post.pk) if len(path) > 1 else nullcontext():  # one action is one event
+        for step in path:
+            state = {"status": step, "publish_at": publish_at if step == SCHEDULED else None}
+            post = edit_post(actor=actor, post_id=post_id, changes=values | state)
+            values = {}
     return post

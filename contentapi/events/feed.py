@@ -103,9 +103,7 @@ class Feed:
 
 
 @parametrised(Event)
-def select_events(
-    actor: Actor, *, after: int, end: int, types: Any, subject: int | None
-) -> QuerySet[Event]:
+def select_events(actor: Actor, *, after: int, end: int, types: Any, subject: int | None) -> QuerySet[Event]:
     events = Event.objects.filter(policy.visible_events(actor), position__gt=after, position__lte=end)
     if types is not None:
         events = events.filter(IsInArray(F("type"), types))

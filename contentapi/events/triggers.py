@@ -117,8 +117,21 @@ def set_silence(cursor: Any, what: str) -> None:
     cursor.execute("SELECT set_config(%s, %s, true)", [SILENT, what])
 
 
-def restate_origin(subject_id: int, was: str) -> None:
-    """State what an object was before the whole action, in the event of its last step. `silence` hid the others."""
+MERGE = """
+    WITH steps AS (DELETE FROM events_outbox WHERE subject_id = %s AND id > %s RETURNING *)
+    INSERT INTO events_outbox (type, subject_id, version, was, now, changes, actor_id, is_public, owner_ids)
+    SELECT type, subject_id, version, (SELECT was FROM steps ORDER BY id LIMIT 1), now,
+        ARRAY(SELECT DISTINCT unnest(changes) FROM steps ORDER BY 1), actor_id,
+        (SELECT bool_or(is_public) FROM steps), owner_ids
+    FROM steps ORDER BY id DESC LIMIT 1
+"""
+
+
+@contextmanager
+def merge_events(subject_id: int) -> Iterator[None]:
+    """Announce all changes of an object in the block, which is within a transaction that has locked it, as one event."""
     with connection.cursor() as cursor:
-        last = "SELECT max(id) FROM events_outbox WHERE subject_id = %s"
-        cursor.execute(f"UPDATE events_outbox SET was = %s WHERE id = ({last})", [was, subject_id])
+        cursor.execute("SELECT coalesce(max(id), 0) FROM events_outbox WHERE subject_id = %s", [subject_id])
+        (before,) = cursor.fetchone()
+        yield
+        cursor.execute(MERGE, [subject_id, before])

@@ -14,6 +14,7 @@ from blog.services import create_preview_link
 from contentapi.core.identity import Role, Scope
 from tests.blog.stored_images import make_ready_image
 from tests.conftest import make_api_key
+from tests.event_log import relay
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user, make_working_copy
 from tests.image_files import make_png
 from tests.openapi import OPERATIONS, Operation, find_problems, resolve
@@ -57,6 +58,7 @@ class World:
         shipped = {"carrier": "Coastal", "tracking_number": "C1", "shipped_at": timezone.now()}
         self.shipped = make_order(user=self.order.user, status="shipped", **shipped)
         self.user = make_user()
+        relay()
 
 
 MakeRequest = Callable[[World], Request]
@@ -153,6 +155,11 @@ SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
     ],
     "getAuthor": [(200, author_request()), (200, author_request(who=""))],
     "listPostsOfAuthor": [(200, author_request(query="?status=draft")), (200, author_request(query="?offset=0"))],
+    "listEvents": [
+        (200, plain_request()),
+        (200, plain_request(query="?type=post.*,order.created&limit=2", who="")),
+        (200, plain_request(query="?after=now")),
+    ],
     "listOrders": [(200, plain_request()), (200, plain_request(query="?offset=0"))],
     "createOrder": [(201, plain_request(body={"total": 49.9}))],
     "getOrder": [(200, order_request()), (200, shipped_order_request())],

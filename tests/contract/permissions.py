@@ -19,6 +19,7 @@ CALLERS = (ANONYMOUS_CALLER, *(role.value for role in Role))
 
 READ_PUBLIC = "read published posts, authors (not email), comments on them"
 READ_HIDDEN = "read drafts, scheduled, archived"
+READ_EVENTS = "read what happened to posts that are not public"
 WRITE_POSTS = "create, update, publish, schedule, archive, delete posts"
 EDIT_COPIES = "edit and schedule working copies, create preview links"
 PREVIEW_SITE = "create preview links of the whole site"
@@ -70,6 +71,7 @@ EDITORS = ("editor", "admin")
 ADMINS = ("admin",)
 READ, SEE_COPIES = {Scope.POSTS_READ: "404"}, {Scope.POSTS_READ: "403"}
 SEE_OWN_WORK = READ | {Scope.POSTS_WRITE: "404"}  # working copies and links are hidden without both scopes
+FOLLOW = READ | {Scope.EVENTS_READ: "404"}
 WRITE, PUBLISH = {Scope.POSTS_WRITE: "403"}, {Scope.POSTS_PUBLISH: "403"}
 SAY, MODERATE = {Scope.COMMENTS_WRITE: "403"}, {Scope.COMMENTS_MODERATE: "403"}
 UPLOAD = {Scope.IMAGES_WRITE: "403"}
@@ -101,6 +103,11 @@ TABLE: dict[str, list[Row]] = {
         Row("list drafts", OTHERS, allow(EDITORS, anonymous=404, reader=404, author=404), READ),
         Row("list an author's drafts", OWN, allow(AUTHORS, reader=404), READ),
         Row("list an author's drafts", OTHERS, allow(EDITORS, anonymous=404, reader=404, author=404), READ),
+    ],
+    READ_EVENTS: [
+        Row("read the events of a draft", OWN, allow(AUTHORS, reader=404), FOLLOW),
+        Row("read the events of a draft", COAUTHORED, allow(AUTHORS, reader=404), FOLLOW),
+        Row("read the events of a draft", OTHERS, allow(EDITORS, anonymous=404, reader=404, author=404), FOLLOW),
     ],
     WRITE_POSTS: [
         Row("create a post", OWN, allow(AUTHORS, anonymous=401, reader=403), WRITE),

@@ -15,6 +15,7 @@ import users.services
 from blog.models import Author, Comment, Post, PreviewLink, WorkingCopy
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
+from contentapi.events.feed import select_events
 from orders.models import Order
 from tests.contract.permissions import REPLACE_FILE, Outcome
 from tests.contract.worlds import LATER, World
@@ -109,6 +110,9 @@ SERVICES: dict[str, Callable[[World], object]] = {
     "read a draft": lambda world: select_post(world, "draft"),
     "read a scheduled post": lambda world: select_post(world, "scheduled"),
     "read an archived post": lambda world: select_post(world, "archived"),
+    "read the events of a draft": lambda world: select_events(
+        world.actor, after=0, end=10**9, types=None, subject=int(world.post_id("draft"))
+    ).exists(),
     "list drafts": lambda world: contains_row(select_posts(world, "draft"), world.target.posts["draft"]),
     "create a post": create_post,
     "create a published post": lambda world: create_post(world, status="published"),

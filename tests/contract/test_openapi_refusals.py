@@ -73,6 +73,11 @@ REFUSALS: dict[str, list[tuple[int, MakeRequest]]] = {
     "deleteImage": [(403, image_request(who="author")), (400, image_request(query="?force=1"))],
     "addComment": [(422, post_request(body={"body": " "}))],
     "deleteComment": [(403, comment_request(who="reader"))],
+    "listEvents": [
+        (410, plain_request(query="?after=other-1")),
+        (400, plain_request(query="?after=1")),
+        (400, plain_request(query="?type=post.eaten")),
+    ],
     "listOrders": [(401, plain_request(who="")), (403, plain_request(who="without scopes"))],
     "createOrder": [(422, plain_request(body={"total": 0}))],
     "cancelOrder": [(409, shipped_order_request())],

@@ -32,12 +32,13 @@ from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.cost_directives import read_schema_costs
 from contentapi.graphql.schema_diff import list_breaking_changes, list_dangerous_changes
 from contentapi.projection import PAGE_INFO
-from contentapi.schema import SCHEMA
+from contentapi.schema import EVENT_TYPES, SCHEMA
 from orders.models import OrderAction, OrderStatus
 from tests.e2e.checkout import ROOT
 
 PROJECTIONS = [
     PAGE_INFO,
+    *EVENT_TYPES.projections,
     *blog.projections.PROJECTIONS,
     *orders.projections.PROJECTIONS,
     *users.projections.PROJECTIONS,

@@ -70,6 +70,7 @@ def author_document(
     )
 
 
+EVENTS = "query ($id: ID!) { events(subject: $id) { edges { node { subject } } } }"
 GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = {
     "read a published post": lambda world: read_document(world, "published"),
     "list published posts": lambda world: list_document(world, "published"),
@@ -78,6 +79,7 @@ GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = 
     "read a draft": lambda world: read_document(world, "draft"),
     "read a scheduled post": lambda world: read_document(world, "scheduled"),
     "read an archived post": lambda world: read_document(world, "archived"),
+    "read the events of a draft": lambda world: (EVENTS, {"id": world.post_id("draft")}, world.post_id("draft")),
     "list drafts": lambda world: list_document(world, "draft"),
     "list an author's drafts": lambda world: author_document(world, "posts { id }", world.post_id("draft")),
     "create a post": create_document,
@@ -200,6 +202,9 @@ REST: dict[str, Callable[[World], RestRequest]] = {
     "read a draft": lambda world: build_post_request(world, "GET", "draft"),
     "read a scheduled post": lambda world: build_post_request(world, "GET", "scheduled"),
     "read an archived post": lambda world: build_post_request(world, "GET", "archived"),
+    "read the events of a draft": lambda world: build_request(
+        "GET", f"/events?subject={world.post_id('draft')}", expected_value=world.post_id("draft")
+    ),
     "list drafts": lambda world: build_request("GET", "/posts?status=draft", expected_value=world.post_id("draft")),
     "list an author's drafts": lambda world: build_request(
         "GET", f"/authors/{world.target.author.pk}/posts", expected_value=world.post_id("draft")

@@ -14,6 +14,7 @@ from contentapi.rate_limits.account import COUNTERS
 from orders.models import Order
 from tests.conftest import make_api_key
 from tests.contract.permissions import ANONYMOUS_CALLER, COAUTHORED, ON_OWN_POSTS, OTHERS, OWN
+from tests.event_log import relay
 from tests.factories import (
     make_author,
     make_comment,
@@ -87,6 +88,7 @@ def make_worlds(caller: str) -> dict[str, World]:
         whose: {status: make_comment(post, author=writer.author) for status, post in owner.posts.items()}
         for whose, (writer, owner) in owners.items()
     }
+    relay()
     rows = read_all_rows()
     worlds = {}
     for whose in owners:

@@ -13,8 +13,10 @@ SETTINGS = {
     "idle_in_transaction_session_timeout": "0",
     "row_security": "off",
 }
+# A restored database begins a new log of events: positions would be given a second time.
+NOT_DUMPED = "*.events_*"
 IS_OURS = """
-    n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+    c.relname !~ '^events_' AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
     AND NOT EXISTS (SELECT FROM pg_depend d
                     WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
 """

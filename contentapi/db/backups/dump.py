@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from contentapi.db.backups.contents import count_rows, lift_limits, read_sequences
+from contentapi.db.backups.contents import NOT_DUMPED, count_rows, lift_limits, read_sequences
 from contentapi.db.backups.programs import (
     SETS_TRANSACTION_TIMEOUT,
     BackupError,
@@ -117,6 +117,7 @@ def dump_snapshot(connection: psycopg.Connection[Any], target: Target, program: 
             f"--dbname={target.conninfo}",
             "--no-password",
             "--format=custom",
+            f"--exclude-table-data={NOT_DUMPED}",
             f"--snapshot={snapshot}",
             f"--file={archive}",
         ]
