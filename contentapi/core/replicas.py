@@ -49,7 +49,7 @@ class ReplicaRouter:
     """
 
     def db_for_read(self, model: Any, **_: Any) -> str | None:
-        return DEFAULT_DB_ALIAS if model._meta.app_label == "events" else ROUTE.alias
+        return DEFAULT_DB_ALIAS if model._meta.app_label == "events" else ROUTE.alias  # noqa: SLF001
 
     def db_for_write(self, *_: Any, **__: Any) -> str:
         return DEFAULT_DB_ALIAS

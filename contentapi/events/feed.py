@@ -29,7 +29,6 @@ from contentapi.projection import (
     Ordering,
     PreparedQuery,
     RawExpression,
-    Rows,
     parametrised,
 )
 from contentapi.projection.connection_compiler import ConnectionCompiler
@@ -112,6 +111,13 @@ def select_events(actor: Actor, *, after: int, end: int, types: Any, subject: in
     return events.order_by("position")
 
 
+def list_last_events(actor: Actor, subject_id: int, *, before: int | None = None, limit: int) -> list[Event]:
+    """Return the last events of an object that the actor may see, before a position, the last first."""
+    end = read_log().position if before is None else before - 1
+    events = select_events(actor, after=0, end=end, types=None, subject=subject_id).queryset()
+    return list(events.order_by("-position")[:limit])
+
+
 @dataclass(frozen=True)
 class FeedWindow(ConnectionWindow):
     """A page of the feed. Its rows have their bounds already."""
@@ -130,7 +136,7 @@ class EventCursor(FormattedFunc):
 
 
 class FeedCompiler(ConnectionCompiler):
-    """Compiles a page of the feed, which is a connection with other cursors, and with the cursor after which to go on."""
+    """Compiles a page of the feed, which is a connection with cursors of its own, and with the one after which to go on."""
 
     def build_connection_field(self, selected: SelectedField) -> Term:
         if selected.name != "nextCursor":

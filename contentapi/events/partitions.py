@@ -58,7 +58,7 @@ def expire_events() -> None:
 
 
 def drop_partition(name: str) -> bool:
-    """Drop a partition. Return whether it is dropped: not while a transaction uses the log for long, as a backup does."""
+    """Drop a partition, unless a transaction uses the log for long, as a backup does. Return whether it is dropped."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(f"SET LOCAL lock_timeout = '{PARTITION_LOCK_TIMEOUT}s'")  # others wait behind this

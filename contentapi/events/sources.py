@@ -1,6 +1,6 @@
 """What the apps declare of events: the actions on their objects, and how an event shows its object.
 
-    SOURCES = [EventSource(COMMENT, select_comment_by_id, ("created", "hidden", "shown", "deleted"), data=views.COMMENT)]
+    SOURCES = [EventSource(AUTHOR, select_author_by_id, ("created", "updated", "deleted"), data=views.AUTHOR)]
 
 `EventTypes` makes of them the interface `Event` of the graph, with a type for each source, and the types of the feed.
 """

@@ -60,7 +60,7 @@ class Announcement(pgtrigger.Trigger):
             when=pgtrigger.After,
             operation=operation,
             condition=pgtrigger.Condition(f"({condition} AND {loud})" if condition else f"({loud})"),
-            func=f"INSERT INTO events_outbox ({', '.join(columns)}) {values}; RETURN NULL;",  # noqa: S608 - constants
+            func=f"INSERT INTO events_outbox ({', '.join(columns)}) {values}; RETURN NULL;",
         )
 
     def compile(self, model: models.Model) -> pgtrigger.compiler.Trigger:
@@ -129,7 +129,7 @@ MERGE = """
 
 @contextmanager
 def merge_events(subject_id: int) -> Iterator[None]:
-    """Announce all changes of an object in the block, which is within a transaction that has locked it, as one event."""
+    """Announce all changes of an object in the block as one event. The transaction has locked the object."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT coalesce(max(id), 0) FROM events_outbox WHERE subject_id = %s", [subject_id])
         (before,) = cursor.fetchone()

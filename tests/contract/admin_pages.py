@@ -41,6 +41,7 @@ NARROWER: dict[tuple[str, str], tuple[tuple[str, ...], Outcome, str]] = {
     ("comment on a published post", OTHERS): (("author",), "403", "Authors comment by the API, as readers do."),
     ("comment on a draft", OWN): (("author",), "403", "Authors comment by the API, as readers do."),
     ("comment on a draft", COAUTHORED): (("author",), "403", "Authors comment by the API, as readers do."),
+    ("read the events of a draft", COAUTHORED): (("author",), "403", "They belong to the history of one's own posts."),
     ("list drafts", COAUTHORED): (("author",), "404", "The list has the posts that the user may change."),
     ("comment on a draft", OTHERS): (("author",), "403", "The form for comments is for editors."),
     ("list orders", OWN): (("author", "editor"), "403", "The section is for admins. One's own order has its page."),
@@ -91,6 +92,11 @@ def open_email(world: World) -> Outcome:
     response = browse(world).get(reverse("admin:blog_author_change", args=[world.target.author.pk]))
     shown = {name for fieldset in response.context["adminform"] for line in fieldset for name in line.fields}
     return "ok" if "email" in shown and world.target.author.email in response.text else "404"
+
+
+def open_events(world: World) -> Outcome:
+    response = browse(world).get(reverse("admin:blog_post_events", args=[world.post_id("draft")]))
+    return name_outcome(response, done=response.status_code == 200 and bool(response.context["events"]))
 
 
 def open_copy(world: World) -> Outcome:
@@ -197,6 +203,7 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "read a draft": lambda world: open_page(world, "blog_post", world.post_id("draft")),
     "read a scheduled post": lambda world: open_page(world, "blog_post", world.post_id("scheduled")),
     "read an archived post": lambda world: open_page(world, "blog_post", world.post_id("archived")),
+    "read the events of a draft": open_events,
     "list drafts": lambda world: open_list(world, "blog_post", world.target.posts["draft"].pk, status__exact="draft"),
     "create a post": create_post,
     "create a published post": lambda world: create_post(world, _act="publish"),

@@ -188,6 +188,7 @@ PAGES = [
             ("change", get_object),
             ("delete", get_object),
             ("history", get_object),
+            ("events", get_object),
             ("version", get_version),
             ("restore_version", restore_version),
             ("deleted", list_deleted),

@@ -5,6 +5,7 @@ from django.contrib.auth.models import Permission
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 
+from contentapi.events.models import Log
 from tests.factories import make_comment, make_order, make_post
 from tests.migrated_database import WRITTEN_BY_MIGRATE, empty_tables, list_tables
 
@@ -29,4 +30,4 @@ def test_rows_of_a_test_with_transactions_are_deleted_and_those_of_migrate_kept(
     empty_tables()
 
     assert count_rows() == before
-    assert set(before) == WRITTEN_BY_MIGRATE == {each._meta.db_table for each in (ContentType, Permission)}
+    assert set(before) == WRITTEN_BY_MIGRATE == {each._meta.db_table for each in (ContentType, Permission, Log)}

@@ -1,5 +1,6 @@
 """The pages of a post in the desk that Django's admin does not have."""
 
-from blog.desk.posts import autosave, conflict, history, links, presence, writing
+from blog.desk.posts import announcements, autosave, conflict, history, links, presence, writing
 
-PAGES = [*autosave.PAGES, *conflict.PAGES, *history.PAGES, *links.PAGES, *presence.PAGES, *writing.PAGES]
+MODULES = (announcements, autosave, conflict, history, links, presence, writing)
+PAGES = [page for module in MODULES for page in module.PAGES]

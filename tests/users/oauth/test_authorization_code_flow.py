@@ -118,7 +118,7 @@ def test_request_without_a_scope_grants_all_scopes_of_the_role() -> None:
     )
 
     assert set(granted["scope"].split()) == {
-        "authors:read", "comments:write", "orders:read", "orders:write", "users:read", "users:write",
+        "authors:read", "comments:write", "events:read", "orders:read", "orders:write", "users:read", "users:write",
     }  # fmt: skip
 
 

@@ -94,10 +94,14 @@ class Operator:
         )
 
     def read_rows(self, database: str) -> dict[str, list[str]]:
-        """Return all rows of all tables as sorted lines of COPY: a comparison that needs no manifest."""
+        """Return all rows of all tables as sorted lines of COPY: a comparison that needs no manifest.
+
+        A backup contains no events.
+        """
         with self.connect(database) as connection:
             names = connection.execute(
                 "SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+                " AND relname !~ '^events_'"
             ).fetchall()
             return {name: self.copy_table(connection, name) for (name,) in names}
 
