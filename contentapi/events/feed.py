@@ -136,7 +136,7 @@ class EventCursor(FormattedFunc):
 
 
 class FeedCompiler(ConnectionCompiler):
-    """Compiles a page of the feed, which is a connection with cursors of its own, and with the one after which to go on."""
+    """Compiles a page of the feed, a connection with cursors of its own, and with the one after which to go on."""
 
     def build_connection_field(self, selected: SelectedField) -> Term:
         if selected.name != "nextCursor":
