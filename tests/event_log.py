@@ -6,13 +6,13 @@ from typing import Any
 
 from contentapi.events.models import Event
 from contentapi.events.partitions import prepare_partitions
-from contentapi.events.relay import BATCH, move_events
+from contentapi.events.relay import EVENTS_PER_BATCH, move_events
 
 
 def relay() -> None:
     """Move all events that wait to the log."""
     prepare_partitions()
-    while move_events() == BATCH:
+    while move_events() == EVENTS_PER_BATCH:
         pass
 
 

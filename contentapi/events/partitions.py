@@ -12,7 +12,7 @@ from contentapi.conf import conf
 from contentapi.conf.timeouts import PARTITION_LOCK_TIMEOUT
 
 LOG = logging.getLogger("contentapi.worker")
-LOCK = 0x706172746974  # "partit": one worker makes partitions at a time
+PARTITIONS_LOCK = 0x706172746974  # "partit": one worker makes partitions at a time
 DAYS_AHEAD = 7
 READ_NAMES = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'events_event'::regclass"
 READ_TODAY = "SELECT (now() AT TIME ZONE 'UTC')::date"
@@ -35,7 +35,7 @@ EXPIRE = """
 def prepare_partitions() -> None:
     """Make the missing partitions of today and of some days ahead, and the row of the log if it is missing."""
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [PARTITIONS_LOCK])
         cursor.execute(CREATE_LOG)
         existing, today = list_partitions(cursor), read_today(cursor)
         for day in (today + timedelta(days=number) for number in range(DAYS_AHEAD + 1)):

@@ -14,9 +14,9 @@ from contentapi.conf.timeouts import EVENTS_BUSY, EVENTS_INTERVAL, PARTITION_INT
 from contentapi.events.partitions import expire_events, prepare_partitions
 from contentapi.monitoring.figures import FIGURES, Sample
 
-LOCK = 0x6576656E7473  # "events"
+RELAY_LOCK = 0x6576656E7473  # "events"
 CHANNEL = "contentapi_events"  # on which readers hear of a batch
-BATCH = 1000
+EVENTS_PER_BATCH = 1000
 MOST_COUNTED = 10_000  # rows of the outbox, for the metrics
 # Moves a batch. Without the row of the log, it moves nothing.
 MOVE = """
@@ -61,7 +61,7 @@ class Relay:
             moved = move_events()
             if moved:
                 busy_until = monotonic() + EVENTS_BUSY
-            if moved < BATCH:
+            if moved < EVENTS_PER_BATCH:
                 stop.wait(EVENTS_INTERVAL)
 
     def maintain(self) -> None:
@@ -88,10 +88,10 @@ def move_events() -> int:
     It is 0 while another relay works. A writer never notifies: that would let all transactions commit one by one.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [RELAY_LOCK])
         if not cursor.fetchone()[0]:
             return 0
-        cursor.execute(MOVE, [BATCH])
+        cursor.execute(MOVE, [EVENTS_PER_BATCH])
         moved: int = cursor.rowcount
     if moved:
         with connection.cursor() as cursor:

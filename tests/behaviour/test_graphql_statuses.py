@@ -58,7 +58,7 @@ def test_status_without_an_error_is_200(gql: GraphQL) -> None:
 
 
 def test_worst_first_has_the_documented_order() -> None:
-    assert WORST_FIRST == (500, 503, 429, 401, 403, 404, 409, 413, 415, 422, 400)
+    assert WORST_FIRST == (500, 503, 429, 401, 403, 404, 409, 410, 413, 415, 422, 400)
 
 
 def test_every_status_of_an_error_has_a_place_among_the_others() -> None:

@@ -11,45 +11,39 @@ from django.db.models import F, Q
 
 from contentapi.core.identity import Actor, Scope
 from contentapi.core.policy.posts import select_author_id
-from contentapi.core.policy.reach import NEVER, NOBODY, Reach, get_reach
+from contentapi.core.policy.reach import NOBODY, get_reach
 from contentapi.db.arrays import IsInArray
 
 PUBLIC_EVENTS = Q(is_public=True)
+# What one needs beside `events:read` for the objects in reach that are not public. Editors moderate all comments.
+OF_AUTHORS = {"post": Scope.POSTS_READ, "comment": Scope.COMMENTS_MODERATE}
+OF_USERS = {"author": Scope.AUTHORS_READ, "order": Scope.ORDERS_READ, "user": Scope.USERS_READ}
 
 
 def visible_events(actor: Actor) -> Q:
     """The events of public objects. With `events:read` also those of other objects that the actor may see.
 
-    These are posts with `posts:read`, comments with `comments:moderate`, emails of authors with `authors:read`, images
-    with `images:write` or `posts:write`, orders with `orders:read`, and users with `users:read`.
+    A user who writes posts or images may see all images.
     """
     if not actor.has(Scope.EVENTS_READ):
         return PUBLIC_EVENTS
-    of_authors = {"post": Scope.POSTS_READ, "comment": Scope.COMMENTS_MODERATE}
-    of_users = {"author": Scope.AUTHORS_READ, "order": Scope.ORDERS_READ, "user": Scope.USERS_READ}
     conditions = [PUBLIC_EVENTS]
-    conditions += [
-        build_condition(kind, get_reach(actor, scope), select_author_id) for kind, scope in of_authors.items()
-    ]
-    conditions += [build_condition(kind, get_reach(actor, scope), lambda pk: pk) for kind, scope in of_users.items()]
+    for kind, scope in (OF_AUTHORS | OF_USERS).items():
+        reach = get_reach(actor, scope)
+        if reach != NOBODY:
+            conditions.append(Q(type__startswith=f"{kind}.") & reach.build_condition(find_owner(kind)))
     if actor.has(Scope.IMAGES_WRITE) or actor.has(Scope.POSTS_WRITE):
-        conditions.append(build_kind_condition("image"))
+        conditions.append(Q(type__startswith="image."))
     return reduce(or_, conditions)
 
 
-def build_condition(kind: str, reach: Reach, find_owner: Any) -> Q:
-    """Return the condition on events of the objects in reach: `type LIKE 'post.%' AND $1 = ANY(owner_ids)`."""
-    if reach == NOBODY:
-        return NEVER
-    is_own = reach.build_condition(lambda user_id: Q(IsInArray(find_owner(user_id), F("owner_ids"))))
-    return build_kind_condition(kind) & is_own
-
-
-def build_kind_condition(kind: str) -> Q:
-    return Q(type__startswith=f"{kind}.")
+def find_owner(kind: str) -> Any:
+    """Return the condition on the own objects of a user, as a function: `$1 = ANY(owner_ids)`."""
+    if kind in OF_AUTHORS:
+        return lambda user_id: Q(IsInArray(select_author_id(user_id), F("owner_ids")))
+    return lambda user_id: Q(IsInArray(user_id, F("owner_ids")))
 
 
 def visible_event_actors(actor: Actor) -> Q:
-    """The events whose actor's id the actor may see: with `users:read` their own; for admins all."""
-    reach = get_reach(actor, Scope.USERS_READ)
-    return NEVER if reach == NOBODY else reach.build_condition(lambda user_id: Q(actor_id=user_id))
+    """The events of which the actor may see who did it: with `users:read` their own; for admins all."""
+    return get_reach(actor, Scope.USERS_READ).build_condition(lambda user_id: Q(actor_id=user_id))

@@ -1,0 +1,207 @@
+"""The relay gives each event that was committed one position, whatever happens to it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from threading import Event as StopEvent
+from threading import Thread
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections, transaction
+
+from contentapi.conf import timeouts
+from contentapi.events import relay
+from contentapi.events.models import Event, Log, OutboxEvent
+from contentapi.events.partitions import prepare_partitions
+from contentapi.events.relay import CHANNEL, RELAY_LOCK, Relay, move_events
+from contentapi.monitoring.figures import FIGURES
+from tests.factories import make_author
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def partitions() -> None:
+    prepare_partitions()
+
+
+@pytest.fixture
+def other() -> Iterator[psycopg.Connection[Any]]:
+    """Another connection to the database of the test."""
+    with psycopg.connect(**connections[DEFAULT_DB_ALIAS].get_connection_params()) as opened:
+        yield opened
+
+
+def list_names() -> list[int]:
+    return list(Event.objects.order_by("position").values_list("subject_id", flat=True))
+
+
+def require_gapless_positions() -> None:
+    positions = list(Event.objects.order_by("position").values_list("position", flat=True))
+    end = Log.objects.get().position
+    assert positions == list(range(end - len(positions) + 1, end + 1))
+
+
+def test_event_of_a_late_commit_gets_a_later_position(other: psycopg.Connection[Any]) -> None:
+    late = other.execute("INSERT INTO blog_author (name, bio, avatar_url, email, created_at) "
+                         "VALUES ('Late', '', '', '', now()) RETURNING id").fetchone()  # fmt: skip
+    early = make_author()
+    assert move_events() == 1
+    assert list_names() == [early.pk]
+
+    other.commit()
+
+    assert move_events() == 1
+    assert late is not None
+    assert list_names() == [early.pk, late[0]]
+    require_gapless_positions()
+
+
+def test_event_that_is_rolled_back_has_no_position() -> None:
+    make_author()
+    with transaction.atomic():
+        make_author()
+        transaction.set_rollback(True)
+    make_author()
+
+    assert move_events() == 2
+    require_gapless_positions()
+
+
+def test_one_relay_works_at_a_time(other: psycopg.Connection[Any]) -> None:
+    make_author()
+    other.execute("SELECT pg_advisory_xact_lock(%s)", [RELAY_LOCK])
+    assert move_events() == 0
+
+    other.commit()
+
+    assert move_events() == 1
+
+
+def test_readers_are_notified_once_for_a_batch(other: psycopg.Connection[Any]) -> None:
+    other.autocommit = True
+    other.execute(f"LISTEN {CHANNEL}")
+    for _ in range(3):
+        make_author()
+
+    move_events()
+    move_events()
+
+    assert len(list(other.notifies(timeout=10, stop_after=1))) == 1
+    assert list(other.notifies(timeout=0)) == []
+
+
+STEPS = 3  # statements of `move_events`: the lock, the batch, the notification
+
+
+@pytest.mark.parametrize("step", range(STEPS))
+@pytest.mark.parametrize("is_done", [False, True], ids=["before", "after"])
+def test_relay_that_is_killed_loses_and_repeats_nothing(
+    other: psycopg.Connection[Any], step: int, *, is_done: bool
+) -> None:
+    other.autocommit = True
+    authors = [make_author().pk for _ in range(3)]
+    steps = iter(range(STEPS))
+
+    def kill(execute: Callable[..., Any], *statement: Any) -> Any:
+        is_now = next(steps, None) == step
+        if is_now and not is_done:
+            terminate(other)
+        result = execute(*statement)
+        if is_now and is_done:
+            terminate(other)
+        return result
+
+    with suppress(OperationalError), connection.execute_wrapper(kill):
+        move_events()
+    connection.close()
+
+    move_events()
+    assert list_names() == authors
+    assert not OutboxEvent.objects.exists()
+    require_gapless_positions()
+
+
+def terminate(other: psycopg.Connection[Any]) -> None:
+    """End the connection of this thread, as if its process or its host was gone."""
+    other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
+
+
+def test_several_relays_move_each_event_once() -> None:
+    numbers, stop = 30, StopEvent()
+    threads = [Thread(target=run_and_close, args=[Relay(), stop]) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    authors = [make_author().pk for _ in range(numbers)]
+    for thread in threads:
+        thread.join()
+    move_events()
+
+    assert list_names() == authors
+    require_gapless_positions()
+
+
+def run_and_close(job: Relay, stop: StopEvent) -> None:
+    try:
+        job.run(stop)
+    finally:
+        connection.close()
+
+
+def test_round_moves_all_batches_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay, "EVENTS_PER_BATCH", 2)
+    monkeypatch.setattr(relay, "EVENTS_BUSY", 0.2)
+    monkeypatch.setattr(FIGURES, "is_enabled", True)
+    for _ in range(5):
+        make_author()
+
+    Relay().run(StopEvent())
+
+    assert len(list_names()) == 5
+    assert [(name, value > 0) for name, _, value in relay.SAMPLES] == [
+        ("contentapi_events_waiting", True),
+        ("contentapi_events_waiting_seconds", True),
+    ]
+
+
+def test_round_ends_early_when_the_worker_stops() -> None:
+    stop = StopEvent()
+    stop.set()
+    make_author()
+
+    Relay().run(stop)
+
+    assert list_names() == []
+
+
+def test_another_database_begins_another_epoch_with_its_first_event() -> None:
+    make_author()
+    move_events()
+    before = Log.objects.get()
+    Log.objects.update(server="another")
+    assert move_events() == 0
+    assert Log.objects.get().epoch == before.epoch
+
+    make_author()
+    move_events()
+
+    after = Log.objects.get()
+    assert after.epoch != before.epoch
+    assert (after.position, after.server) == (before.position + 1, before.server)
+
+
+def test_events_wait_while_there_is_no_log() -> None:
+    make_author()
+    Log.objects.all().delete()
+    assert move_events() == 0
+    assert OutboxEvent.objects.count() == 1
+
+    prepare_partitions()
+
+    assert move_events() == 1
+    assert Log.objects.get().position == 1
+
+
+def test_relay_polls_more_often_while_there_are_events() -> None:
+    assert timeouts.EVENTS_INTERVAL < timeouts.EVENTS_BUSY <= timeouts.EVENTS_IDLE_INTERVAL
