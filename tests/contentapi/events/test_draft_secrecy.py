@@ -1,0 +1,157 @@
+"""Random actions on drafts: no byte of what is not public is in an anonymous feed."""
+
+import json
+from contextlib import suppress
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from blog import services
+from blog.history import trash
+from blog.models import Comment, DeletedComment, OldSlug, Post
+from blog.services import moderation, states
+from blog.services.states import StateAction
+from contentapi.core.errors import ApiError
+from contentapi.core.identity import OPERATOR
+from contentapi.rate_limits.account import COUNTERS
+from tests.event_log import relay
+from tests.factories import make_author
+from tests.thoroughness import scale_examples
+
+NUMBERS = count(1)
+TEXTS = ("title", "body", "excerpt", "description", "canonical_url", "tags", "slug")
+EVENTS = """query ($after: String) { events(first: 100, after: $after) { nextCursor edges { node {
+  type subject version was now changes
+  ... on PostEvent { post { title body bodyHtml slug excerpt description canonicalUrl tags oldSlugs
+    comments { body } workingCopy { title } author { name posts { title } } } }
+  ... on CommentEvent { comment { body author { posts { title slug } } } } } } } }"""
+
+
+def make_text(name: str) -> Any:
+    """Return a text for a field that nothing else contains."""
+    word = f"secret{next(NUMBERS)}q"
+    return {"tags": [word], "canonical_url": f"https://www.example.com/{word}"}.get(name, word)
+
+
+class DraftMachine(RuleBasedStateMachine):
+    """One post, its working copy and its comments, and a reader that follows the feed from the beginning."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.author = make_author(name="Known")
+        self.cursors: dict[str, str | None] = {"rest": None, "graphql": None}
+        self.pk = 0
+
+    @initialize(name=st.sampled_from(TEXTS))
+    def create(self, name: str) -> None:
+        content = {"title": make_text("title"), "body": make_text("body"), name: make_text(name)}
+        self.pk = services.create_post(actor=OPERATOR, author_id=str(self.author.pk), **content).pk
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"actor": OPERATOR, "post_id": str(self.pk)}
+
+    @rule(name=st.sampled_from(TEXTS), status=st.sampled_from([None, "draft", "published", "archived"]))
+    def edit(self, name: str, status: str | None) -> None:
+        changes = {name: make_text(name)} | ({} if status is None else {"status": status})
+        with suppress(ApiError):
+            services.edit_post(**self.options, changes=changes)
+
+    @rule(action=st.sampled_from(StateAction))
+    def change_state(self, action: StateAction) -> None:
+        time = timezone.now() + timedelta(days=1)
+        publish_at = time if action is StateAction.SCHEDULE else None
+        with suppress(ApiError):
+            states.change_state(
+                **self.options, action=action, publish_at=publish_at, changes={"body": make_text("body")}
+            )
+
+    @rule(name=st.sampled_from(["title", "body", "tags"]))
+    def save_copy(self, name: str) -> None:
+        with suppress(ApiError):
+            services.save_working_copy(**self.options, **{name: make_text(name)})
+
+    @rule(is_published=st.booleans())
+    def end_copy(self, is_published: bool) -> None:  # noqa: FBT001
+        end = services.publish_working_copy if is_published else services.discard_working_copy
+        with suppress(ApiError):
+            end(**self.options)
+
+    @rule()
+    def comment(self) -> None:
+        with suppress(ApiError):
+            services.add_comment(**self.options, body=make_text("body"), author_id=str(self.author.pk))
+
+    @rule(act=st.sampled_from([moderation.hide_comments, moderation.show_comments, moderation.delete_comments]))
+    def moderate(self, act: Any) -> None:
+        ids = Comment.objects.filter(post=self.pk).values_list("pk", flat=True)[:2]
+        with suppress(ApiError):
+            act(actor=OPERATOR, comment_ids=[str(pk) for pk in ids])
+
+    @rule()
+    def delete(self) -> None:
+        with suppress(ApiError):
+            services.delete_post(**self.options)
+
+    @rule()
+    def restore(self) -> None:
+        with suppress(ApiError):
+            trash.restore_deleted_post(**self.options)
+            DeletedComment.objects.all().delete()  # this transaction would restore them once more
+
+    @rule(is_new=st.booleans())
+    def read(self, is_new: bool) -> None:  # noqa: FBT001
+        """Read what is new, or everything again."""
+        relay()
+        COUNTERS.clear()
+        client, cursors = Client(), self.cursors if is_new else dict.fromkeys(self.cursors)
+        after = {} if cursors["rest"] is None else {"after": cursors["rest"]}
+        rest = client.get("/events", {"limit": 100, **after})
+        body = {"query": EVENTS, "variables": {"after": cursors["graphql"]}}
+        graphql = client.post("/graphql", body, content_type="application/json")
+        self.require_only_public_texts(rest.text)
+        self.require_only_public_texts(graphql.text)
+        if is_new:
+            page = graphql.json()["data"]["events"]
+            self.cursors = {"rest": rest.json()["next_cursor"], "graphql": page["nextCursor"]}
+
+    def require_only_public_texts(self, response: str) -> None:
+        assert "errors" not in json.loads(response)
+        for word in self.list_hidden_words():
+            assert word not in response
+
+    def list_hidden_words(self) -> set[str]:
+        """Return the words of all texts but those that an anonymous caller may read now."""
+        made = {f"secret{number}q" for number in range(1, next(NUMBERS))}
+        shown = ""
+        for post in Post.objects.filter(pk=self.pk, status="published"):
+            shown += json.dumps([str(getattr(post, name)) for name in TEXTS])
+            shown += json.dumps(list(post.comments.filter(state="visible").values_list("body", flat=True)))
+            shown += Client().get(f"/posts/{post.pk}").text
+            shown += json.dumps(list(OldSlug.objects.filter(post_id=post.pk).values_list("slug", flat=True)))
+        return {word for word in made if word not in shown}
+
+    def teardown(self) -> None:
+        if self.pk:
+            self.read(is_new=False)
+
+
+@pytest.mark.property
+@pytest.mark.django_db
+def test_anonymous_feed_contains_nothing_of_a_draft() -> None:
+    run_state_machine_as_test(
+        DraftMachine,
+        settings=settings(
+            max_examples=scale_examples(200),
+            stateful_step_count=50,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

@@ -1,0 +1,185 @@
+"""Pages of the feed: cursors, filters, and pages that look at a part of the log."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from blog.models import Post
+from contentapi.core.errors import EventsExpired, Malformed, Unavailable
+from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
+from contentapi.core.pagination import ConnectionWindow
+from contentapi.events import feed
+from contentapi.events.feed import Feed, build_events_connection, list_last_events, read_log
+from contentapi.events.models import Event, Log
+from contentapi.schema import EVENT_TYPES
+from tests.event_log import relay
+from tests.factories import make_actor, make_author, make_order, make_post
+
+pytestmark = pytest.mark.django_db
+
+
+def read(actor: Actor = ANONYMOUS, **given: Any) -> list[Event]:
+    values: dict[str, Any] = {"after": None, "names": None, "subject": None, **given}
+    return list(Feed(actor, EVENT_TYPES, **values).rows.queryset())
+
+
+def read_subjects(**given: Any) -> list[int]:
+    return [event.subject_id for event in read(**given)]
+
+
+def make_authors(number: int) -> list[int]:
+    authors = [make_author().pk for _ in range(number)]
+    relay()
+    return authors
+
+
+def test_feed_without_a_cursor_begins_with_the_oldest_event() -> None:
+    authors = make_authors(3)
+
+    assert read_subjects() == authors
+
+
+def test_feed_goes_on_after_a_cursor() -> None:
+    authors = make_authors(3)
+    first = read()[0]
+
+    assert read_subjects(after=read_log().format_cursor(first.position)) == authors[1:]
+
+
+def test_present_cursor_has_no_events_and_then_the_new_ones() -> None:
+    make_authors(2)
+    present = Feed(ANONYMOUS, EVENT_TYPES, after="now", names=None, subject=None)
+    assert list(present.rows.queryset()) == []
+
+    authors = make_authors(1)
+
+    assert read_subjects(after=present.end_cursor) == authors
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1", "abc", "-1", "abc-", "abc-01", "abc--1", "ABC-1", "abc-1 ", "later", "a-" + "9" * 19]
+)
+def test_text_that_is_no_cursor_is_malformed(text: str) -> None:
+    with pytest.raises(Malformed, match="after must be the cursor of an event, or now"):
+        read(after=text)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda log: f"other-{log.position}",
+        lambda log: log.format_cursor(log.position + 1),
+        lambda log: log.format_cursor(log.expired - 1),
+    ],
+    ids=["of another epoch", "of a lost position", "that is too old"],
+)
+def test_cursor_of_events_that_are_gone_is_expired(build: Callable[[feed.LogState], str]) -> None:
+    make_authors(3)
+    Log.objects.update(expired=2)
+
+    with pytest.raises(EventsExpired, match="Read everything again"):
+        read(after=build(read_log()))
+
+
+def test_expired_events_are_not_shown() -> None:
+    authors = make_authors(3)
+    Log.objects.update(expired=read()[0].position)
+
+    assert read_subjects() == authors[1:]
+
+
+def test_feed_without_a_log_is_unavailable() -> None:
+    Log.objects.all().delete()
+
+    with pytest.raises(Unavailable):
+        read_log()
+
+
+def test_types_select_events() -> None:
+    post = make_post()
+    Post.objects.filter(pk=post.pk).update(title="New")
+    relay()
+    types = {"post.*": 2, "post.created": 1, "post.updated": 1, "author.*": 1, "post.archived": 0}
+
+    assert {name: len(read(names=[name])) for name in types} == types
+    assert len(read(names=["author.*", "post.updated"])) == 2
+
+
+@pytest.mark.parametrize("name", ["post", "post.", "post.eaten", "*", "*.*", ".created", "pos.*", "Post.created", ""])
+def test_unknown_type_is_malformed(name: str) -> None:
+    with pytest.raises(Malformed, match="There are no events of the type"):
+        read(names=["post.created", name])
+
+
+def test_subject_selects_the_events_of_one_object() -> None:
+    post = make_post()
+    relay()
+
+    assert [event.type for event in read(subject=str(post.pk))] == ["post.created"]
+    assert read(subject="not an id") == []
+
+
+def test_page_looks_at_a_window_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_order()
+    make_order()
+    authors = make_authors(2)
+    monkeypatch.setattr(feed, "WINDOW", 2)
+    cursor, pages = None, []
+
+    while not pages or pages[-1]:
+        page = Feed(ANONYMOUS, EVENT_TYPES, after=cursor, names=None, subject=None)
+        pages.append([event.subject_id for event in page.rows.queryset()])
+        if page.end == page.log.position:
+            break
+        cursor = page.end_cursor
+        pages[-1] = pages[-1] or [0]
+
+    assert pages == [[0], [0], authors]
+
+
+def test_events_of_one_object_need_no_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_order()
+    (author,) = make_authors(1)
+    monkeypatch.setattr(feed, "WINDOW", 1)
+
+    assert read_subjects(subject=str(author)) == [author]
+
+
+def test_last_events_of_an_object_are_listed_backwards() -> None:
+    post = make_post()
+    for number in range(3):
+        Post.objects.filter(pk=post.pk).update(title=str(number))
+    relay()
+
+    last = list_last_events(OPERATOR, post.pk, limit=2)
+    earlier = list_last_events(OPERATOR, post.pk, before=last[-1].position, limit=5)
+
+    assert [event.version for event in last] == [4, 3]
+    assert [event.version for event in earlier] == [2, 1]
+
+
+@pytest.mark.parametrize("first", [0, 101])
+def test_size_of_a_page_is_limited(first: int) -> None:
+    with pytest.raises(Malformed, match="first must be from 1 to 100"):
+        build_events_connection(ANONYMOUS, EVENT_TYPES, first=first)
+
+
+def test_page_of_the_graph_is_a_window_of_a_connection() -> None:
+    assert isinstance(build_events_connection(ANONYMOUS, EVENT_TYPES).window, ConnectionWindow)
+
+
+def test_page_is_one_statement_beside_the_state_of_the_log(client: Any) -> None:
+    make_order()
+    make_post()
+    relay()
+    actor = make_actor(Role.ADMIN)
+    assert actor.user_id is not None
+    client.get("/events")
+
+    with CaptureQueriesContext(connection) as captured:
+        client.get("/events?limit=100")
+
+    assert [query["sql"].partition('FROM "events_')[2][:5].strip('" ') for query in captured if "events_" in query["sql"]] == ["log", "event"]  # fmt: skip  # noqa: E501
