@@ -43,13 +43,10 @@ ROUTE = Route()
 
 
 class ReplicaRouter:
-    """Django's database router: reads of this thread go to the replica of its route.
+    """Django's database router: reads of this thread go to the replica of its route."""
 
-    The log of events is read from the primary: a replica may lack positions that the reader has seen.
-    """
-
-    def db_for_read(self, model: Any, **_: Any) -> str | None:
-        return DEFAULT_DB_ALIAS if model._meta.app_label == "events" else ROUTE.alias  # noqa: SLF001
+    def db_for_read(self, *_: Any, **__: Any) -> str | None:
+        return ROUTE.alias
 
     def db_for_write(self, *_: Any, **__: Any) -> str:
         return DEFAULT_DB_ALIAS
@@ -115,6 +112,11 @@ def set_route(alias: str | None) -> None:
     if alias is not None:
         get_connection(alias).close_if_unusable_or_obsolete()
     ROUTE.alias = alias
+
+
+def use_primary() -> None:
+    """Send the rest of this thread's read to the primary. An error of the primary then excludes no replica."""
+    ROUTE.alias = None
 
 
 def choose_for_user(servers: Servers, user_id: int | None) -> str | None:

@@ -19,6 +19,7 @@ from contentapi.core import policy
 from contentapi.core.errors import EventsExpired, Malformed, Unavailable
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import DEFAULT_PAGE, ConnectionWindow, parse_id, require_page_size
+from contentapi.core.replicas import use_primary
 from contentapi.db.arrays import IsInArray
 from contentapi.db.literals import Term
 from contentapi.events.models import Event, Log
@@ -70,7 +71,11 @@ LOG = PreparedQuery(LogState, lambda _: Log.objects.all())
 
 
 def read_log() -> LogState:
-    """Return the state of the log. Raises `Unavailable` if there is no log yet: the worker makes it."""
+    """Return the state of the log. Raises `Unavailable` if there is no log yet: the worker makes it.
+
+    It and all that follows is read from the primary: a replica may lack positions that the caller has seen.
+    """
+    use_primary()
     state = LOG.first()
     if state is None:
         raise Unavailable

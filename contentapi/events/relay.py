@@ -55,12 +55,14 @@ class Relay:
 
     def run(self, stop: StopEvent) -> None:
         """Move events until there have been none for a moment. Return early when `stop` is set."""
-        busy_until = monotonic() + EVENTS_BUSY
-        while not stop.is_set() and monotonic() < busy_until:
+        busy_until = float("-inf")
+        while not stop.is_set():
             self.maintain()
             moved = move_events()
             if moved:
                 busy_until = monotonic() + EVENTS_BUSY
+            elif monotonic() >= busy_until:
+                return
             if moved < EVENTS_PER_BATCH:
                 stop.wait(EVENTS_INTERVAL)
 

@@ -43,7 +43,7 @@ def iterate_links() -> Iterator[Link]:
     yield Link("oauth", metadata, "OAuth 2.0", "The metadata of the authorization server.", is_for_programs=True)
     metadata, description = "/.well-known/oauth-protected-resource", "The metadata of this API as a protected resource."
     yield Link("protectedResource", metadata, "OAuth 2.0 resource", description, is_for_programs=True)
-    for name in ("posts", "authors", "orders", "users"):
+    for name in ("posts", "authors", "events", "orders", "users"):
         yield Link(name, f"/{name}")
 
 

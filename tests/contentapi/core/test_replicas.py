@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
 from contentapi.core import replicas
 
@@ -38,3 +39,20 @@ def test_connection_to_a_replica_is_checked_before_its_read(monkeypatch: pytest.
 
     assert replicas.read(None, lambda: replicas.ROUTE.alias) == "replica1"
     assert (checked, replicas.ROUTE.alias) == (["replica1"], None)
+
+
+def test_read_of_the_primary_is_no_reason_to_leave_a_replica_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read() -> None:
+        aliases.append(replicas.ROUTE.alias)
+        replicas.use_primary()
+        aliases.append(replicas.ROUTE.alias)
+        raise OperationalError
+
+    aliases: list[str | None] = []
+    monkeypatch.setattr(replicas, "get_replicated_servers", lambda: make_servers(True))
+    monkeypatch.setattr(replicas, "set_route", lambda alias: setattr(replicas.ROUTE, "alias", alias))
+
+    with pytest.raises(OperationalError):
+        replicas.read(None, read)
+
+    assert aliases == ["replica0", None]
