@@ -1,4 +1,4 @@
-"""206 hostile files: no process above the limits, no metadata in what is made, and a reason for each refusal."""
+"""208 hostile files: no process above the limits, no metadata in what is made, and a reason for each refusal."""
 
 import json
 import shutil
