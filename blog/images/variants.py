@@ -73,7 +73,7 @@ def write_files(kind: Format, frames: Frames, folder: Path, *, has_alpha: bool, 
     save(frames, folder / original, kind, ORIGINALS[kind], animate=kind is not JPEG)
     thumbhash = make_thumbhash(frames.images[0])
     smaller, files = frames, [original]
-    for each in reversed(list_widths(width, height)):  # each from the next wider one, which is read faster than the original
+    for each in reversed(list_widths(width, height)):  # each from the next wider one, which is faster
         # A height of 16,384 pixels becomes one of 16,383: nobody sees it.
         smaller = shrink(smaller, (each, min(MAX_VARIANT_SIDE, max(1, round(height * each / width)))))
         for name in list_variants([each], extensions):
