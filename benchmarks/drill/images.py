@@ -1,6 +1,6 @@
 """Kill the server, the worker and its child process while clients upload, replace, delete and restore images.
 
-Afterwards each image must be what its client was told, and rows and files must agree.
+Afterwards each image must be what its client has seen acknowledged, and rows and files must agree.
 """
 
 import json
