@@ -200,6 +200,7 @@ def test_webp_whose_decoder_needs_too_much_memory_is_rejected(size: tuple[int, i
     decoding.require_memory(size[0], size[1] - 20, number)
 
 
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF data")  # of Pillow; the worker's child writes it to its error output
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
 def test_damaged_exif_makes_no_image_damaged(tmp_path: Path, kind: str) -> None:
     content = encode(draw(60, 40), kind, exif=b"Exif\0\0II*\0" + b"\xff" * 200)
