@@ -63,14 +63,13 @@ def decode(source: Path) -> tuple[Format, Frames]:
             kind = next((each for each in FORMATS if each.name == image.format), JPEG)  # JPEG with several pictures
             number = 1 if kind is JPEG else getattr(image, "n_frames", 1)
             require_size(*image.size, number)
-            if kind is not WEBP:
-                return kind, read_frames(image, number)
-            if is_animation(source):
-                require_memory(*image.size, number)
-                return kind, read_frames(image, number)
             size, info = image.size, image.info
+            if kind is not WEBP or size[0] * size[1] <= MAX_CANVASES or is_animation(source):
+                if kind is WEBP:
+                    require_memory(*size, number)
+                return kind, read_frames(image, number)
         del image  # Pillow reads each WebP as an animation, in three canvases more
-        return kind, Frames([normalize(read_webp(source, size, info))], [0], 0)
+        return kind, Frames([normalize(read_large_webp(source, size, info))], [0], 0)
 
 
 def is_animation(source: Path) -> bool:
@@ -80,11 +79,16 @@ def is_animation(source: Path) -> bool:
     return start[12:16] == b"VP8X" and bool(start[20] & 2)
 
 
-def read_webp(source: Path, size: tuple[int, int], info: dict[Any, Any]) -> Image.Image:
-    """Return the image of a WebP by the function of Pillow's library for those that are no animations."""
+def read_large_webp(source: Path, size: tuple[int, int], info: dict[Any, Any]) -> Image.Image:
+    """Return the image of a WebP by the function of Pillow's library for those that are no animations.
+
+    Raises `MemoryError` if the library does not have it: Pillow's own way would need too much.
+    """
+    decode_into = getattr(ctypes.CDLL(_webp.__file__), "WebPDecodeRGBAInto", None)
+    if decode_into is None:
+        raise MemoryError
     content, pixels = source.read_bytes(), bytearray(4 * size[0] * size[1])
     target = (ctypes.c_char * len(pixels)).from_buffer(pixels)
-    decode_into = ctypes.CDLL(_webp.__file__).WebPDecodeRGBAInto
     decode_into.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     decode_into.restype = ctypes.c_void_p
     if not decode_into(content, len(content), target, len(pixels), 4 * size[0]):
