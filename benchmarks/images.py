@@ -34,7 +34,7 @@ from tests.proxies import start_caddy, start_nginx_with_media
 
 WINDOW = 5.0  # seconds of requests between two looks for the end of the work
 PUBLICATION_PAUSE = 5.0
-AHEAD = timedelta(seconds=2)  # of the publication of a post
+AHEAD = timedelta(seconds=2)  # of the time at which a post will be published
 NAME = f"media/7-{'0' * 32}/960.webp"
 MIB = 2**20
 
