@@ -11,10 +11,10 @@ Services, which need Django's QuerySet with all its methods, call `Rows.queryset
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any, Generic, TypeVar
 
+import msgspec
 from django.db import router
 from django.db.models import Model, QuerySet
 
@@ -27,8 +27,7 @@ M = TypeVar("M", bound=Model)
 Select = Callable[..., QuerySet[Any]]
 
 
-@dataclass(slots=True, eq=False)
-class Rows(Generic[M]):
+class Rows(msgspec.Struct, Generic[M], eq=False):
     """The rows that `select(actor, **arguments)` returns, or a slice of them.
 
     `order` is their order if the JSON of a row does not show its position, as the relevance of a search.
@@ -98,11 +97,11 @@ def build_argument_parameter(name: str) -> Parameter:
 class QuerySetRows(Rows[M]):
     """The rows of a QuerySet. Its values are part of its SQL, so its statement is compiled for each execution."""
 
-    __slots__ = ()
     cache_key = None
 
-    def __init__(self, rows: QuerySet[M]) -> None:
-        super().__init__(rows.model, lambda _: rows, ANONYMOUS, {})
+    @classmethod
+    def of(cls, rows: QuerySet[M]) -> QuerySetRows[M]:
+        return cls(rows.model, lambda _: rows, ANONYMOUS, {})
 
 
 def parametrised(model: type[M], *, order: Ordering | None = None) -> Callable[[Select], Callable[..., Rows[M]]]:

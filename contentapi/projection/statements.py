@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from django.core.exceptions import EmptyResultSet
 from django.db.models import BigIntegerField, Case, F, JSONField, Model, QuerySet, When
 from django.db.models.lookups import IsNull
@@ -65,7 +66,7 @@ STATEMENTS: BoundedCache[Statement] = BoundedCache(
 )
 
 
-class SelectionRequest(NamedTuple):
+class SelectionRequest(msgspec.Struct):
     """A selection of a projected type, with the actor and the variables of a request.
 
     `key` identifies the selection, including all variables that can change its structure. `select` returns the

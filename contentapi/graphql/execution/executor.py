@@ -169,7 +169,7 @@ class ProjectingExecutor(Executor[None]):
         if isinstance(result, Model):
             rows = select_instance(result, info.context["actor"])
         elif isinstance(result, QuerySet):
-            rows = QuerySetRows(result)
+            rows = QuerySetRows.of(result)
         if not isinstance(projection, NodeType):
             model = (rows.rows if isinstance(rows, ConnectionQuery) else rows).model
             if projection.model is not model:
