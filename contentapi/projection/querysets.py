@@ -15,10 +15,11 @@ from functools import cache, wraps
 from typing import Any, Generic, TypeVar
 
 import msgspec
-from django.db import router
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Model, QuerySet
 
 from contentapi.core.identity import ANONYMOUS, Actor
+from contentapi.core.replicas import ROUTE
 from contentapi.db.literals import Term
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.selections import Parameter, build_parametrised_actor, get_actor_cache_key, is_structural
@@ -61,7 +62,7 @@ class Rows(msgspec.Struct, Generic[M], eq=False):
     @property
     def db(self) -> str:
         """The alias of the database to read from."""
-        return router.db_for_read(self.model)
+        return ROUTE.alias or DEFAULT_DB_ALIAS
 
     @property
     def limit_and_offset(self) -> tuple[int | None, int]:
@@ -73,7 +74,7 @@ class Rows(msgspec.Struct, Generic[M], eq=False):
     @property
     def cache_key(self) -> Hashable:
         """Everything that can change the SQL of `with_parameters` and its LIMIT and OFFSET. None: do not cache it."""
-        arguments = tuple((name, value if is_structural(value) else ...) for name, value in self.arguments.items())
+        arguments = tuple([(name, value if is_structural(value) else ...) for name, value in self.arguments.items()])
         limit, offset = self.limit_and_offset
         return self.select, get_actor_cache_key(self.actor), arguments, limit is None, not offset
 

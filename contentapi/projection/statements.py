@@ -54,7 +54,9 @@ class Statement:
 
     def execute(self, using: str, inputs: Any, row: Iterable[Any] = ()) -> PGresult:
         """Execute the statement. Parameters read their values from `inputs`. Those of a row to insert come first."""
-        values = [*row, *[each.read(inputs) if type(each) is Parameter else each for each in self.parameters]]
+        values = [each.read(inputs) if type(each) is Parameter else each for each in self.parameters]
+        if row:
+            values[:0] = row
         is_worth_preparing = self.has_run and len(self.numbered_sql) <= LONGEST_PREPARED
         result = execute(using, self.sql, self.numbered_sql, values, prepare=is_worth_preparing)
         self.has_run = True
