@@ -16,7 +16,7 @@ from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import LimitExceeded
 from contentapi.graphql.costs import require_cost_within_limit
-from contentapi.graphql.execution.executor import RootField
+from contentapi.graphql.execution.fields import RootField
 from contentapi.graphql.limits import build_limit_error
 
 MAX_INTROSPECTED_FIELDS = 16_000  # of all objects in the result: at worst 0.3 s of CPU. The standard document has 6,500
