@@ -69,7 +69,7 @@ def capture_inserts(database: Database) -> tuple[Insert, Insert]:
     from django.db import connection
 
     from blog.services.insertions import DRAFTS
-    from contentapi.projection.libpq import encode_parameter
+    from contentapi.projection.libpq import encode_parameters
     from contentapi.projection.statements import build_numbered_statement
 
     given = {"input": {"title": "A benchmark post", "body": "A new post. " * 120, "authorId": "7"}}
@@ -86,7 +86,7 @@ def capture_inserts(database: Database) -> tuple[Insert, Insert]:
     with connection.execute_wrapper(note):
         send(application, body, headers)
     [(sql, parameters)] = [each for each in executed if 'INSERT INTO "blog_post"' in each[0]]
-    values = [encode_parameter(value, connection.connection) for value in parameters]
+    values = encode_parameters(parameters, connection.connection)
     connection.close()
     columns = ", ".join(
         f'"{name}"'

@@ -61,9 +61,9 @@ class PersistedDocuments:
         text, extensions = request.query, request.extensions
         persisted = extensions.get("persistedQuery") if extensions else None
         digest = None if persisted is None else parse_persisted_query(persisted)
-        if isinstance(text, str) and request.document_id is not None:
-            raise Malformed("Send query or documentId, not both.")
-        if request.document_id is not None:
+        if isinstance(request.document_id, str):
+            if isinstance(text, str):
+                raise Malformed("Send query or documentId, not both.")
             text = self.find_trusted(request.document_id)
         if isinstance(text, str):
             if digest is not None:

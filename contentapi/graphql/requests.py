@@ -13,7 +13,14 @@ from contentapi.conf import conf
 from contentapi.core.errors import Malformed, UnsupportedMediaType
 from contentapi.core.text import require_storable
 from contentapi.graphql.limits import build_limit_error
-from contentapi.http.body import JSON, decode_json, has_unicode_escapes, is_json, read_request_body
+from contentapi.http.body import (
+    JSON,
+    decode_json,
+    has_no_duplicate_keys,
+    has_unicode_escapes,
+    is_json,
+    read_request_body,
+)
 
 T = TypeVar("T")
 
@@ -25,10 +32,10 @@ class GraphQLRequest(msgspec.Struct, rename="camel"):
     """The members of a request. All others are ignored. Without `query`, `document_id` or `extensions` names it."""
 
     query: str | msgspec.UnsetType = msgspec.UNSET
-    document_id: str | None = None
-    variables: dict[str, Any] | None = None
-    operation_name: str | None = None
-    extensions: dict[str, Any] | None = None
+    document_id: str | msgspec.UnsetType | None = msgspec.UNSET
+    variables: dict[str, Any] | msgspec.UnsetType | None = msgspec.UNSET
+    operation_name: str | msgspec.UnsetType | None = msgspec.UNSET
+    extensions: dict[str, Any] | msgspec.UnsetType | None = msgspec.UNSET
 
 
 OBJECT = dict[str, Any] | None
@@ -51,14 +58,23 @@ def read_body(environ: Mapping[str, Any]) -> GraphQLRequest:
         raise UnsupportedMediaType(f"Send the body as {JSON} in UTF-8.")
     content = read_request_body(environ)
     try:
-        request, _ = decode_json(content, BODY)
+        request = decode_known_members(content) or decode_json(content, BODY)[0]
     except Malformed:
         length = count_entries(content)
         if length is None:
             raise
         raise BatchRefused(length) from None
-    require_values_within_limit(request.variables, content)
+    require_values_within_limit(request.variables or None, content)
     return request
+
+
+def decode_known_members(content: bytes) -> GraphQLRequest | None:
+    """Return the request of a body that has no other members and no duplicate keys: nearly all. None for others."""
+    try:
+        request = BODY.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return request if has_no_duplicate_keys(content, request) else None
 
 
 def count_entries(content: bytes) -> int | None:

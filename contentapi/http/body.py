@@ -38,10 +38,11 @@ def read_request_body(environ: Mapping[str, Any]) -> bytes:
     Raises `UnsupportedMediaType` for a compressed body, `TooLarge` for one over CONTENTAPI_MAX_BODY, and `Malformed`
     for one that ends early.
     """
-    if environ.get("HTTP_CONTENT_ENCODING", "identity").strip().lower() != "identity":
+    encoding = environ.get("HTTP_CONTENT_ENCODING")
+    if encoding is not None and encoding.strip().lower() != "identity":
         raise UnsupportedMediaType("Content-Encoding is not supported. Send the body uncompressed.")
     limit = conf.environment.contentapi_max_body
-    is_chunked = environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
+    is_chunked = "HTTP_TRANSFER_ENCODING" in environ and environ["HTTP_TRANSFER_ENCODING"].lower() == "chunked"
     content_length = environ.get("CONTENT_LENGTH") or "0"
     if not content_length.isdecimal():
         raise Malformed("Content-Length must be a whole number.")

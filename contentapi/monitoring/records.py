@@ -14,6 +14,8 @@ from functools import lru_cache
 from random import getrandbits
 from typing import Any
 
+import msgspec
+
 
 class RequestTrace(ABC):
     """The spans of a sampled request (`contentapi.monitoring.otlp`)."""
@@ -36,7 +38,12 @@ class RequestTrace(ABC):
         """End the span of the request with the values of its record."""
 
 
-class RequestRecord:
+def new_request_id() -> str:
+    """Return 128 random bits. Clients see the id and it protects nothing, so it may be guessable."""
+    return getrandbits(128).to_bytes(16, "big").hex()
+
+
+class RequestRecord(msgspec.Struct):
     """A request: its id, method and path, and what the layers add to it.
 
     `operation` is the name of the request in metrics: the pattern of a path like `/posts/{post_id}`, or the root field
@@ -47,23 +54,21 @@ class RequestRecord:
     moment ago, or None if Redis was not asked or did not answer (`contentapi.core.pins`). Times are in seconds.
     """
 
-    operation = ""
-    operation_name = ""
-    credential = ""
-    cost = 0
-    status = 0
-    size = 0
-    waited = 0.0  # for a connection slot or for a lane
+    method: str = ""
+    path: str = ""
+    id: str = msgspec.field(default_factory=new_request_id)
+    operation: str = ""
+    operation_name: str = ""
+    credential: str = ""
+    cost: int = 0
+    status: int = 0
+    size: int = 0
+    waited: float = 0.0  # for a connection slot or for a lane
     errors: Sequence[Any] = ()
     has_written: bool | None = None
-    trace_id = ""
+    statements: list[float] = []  # the time of each statement
+    trace_id: str = ""
     trace: RequestTrace | None = None  # only of a sampled request
-
-    def __init__(self, method: str = "", path: str = "", request_id: str = "") -> None:
-        self.id = request_id or new_request_id()
-        self.method = method
-        self.path = path
-        self.statements: list[float] = []  # the time of each statement
 
     def add_statement(self, seconds: float, sql: object = "", error_type: str = "") -> None:
         self.statements.append(seconds)
@@ -71,27 +76,17 @@ class RequestRecord:
             self.trace.add_statement(seconds, sql, error_type)
 
 
-def new_request_id() -> str:
-    """Return 128 random bits. Clients see the id and it protects nothing, so it may be guessable."""
-    return f"{getrandbits(128):032x}"
-
-
 class NoRequest(RequestRecord):
     """Takes the place of a record outside of requests. It keeps nothing."""
 
-    def __init__(self) -> None:
-        super().__init__(request_id="-")
-        self.__dict__["is_complete"] = True
-
     def __setattr__(self, name: str, value: Any) -> None:
-        if "is_complete" not in self.__dict__:
-            super().__setattr__(name, value)
+        """Keep nothing."""
 
     def add_statement(self, seconds: float, sql: object = "", error_type: str = "") -> None:
         """Keep nothing."""
 
 
-NO_REQUEST = NoRequest()
+NO_REQUEST = NoRequest(id="-")
 current_record: ContextVar[RequestRecord] = ContextVar("current_record", default=NO_REQUEST)
 
 

@@ -6,7 +6,7 @@ and, if they are in use, its query log and execute wrappers.
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from time import perf_counter
 from types import SimpleNamespace
@@ -26,6 +26,8 @@ from contentapi.core.replicas import ROUTE, leave_replica
 from contentapi.db.engine.thread_connections import get_connection
 from contentapi.monitoring.records import current_record
 
+# Python 3.11 calls a function for each look into an enumeration.
+IDLE, COMMAND_OK, TUPLES_OK = TransactionStatus.IDLE, ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK
 MOST_PREPARED = 100  # statements of a connection; each occupies memory of the server
 
 
@@ -47,7 +49,7 @@ class PreparedStatements:
             close_statement(connection, oldest)
         self.last_number += 1
         name = b"projection_%d" % self.last_number
-        require_status(connection.pgconn.prepare(name, sql), ExecStatus.COMMAND_OK)
+        require_status(connection.pgconn.prepare(name, sql), COMMAND_OK)
         self.names[sql] = name
         return name
 
@@ -60,7 +62,7 @@ def close_statement(connection: Connection[Any], name: bytes) -> None:
     """
     connection.pgconn.send_close_prepared(name)
     (result,) = connection.wait(generators.execute(connection.pgconn))
-    require_status(result, ExecStatus.COMMAND_OK)
+    require_status(result, COMMAND_OK)
 
 
 def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
@@ -137,7 +139,7 @@ def execute_on_connection(wrapper: Any, sql: bytes, parameters: Sequence[Any], *
     """Execute a statement on the connection of a Django wrapper. Raises psycopg's errors."""
     connection: Connection[Any] = wrapper.connection
     raw = connection.pgconn
-    if not connection.autocommit and raw.transaction_status == TransactionStatus.IDLE:
+    if not connection.autocommit and raw.transaction_status == IDLE:
         connection.execute("")  # lets psycopg begin the transaction
     values = encode_parameters(parameters, connection)
     if prepare:
@@ -147,7 +149,7 @@ def execute_on_connection(wrapper: Any, sql: bytes, parameters: Sequence[Any], *
         result = raw.exec_prepared(prepared.get_name(connection, sql), values)
     else:
         result = raw.exec_params(sql, values)
-    require_status(result, ExecStatus.TUPLES_OK)
+    require_status(result, TUPLES_OK)
     return result
 
 
@@ -159,26 +161,23 @@ def require_status(result: PGresult, status: ExecStatus) -> None:
 
 
 def encode_parameters(values: Sequence[Any], connection: Connection[Any]) -> list[Any]:
-    """Return values as `encode_parameter` does. Neighbours that are the same object are encoded once."""
+    """Return values in PostgreSQL's text format. The server infers the types from the places in the statement.
+
+    Neighbours that are the same object are encoded once.
+    """
     encoded: list[Any] = []
     previous = text = None
     for value in values:
         if value is not previous:
-            previous, text = value, encode_parameter(value, connection)
+            encode = ENCODERS.get(type(value))
+            previous, text = value, encode(value) if encode else encode_other(value, connection)
         encoded.append(text)
     return encoded
 
 
-def encode_parameter(value: Any, connection: Connection[Any]) -> bytes | None:
-    """Return a value in PostgreSQL's text format. The server infers the type from the place in the statement."""
-    if value is None:
-        return None
+def encode_other(value: Any, connection: Connection[Any]) -> bytes | None:
     if isinstance(value, str):
         return encode_text(value)
-    if type(value) is int:
-        return b"%d" % value
-    if type(value) is datetime:
-        return value.isoformat().encode()
     if type(value) is list and all(type(item) is str for item in value):
         return encode_text_array(value)
     return bytes(Transformer(connection).get_dumper(value, PyFormat.TEXT).dump(value) or b"")
@@ -194,3 +193,11 @@ def encode_text_array(items: list[str]) -> bytes:
     """Return a text array with every item in quotes (PostgreSQL documentation, 8.15.2): `{"a","b \\"c\\""}`."""
     escaped = [item.replace("\\", r"\\").replace('"', r"\"") for item in items]
     return encode_text("{" + ",".join([f'"{item}"' for item in escaped]) + "}")
+
+
+ENCODERS: dict[type, Callable[[Any], bytes | None]] = {
+    type(None): lambda _: None,
+    str: encode_text,
+    int: b"%d".__mod__,
+    datetime: lambda value: value.isoformat().encode(),
+}

@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import msgspec
-from django.db import router
-from django.db.models import F, Model, QuerySet
+from django.db import DEFAULT_DB_ALIAS
+from django.db.models import F, QuerySet
 
+from contentapi.core.replicas import ROUTE
 from contentapi.projection.libpq import read_column
 from contentapi.projection.selections import Parameter
 from contentapi.projection.statements import Statement, build_json_statement
@@ -34,14 +35,13 @@ class PreparedQuery(Generic[T]):
 
     def first(self, **values: Any) -> T | None:
         """Return the first row, or None if there is no row. Raises Django's database errors."""
-        statement, model = self.prepared
-        texts = read_column(statement.execute(router.db_for_read(model), values), 0)
+        texts = read_column(self.prepared.execute(ROUTE.alias or DEFAULT_DB_ALIAS, values), 0)
         return msgspec.json.decode(texts[0], type=self.row) if texts else None
 
     @cached_property
-    def prepared(self) -> tuple[Statement, type[Model]]:
+    def prepared(self) -> Statement:
         rows = self.rows(lambda name: Parameter(lambda values: values[name]))
         names = self.row.__struct_fields__
         columns = {f"_{number}": F(self.columns.get(name, name)) for number, name in enumerate(names)}
         sql, parameters = rows.values(**columns)[:1].query.get_compiler(rows.db).as_sql()
-        return build_json_statement(sql, tuple(parameters), names), rows.model
+        return build_json_statement(sql, tuple(parameters), names)

@@ -11,14 +11,15 @@ Services, which need Django's QuerySet with all its methods, call `Rows.queryset
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any, Generic, TypeVar
 
-from django.db import router
+import msgspec
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Model, QuerySet
 
 from contentapi.core.identity import ANONYMOUS, Actor
+from contentapi.core.replicas import ROUTE
 from contentapi.db.literals import Term
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.selections import Parameter, build_parametrised_actor, get_actor_cache_key, is_structural
@@ -27,8 +28,7 @@ M = TypeVar("M", bound=Model)
 Select = Callable[..., QuerySet[Any]]
 
 
-@dataclass(slots=True, eq=False)
-class Rows(Generic[M]):
+class Rows(msgspec.Struct, Generic[M], eq=False):
     """The rows that `select(actor, **arguments)` returns, or a slice of them.
 
     `order` is their order if the JSON of a row does not show its position, as the relevance of a search.
@@ -62,7 +62,7 @@ class Rows(Generic[M]):
     @property
     def db(self) -> str:
         """The alias of the database to read from."""
-        return router.db_for_read(self.model)
+        return ROUTE.alias or DEFAULT_DB_ALIAS
 
     @property
     def limit_and_offset(self) -> tuple[int | None, int]:
@@ -74,7 +74,7 @@ class Rows(Generic[M]):
     @property
     def cache_key(self) -> Hashable:
         """Everything that can change the SQL of `with_parameters` and its LIMIT and OFFSET. None: do not cache it."""
-        arguments = tuple((name, value if is_structural(value) else ...) for name, value in self.arguments.items())
+        arguments = tuple([(name, value if is_structural(value) else ...) for name, value in self.arguments.items()])
         limit, offset = self.limit_and_offset
         return self.select, get_actor_cache_key(self.actor), arguments, limit is None, not offset
 
@@ -98,11 +98,11 @@ def build_argument_parameter(name: str) -> Parameter:
 class QuerySetRows(Rows[M]):
     """The rows of a QuerySet. Its values are part of its SQL, so its statement is compiled for each execution."""
 
-    __slots__ = ()
     cache_key = None
 
-    def __init__(self, rows: QuerySet[M]) -> None:
-        super().__init__(rows.model, lambda _: rows, ANONYMOUS, {})
+    @classmethod
+    def of(cls, rows: QuerySet[M]) -> QuerySetRows[M]:
+        return cls(rows.model, lambda _: rows, ANONYMOUS, {})
 
 
 def parametrised(model: type[M], *, order: Ordering | None = None) -> Callable[[Select], Callable[..., Rows[M]]]:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from operator import attrgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
+import msgspec
 from django.db.models import Expression
 from django.db.models.sql.compiler import SQLCompiler
 
@@ -43,7 +44,7 @@ class SelectedFieldError(Exception):
         self.cause = cause
 
 
-class ExecutionInputs(NamedTuple):
+class ExecutionInputs(msgspec.Struct):
     """The values of one execution, from which `Parameter` reads."""
 
     actor: Actor

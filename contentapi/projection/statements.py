@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from django.core.exceptions import EmptyResultSet
 from django.db.models import BigIntegerField, Case, F, JSONField, Model, QuerySet, When
 from django.db.models.lookups import IsNull
@@ -52,7 +53,9 @@ class Statement:
 
     def execute(self, using: str, inputs: Any, row: Iterable[Any] = ()) -> PGresult:
         """Execute the statement. Parameters read their values from `inputs`. Those of a row to insert come first."""
-        values = [*row, *[each.read(inputs) if type(each) is Parameter else each for each in self.parameters]]
+        values = [each.read(inputs) if type(each) is Parameter else each for each in self.parameters]
+        if row:
+            values[:0] = row
         is_worth_preparing = self.has_run and len(self.numbered_sql) <= LONGEST_PREPARED
         result = execute(using, self.sql, self.numbered_sql, values, prepare=is_worth_preparing)
         self.has_run = True
@@ -64,7 +67,7 @@ STATEMENTS: BoundedCache[Statement] = BoundedCache(
 )
 
 
-class SelectionRequest(NamedTuple):
+class SelectionRequest(msgspec.Struct):
     """A selection of a projected type, with the actor and the variables of a request.
 
     `key` identifies the selection, including all variables that can change its structure. `select` returns the

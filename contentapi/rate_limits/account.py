@@ -13,8 +13,9 @@ number of seconds until more is available.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from contentapi.conf import conf
 from contentapi.core.errors import ApiError, RateLimited
@@ -23,7 +24,7 @@ from contentapi.http.client_address import client_address
 from contentapi.http.request_log import classify_and_record
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.counters import InProcessCounter, RedisCounter
-from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, PREVIEWS, WRITES, Charge, Limit, parse_spec
+from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, PREVIEWS, WRITES, Charge, Limit
 from contentapi.rate_limits.statuses import LimitStatus
 
 # A key of the WSGI environ of a request of the server to itself. No client can set it.
@@ -34,12 +35,13 @@ COUNTERS: dict[str, InProcessCounter | RedisCounter] = {}  # by the address of R
 class Account:
     """Who pays for one request, the amount charged so far, and the headers of its response."""
 
+    limit = ANONYMOUS
+    paid = 0
+    statuses: Sequence[LimitStatus] = ()
+
     def __init__(self, environ: Mapping[str, Any]) -> None:
-        self.limit = ANONYMOUS
         self.key = client_address(environ)
         self.is_metered = UNMETERED not in environ
-        self.paid = 0
-        self.statuses: Sequence[LimitStatus] = ()
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -115,7 +117,7 @@ class Reservation:
     """One unit of each of several limits, each with its own key. Raises `RateLimited` if one of them is used up."""
 
     def __init__(self, keys: Mapping[Limit, str]) -> None:
-        self.charges = [Charge.to(1, limit)._replace(key=key) for limit, key in keys.items()]
+        self.charges = [msgspec.structs.replace(Charge.to(1, limit), key=key) for limit, key in keys.items()]
         consume_charges("", self.charges)
 
     def refund(self) -> None:
@@ -144,15 +146,10 @@ def get_counter() -> InProcessCounter | RedisCounter:
 
 
 def build_rate_limit_headers(statuses: Sequence[LimitStatus]) -> dict[str, str]:
-    items = [f'"{limit.name}";r={remaining};t={reset_in}' for limit, remaining, reset_in, _ in statuses]
-    return {
-        "RateLimit": ", ".join(items),
-        "RateLimit-Policy": build_policy_header(statuses[0].limit.name, statuses[0].limit.text, WRITES.text),
-    }
-
-
-@lru_cache(64)
-def build_policy_header(name: str, text: str, writes: str) -> str:
-    """Return the value of RateLimit-Policy. An authenticated caller gets the write limit too, even on a read."""
-    own = parse_spec(name, text).policy
-    return f"{own}, {parse_spec(WRITES.name, writes).policy}" if name == AUTHENTICATED.name else own
+    """Return the headers. An authenticated caller gets the policy of the write limit too, even on a read."""
+    items = [f'"{each.limit.name}";r={each.remaining};t={each.reset_in}' for each in statuses]
+    limit = statuses[0].limit
+    policy = limit.spec.policy
+    if limit is AUTHENTICATED:
+        policy += f", {WRITES.spec.policy}"
+    return {"RateLimit": ", ".join(items), "RateLimit-Policy": policy}

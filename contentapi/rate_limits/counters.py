@@ -40,28 +40,23 @@ class InProcessCounter:
 
     def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
         """Consume all charges, or none of them."""
-        statuses = self.consume_atomically(key, charges)
-        if statuses is None:
-            return False, [self.get_refused_status(key, charge) for charge in charges]
-        return True, statuses
-
-    def consume_atomically(self, key: str, charges: Sequence[Charge]) -> list[LimitStatus] | None:
-        """Return the status of each limit, or None if one of them has no room."""
         with self._lock:
             now = self.clock()
             windows = []
             totals: dict[KeyWindow, int] = {}  # several charges may have the same window
             for charge in charges:
-                window = self._get_or_create_window(get_window_key(key, charge), charge, now)
-                totals[window] = totals.get(window, 0) + charge.amount
-                if window.used + totals[window] > charge.spec.amount:
-                    return None
+                window = self._get_or_create_window(get_window_key(key, charge), charge.spec.window, now)
+                totals[window] = total = totals.get(window, 0) + charge.amount
+                if window.used + total > charge.spec.amount:
+                    break
                 windows.append(window)
-            statuses = []
-            for window, charge in zip(windows, charges, strict=True):
-                seconds = window.consume(now, charge.spec.window, charge.amount)
-                statuses.append(LimitStatus(charge.limit, charge.spec.amount - window.used, ceil(seconds) or 1))
-            return statuses
+            else:
+                statuses = []
+                for window, charge in zip(windows, charges, strict=True):
+                    seconds = window.consume(now, charge.spec.window, charge.amount)
+                    statuses.append(LimitStatus(charge.limit, charge.spec.amount - window.used, ceil(seconds) or 1))
+                return True, statuses
+        return False, [self.get_refused_status(key, charge) for charge in charges]
 
     def refund(self, key: str, charges: Sequence[Charge]) -> None:
         """Give consumed charges back."""
@@ -83,7 +78,7 @@ class InProcessCounter:
             blocker = now - window.get_oldest_of_newest(blocking) if window.used >= blocking else None
             return build_refused_status(charge, window.used, age, blocker)
 
-    def _get_or_create_window(self, window_key: str, charge: Charge, now: float) -> KeyWindow:
+    def _get_or_create_window(self, window_key: str, length: int, now: float) -> KeyWindow:
         """Return the window of a key, without expired units."""
         window = self._windows.get(window_key)
         if window is None:
@@ -91,8 +86,8 @@ class InProcessCounter:
             window = self._windows[window_key] = KeyWindow()
         else:
             self._windows.move_to_end(window_key)
-            window.drop_older_than(now - charge.spec.window)
-        window.expires = max(window.expires, now + charge.spec.window)  # an unexpired window is not replaced
+            window.drop_older_than(now - length)
+        window.expires = now + length  # an unexpired window is not replaced
         return window
 
     def _make_room(self, now: float) -> None:

@@ -4,6 +4,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
+
 from contentapi.conf import conf
 
 NAMES = ("anonymous", "authenticated", "writes", "tokens", "previews", "login", "login_address", "login_account")
@@ -33,7 +35,7 @@ class Limit(NamedTuple):
         return VARIABLES[self.name].upper()
 
 
-class LimitSpec(NamedTuple):
+class LimitSpec(msgspec.Struct, frozen=True):
     """A parsed limit: `amount` in `window` seconds, and the same as an item of the header RateLimit-Policy."""
 
     amount: int
@@ -60,7 +62,7 @@ LOGIN_ADDRESS = Limit("login_address")  # wrong passwords from an address, for a
 LOGIN_ACCOUNT = Limit("login_account")  # wrong passwords for an account, from any address
 
 
-class Charge(NamedTuple):
+class Charge(msgspec.Struct, frozen=True):
     """The amount that a request consumes of a limit now, and its total, which includes earlier charges."""
 
     limit: Limit

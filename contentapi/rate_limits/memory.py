@@ -33,7 +33,6 @@ class KeyWindow:
                 entries.append((now, amount))
                 self.opened = now
             self.used += amount
-            self.expires = now + expiry
         oldest = entries[0][0] if entries else now
         return expiry - (now - oldest)  # in this order, rounding never exceeds the window
 

@@ -1,12 +1,13 @@
 """What a client learns about a limit: what remains, and how long it waits."""
 
 from math import ceil, floor
-from typing import NamedTuple
+
+import msgspec
 
 from contentapi.rate_limits.limits import Charge, Limit
 
 
-class LimitStatus(NamedTuple):
+class LimitStatus(msgspec.Struct, frozen=True):
     """The status of a key at a limit: the remaining amount, and the seconds until more is available."""
 
     limit: Limit
@@ -34,4 +35,4 @@ def build_refused_status(charge: Charge, used: int, age: float, age_of_blocker: 
     if age_of_blocker is None:
         return status
     wait = max(1, floor(charge.spec.window - age_of_blocker) + 1)
-    return status._replace(reset_in=wait, wait=wait)
+    return msgspec.structs.replace(status, reset_in=wait, wait=wait)

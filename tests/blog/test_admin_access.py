@@ -101,11 +101,11 @@ def test_author_search_does_not_find_other_emails(browser: Client) -> None:
 @pytest.mark.parametrize(
     ("role", "entries"),
     [
-        (Role.AUTHOR, {"Desk", "Posts", "Comments", "Authors", "API keys"}),
-        (Role.EDITOR, {"Desk", "Posts", "Comments", "Authors", "Imports", "API keys"}),
+        (Role.AUTHOR, {"Desk", "Posts", "Comments", "Authors", "Images", "API keys"}),
+        (Role.EDITOR, {"Desk", "Posts", "Comments", "Authors", "Images", "Imports", "API keys"}),
         (
             Role.ADMIN,
-            {"Desk", "Posts", "Comments", "Authors", "Imports", "API keys"}
+            {"Desk", "Posts", "Comments", "Authors", "Images", "Imports", "API keys"}
             | {"Users", "Applications", "Consents", "Orders"},
         ),
     ],

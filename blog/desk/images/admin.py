@@ -86,7 +86,7 @@ class ImageForm(ServiceForm):
     class Meta:
         model = Image
         fields = ["name", "alt", "caption", "credit", *FOCAL_POINT]
-        labels = {"alt": "Text"}
+        labels = {"alt": "Alternative text"}
         help_texts = {
             "alt": "What the image shows, for people who do not see it.",
             "caption": "A sentence below the image, on sites that show it.",

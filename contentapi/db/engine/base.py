@@ -19,6 +19,7 @@ from psycopg.pq import TransactionStatus
 from contentapi.db.watch.servers import get_servers
 from contentapi.monitoring.records import current_record
 
+IDLE = TransactionStatus.IDLE
 READ_ONLY = (b"in_hot_standby", b"default_transaction_read_only")  # parameters that PostgreSQL 14 reports
 
 
@@ -69,7 +70,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         that the connection works, without a round trip. TCP time-outs detect an unreachable host (`settings`).
         """
         raw = self.connection.pgconn
-        is_idle = raw.transaction_status == TransactionStatus.IDLE
+        is_idle = raw.transaction_status == IDLE
         if not (is_idle and has_no_incoming_data(raw.socket)) and not super().is_usable():
             return False
         return not must_write(self.settings_dict) or all(raw.parameter_status(name) != b"on" for name in READ_ONLY)

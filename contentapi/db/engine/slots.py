@@ -14,12 +14,12 @@ Slots and lanes serve in the order of arrival.
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import inf
 from threading import Lock, local
 from time import perf_counter
 from typing import Any
 
+import msgspec
 from django.db import connections
 
 from contentapi.db.engine.thread_connections import CURRENT, close_unusable_connection
@@ -61,8 +61,7 @@ class Lane:
         self.waiting: deque[Waiter] = deque()
 
 
-@dataclass(slots=True)
-class Lease:
+class Lease(msgspec.Struct):
     """A thread's use of a slot for one request. Between two slots, `wrappers` is None."""
 
     slots: "ConnectionSlots"

@@ -1,59 +1,50 @@
 """Execute the fields of one request: where a resolver returns rows, one statement reads their whole selection."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, TypeGuard, cast
+from typing import Any, TypeGuard, cast
 
 import msgspec
 from django.db.models import Model, QuerySet
 from graphql import (
     Executor,
-    FieldNode,
     GraphQLError,
-    GraphQLField,
     GraphQLInterfaceType,
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLResolveInfo,
     ResponsePath,
+    VariableValues,
     get_named_type,
     get_nullable_type,
     is_composite_type,
     is_list_type,
-    is_non_null_type,
 )
 from graphql.execution.collect_fields import FieldDetailsList, collect_subfields
 
 from contentapi.conf import conf
 from contentapi.core.errors import LimitExceeded, ResponseTooLarge
 from contentapi.core.text import consume_into_json_array
-from contentapi.graphql.bindings import get_projection
+from contentapi.graphql.context import RequestContext
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.execution.cache_keys import get_selection_key, get_source_location, get_variable_shape
+from contentapi.graphql.execution.fields import (
+    NO_ASYNC_HELPERS,
+    WITHOUT_ASYNC_WORK,
+    ReturnedType,
+    RootField,
+)
 from contentapi.graphql.limits import require_count_within_limit
 from contentapi.monitoring.traces import trace
 from contentapi.projection import ConnectionQuery, ConnectionType, NodeQuery, NodeType, Projection, RelayType, Rows
 from contentapi.projection.inserts import register_inserted_row_selection
 from contentapi.projection.querysets import QuerySetRows, select_instance
-from contentapi.projection.selections import ReadArguments, SelectedField, SelectedFieldError
+from contentapi.projection.selections import SelectedField, SelectedFieldError
 from contentapi.projection.statements import SelectionRequest, read_json
 
 Projected = Projection | ConnectionType | NodeType
-
-
-class RootField(NamedTuple):
-    """A field of a root type under its response key, prepared for execution."""
-
-    key: str
-    field: GraphQLField
-    details: FieldDetailsList
-    nodes: list[FieldNode]
-    path: ResponsePath
-    read_arguments: ReadArguments | None
-    projection: Projection | RelayType | None  # of its type
-    place: Hashable  # the cache key of its selection, from `get_selection_key`
-    varies: bool  # whether its selection depends on variables. Those of its arguments are in the cache key of its rows
+ROWS = (Rows, Model, QuerySet)
 
 
 class ProjectingExecutor(Executor[None]):
@@ -69,7 +60,37 @@ class ProjectingExecutor(Executor[None]):
     isolate: Callable[[], AbstractContextManager[Any]] | None = None  # around each mutation
     fields_selected = 0  # fields in the selections of this request that were compiled, with fragments expanded
 
-    def execute_root_field(self, kind: GraphQLObjectType, root: RootField) -> Any:
+    def __init__(
+        self,
+        prepared: Mapping[str, Any],
+        context_value: RequestContext,
+        variable_values: VariableValues,
+        *,
+        document_size: int,
+        hide_suggestions: bool,
+    ) -> None:
+        self.prepared: Mapping[str, Any] | None = prepared
+        self.context_value = context_value
+        self.variable_values = variable_values
+        self.document_size = document_size
+        self.hide_suggestions = hide_suggestions
+
+    def __getattr__(self, name: str) -> Any:
+        """Initialise graphql-core's executor when one of its attributes is needed. To read rows, none is."""
+        prepared, self.prepared = self.prepared, None
+        if prepared is None:
+            raise AttributeError(name)
+        given = {"context_value": self.context_value, "variable_values": self.variable_values}
+        super().__init__(**prepared, **given, hide_suggestions=self.hide_suggestions)
+        self.async_helpers = NO_ASYNC_HELPERS
+        return getattr(self, name)
+
+    @property
+    def errors(self) -> list[GraphQLError]:
+        """The errors of the fields so far."""
+        return [] if self.prepared is not None else self.collected_errors.errors
+
+    def execute_root_field(self, root: RootField) -> Any:
         """Resolve and complete a root field, as `execute_field` does.
 
         Any exception of a resolver is an error of its field, except that a query raises `LimitExceeded`: it concerns
@@ -78,7 +99,7 @@ class ProjectingExecutor(Executor[None]):
         keep their results.
         """
         self.root, room = root, self.room
-        info = self.build_resolve_info(root.field, root.nodes, kind, root.path)
+        info = root.build_info(self.variable_values, self.context_value, *WITHOUT_ASYNC_WORK)
         try:
             if self.isolate is None:
                 return self.resolve_root_field(root, info)
@@ -87,34 +108,33 @@ class ProjectingExecutor(Executor[None]):
         except ResponseTooLarge as error:
             # The frames of the traceback would keep the rows in memory until the garbage collector runs.
             error.with_traceback(None)
-            if kind is not self.schema.mutation_type:
+            if not root.is_mutation:
                 raise
             self.room = room
             rolled_back = ResponseTooLarge(error.most, " The mutation was rolled back.")
             super().handle_field_error(rolled_back, root.field.type, root.details, root.path)
             return None
         except Exception as error:
-            if isinstance(error, LimitExceeded) and kind is not self.schema.mutation_type:
+            if isinstance(error, LimitExceeded) and not root.is_mutation:
                 raise
             self.handle_field_error(error, root.field.type, root.details, root.path)
             return None
 
-    def trace_root_field(self, kind: GraphQLObjectType, root: RootField) -> Any:
+    def trace_root_field(self, root: RootField) -> Any:
         """Execute a root field in a span, which gets the type of the field's first error."""
-        name, before = root.nodes[0].name.value, len(self.collected_errors.errors)
+        name, before = root.nodes[0].name.value, len(self.errors)
         with trace(f"field {name}", {"graphql.field.name": name}) as fail:
-            value = self.execute_root_field(kind, root)
-            if len(self.collected_errors.errors) > before:
-                error = self.collected_errors.errors[before]
+            value = self.execute_root_field(root)
+            if len(self.errors) > before:
+                error = self.errors[before]
                 fail(type(error.original_error or error).__name__)
             return value
 
     def resolve_root_field(self, root: RootField, info: GraphQLResolveInfo[Any]) -> Any:
         arguments = root.read_arguments(self.variable_values) if root.read_arguments else {}
         resolve = root.field.resolve or self.field_resolver
-        if info.parent_type is self.schema.mutation_type and isinstance(root.projection, Projection):
-            written = get_named_type(root.field.type)
-            request = self.build_selection_request(written, root.projection, root.details, root.path, is_list=False)
+        if root.is_mutation and isinstance(root.returned.projection, Projection):
+            request = self.build_selection_request(root.returned, root.details, root.path)
             with register_inserted_row_selection(request) as selection:
                 result = resolve(None, info, **arguments)
             text = selection.get_json(result)
@@ -141,30 +161,28 @@ class ProjectingExecutor(Executor[None]):
         result: Any,
         position_context: None,
     ) -> Any:
-        kind = get_named_type(return_type)
-        projection = get_projection(kind)
+        root = self.root
+        returned = root.returned if root and root.details is field_details_list else ReturnedType.of(return_type)
+        projection = returned.projection
         if not is_projected(projection, result):
             return super().complete_value(return_type, field_details_list, info, path, result, position_context)
         rows = result
         if isinstance(result, Model):
             rows = select_instance(result, info.context["actor"])
         elif isinstance(result, QuerySet):
-            rows = QuerySetRows(result)
+            rows = QuerySetRows.of(result)
         if not isinstance(projection, NodeType):
             model = (rows.rows if isinstance(rows, ConnectionQuery) else rows).model
             if projection.model is not model:
                 raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {model.__name__}.")
-        is_list = is_list_type(get_nullable_type(return_type))
-        texts = read_json(
-            rows, self.build_selection_request(kind, projection, field_details_list, path, is_list=is_list)
-        )
-        if is_list:
+        texts = read_json(rows, self.build_selection_request(returned, field_details_list, path))
+        if returned.is_list:
             array = consume_into_json_array(texts)
             self.count_output(len(array))
             return msgspec.Raw(array)
         if len(texts) > 1:
             raise TypeError(f"{info.parent_type}.{info.field_name} is one object, and was resolved to {len(texts)}.")
-        if not texts and is_non_null_type(return_type):
+        if not texts and returned.is_non_null:
             raise TypeError(f"Cannot return null for non-nullable field {info.parent_type}.{info.field_name}.")
         if not texts or texts[0] == b"null":  # there is no node
             return None
@@ -191,19 +209,13 @@ class ProjectingExecutor(Executor[None]):
         super().handle_field_error(raw_error, return_type, field_details_list, path)
 
     def build_selection_request(
-        self,
-        kind: GraphQLNamedType,
-        projection: Projected,
-        details: FieldDetailsList,
-        path: ResponsePath,
-        *,
-        is_list: bool,
+        self, returned: ReturnedType, details: FieldDetailsList, path: ResponsePath
     ) -> SelectionRequest:
         return SelectionRequest(
-            projection,
+            returned.projection,
             self.build_selection_key(details),
-            len(get_source_location(self.operation)[0].body),
-            lambda: self.select_fields_of_types(kind, details, path, is_list),
+            self.document_size,
+            lambda: self.select_fields_of_types(returned.named, details, path, returned.is_list),
             self.context_value["actor"],
             self.variable_values,
             self.room,
@@ -266,7 +278,7 @@ class ProjectingExecutor(Executor[None]):
 
 def is_projected(projection: Projection | RelayType | None, result: Any) -> TypeGuard[Projected]:
     if isinstance(projection, Projection):
-        return isinstance(result, Model | QuerySet | Rows)
+        return isinstance(result, ROWS)
     if isinstance(projection, ConnectionType):
         return isinstance(result, ConnectionQuery)
     return isinstance(projection, NodeType) and isinstance(result, NodeQuery)

@@ -206,7 +206,7 @@ def test_every_type_with_an_id_is_a_node() -> None:
     with_id = {
         name
         for name, kind in SCHEMA.type_map.items()
-        if "id" in getattr(kind, "fields", {}) and not name.endswith("Input") and name != "Node"
+        if "id" in getattr(kind, "fields", {}) and not name.endswith(("Input", "Payload")) and name != "Node"
     }
 
     assert with_id == {projection.name for projection in NODE.selectors}

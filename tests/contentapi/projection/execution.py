@@ -30,7 +30,7 @@ class Executed:
     @property
     def reads(self) -> list[tuple[str, tuple[Any, ...]]]:
         """The statements of the projections: all that select, without the internal queries of services."""
-        own = [query.prepared[0].sql for query in (authors.AUTHOR, authors.AUTHOR_OF_USER)]
+        own = [query.prepared.sql for query in (authors.AUTHOR, authors.AUTHOR_OF_USER)]
         read = [each for each in self.statements if each[0].startswith("SELECT") or RETURNED_JSON in each[0]]
         return [each for each in read if each[0] not in own]
 

@@ -155,7 +155,7 @@ def names(response: Any) -> list[str]:
 def test_connection_of_any_queryset() -> None:
     for name in ("C", "A%s", "B"):
         make_post(author=make_author(name=name))
-    rows = QuerySetRows(Author.objects.filter(name__lt="C", pk__in=Author.objects.values("pk")))
+    rows = QuerySetRows.of(Author.objects.filter(name__lt="C", pk__in=Author.objects.values("pk")))
     of_rows = schema(lambda given: ConnectionQuery(rows, BY_NAME, parse_connection_args("authors", {}, **given)))
 
     first = run(DOCUMENT, {"first": 1}, schema=of_rows)
@@ -188,7 +188,7 @@ def test_windows_and_orders_of_a_resolver_get_their_own_statements() -> None:
 
 
 def test_rows_of_another_model_are_an_error() -> None:
-    all_posts = QuerySetRows(Post.objects.all())
+    all_posts = QuerySetRows.of(Post.objects.all())
     of_posts = schema(lambda given: ConnectionQuery(all_posts, BY_NAME, parse_connection_args("authors", {}, **given)))
 
     assert [error["path"] for error in run(DOCUMENT, schema=of_posts).errors] == [["authors"]]

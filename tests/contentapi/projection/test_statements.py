@@ -227,7 +227,7 @@ def test_optional_field_is_omitted_from_objects_in_which_it_is_null() -> None:
     make_author(name="A", email="a@example.invalid")
     make_author(name="B", email="")
 
-    texts = views.AUTHOR.render_rows(QuerySetRows(Author.objects.order_by("name")), OPERATOR)
+    texts = views.AUTHOR.render_rows(QuerySetRows.of(Author.objects.order_by("name")), OPERATOR)
 
     assert [json.loads(text).get("email", "omitted") for text in texts] == ["a@example.invalid", "omitted"]
     assert [list(json.loads(text))[:2] for text in texts] == [["id", "name"]] * 2

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pytest_django import Settings
 
 from contentapi.conf.timeouts import REDIS_RETRY_INTERVAL
@@ -244,7 +245,7 @@ def test_redis_that_rejects_the_password_is_down_and_no_log_has_it(
 
 
 def test_refund_in_redis_makes_room_for_its_own_key_only(redis_server: RedisServer) -> None:
-    mine, others = (Charge.to(1, TEN)._replace(key=key) for key in ("mine", "another's"))
+    mine, others = (replace(Charge.to(1, TEN), key=key) for key in ("mine", "another's"))
     with redis_counter(redis_server.url) as counter:
         for charge in [mine, others] * 10:
             assert counter.consume("", [charge])[0]

@@ -4,7 +4,7 @@ import pytest
 from pytest_django import Settings
 
 from contentapi.conf.environment import Environment
-from contentapi.rate_limits.limits import ANONYMOUS, NAMES, WRITES, Charge, Limit
+from contentapi.rate_limits.limits import ANONYMOUS, NAMES, WRITES, Charge, Limit, LimitSpec
 from tests.contentapi.rate_limits.test_account import limited
 
 
@@ -27,7 +27,7 @@ def test_setting_is_parsed_to_amount_window_and_policy(
 ) -> None:
     limited(settings, writes=text)
 
-    assert WRITES.spec == spec
+    assert WRITES.spec == LimitSpec(*spec)
 
 
 def test_charge_is_cut_to_the_limit_and_excludes_what_is_paid(settings: Settings) -> None:

@@ -4,6 +4,7 @@ from threading import Thread
 
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from contentapi.rate_limits.counters import InProcessCounter
 from contentapi.rate_limits.limits import Charge, Limit
@@ -79,12 +80,12 @@ def test_two_charges_of_one_key_consume_no_more_than_the_limit() -> None:
 def test_expired_window_that_is_used_again_is_not_replaced() -> None:
     clock = Clock()
     counter = InProcessCounter(clock)
-    address = Charge.to(1, TEN)._replace(key="address")
+    address = replace(Charge.to(1, TEN), key="address")
     assert counter.consume("address", [address])[0]
 
     clock.now += WINDOW + 1
     taken = [
-        counter.consume("address", [address, address._replace(key=f"account {number}")])[0]
+        counter.consume("address", [address, replace(address, key=f"account {number}")])[0]
         for number in range(LIMIT + 1)
     ]
 

@@ -22,7 +22,7 @@ from blog.services.authors import AuthorRow
 from contentapi.core.errors import Unavailable, to_api_error
 from contentapi.db.engine.thread_connections import get_connection
 from contentapi.projection import PreparedInsert, PreparedQuery
-from contentapi.projection.libpq import MOST_PREPARED, encode_parameter, execute, execute_on_connection, read_column
+from contentapi.projection.libpq import MOST_PREPARED, encode_parameters, execute, execute_on_connection, read_column
 from tests.factories import make_author
 
 
@@ -161,7 +161,7 @@ def test_parameters_are_encoded_by_their_type() -> None:
 
     values: list[Any] = [None, now, "é", PostStatus.DRAFT, 7, True, [], [1, None]]
 
-    texts = [encode_parameter(value, connection.connection) for value in values]
+    texts = encode_parameters(values, connection.connection)
 
     assert texts == [None, b"2026-11-21T09:30:00+00:00", "é".encode(), b"draft", b"7", b"t", b"{}", b"{1,NULL}"]
 

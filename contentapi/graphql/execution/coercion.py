@@ -1,0 +1,92 @@
+"""Coerce the values of variables as graphql-core does, with the questions about their types answered once.
+
+`coerce_input_value` asks for each value, and for each field of an input, given or not, what kind its type is. For the
+input of `createPost`, this takes a tenth of the request.
+"""
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+from graphql import (
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    GraphQLInputType,
+    Undefined,
+    get_nullable_type,
+    is_input_object_type,
+    is_leaf_type,
+    is_required_input_field,
+)
+from graphql.utilities import coerce_input_literal, coerce_input_value
+
+EXTENSION = "coercion"  # the key among the extensions of an input type
+
+
+class Coercion(NamedTuple):
+    """What null becomes, and a function for other values. Both are `Undefined` for a value that the type does not have.
+
+    The function gets JSON values.
+    """
+
+    null: Any
+    coerce: Callable[[Any], Any]
+
+    @classmethod
+    def to(cls, kind: GraphQLInputType) -> "Coercion":
+        nullable: Any = get_nullable_type(kind)
+        null = None if nullable is kind else Undefined
+        if is_leaf_type(nullable):
+            return cls(null, partial(coerce_leaf, nullable.coerce_input_value))
+        if is_input_object_type(nullable) and not nullable.is_one_of:
+            return cls(null, nullable.extensions.setdefault(EXTENSION, InputObjectCoercion(nullable)).coerce)
+        return cls(null, partial(coerce_input_value, type_=nullable))
+
+
+def coerce_leaf(coerce: Callable[[Any], Any], value: Any) -> Any:
+    try:
+        return coerce(value)
+    except Exception:  # noqa: BLE001 - as graphql-core does
+        return Undefined
+
+
+def coerce_default(field: GraphQLInputField) -> Any:
+    """Return the default of a field, or `Undefined`."""
+    literal = field.ast_node.default_value if field.ast_node else None
+    return Undefined if literal is None else coerce_input_literal(literal, field.type)
+
+
+class InputObjectCoercion:
+    """The coercion of an input. Its fields are read at the first use, because inputs may contain each other."""
+
+    def __init__(self, kind: GraphQLInputObjectType) -> None:
+        self.kind = kind
+
+    @cached_property
+    def fields(self) -> dict[str, tuple[str, bool, Any, Any, Callable[[Any], Any]]]:
+        return {
+            name: (
+                field.out_name or name,
+                is_required_input_field(field),
+                coerce_default(field),
+                *Coercion.to(field.type),
+            )
+            for name, field in self.kind.fields.items()
+        }
+
+    def coerce(self, given: Any) -> Any:
+        if not isinstance(given, dict) or not given.keys() <= self.fields.keys():
+            return Undefined
+        coerced = {}
+        for name, (key, is_required, default, null, coerce) in self.fields.items():
+            if name in given:
+                value = given[name]
+                value = null if value is None else coerce(value)
+                if value is Undefined:
+                    return Undefined
+                coerced[key] = value
+            elif is_required:
+                return Undefined
+            elif default is not Undefined:
+                coerced[key] = default
+        return self.kind.out_type(coerced)
