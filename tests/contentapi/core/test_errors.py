@@ -15,6 +15,7 @@ from django.http import Http404
 from contentapi.core.errors import (
     ApiError,
     Conflict,
+    EventsExpired,
     Forbidden,
     Internal,
     Invalid,
@@ -51,6 +52,7 @@ TABLE = [
     (NotAcceptable("No."), 406, "NOT_ACCEPTABLE"),
     (Conflict("No."), 409, "CONFLICT"),
     (VersionConflict("No."), 409, "CONFLICT"),
+    (EventsExpired("No."), 410, "EVENTS_EXPIRED"),
     (TooLarge("No."), 413, "TOO_LARGE"),
     (UnsupportedMediaType("No."), 415, "UNSUPPORTED_MEDIA_TYPE"),
     (Invalid({"title": ["No."]}), 422, "INVALID"),

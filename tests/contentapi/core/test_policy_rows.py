@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from blog.models import Author, Comment, Image, ImportJob, Post, PostStatus, PostVersion, PreviewLink, WorkingCopy
 from contentapi.core import policy
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
+from contentapi.events.models import Event
 from orders.models import Order
 from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, actor
+from tests.event_log import relay
 from tests.factories import (
     make_author,
     make_comment,
@@ -137,6 +139,32 @@ def may_change_image(who: Actor, image: Image) -> bool:
     return by_table
 
 
+EVENT_SCOPES = {
+    "post": Scope.POSTS_READ,
+    "comment": Scope.COMMENTS_MODERATE,
+    "author": Scope.AUTHORS_READ,
+    "order": Scope.ORDERS_READ,
+    "user": Scope.USERS_READ,
+}
+
+
+def may_see_event(who: Actor, event: Event) -> bool:
+    kind = event.type.partition(".")[0]
+    if event.is_public or not who.has(Scope.EVENTS_READ):
+        return event.is_public
+    if kind == "image":
+        return who.has(Scope.IMAGES_WRITE) or who.has(Scope.POSTS_WRITE)
+    owners: list[int | None] = [*event.owner_ids]
+    if kind in ("post", "comment"):
+        owners = [author.user_id for author in Author.objects.in_order_of(event.owner_ids)]
+    everybody = {Role.ADMIN} if kind in ("order", "user") else {Role.EDITOR, Role.ADMIN}
+    return any(reaches(who, EVENT_SCOPES[kind], owner, of_everybody_for=everybody) for owner in [*owners, None])
+
+
+def may_see_actor(who: Actor, event: Event) -> bool:
+    return reaches(who, Scope.USERS_READ, event.actor_id, of_everybody_for={Role.ADMIN})
+
+
 # Each read form, with the rule for one row.
 READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "visible_posts": (Post, may_see_post),
@@ -150,6 +178,8 @@ READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "visible_users": (User, may_see_user),
     "visible_api_keys": (ApiKey, may_manage_key),
     "visible_images": (Image, may_see_image),
+    "visible_events": (Event, may_see_event),
+    "visible_event_actors": (Event, may_see_actor),
     "editable_images": (Image, may_change_image),
     "editable_posts": (Post, may_write_post),
     "editable_authors": (Author, may_edit_author),
@@ -184,6 +214,7 @@ def create_rows() -> list[int]:
         if owner:
             create_api_key(actor=OPERATOR, email=owner.email, name="x")
             ImportJob.objects.create(owner=owner, file_name="x.zip", source="x", status="draft", total=1, ignored=0)
+    relay()
     return [owner.pk for owner in owners if owner]
 
 
