@@ -119,7 +119,7 @@ class DraftMachine(RuleBasedStateMachine):
         relay()
         COUNTERS.clear()
         client, cursors = Client(), self.cursors if is_new else self.begin
-        rest = client.get("/events", {"limit": 100, "after": cursors["rest"]})
+        rest = client.get(f"/events?limit=100&after={cursors['rest']}")
         body = {"query": EVENTS, "variables": {"after": cursors["graphql"]}}
         graphql = client.post("/graphql", body, content_type="application/json")
         self.require_only_public_texts(rest.text)
