@@ -172,7 +172,7 @@ def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
     if request.column is None and not request.last_is_optional:
         query, keys = projection.select(all_rows, selection, compilation)
         return build_json_statement(*compile_with_limit_and_offset(query, rows), keys, tuple(compilation.arguments))
-    columns = {"_0": build_row_object(projection, selection, compilation, request)}
+    columns = {"_0": build_row_object(selection, compilation, request)}
     if request.column is not None:
         columns["_1"] = F(request.column)
     return build_numbered_statement(
@@ -181,16 +181,14 @@ def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
 
 
 def build_row_object(
-    projection: Projection,
-    selection: Sequence[SelectedField],
-    compilation: CompilationContext,
-    request: SelectionRequest,
+    selection: Sequence[SelectedField], compilation: CompilationContext, request: SelectionRequest
 ) -> Term:
     """Return the JSON object of a row. If the last member is optional and null, the object omits it:
 
     CASE WHEN "email" IS NULL THEN (SELECT row_to_json(r.*) FROM (SELECT "id") AS r("id"))
       ELSE (SELECT row_to_json(r.*) FROM (SELECT "id", "email") AS r("id", "email")) END
     """
+    projection: Projection = request.projection
     if not request.last_is_optional:
         return projection.build_object(selection, compilation)
     members = projection.build_expressions(selection, compilation)

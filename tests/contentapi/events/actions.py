@@ -26,7 +26,7 @@ class Case(NamedTuple):
     """An action, and the type, the status before and the status after of its only event."""
 
     prepare: Callable[[], Any]
-    act: Callable[[Actor, Any], object]
+    run: Callable[[Actor, Any], object]
     event: tuple[str, str | None, str | None]
     changes: str = ""
 

@@ -96,11 +96,11 @@ class DraftMachine(RuleBasedStateMachine):
         with suppress(ApiError):
             services.add_comment(**self.options, body=make_text("body"), author_id=str(self.author.pk))
 
-    @rule(act=st.sampled_from([moderation.hide_comments, moderation.show_comments, moderation.delete_comments]))
-    def moderate(self, act: Any) -> None:
+    @rule(moderate=st.sampled_from([moderation.hide_comments, moderation.show_comments, moderation.delete_comments]))
+    def moderate_comments(self, moderate: Any) -> None:
         ids = Comment.objects.filter(post=self.pk).values_list("pk", flat=True)[:2]
         with suppress(ApiError):
-            act(actor=OPERATOR, comment_ids=[str(pk) for pk in ids])
+            moderate(actor=OPERATOR, comment_ids=[str(pk) for pk in ids])
 
     @rule()
     def delete(self) -> None:

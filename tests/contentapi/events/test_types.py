@@ -31,7 +31,7 @@ def test_action_is_one_event(name: str) -> None:
     row = case.prepare()
 
     with collect_events() as events:
-        case.act(actor, row)
+        case.run(actor, row)
 
     assert describe(events) == [case.event]
     assert events[0].changes == case.changes.split(",") if case.changes else events[0].changes == []
@@ -77,14 +77,14 @@ SILENT: dict[str, tuple[Callable[[Post], object], list[str]]] = {
 
 @pytest.mark.parametrize("name", SILENT)
 def test_what_changes_no_object_is_no_event(name: str) -> None:
-    act, types = SILENT[name]
+    change, types = SILENT[name]
     post = make_post(author=make_author(user=make_user()))
     Post.objects.filter(pk=post.pk).update(slug=None)
     make_comment(post)
     post.refresh_from_db()
 
     with collect_events() as events:
-        act(post)
+        change(post)
 
     assert [event.type for event in events] == types
 
@@ -101,7 +101,7 @@ def test_event_names_the_user_who_acted(name: str) -> None:
     row = case.prepare()
 
     with collect_events() as events:
-        case.act(actor, row)
+        case.run(actor, row)
 
     assert [event.actor_id for event in events] == [actor.user_id]
 
@@ -111,7 +111,7 @@ def test_event_of_a_change_by_sql_names_nobody() -> None:
     post = case.prepare()
 
     with collect_events() as events:
-        case.act(OPERATOR, post)
+        case.run(OPERATOR, post)
 
     assert [event.actor_id for event in events] == [None]
 
@@ -121,6 +121,6 @@ def test_versions_of_events_are_those_of_the_object() -> None:
     with collect_events() as events:
         for number in range(3):
             services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": str(number)})
-        CASES["pay"].act(OPERATOR, order)
+        CASES["pay"].run(OPERATOR, order)
 
     assert [event.version for event in events] == [2, 3, 4, 2]
