@@ -63,6 +63,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Return whether autocommit is on. With a connection, Django's check for an event loop is skipped."""
         return bool(self.autocommit if self.connection is not None else super().get_autocommit())
 
+    def close_if_health_check_failed(self) -> None:
+        """Close a connection that does not work. Django's method first looks for a pool of connections."""
+        if self.connection is not None and self.health_check_enabled and not self.health_check_done:
+            if not self.is_usable():
+                self.close()
+            self.health_check_done = True
+
     def is_usable(self) -> bool:
         """Return whether the connection still works.
 
