@@ -12,6 +12,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import Error
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.postgresql import base
 from django.db.backends.utils import CursorWrapper
 from psycopg.pq import TransactionStatus
@@ -48,6 +49,7 @@ class MeasuredCursor(CursorWrapper):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    close_if_health_check_failed = BaseDatabaseWrapper.close_if_health_check_failed  # without a look for a pool
     prepared: Any = None  # the `PreparedStatements` of this connection (`contentapi.projection.libpq`)
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
@@ -62,13 +64,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_autocommit(self) -> bool:
         """Return whether autocommit is on. With a connection, Django's check for an event loop is skipped."""
         return bool(self.autocommit if self.connection is not None else super().get_autocommit())
-
-    def close_if_health_check_failed(self) -> None:
-        """Close a connection that does not work. Django's method first looks for a pool of connections."""
-        if self.connection is not None and self.health_check_enabled and not self.health_check_done:
-            if not self.is_usable():
-                self.close()
-            self.health_check_done = True
 
     def is_usable(self) -> bool:
         """Return whether the connection still works.
