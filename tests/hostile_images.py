@@ -1,4 +1,4 @@
-"""Makes 206 hostile files: too large, damaged, with something behind their end, of other types, and with metadata.
+"""Makes 208 hostile files: too large, damaged, with something behind their end, of other types, and with metadata.
 
 They are the same in each run. Each has a name and whether it must be accepted; None where either is right.
 """
@@ -83,7 +83,10 @@ def make_large_files() -> Made:
     yield "PNG whose data is a bomb", build_png(100, 100, bytes(200_000_000)), None
     yield "PNG of 49 megapixels in one colour", build_png(7000, 7000, bytes(7001 * 7000), color=0), True
     yield "JPEG of 48 megapixels", encode(Image.new("L", (8000, 6000), 120), quality=10), True
-    yield "PNG of 48 megapixels with transparency", encode(Image.new("RGBA", (8000, 6000), (9, 9, 9, 9)), "PNG"), None
+    translucent = Image.new("RGBA", (8000, 6000), (9, 9, 9, 9))
+    yield "PNG of 48 megapixels with transparency", encode(translucent, "PNG"), True
+    yield "WebP of 48 megapixels with transparency", encode(translucent, "WEBP", lossless=True), True
+    yield "AVIF of 15 megapixels", encode(Image.new("RGB", (5000, 3000), 120), "AVIF", speed=10), True
 
 
 def make_many_frames(number: int) -> bytes:
@@ -190,7 +193,7 @@ def make_other_types() -> Made:
 # The functions above, and how many files each makes.
 MAKERS = {
     make_oriented_files: 24,
-    make_large_files: 19,
+    make_large_files: 21,
     make_truncated_files: 35,
     make_corrupt_files: 60,
     make_polyglots: 15,

@@ -15,6 +15,13 @@ from tests.ports import find_free_port
 PATIENCE = 60
 KEY, SECRET = "tests", "a secret of the tests"
 BUCKET = "bucket"
+VARIABLES = {
+    "AWS_ACCESS_KEY_ID": KEY,
+    "AWS_SECRET_ACCESS_KEY": SECRET,
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "AWS_CONFIG_FILE": "/nowhere",
+    "AWS_SHARED_CREDENTIALS_FILE": "/nowhere",
+}
 
 
 class S3Server:
@@ -29,6 +36,7 @@ class S3Server:
         address = f"127.0.0.1:{self.port}"
         self.place = f"s3://{BUCKET}/site?endpoint=http://{address}&region=eu-central-1"
         command = [program, "serve", "s3", str(folder), "--addr", address, "--auth-key", f"{KEY},{SECRET}"]
+        command += ["--allow-origin", "*"]  # scripts of each site may send files (CORS)
         environment = {**os.environ, "RCLONE_CONFIG": os.devnull}
         self.process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.wait_until_ready()

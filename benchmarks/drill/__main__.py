@@ -10,11 +10,14 @@ import time
 
 from benchmarks.drill.database import count_connections, count_idle_transactions
 from benchmarks.drill.faults import FAULTS, SMALL, Fault, can_cause, prepare_replica
+from benchmarks.drill.images import drill_images
 from benchmarks.drill.load import Load
 from benchmarks.drill.report import Outcome, Span, Use, format_row, format_table, judge
 from benchmarks.drill.stack import SERVERS, THREADS, WORKERS, Stack
 from contentapi.health.database_checks import CONNECTIONS_OF_WORKER
 
+IMAGES = "images"  # not a fault of its own: all processes that work on images are killed, again and again
+KNOWN = (IMAGES, *FAULTS)
 CLIENTS = 16
 WARM_UP = 6.0  # seconds
 BEFORE, AFTER = 3.0, 9.0  # seconds of load before a fault, and after its cause
@@ -27,38 +30,38 @@ MOST_CONNECTIONS = WORKERS * (THREADS + 3) + CONNECTIONS_OF_WORKER
 def main() -> None:
     options = parse_arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started processes are stopped
-    names = options.faults or (list(SMALL) if options.small else list(FAULTS))
+    names = options.faults or [IMAGES, *(SMALL if options.small else FAULTS)]
     failed = 0
     for server in options.servers:
-        outcomes = run(server, names, is_small=options.small)
+        outcomes, failures = run(server, names, is_small=options.small)
         print(f"\n{server}:\n\n{format_table(outcomes)}\n", flush=True)
-        failed += sum(bool(outcome.failures) for outcome in outcomes)
+        failed += failures
     if failed:
         sys.exit(f"{failed} faults were not survived.")
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.drill", description=__doc__)
-    parser.add_argument(
-        "--faults", type=lambda text: choose(text, FAULTS), help=f"of {', '.join(FAULTS)}; default: all"
-    )
+    parser.add_argument("--faults", type=lambda text: choose(text, KNOWN), help=f"of {', '.join(KNOWN)}; default: all")
     parser.add_argument(
         "--servers", type=lambda text: choose(text, SERVERS), default=list(SERVERS), help=f"of {', '.join(SERVERS)}"
     )
-    parser.add_argument("--small", action="store_true", help=f"short faults; by default only {', '.join(SMALL)}")
+    parser.add_argument(
+        "--small", action="store_true", help=f"short faults; by default only {IMAGES}, {', '.join(SMALL)}"
+    )
     return parser.parse_args()
 
 
-def choose(text: str, known: "tuple[str, ...] | dict[str, Fault]") -> list[str]:
+def choose(text: str, known: tuple[str, ...]) -> list[str]:
     names = text.split(",")
     unknown = [name for name in names if name not in known]
     if unknown:
         raise argparse.ArgumentTypeError(f"unknown: {', '.join(unknown)}; known: {', '.join(known)}")
-    return sorted(names, key=list(known).index)  # the fail-over is the last one: it ends the primary
+    return sorted(names, key=known.index)  # the fail-over is the last one: it ends the primary
 
 
-def run(server: str, names: list[str], *, is_small: bool) -> list[Outcome]:
-    """Return the outcomes of the faults, each on the deployment that the fault before has left."""
+def run(server: str, names: list[str], *, is_small: bool) -> tuple[list[Outcome], int]:
+    """Return the outcomes of the faults, each on the deployment that the fault before has left, and how many failed."""
     stack = Stack(server)
     try:
         stack.start()
@@ -66,8 +69,11 @@ def run(server: str, names: list[str], *, is_small: bool) -> list[Outcome]:
         load.start()
         time.sleep(WARM_UP)
         load.stop()
-        outcomes = []
+        outcomes, failed = [], 0
         for name in names:
+            if name == IMAGES:
+                failed += bool(drill_images(stack, is_small=is_small))
+                continue
             if not can_cause(FAULTS[name]):
                 print(f"{FAULTS[name].title}: skipped, because it needs root", flush=True)
                 continue
@@ -75,7 +81,7 @@ def run(server: str, names: list[str], *, is_small: bool) -> list[Outcome]:
             outcomes.append(outcome)
             failures = "; ".join(outcome.failures) or "passed"
             print(f"{server}, {' | '.join(format_row(outcome))}: {failures}", flush=True)
-        return outcomes
+        return outcomes, failed + sum(bool(outcome.failures) for outcome in outcomes)
     finally:
         stack.stop()
 

@@ -84,18 +84,20 @@ class Stack:
         self.redis.start()
         self.primary.wait_until_ready()
         for command in ("migrate", "load_demo"):
-            self.manage(command)
+            self.run("manage.py", command)
         self.key = (self.folder / "var" / "demo_api_key").read_text().strip()
         self.post_id = str(self.primary.query("SELECT min(id) FROM blog_post WHERE status = 'published'"))
         self.server.start()
         self.background.start()
         self.wait_until_serving()
 
-    def manage(self, *arguments: str) -> None:
-        command = [sys.executable, "manage.py", *arguments]
+    def run(self, *arguments: str) -> str:
+        """Run Python as an operator does. Return its standard output. Raises `RuntimeError`."""
+        command = [sys.executable, *arguments]
         done = subprocess.run(command, check=False, cwd=ROOT, env=self.environment, capture_output=True, text=True)
         if done.returncode:
-            raise RuntimeError(f"manage.py {arguments[0]} failed: {done.stderr.strip()[-2000:]}")
+            raise RuntimeError(f"{' '.join(arguments)} failed: {(done.stdout + done.stderr).strip()[-2000:]}")
+        return done.stdout
 
     def wait_until_serving(self) -> None:
         client, deadline = Client(self.port, self.key), time.monotonic() + PATIENCE

@@ -4,12 +4,13 @@ Prints one row for each attack. Data, logs and the configuration of nginx are in
 """
 
 import argparse
+import os
 import signal
 import subprocess
 import sys
 
 from benchmarks.hostile.attackers import start_attack
-from benchmarks.hostile.attacks import ATTACKS, Attack
+from benchmarks.hostile.attacks import ATTACKS, KEY, Attack
 from benchmarks.hostile.places import WORK, raise_open_files_limit, server_environment
 from benchmarks.hostile.report import Result, format_row, format_table
 from benchmarks.hostile.servers import SERVERS, find_nginx, start_server
@@ -25,7 +26,7 @@ def main() -> None:
     options = parse_arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started processes are stopped
     raise_open_files_limit()
-    key = prepare_data()
+    key = os.environ[KEY] = prepare_data()  # the attackers inherit it
     results = []
     for server, attack in plan(options.servers, options.attacks, options.scale):
         result = measure(server, attack, key, seconds=options.seconds, largest_p99=options.max_p99 / 1000)

@@ -1,6 +1,7 @@
 """The attacks: the behaviour of one client, and the number of clients."""
 
 import asyncio
+import os
 import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,6 +17,7 @@ ESTABLISHED = 1  # the state of a TCP connection, the first byte of TCP_INFO
 ADDRESSES = 200  # source addresses of the attackers: their rate limits are neither shared nor the victim's
 SMALL_BUFFER, SMALL_SEGMENT = 4096, 536
 PAUSE = 0.2  # seconds before a client opens its connection again
+KEY = "VICTIM_KEY"  # the environment variable with the credential of an attacker that has one
 FEWEST = 16  # the smallest number of clients after scaling
 
 
@@ -64,12 +66,14 @@ class Client:
 Behaviour = Callable[[Client], Awaitable[None]]
 
 
-def request(body: bytes, *headers: str, sent: int | None = None) -> bytes:
-    """Return a GraphQL request. With `sent`, it ends after so many bytes of the body."""
+def request(
+    body: bytes, *headers: str, sent: int | None = None, path: str = "/graphql", content_type: str = "application/json"
+) -> bytes:
+    """Return a GraphQL request, or one of another path. With `sent`, it ends after so many bytes of the body."""
     lines = [
-        "POST /graphql HTTP/1.1",
+        f"POST {path} HTTP/1.1",
         "Host: localhost",
-        "Content-Type: application/json",
+        f"Content-Type: {content_type}",
         f"Content-Length: {len(body)}",
         *headers,
     ]
@@ -100,6 +104,16 @@ async def send_a_byte_per_second(client: Client) -> None:
         await client.send(connection, whole[:fast])
         for place in range(fast, len(whole)):
             await client.send(connection, whole[place : place + 1])
+            await asyncio.sleep(1)
+
+
+async def upload_slowly(client: Client) -> None:
+    """Upload an image of 5 MB with the victim's credential, 1 kB per second."""
+    whole = request(bytes(5_000_000), f"X-API-Key: {os.environ.get(KEY, '')}", path="/images", content_type="image/png")
+    with closing(await client.connect()) as connection:
+        for place in range(0, len(whole), 1000):
+            await client.send(connection, whole[place : place + 1000])
+            client.seen["kB sent"] += 1
             await asyncio.sleep(1)
 
 
@@ -184,6 +198,7 @@ ATTACKS = {
         *(Attack(f"headers-{n}", "stop in the headers", n, stop_in_headers) for n in (16, 100, 1000)),
         *(Attack(f"body-{n}", "stop in the body", n, stop_in_body) for n in (16, 100, 1000)),
         Attack("slow-100", "send 1 byte per second", 100, send_a_byte_per_second),
+        Attack("uploads-100", "upload an image at 1 kB per second", 100, upload_slowly),
         Attack("unread-200", "never read their response of 2 MB", 200, read_nothing),
         Attack("garbage", "send garbage and do not close", 8, send_garbage, each_second=True),
         Attack("close", "send `Connection: close` and do not close", 8, send_close_header, each_second=True),

@@ -4,14 +4,16 @@ The file comes from a stranger: every value in it may be wrong. Its orientation 
 converted, so that neither needs metadata; nothing else of them is kept.
 """
 
+import ctypes
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EACCES, EDQUOT, EIO, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, EROFS
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from PIL import Image, ImageCms, ImageSequence, UnidentifiedImageError
+from PIL import Image, ImageCms, ImageSequence, UnidentifiedImageError, _webp
 
 from blog.images.formats import FORMATS, JPEG, MAX_FRAMES, MAX_PIXELS, MAX_SIDE, WEBP, Format
 
@@ -19,7 +21,7 @@ Image.MAX_IMAGE_PIXELS = None  # `require_size` has the limit, and a message
 FAILURES_OF_THE_HOST = {EACCES, EDQUOT, EIO, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, EROFS}
 SRGB = ImageCms.createProfile("sRGB")
 HALF = 256  # of two bytes of a channel, the lower one
-MAX_CANVASES = 24_000_000  # pixels of the canvases of the decoder of WebP, of which it needs several in full size
+MAX_CANVASES = 24_000_000  # pixels of the canvases of the decoder of animated WebP, of which it needs several
 ORIENTATION = 0x0112  # the tag of EXIF
 TRANSPOSITIONS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -56,19 +58,50 @@ def read_image(source: Path) -> tuple[Format, Frames, bool]:
 def decode(source: Path) -> tuple[Format, Frames]:
     """Return the format of an image, and its frames. In the end, nothing refers to the decoder and its memory."""
     formats = [each.name for each in FORMATS]
-    with explain("The file is damaged"), Image.open(source, formats=formats) as image:
-        kind = next((each for each in FORMATS if each.name == image.format), JPEG)  # JPEG with several pictures
-        number = 1 if kind is JPEG else getattr(image, "n_frames", 1)
-        require_size(*image.size, number)
-        if kind is WEBP:
-            require_memory(*image.size, number)
-        return kind, read_frames(image, number)
+    with explain("The file is damaged"):
+        with Image.open(source, formats=formats) as image:
+            kind = next((each for each in FORMATS if each.name == image.format), JPEG)  # JPEG with several pictures
+            number = 1 if kind is JPEG else getattr(image, "n_frames", 1)
+            require_size(*image.size, number)
+            size, info = image.size, image.info
+            if kind is not WEBP or size[0] * size[1] <= MAX_CANVASES or is_animation(source):
+                if kind is WEBP:
+                    require_memory(*size, number)
+                return kind, read_frames(image, number)
+        del image  # Pillow reads each WebP as an animation, in three canvases more
+        return kind, Frames([normalize(read_large_webp(source, size, info))], [0], 0)
+
+
+def is_animation(source: Path) -> bool:
+    """Return whether a WebP is an animation, perhaps of one frame."""
+    with source.open("rb") as file:
+        start = file.read(21)
+    return start[12:16] == b"VP8X" and bool(start[20] & 2)
+
+
+def read_large_webp(source: Path, size: tuple[int, int], info: dict[Any, Any]) -> Image.Image:
+    """Return the image of a WebP by the function of Pillow's library for those that are no animations.
+
+    Raises `MemoryError` if the library does not have it: Pillow's own way would need too much.
+    """
+    decode_into = getattr(ctypes.CDLL(_webp.__file__), "WebPDecodeRGBAInto", None)
+    if decode_into is None:
+        raise MemoryError
+    content, pixels = source.read_bytes(), bytearray(4 * size[0] * size[1])
+    target = (ctypes.c_char * len(pixels)).from_buffer(pixels)
+    decode_into.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    decode_into.restype = ctypes.c_void_p
+    if not decode_into(content, len(content), target, len(pixels), 4 * size[0]):
+        raise Rejected("The file is damaged: its image cannot be decoded.")
+    image = Image.frombuffer("RGBA", size, pixels, "raw", "RGBA", 0, 1)
+    image.info = info
+    return image
 
 
 def require_memory(width: int, height: int, number: int) -> None:
-    """Raise `Rejected` for a WebP whose decoder would need more memory than the limit: it would call it damaged."""
+    """Raise `Rejected` for an animation whose decoder needs more memory than the limit: it would call it damaged."""
     if width * height * (number + 3) > 4 * MAX_CANVASES:
-        most, kind = 4 * MAX_CANVASES / (number + 3) / 1e6, f"WebP of {number} frames" if number > 1 else "WebP"
+        most, kind = 4 * MAX_CANVASES / (number + 3) / 1e6, f"WebP of {number} frames"
         raise Rejected(f"A {kind} may have at most {most:.1f} megapixels, because decoding it takes much memory.")
 
 
@@ -85,8 +118,8 @@ def require_size(width: int, height: int, number: int) -> None:
 def read_frames(image: Image.Image, number: int) -> Frames:
     if number == 1:
         image.load()
-        # The decoder of WebP holds two canvases for as long as its image exists.
-        return Frames([normalize(image.copy() if image.format == WEBP.name else image)], [0], 0)
+        vars(image).pop("_decoder", None)  # of WebP and AVIF: it holds what it has decoded for as long as it exists
+        return Frames([normalize(image)], [0], 0)
     loop = int(image.info.get("loop", 1))  # how often; 0 is for ever
     images, durations, size = [], [], image.size
     for frame in ImageSequence.Iterator(image):
@@ -167,6 +200,8 @@ def explain(problem: str) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in FAILURES_OF_THE_HOST:
             raise
+        if re.search(r"memory|encoding error 1\b", str(error)):  # of a codec
+            raise MemoryError from None
         raise Rejected(f"{problem}: {shorten(error)}.") from None
 
 

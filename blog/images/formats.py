@@ -5,6 +5,7 @@ from typing import NamedTuple
 WIDTHS = (320, 640, 960, 1280, 1920, 2560)
 MAX_PIXELS = 50_000_000  # of all frames together
 MAX_SIDE = 16_384
+MAX_ENCODED = 12_500_000  # pixels that AVIF, and WebP with transparency, can encode within the limit of memory
 MAX_FRAMES = 100
 MAX_MEMORY = 512 * 2**20  # bytes of the child process
 
@@ -44,10 +45,11 @@ def detect_format(start: bytes) -> Format | None:
     return None
 
 
-def list_widths(width: int) -> list[int]:
-    """Return the widths of the variants of an image: none is wider than the image."""
+def list_widths(width: int, height: int) -> list[int]:
+    """Return the widths of the variants of an image: none is wider than it, or so tall that it cannot be encoded."""
     widest = min(width, WIDTHS[-1])
-    return [*(each for each in WIDTHS if each < widest), widest]
+    widths = [*(each for each in WIDTHS if each < widest), widest]
+    return [each for each in widths if each * each * height <= width * MAX_ENCODED]
 
 
 def list_extensions(*, has_alpha: bool, with_avif: bool) -> list[str]:

@@ -13,6 +13,7 @@ from blog.images.formats import (
     FORMATS,
     GIF,
     JPEG,
+    MAX_ENCODED,
     PNG,
     WEBP,
     Format,
@@ -27,7 +28,7 @@ MAX_VARIANT_SIDE = 16_383  # pixels, of WebP
 # How a file is written. The original keeps more of the quality than its variants.
 ORIGINALS: dict[Format, dict[str, Any]] = {
     JPEG: {"quality": 92, "optimize": True, "progressive": True},
-    PNG: {"compress_level": 6},
+    PNG: {"compress_level": 3},  # 50 megapixels within the limit of time
     WEBP: {"quality": 92, "method": 4},
     AVIF: {"quality": 85, "speed": 8, "max_threads": 1},
     GIF: {},
@@ -67,11 +68,12 @@ def make_variants(source: Path, folder: Path, *, with_avif: bool) -> Result:
 def write_files(kind: Format, frames: Frames, folder: Path, *, has_alpha: bool, with_avif: bool) -> Result:
     width, height = frames.images[0].size
     extensions = list_extensions(has_alpha=has_alpha, with_avif=with_avif)
+    kind = choose_format(kind, frames, has_alpha=has_alpha)
     original = f"{width}.{kind.extension}"
     save(frames, folder / original, kind, ORIGINALS[kind], animate=kind is not JPEG)
     thumbhash = make_thumbhash(frames.images[0])
     smaller, files = frames, [original]
-    for each in reversed(list_widths(width)):  # each from the next wider one, which is read faster than the original
+    for each in reversed(list_widths(width, height)):  # each from the next wider one, which is faster
         # A height of 16,384 pixels becomes one of 16,383: nobody sees it.
         smaller = shrink(smaller, (each, min(MAX_VARIANT_SIDE, max(1, round(height * each / width)))))
         for name in list_variants([each], extensions):
@@ -82,6 +84,16 @@ def write_files(kind: Format, frames: Frames, folder: Path, *, has_alpha: bool, 
     written = (folder / original).read_bytes()
     digest = hashlib.sha256(written).hexdigest()
     return Result(width, height, kind.content_type, len(written), digest, thumbhash, has_alpha, files)
+
+
+def choose_format(kind: Format, frames: Frames, *, has_alpha: bool) -> Format:
+    """Return the format of the original: that of the file, or one whose encoder needs less memory."""
+    width, height = frames.images[0].size
+    if kind not in (AVIF, WEBP) or width * height <= MAX_ENCODED:
+        return kind
+    if len(frames.images) > 1:
+        return WEBP
+    return PNG if has_alpha else JPEG
 
 
 def shrink(frames: Frames, size: tuple[int, int]) -> Frames:

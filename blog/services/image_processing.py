@@ -220,7 +220,7 @@ def describe_variants(result: Mapping[str, Any], folder: Path) -> dict[str, Any]
     """Return the columns that name the variants, and the bytes of all files."""
     with_avif = conf.environment.contentapi_image_avif == "on"
     return {
-        "widths": list_widths(result["width"]),
+        "widths": list_widths(result["width"], result["height"]),
         "formats": list_extensions(has_alpha=result["has_alpha"], with_avif=with_avif),
         "stored": sum((folder / name).stat().st_size for name in result["files"]),
     }

@@ -35,14 +35,14 @@ BUSY = "Another process is working on it, or it was deleted."
 def list_outdated_images(*, actor: Actor, everything: bool = False) -> list[int]:
     """Return the ids of the images whose variants are others than those that are made now; or of all images."""
     policy.require_permission(actor, policy.may_purge_images(actor), "rebuild images")
-    images = Image.objects.filter(REBUILDABLE).only("width", "widths", "formats").order_by("pk")
+    images = Image.objects.filter(REBUILDABLE).only("width", "height", "widths", "formats").order_by("pk")
     return [image.pk for image in images if everything or is_outdated(image)]
 
 
 def is_outdated(image: Image) -> bool:
     has_alpha, with_avif = PNG.extension in image.formats, conf.environment.contentapi_image_avif == "on"
     extensions = list_extensions(has_alpha=has_alpha, with_avif=with_avif)
-    return image.widths != list_widths(image.width) or image.formats != extensions
+    return image.widths != list_widths(image.width, image.height) or image.formats != extensions
 
 
 def rebuild_image(*, actor: Actor, pk: int, everything: bool = False) -> str:

@@ -56,6 +56,13 @@ def test_slow_client_sends_a_byte_at_first(listener: socket.socket) -> None:
     assert attack_once("slow-100", listener) == b"P"
 
 
+def test_slow_upload_sends_a_part_of_its_image_at_first(listener: socket.socket) -> None:
+    sent = attack_once("uploads-100", listener)
+
+    assert sent.startswith(b"POST /images HTTP/1.1\r\n")
+    assert len(sent) % 1000 == 0
+
+
 def test_idle_client_sends_nothing(listener: socket.socket) -> None:
     assert attack_once("idle-2000", listener) == b""
 

@@ -44,18 +44,20 @@ def test_other_files_have_no_format(content: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "widths"),
+    ("size", "widths"),
     [
-        (1, [1]),
-        (320, [320]),
-        (321, [320, 321]),
-        (2000, [320, 640, 960, 1280, 1920, 2000]),
-        (2560, [320, 640, 960, 1280, 1920, 2560]),
-        (9000, [320, 640, 960, 1280, 1920, 2560]),
+        ((1, 100), [1]),
+        ((320, 100), [320]),
+        ((321, 100), [320, 321]),
+        ((2000, 100), [320, 640, 960, 1280, 1920, 2000]),
+        ((2560, 4882), [320, 640, 960, 1280, 1920, 2560]),
+        ((9000, 100), [320, 640, 960, 1280, 1920, 2560]),
+        ((2560, 16_384), [320, 640, 960, 1280]),
+        ((320, 16_384), [320]),
     ],
 )
-def test_no_variant_is_wider_than_the_image(width: int, widths: list[int]) -> None:
-    assert list_widths(width) == widths
+def test_no_variant_is_wider_than_the_image_or_too_large_to_encode(size: tuple[int, int], widths: list[int]) -> None:
+    assert list_widths(*size) == widths
 
 
 def test_transparency_needs_png_and_avif_is_a_choice() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PIL import Image, ImageCms
 
-from blog.images import decoding
+from blog.images import decoding, variants
 from blog.images.decoding import Rejected
 from blog.images.variants import Result, make_variants
 from tests.image_files import ORIENTATION, SECRET, draw, encode, make_gif, make_jpeg, make_png
@@ -190,14 +190,42 @@ def test_tall_image_has_variants_that_webp_allows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("size", "number", "reason"),
     [
-        ((5000, 4801), 1, "A WebP may have at most 24.0 megapixels, because decoding it takes much memory"),
+        ((5000, 3841), 2, "A WebP of 2 frames may have at most 19.2 megapixels, because decoding it takes much memory"),
         ((1000, 1000), 94, "A WebP of 94 frames may have at most 1.0 megapixels"),
     ],
 )
-def test_webp_whose_decoder_needs_too_much_memory_is_rejected(size: tuple[int, int], number: int, reason: str) -> None:
+def test_animation_that_needs_too_much_memory_is_rejected(size: tuple[int, int], number: int, reason: str) -> None:
     with pytest.raises(Rejected, match=reason):
         decoding.require_memory(*size, number)
     decoding.require_memory(size[0], size[1] - 20, number)
+
+
+@pytest.mark.parametrize("options", [{}, {"lossless": True}])
+@pytest.mark.parametrize("mode", ["RGB", "RGBA"])
+def test_large_webp_has_the_pixels_that_pillow_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, options: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(decoding, "MAX_CANVASES", 0)
+    image = draw(61, 40).convert(mode)
+    if mode == "RGBA":
+        image.putalpha(100)
+    source = tmp_path / "source"
+    source.write_bytes(encode(image, "WEBP", **options))
+
+    _, frames = decoding.decode(source)
+
+    with Image.open(source) as expected:
+        assert frames.images[0].convert(mode).tobytes() == expected.convert(mode).tobytes()
+
+
+@pytest.mark.parametrize(("kind", "mode", "name"), [("AVIF", "RGB", "60.jpg"), ("WEBP", "RGBA", "60.png")])
+def test_large_original_has_a_format_whose_encoder_needs_less_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, mode: str, name: str
+) -> None:
+    monkeypatch.setattr(variants, "MAX_ENCODED", 60 * 40 - 1)
+    content = encode(Image.new(mode, (60, 40)), kind)
+
+    assert make(content, tmp_path).files[0] == name
 
 
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")  # of Pillow; the worker's child writes it to its error output

@@ -86,11 +86,11 @@ KILLED_WORKER = """
     from blog.files.job_worker import work_on_imports
     save, calls = importing.save_imported_post, []
 
-    def save_and_die(*arguments):
+    def save_and_die(*arguments, **options):
         if len(calls) == 4:
             os.kill(os.getpid(), signal.SIGKILL)
         calls.append(arguments)
-        return save(*arguments)
+        return save(*arguments, **options)
 
     importing.save_imported_post = save_and_die
     work_on_imports(Event())

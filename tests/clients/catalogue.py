@@ -42,6 +42,7 @@ CLIENTS = (
     Client("graphql-request", Runtime.NODE, "graphql-request"),
     Client("graphql-codegen", Runtime.NODE, "@graphql-codegen/cli", manifest="generated/persisted-documents.json"),
     Client("gql.tada", Runtime.NODE, "gql.tada"),
+    Client("aws-sdk", Runtime.NODE, "@aws-sdk/client-s3"),
     Client("gql", Runtime.PYTHON, "gql"),
     Client("ariadne-codegen", Runtime.PYTHON, "ariadne-codegen"),
     Client("sgqlc", Runtime.PYTHON, "sgqlc"),

@@ -12,6 +12,7 @@ from tests.database_template import Template
 from tests.e2e.checkout import PATIENCE, ROOT
 from tests.e2e.live_server import Site
 from tests.ports import find_free_port
+from tests.s3_server import VARIABLES, S3Server
 
 MEMBER = "mara@example.com"
 REDIRECT_URI = "https://app.example.com/callback"
@@ -20,7 +21,7 @@ LIMITS = {f"CONTENTAPI_RATE_{name}": "1000000/minute" for name in RATES}
 
 
 class ClientSite:
-    """A site whose server listens on one port, and what its clients have in their environment."""
+    """A site with a server on one port and a bucket for images, and what its clients have in their environment."""
 
     def __init__(self, folder: Path) -> None:
         template = Template(folder.with_name("template"))
@@ -28,7 +29,10 @@ class ClientSite:
         self.site = Site(folder, template)
         self.port = find_free_port()
         self.url = f"http://localhost:{self.port}"
-        self.settings = {**LIMITS, "PORT": str(self.port), "CONTENTAPI_PUBLIC_URL": self.url, "WEB_CONCURRENCY": "1"}
+        self.bucket = S3Server(folder)
+        media = {"CONTENTAPI_MEDIA": self.bucket.place, "CONTENTAPI_MEDIA_URL": "https://cdn.example.com", **VARIABLES}
+        own = {"PORT": str(self.port), "CONTENTAPI_PUBLIC_URL": self.url, "WEB_CONCURRENCY": "1"}
+        self.settings = {**LIMITS, **own, **media}
         self.environment = {"API_URL": self.url, "GRAPHQL_URL": f"{self.url}/graphql", **self.create_credentials()}
 
     def create_credentials(self) -> dict[str, str]:
@@ -67,8 +71,11 @@ class ClientSite:
 
     @contextmanager
     def serve(self) -> Iterator[None]:
-        with self.site.serve("granian", **self.settings):
-            yield
+        try:
+            with self.site.serve("granian", **self.settings):
+                yield
+        finally:
+            self.bucket.stop()
 
     @contextmanager
     def serve_trusted(self, manifest: Path) -> Iterator[str]:

@@ -1,7 +1,10 @@
 """Checks of the images in the example sites: sizes, placeholders, texts, and what Chromium loads."""
 
 import base64
+import json
+import os
 import re
+import subprocess
 from collections.abc import Iterable
 from typing import Any
 from urllib.request import urlopen
@@ -9,6 +12,7 @@ from urllib.request import urlopen
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.checkout import PATIENCE
+from tests.e2e.chromium import CHROMIUM
 from tests.e2e.example_site import Site, Visit
 from tests.e2e.example_site_addresses import read_metadata
 from tests.e2e.live_server import wait_until
@@ -16,6 +20,9 @@ from tests.image_files import make_png
 
 BOATS = "Three rowing boats: a red one, a yellow one and a blue one"
 TIDE = "A curve of the height of the sea in a day: high water at five in the morning and in the evening"
+MEDIA = "**/media/**"
+LIGHTHOUSE = "lighthouse@13.5.0"
+AUDITS = ("unsized-images", "image-alt", "cumulative-layout-shift")
 ELEMENT = re.compile(r"<img [^>]*>")
 LOADED = "(image) => { image.scrollIntoView(); return image.decode().then(() => image.naturalWidth) }"  # may be lazy
 PLACE_OF_TEXT = "document.querySelector('article .text').getBoundingClientRect().top"
@@ -118,16 +125,17 @@ def check_stable_text(browser: Browser, address: str) -> Page:
     """Assert that the text of a post stays where it is when the cover arrives. Return its page."""
     page = open_page(browser)
     held: list[Route] = []
-    page.route("**/media/**", lambda route: held.append(route))
-    page.goto(address, wait_until="domcontentloaded")
-    expect(page.locator("body")).to_have_css("max-width", "704px")  # the style sheet is there
-    while not held:
-        page.wait_for_timeout(50)
+    page.route(MEDIA, lambda route: held.append(route))
+    with page.expect_request(MEDIA):
+        page.goto(address, wait_until="domcontentloaded")
+    # Without the style sheet, which that does not wait for, the text is elsewhere.
+    expect(page.locator("body")).to_have_css("max-width", "704px", timeout=PATIENCE * 1000)
     cover, before = page.get_by_alt_text(BOATS), page.evaluate(PLACE_OF_TEXT)
     assert cover.evaluate("(image) => image.naturalWidth") == 0
 
     for route in held:
         route.continue_()
+    page.unroute(MEDIA)
 
     assert cover.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 0
     assert page.evaluate(PLACE_OF_TEXT) == before
@@ -142,6 +150,22 @@ def check_inline_image(browser: Browser, address: str) -> Page:
     expect(image).to_have_attribute("loading", "lazy")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     return page
+
+
+def check_lighthouse(site: Site) -> None:
+    """Assert that Lighthouse finds no image without a size or a text, and no shift."""
+    command = ["npx", "--yes", LIGHTHOUSE, "--quiet", "--output=json", f"--only-audits={','.join(AUDITS)}"]
+    flags = "--chrome-flags=--headless --no-sandbox"
+    for path in ("/", "/posts/how-we-name-our-boats/", "/posts/reading-a-tide-table/"):
+        printed = subprocess.run(
+            [*command, flags, site.address + path],
+            env={**os.environ, "CHROME_PATH": str(CHROMIUM)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        audits = json.loads(printed)["audits"]
+        assert {name: audits[name]["score"] for name in AUDITS} == dict.fromkeys(AUDITS, 1), path
 
 
 def check_upload(page: Page, site: Site) -> None:

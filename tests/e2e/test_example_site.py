@@ -1,5 +1,6 @@
 """examples/site: builds against a real server, and works in Chromium for readers and for editors."""
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -14,7 +15,14 @@ from tests.blog.xss import VECTORS
 from tests.e2e.accessibility import install_axe, list_serious_findings
 from tests.e2e.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
-from tests.e2e.example_images import BOATS, LOADED, check_static_images, check_upload, wait_for_images
+from tests.e2e.example_images import (
+    BOATS,
+    LOADED,
+    check_lighthouse,
+    check_static_images,
+    check_upload,
+    wait_for_images,
+)
 from tests.e2e.example_site import EXAMPLE, NODE, NOT_TRACKED, Site, Visit, install, read_node_version, serve
 from tests.e2e.example_site_addresses import check_addresses, check_feed, check_links_and_sitemap, write_posts
 from tests.ports import find_free_port
@@ -55,6 +63,9 @@ def test_example_site_builds_and_works(site: Site, tmp_path: Path, subtests: pyt
             check_addresses(site, browser)
         with subtests.test("covers and images have sizes, texts and placeholders"):
             check_static_images(site, browser)
+        if "LIGHTHOUSE" in os.environ:  # its packages have 180 MB
+            with subtests.test("Lighthouse finds no image without a size or a text"):
+                check_lighthouse(site)
         with subtests.test("the sitemap has every page, and no link is broken"):
             check_links_and_sitemap(site)
         with subtests.test("the feed has the posts"):

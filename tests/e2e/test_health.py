@@ -75,7 +75,7 @@ def test_unmigrated_database_is_stated_and_migrating_makes_the_server_ready(
 
     wait_until(lambda: get(host, "/readyz").status == 200, "the readiness")
     assert host.request("GET", "/posts", X_Forwarded_Proto="https").body["data"] == []
-    assert not (new_checkout.folder / "var").exists()
+    assert not (new_checkout.folder / "var" / "postgres").exists()
 
 
 @pytest.mark.parametrize("kind", ["granian", "gunicorn"])

@@ -6,7 +6,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from http.client import HTTPConnection
 from itertools import product
@@ -17,15 +17,14 @@ from urllib.parse import urlencode
 import pytest
 import yaml
 
-from benchmarks.hostile.servers import find_nginx, run_process, start_nginx
+from benchmarks.hostile.servers import find_nginx, start_nginx
 from tests.database_template import Template
 from tests.e2e.forged_headers import FORGED, SHAPES, send_from
 from tests.hosts import Host
 from tests.ports import find_free_port
 from tests.postgresql_cluster import PostgresServer
+from tests.proxies import CADDYFILE, DEPLOY, start_caddy, start_nginx_with_media
 
-DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
-CADDYFILE = DEPLOY / "Caddyfile"
 pytestmark = [
     pytest.mark.servers,
     pytest.mark.skipif(find_nginx() is None or shutil.which("caddy") is None, reason="nginx or Caddy is not installed"),
@@ -46,29 +45,6 @@ def send(port: int, method: str, path: str, body: object = None, **headers: str)
     text = response.read().decode()
     connection.close()
     return Response(response.status, {name.lower(): value for name, value in response.headers.items()}, text)
-
-
-@contextmanager
-def start_caddy(upstream: int, folder: Path) -> Iterator[int]:
-    """Run Caddy in front of a server's port and a port without a server. Yield the port of Caddy."""
-    port, closed, admin = find_free_port(), find_free_port(), find_free_port()
-    variables = {
-        "CONTENTAPI_SITE": f"http://127.0.0.1:{port}",
-        "CONTENTAPI_SERVERS": f"127.0.0.1:{closed} 127.0.0.1:{upstream}",
-        "XDG_DATA_HOME": str(folder),
-        "XDG_CONFIG_HOME": str(folder),
-    }
-    copy = folder / "Caddyfile"
-    text = CADDYFILE.read_text().replace("{\n", f"{{\n\tadmin 127.0.0.1:{admin}\n", 1)
-    copy.write_text(text.replace("/var/lib/contentapi/media", str(folder / "media")))
-    command = ["caddy", "run", "--adapter", "caddyfile", "--config", str(copy)]
-    with run_process(command, folder / "caddy.log", port, os.environ | variables):
-        yield port
-
-
-def start_nginx_with_media(upstream: int, folder: Path) -> AbstractContextManager[int]:
-    text = (DEPLOY / "nginx.conf").read_text().replace("/var/lib/contentapi/media", str(folder / "media"))
-    return start_nginx(upstream, folder, text=text)
 
 
 def build_ingress_configuration() -> str:

@@ -5,10 +5,14 @@ import io
 import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import boto3
 import pytest
+from botocore import UNSIGNED
+from botocore.config import Config
 from django.core.management import call_command
 from pytest_django import Settings
 
@@ -21,22 +25,23 @@ from contentapi.media.access import build_bucket
 from contentapi.media.folder import FolderStorage
 from contentapi.media.s3 import S3Storage, parse_place
 from contentapi.media.storage import Expected, Presigned
+from tests.e2e.chromium import CHROMIUM, launch_chromium
+from tests.e2e.example_site import serve
 from tests.environment import set_environment
 from tests.factories import make_actor
 from tests.image_files import make_png
-from tests.s3_server import KEY, SECRET, S3Server
+from tests.ports import find_free_port
+from tests.s3_server import VARIABLES, S3Server
 
 pytestmark = pytest.mark.servers
 NAME = f"media/7-{'0' * 32}/640.webp"
 CONTENT = make_png(8, 8)
 EXPECTED = Expected("image/png", len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
-VARIABLES = {
-    "AWS_ACCESS_KEY_ID": KEY,
-    "AWS_SECRET_ACCESS_KEY": SECRET,
-    "AWS_EC2_METADATA_DISABLED": "true",
-    "AWS_CONFIG_FILE": "/nowhere",
-    "AWS_SHARED_CREDENTIALS_FILE": "/nowhere",
-}
+
+SEND = """async ([url, headers, bytes]) => {
+    const response = await fetch(url, { method: "PUT", headers, body: new Uint8Array(bytes) });
+    return response.status;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +122,40 @@ def test_presigned_request_stores_the_announced_file_only(bucket: S3Storage) -> 
     assert put(request, content=CONTENT + b"x", Content_Length=str(len(CONTENT) + 1)) == 403
     assert list_names(bucket) == []
     assert put(request) == 200
+    with bucket.open("uploads/7") as file:
+        assert file.read() == CONTENT
+
+
+def test_boto3_puts_a_file_to_the_signed_address(bucket: S3Storage) -> None:
+    request = bucket.presign("uploads/7", EXPECTED, 900)
+    options = Config(signature_version=UNSIGNED, request_checksum_calculation="when_required")
+    client = boto3.client("s3", endpoint_url=bucket.place.endpoint, region_name="any", config=options)
+
+    def use_address(request: Any, url: str = request.url, **_: Any) -> None:
+        request.url = url
+
+    client.meta.events.register("before-send.s3.PutObject", use_address)
+
+    client.put_object(Bucket="any", Key="any", Body=CONTENT, ContentType="image/png")
+
+    with bucket.open("uploads/7") as file:
+        assert file.read() == CONTENT
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_script_of_another_origin_puts_a_file_to_the_signed_address(bucket: S3Storage, tmp_path: Path) -> None:
+    port = find_free_port()
+    request = bucket.presign("uploads/7", EXPECTED, 900)
+    wrong = {**request.headers, "Content-Type": "image/gif"}
+    with serve(tmp_path, port), launch_chromium() as browser:
+        page = browser.new_page()
+        page.goto(f"http://localhost:{port}/")
+
+        refused = page.evaluate(SEND, [request.url, wrong, [*CONTENT]])
+        accepted = page.evaluate(SEND, [request.url, request.headers, [*CONTENT]])
+
+    assert (refused, accepted) == (403, 200)
     with bucket.open("uploads/7") as file:
         assert file.read() == CONTENT
 

@@ -1,0 +1,44 @@
+"""Runs the child process that makes the variants of an image, and measures it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from blog.images.formats import MAX_MEMORY
+from blog.images.processing import COMMAND, ROOT
+from contentapi.conf.timeouts import IMAGE_LIMIT
+
+# Linux counts the memory of the process that starts a child as the child's: this one is small, the tests are not.
+LAUNCHER = """
+import json, resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], capture_output=True)
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+seconds = usage.ru_utime + usage.ru_stime
+print(json.dumps([done.stdout.decode(), done.returncode, usage.ru_maxrss * 1024, seconds]))
+"""
+
+
+class Run(NamedTuple):
+    """The end of a child process: what it printed, its status, its bytes of memory and its seconds of the processor."""
+
+    printed: dict[str, Any]
+    status: int
+    memory: int
+    seconds: float
+
+    @property
+    def outcome(self) -> str:
+        return self.printed.get("rejection") or ("accepted" if self.printed else f"status {self.status}")
+
+
+def run_child(content: bytes, folder: Path, *, avif: str = "on") -> Run:
+    """Make the variants of a file in `files` of a folder, which does not exist yet."""
+    source, files = folder / "source", folder / "files"
+    files.mkdir(parents=True)
+    source.write_bytes(content)
+    command: list[str | Path] = [*COMMAND, source, files, avif, str(MAX_MEMORY), str(IMAGE_LIMIT)]
+    launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, *command]
+    printed, *usage = json.loads(subprocess.run(launcher, cwd=ROOT, capture_output=True, check=True).stdout)
+    return Run(json.loads(printed) if printed else {}, *usage)
