@@ -105,8 +105,8 @@ class GraphQLEndpoint:
             content = encode_members({"errors": [build_error_entry(kind)]})
             if isinstance(exception, BatchRefused):
                 content = b"[" + b",".join([content] * exception.length) + b"]"
-            result = Response(kind.status, content, add_resource_metadata(kind.headers, environ))
-        headers = {**account.headers, **result.headers}
+            result = Response(kind.status, content, kind.headers)
+        headers = {**account.headers, **add_resource_metadata(result.headers, environ)}
         response = build_response(result.body, result.status, headers, media_type or JSON)
         response = response if is_post else add_cache_headers(response, environ)
         return previews.keep_preview_private(response, environ, VARY)

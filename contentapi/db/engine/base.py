@@ -12,7 +12,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import Error
-from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.postgresql import base
 from django.db.backends.utils import CursorWrapper
 from psycopg.pq import TransactionStatus
@@ -49,7 +48,6 @@ class MeasuredCursor(CursorWrapper):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    close_if_health_check_failed = BaseDatabaseWrapper.close_if_health_check_failed  # without a look for a pool
     prepared: Any = None  # the `PreparedStatements` of this connection (`contentapi.projection.libpq`)
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
