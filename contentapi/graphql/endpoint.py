@@ -30,7 +30,7 @@ from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
 from contentapi.graphql.persisted_documents import PersistedDocuments
 from contentapi.graphql.requests import BatchRefused, GraphQLRequest, read_body, read_query_string
-from contentapi.graphql.transactions import OneTransaction
+from contentapi.graphql.transactions import OneTransaction, TransactionMode
 from contentapi.graphql.trusted_documents import TrustedDocuments, load_trusted_documents
 from contentapi.http import previews
 from contentapi.http.body import JSON
@@ -88,7 +88,6 @@ class GraphQLEndpoint:
         account = Account(environ)
         media_type = negotiate_media_type(environ)
         is_post = environ["REQUEST_METHOD"] == "POST"
-        copies = 0
         try:
             actor = authenticate_request(environ)
             account.set_actor(actor)
@@ -96,19 +95,19 @@ class GraphQLEndpoint:
                 account.charge_request()
             response = None if is_post else respond_without_query(environ)
             if response is not None:
-                return response._replace(headers={**account.headers, **response.headers})
+                return Response(response.status, response.body, {**account.headers, **response.headers})
             require_acceptable(environ, media_type)
             request = read_body(environ) if is_post else read_query_string(environ)
             key = environ.get(HEADER)
-            status, content, headers = self.execute(request, {"actor": actor}, account, key, may_write=is_post)
+            result = self.execute(request, {"actor": actor}, account, key, may_write=is_post)
         except Exception as exception:  # noqa: BLE001 - every error, ours included, gets a response of the same form
             kind = account.charge_failure(exception)
-            content, status, headers = encode_members({"errors": [build_error_entry(kind)]}), kind.status, kind.headers
-            copies = exception.length if isinstance(exception, BatchRefused) else 0
-        if copies:
-            content = b"[" + b",".join([content] * copies) + b"]"
-        all_headers = {**account.headers, **add_resource_metadata(headers, environ)}
-        response = build_response(content, status, all_headers, media_type or JSON)
+            content = encode_members({"errors": [build_error_entry(kind)]})
+            if isinstance(exception, BatchRefused):
+                content = b"[" + b",".join([content] * exception.length) + b"]"
+            result = Response(kind.status, content, kind.headers)
+        headers = {**account.headers, **add_resource_metadata(result.headers, environ)}
+        response = build_response(result.body, result.status, headers, media_type or JSON)
         response = response if is_post else add_cache_headers(response, environ)
         return previews.keep_preview_private(response, environ, VARY)
 
@@ -183,7 +182,10 @@ def execute_operation(
         policy.require_no_preview(actor)
         actor = actor.through("GraphQL")
         context = {"actor": actor}
-    execute = partial(operation.execute, variables, context, hide_suggestions=is_hidden, introspection=introspection)
+
+    def execute(mode: TransactionMode | None = None) -> ExecutionResult:
+        return operation.execute(variables, context, hide_suggestions=is_hidden, introspection=introspection, mode=mode)
+
     if actor.preview is not None:  # from the primary: a preview shows what has just been saved
         return build_result_response(read_credential(execute)[0], extensions)
     if not operation.cost.writes:
@@ -273,5 +275,5 @@ def add_cache_headers(response: Response, environ: Mapping[str, Any]) -> Respons
         digest = blake2b(response.body, digest_size=16, key=headers["Content-Type"].encode()).hexdigest()
         headers |= {"ETag": f'"{digest}"', "Cache-Control": "no-cache"}
         if etag_matches(headers["ETag"], environ.get("HTTP_IF_NONE_MATCH", "")):
-            response = response._replace(status=NOT_MODIFIED)
+            response = Response(NOT_MODIFIED, response.body, response.headers)
     return finalize_response(response, headers, environ["REQUEST_METHOD"])

@@ -83,5 +83,5 @@ class ProbeMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info not in PROBES:
             return self.get_response(request)
-        status, body, headers = respond_to_probe(request.META)
-        return HttpResponse(body, status=status, headers=headers)
+        response = respond_to_probe(request.META)
+        return HttpResponse(response.body, status=response.status, headers=response.headers)

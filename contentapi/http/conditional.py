@@ -57,7 +57,7 @@ def apply_conditions(response: Response, environ: Mapping[str, Any]) -> Response
         expected = resolve_expected_version(environ["HTTP_IF_MATCH"], None)
         require_version("resource", int(parse_version(tag) or 0), expected)
     if "HTTP_IF_NONE_MATCH" in environ and etag_matches(tag, environ["HTTP_IF_NONE_MATCH"]):
-        return response._replace(status=HTTPStatus.NOT_MODIFIED)
+        return Response(HTTPStatus.NOT_MODIFIED, response.body, response.headers)
     return response
 
 

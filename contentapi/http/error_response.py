@@ -42,8 +42,9 @@ def error_response(exception: BaseException, accept: str) -> Response:
 
 
 def django_error_response(exception: BaseException, accept: str = "") -> HttpResponse:
-    status, body, headers = error_response(exception, accept)
-    return HttpResponse(body, status=status, headers={**headers, "Content-Length": str(len(body)), "Vary": "Accept"})
+    response = error_response(exception, accept)
+    headers = {**response.headers, "Content-Length": str(len(response.body)), "Vary": "Accept"}
+    return HttpResponse(response.body, status=response.status, headers=headers)
 
 
 def get_accept(request: HttpRequest) -> str:

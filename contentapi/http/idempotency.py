@@ -113,8 +113,8 @@ def execute_in_savepoint(action: Action, render: Render) -> Response:
 
 
 def store_response(response: Response, key: str, request: str, now: datetime) -> None:
-    status, body, headers = response
-    stored = {"status": status, "headers": dict(headers), "body": encrypt(PURPOSE, body, key)}
+    body = encrypt(PURPOSE, response.body, key)
+    stored = {"status": response.status, "headers": dict(response.headers), "body": body}
     record = IdempotencyRecord(key=key, request=request, created_at=now, **stored)
     fields = ["request", "status", "headers", "body", "created_at"]
     # Replaces an expired record with the same key.

@@ -14,4 +14,4 @@ def keep_preview_private(response: Response, environ: Mapping[str, Any], vary: s
     """Return the response with the headers that each request with a preview token gets, whether it succeeds or not."""
     if TOKEN not in environ:
         return response
-    return response._replace(headers={**response.headers, **PRIVATE, "Vary": vary})
+    return Response(response.status, response.body, {**response.headers, **PRIVATE, "Vary": vary})

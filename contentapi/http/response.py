@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from hashlib import blake2b
 from http import HTTPStatus
-from typing import NamedTuple
+
+import msgspec
 
 # Statuses of most responses. Python 3.11 calls a function for each look into an enumeration.
 OK = HTTPStatus.OK.value
@@ -11,7 +12,7 @@ NO_CONTENT = HTTPStatus.NO_CONTENT.value
 NOT_MODIFIED = HTTPStatus.NOT_MODIFIED.value
 
 
-class Response(NamedTuple):
+class Response(msgspec.Struct):
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = {}
@@ -28,7 +29,7 @@ def build_tagged_response(body: bytes, version: int, *, canonical: bytes | None 
 
 def created(location: str, response: Response) -> Response:
     """Return the response to a POST that created the resource at `location`."""
-    return response._replace(status=HTTPStatus.CREATED, headers={"Location": location, **response.headers})
+    return Response(HTTPStatus.CREATED, response.body, {"Location": location, **response.headers})
 
 
 def put(response: Response, location: str, *, is_new: bool) -> Response:
@@ -47,7 +48,7 @@ def no_content() -> Response:
 
 def finalize_response(response: Response, headers: dict[str, str], method: str) -> Response:
     """Return the response to send. One to HEAD, and a 304, has the length of the body that it omits."""
-    status, body, _ = response
+    status, body = response.status, response.body
     if status == NO_CONTENT:
         return Response(status, b"", headers)
     headers["Content-Length"] = str(len(body))

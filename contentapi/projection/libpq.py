@@ -70,34 +70,30 @@ def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, pr
 
     `sql` has the placeholders $1, $2 …; `query`, which Django logs, is the same statement with %s.
     """
+    connection: Any = get_connection(using)
     try:
-        return execute_on_database(using, query, sql, parameters, prepare=prepare)
+        if not connection.health_check_done:
+            connection.close_if_health_check_failed()
+        if connection.connection is None:
+            connection.ensure_connection()
+        if connection.queries_logged or connection.execute_wrappers:
+            wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+            cursor = LibpqCursor(connection, sql, prepare=prepare)
+            return cast("PGresult", wrap(cursor).execute(query, parameters))
+        connection.validate_no_broken_transaction()
+        start, error_type = perf_counter(), ""
+        try:
+            return execute_on_connection(connection, sql, parameters, prepare=prepare)
+        except Error as error:
+            error_type = type(error).__name__
+            with connection.wrap_database_errors:
+                raise
+        finally:
+            current_record.get().add_statement(perf_counter() - start, sql, error_type)
     except DatabaseError as error:
         if using == DEFAULT_DB_ALIAS or not leave_replica(error):
             raise
     return execute(ROUTE.alias or DEFAULT_DB_ALIAS, query, sql, parameters, prepare=prepare)
-
-
-def execute_on_database(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
-    connection: Any = get_connection(using)
-    if not connection.health_check_done:
-        connection.close_if_health_check_failed()
-    if connection.connection is None:
-        connection.ensure_connection()
-    if connection.queries_logged or connection.execute_wrappers:
-        wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-        cursor = LibpqCursor(connection, sql, prepare=prepare)
-        return cast("PGresult", wrap(cursor).execute(query, parameters))
-    connection.validate_no_broken_transaction()
-    start, error_type = perf_counter(), ""
-    try:
-        return execute_on_connection(connection, sql, parameters, prepare=prepare)
-    except Error as error:
-        error_type = type(error).__name__
-        with connection.wrap_database_errors:
-            raise
-    finally:
-        current_record.get().add_statement(perf_counter() - start, sql, error_type)
 
 
 def read_column(result: PGresult, number: int, room: int | None = None) -> list[bytes]:

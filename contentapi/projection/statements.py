@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import count
 from operator import attrgetter
 from typing import Any
@@ -98,7 +97,8 @@ def read_json(rows: Rows[Any] | ConnectionQuery | NodeQuery, request: SelectionR
     """
     result, arguments = execute_selection(rows, request)
     texts = [] if result is None else read_column(result, 0, request.room)
-    reject_foreign_cursors(arguments, texts)
+    if arguments:
+        reject_foreign_cursors(arguments, texts)
     return texts
 
 
@@ -119,15 +119,17 @@ def execute_selection(
     if isinstance(query, NodeQuery):
         return execute_node_query(query, request)
     if isinstance(query, ConnectionQuery):
-        rows, window, compile_ = query.rows, query.window, partial(compile_connection, query, request)
+        rows, window = query.rows, query.window
+        compile_: Callable[[Any, SelectionRequest], Statement] = compile_connection
     else:
-        rows, window, compile_ = query, None, partial(compile_statement, query, request)
+        rows, window, compile_ = query, None, compile_statement
     try:
-        statement = get_statement(query.cache_key, request, compile_)
+        statement = get_statement(query.cache_key, request, lambda: compile_(query, request))
     except EmptyResultSet:
         return None, ()
     arguments = [read(request.variables) for read in statement.arguments]
-    inputs = ExecutionInputs(request.actor, rows, *rows.limit_and_offset, window, arguments)
+    limit, offset = rows.limit_and_offset
+    inputs = ExecutionInputs(request.actor, rows, limit, offset, window, arguments)
     return statement.execute(rows.db, inputs), arguments
 
 

@@ -42,17 +42,17 @@ class InProcessCounter:
         """Consume all charges, or none of them."""
         with self._lock:
             now = self.clock()
-            windows = []
+            windows: list[tuple[KeyWindow, Charge]] = []
             totals: dict[KeyWindow, int] = {}  # several charges may have the same window
             for charge in charges:
                 window = self._get_or_create_window(get_window_key(key, charge), charge.spec.window, now)
                 totals[window] = total = totals.get(window, 0) + charge.amount
                 if window.used + total > charge.spec.amount:
                     break
-                windows.append(window)
+                windows.append((window, charge))
             else:
                 statuses = []
-                for window, charge in zip(windows, charges, strict=True):
+                for window, charge in windows:
                     seconds = window.consume(now, charge.spec.window, charge.amount)
                     statuses.append(LimitStatus(charge.limit, charge.spec.amount - window.used, ceil(seconds) or 1))
                 return True, statuses

@@ -116,11 +116,11 @@ class Resource:
         @handles_rate_limit
         @csrf_exempt
         def view(request: HttpRequest, **ids: str) -> HttpResponse:
-            status, body, headers = resource.handle(request.META, ids)
-            response = HttpResponse(body, status=status, headers=headers)
-            if "Content-Type" not in headers:
-                del response["Content-Type"]
-            return response
+            response = resource.handle(request.META, ids)
+            django_response = HttpResponse(response.body, status=response.status, headers=response.headers)
+            if "Content-Type" not in response.headers:
+                del django_response["Content-Type"]
+            return django_response
 
         vars(view)["resource"] = resource
         return view
@@ -182,7 +182,7 @@ class Resource:
         headers = {"Content-Type": media_type, **response.headers} if response.body else dict(response.headers)
         if "Location" in headers:
             headers["Location"] = request.prefix + headers["Location"]
-        return response._replace(headers=headers)
+        return Response(response.status, response.body, headers)
 
 
 def execute_once(

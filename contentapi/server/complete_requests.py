@@ -129,10 +129,11 @@ class RequestBufferingLayer:
 def answer_probe(environ: Mapping[str, Any], start_response: StartResponse) -> Iterable[bytes]:
     """Respond to /healthz or /readyz without a slot: a server whose slots are all in use is alive."""
     record = current_record.get()
-    status, body, headers = respond_to_probe(environ)
-    record.status, record.size = status, len(body)
-    start_response(f"{status:d} {HTTPStatus(status).phrase}", [*headers.items(), ("X-Request-ID", record.id)])
-    return [body]
+    response = respond_to_probe(environ)
+    record.status, record.size = response.status, len(response.body)
+    headers = [*response.headers.items(), ("X-Request-ID", record.id)]
+    start_response(f"{response.status:d} {HTTPStatus(response.status).phrase}", headers)
+    return [response.body]
 
 
 def detach_from_connection(response: Any) -> Iterable[bytes]:

@@ -81,21 +81,22 @@ class FastPath:
             return self.django(environ, start_response)
         record = current_record.get()
         close_unusable_connection()
-        status, body, headers = responder(environ)
-        record.status, record.size = status, len(body)
-        start_response(f"{status} {responses.get(status, 'Unknown')}", merge_headers(headers, shared, record.id))
-        return [body]
+        response = responder(environ)
+        record.status, record.size = response.status, len(response.body)
+        line = f"{response.status} {responses.get(response.status, 'Unknown')}"
+        start_response(line, merge_headers(response.headers, shared, record.id))
+        return [response.body]
 
     def refuse(self, environ: dict[str, Any], error: Exception, start_response: StartResponse) -> Iterable[bytes]:
         """Respond with an error to a request that gets no connection slot."""
         record, account = current_record.get(), Account(environ)
-        status, body, headers = build_no_slot_response(environ, account.charge_failure(error))
-        record.status, record.size = status, len(body)
+        response = build_no_slot_response(environ, account.charge_failure(error))
+        record.status, record.size = response.status, len(response.body)
         origin = environ.get("HTTP_ORIGIN") if is_eligible_for_fast_path(environ) else None
         shared = self.headers_for(origin) or self.headers_without_origin
-        all_headers = merge_headers({**account.headers, **headers}, shared, record.id)
-        start_response(f"{status} {responses[status]}", all_headers)
-        return [body]
+        all_headers = merge_headers({**account.headers, **response.headers}, shared, record.id)
+        start_response(f"{response.status} {responses[response.status]}", all_headers)
+        return [response.body]
 
     def headers_for(self, origin: str | None) -> dict[str, str] | None:
         """Return the headers that Django's middleware adds for an `Origin`, learned once for each.
@@ -153,7 +154,7 @@ def build_no_slot_response(environ: Mapping[str, Any], error: ApiError) -> Respo
         return respond_with_error(environ, error)
     response = error_response(error, environ.get("HTTP_ACCEPT", ""))
     more = {"Cache-Control": "no-store", "Content-Length": str(len(response.body)), "X-API-Version": VERSION}
-    return response._replace(headers={**response.headers, **more})
+    return Response(response.status, response.body, {**response.headers, **more})
 
 
 def merge_headers(own: Mapping[str, str], shared: dict[str, str], request_id: str) -> list[tuple[str, str]]:

@@ -97,7 +97,7 @@ DOCUMENTED_NAMES = {
 }
 DOCUMENTED_PRIVATE_NAMES = {
     "_meta", "_base_manager", "_default_manager",  # of Django's models
-    "_asdict", "_fields", "_replace",  # of named tuples
+    "_asdict", "_fields", "_make", "_replace",  # of named tuples
     "_exit",
 }  # fmt: skip
 

@@ -98,6 +98,8 @@ PREPARED = {
     "Discard the changes of a post": ("Change a post without publishing",),
 }
 WITHOUT_RESULT = {"What a preview token shows"}  # the requests of the test have none
+# The examples whose object no other example makes: bytes of a file that were sent, and an image that was deleted
+WITHOUT_OBJECT = {"Complete an upload", "Restore an image"}
 
 
 def test_each_example_is_opened_and_executed(checkout: Checkout, browser: Browser) -> None:
@@ -119,12 +121,15 @@ def test_each_example_is_opened_and_executed(checkout: Checkout, browser: Browse
         with page.expect_response("**/graphql") as received:
             visit.execute()
         result = received.value.json()
-        if "errors" in result or (None in result["data"].values() and example.title not in WITHOUT_RESULT):
+        if example.title in WITHOUT_OBJECT:
+            if [error["extensions"]["code"] for error in result["errors"]] != ["NOT_FOUND"]:
+                failed[example.title] = json.dumps(result)
+        elif "errors" in result or (None in result["data"].values() and example.title not in WITHOUT_RESULT):
             failed[example.title] = json.dumps(result)
 
     assert failed == {}
     expect(page.locator(".graphiql-tab")).to_have_count(1)  # an example replaces an example
-    assert visit.errors == []
+    assert [error for error in visit.errors if "status of 404" not in error] == []
 
 
 def test_own_operation_stays_in_its_tab_when_an_example_is_opened(run: Run, browser: Browser) -> None:

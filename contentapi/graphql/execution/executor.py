@@ -99,7 +99,8 @@ class ProjectingExecutor(Executor[None]):
         keep their results.
         """
         self.root, room = root, self.room
-        info = root.build_info(self.variable_values, self.context_value, *WITHOUT_ASYNC_WORK)
+        given = self.variable_values, self.context_value
+        info: GraphQLResolveInfo[Any] = GraphQLResolveInfo._make(root.info + given + WITHOUT_ASYNC_WORK)
         try:
             if self.isolate is None:
                 return self.resolve_root_field(root, info)

@@ -1,6 +1,6 @@
 """Fields of the root types, prepared for execution once for each document."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 from graphql import (
@@ -8,7 +8,6 @@ from graphql import (
     GraphQLField,
     GraphQLNamedType,
     GraphQLOutputType,
-    GraphQLResolveInfo,
     GraphQLResolveInfoHelpers,
     ResponsePath,
     get_named_type,
@@ -62,7 +61,7 @@ class RootField(NamedTuple):
     path: ResponsePath
     read_arguments: ReadArguments | None
     returned: "ReturnedType"
-    build_info: Callable[..., GraphQLResolveInfo[Any]]  # from the variables, the context, and `WITHOUT_ASYNC_WORK`
+    info: tuple[Any, ...]  # the constant values of `GraphQLResolveInfo`, which are the first ones
     is_mutation: bool
     place: Hashable  # the cache key of its selection, from `get_selection_key`
     varies: bool  # whether its selection depends on variables. Those of its arguments are in the cache key of its rows

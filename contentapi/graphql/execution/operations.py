@@ -5,7 +5,7 @@ in each request, which takes longer than a small statement. Its executor complet
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -18,7 +18,6 @@ from graphql import (
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLError,
-    GraphQLResolveInfo,
     GraphQLSchema,
     InlineFragmentNode,
     OperationDefinitionNode,
@@ -94,6 +93,7 @@ class Operation:
         text = get_source_location(node)[0].body
         self.document_size = len(text)
         self.varies = "@" in text  # it may contain @skip or @include
+        self.info = schema, fragments.definitions, None, node  # the same for all root fields
         self.prepared: dict[str, Any] = {  # what graphql-core's executors need, beside the context and the variables
             "schema": schema,
             "fragment_definitions": fragments.definitions,
@@ -260,11 +260,7 @@ class Operation:
             path,
             compile_argument_reader(field, node) if field.args else None,
             ReturnedType.of(field.type),
-            partial(
-                GraphQLResolveInfo,
-                *(node.name.value, nodes, field.type, self.root_type, path),
-                *(self.schema, self.fragments.definitions, None, self.node),
-            ),
+            (*(node.name.value, nodes, field.type, self.root_type, path), *self.info),
             self.node.operation is OperationType.MUTATION,
             get_selection_key(self.node, details),
             not all(map(has_constant_selection, nodes)),

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from django.db.models import Q
 
-from blog.models import Comment, Post, WorkingCopy
+from blog.models import Comment, Image, Post, WorkingCopy
 from contentapi.core import policy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Preview, Role, Scope
 from contentapi.core.policy import EVERYTHING, NEVER, NOTHING, PUBLIC_POSTS
@@ -80,6 +80,21 @@ def test_author_sees_public_posts_and_those_that_they_have_written() -> None:
         get_where_clause(policy.visible_posts(AUTHOR))
         == f"({IS_PUBLIC} OR ({OWN_UNPUBLISHED}) OR ({COAUTHORED_UNPUBLISHED}))"
     )
+
+
+@pytest.mark.parametrize("scope", [Scope.IMAGES_WRITE, Scope.POSTS_WRITE])
+def test_caller_who_writes_sees_all_images(scope: Scope) -> None:
+    assert policy.visible_images(replace(AUTHOR, scopes=frozenset({scope}))) == EVERYTHING
+
+
+@pytest.mark.parametrize("actor", [ANONYMOUS, READER])
+def test_reader_sees_the_images_of_the_posts_that_they_see(actor: Actor) -> None:
+    seen = str(Image.objects.filter(policy.visible_images(actor)).values("pk").order_by().query)
+
+    condition = seen.partition(' FROM "blog_post" U0 WHERE ')[2]
+    used = '(U0."cover_id" = ("blog_image"."id") OR U0."image_ids" @> ARRAY["blog_image"."id"]::bigint[])'
+    assert " WHERE EXISTS(SELECT " in seen
+    assert condition == f"(U0.\"status\" = ('published') AND {used}) LIMIT 1)"
 
 
 def test_posts_and_comments_of_an_author_are_found_by_the_author_profile() -> None:

@@ -12,12 +12,12 @@ def test_entity_tag_contains_version_and_hash_of_body() -> None:
 
 
 def test_entity_tag_is_hash_of_canonical_text_if_there_is_one() -> None:
-    assert build_tagged_response(b"x", 3, canonical=b"{}") == (200, b"x", build_tagged_response(b"{}", 3).headers)
+    assert build_tagged_response(b"x", 3, canonical=b"{}") == Response(
+        200, b"x", build_tagged_response(b"{}", 3).headers
+    )
 
 
 def test_created_resource_is_201_with_location_and_entity_tag() -> None:
-    assert created("/posts/1", Response(200, b"{}", {"ETag": '"1"'})) == (
-        201,
-        b"{}",
-        {"Location": "/posts/1", "ETag": '"1"'},
+    assert created("/posts/1", Response(200, b"{}", {"ETag": '"1"'})) == Response(
+        201, b"{}", {"Location": "/posts/1", "ETag": '"1"'}
     )

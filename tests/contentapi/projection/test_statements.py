@@ -184,7 +184,8 @@ def test_only_a_statement_of_moderate_length_is_prepared(
     for _ in range(3):
         run(text)
 
-    [(statement, _)] = STATEMENTS._items.values()
+    [cached] = STATEMENTS._items.values()
+    statement = cached.item
     assert statement.has_run
     prepared = get_connection("default").prepared
     assert (prepared is not None and statement.numbered_sql in prepared.names) is is_prepared

@@ -97,8 +97,14 @@ def kill_server(data_directory: Path) -> int:
 
 
 def is_postmaster(process: psutil.Process, data_directory: Path) -> bool:
-    """Return whether a process is the postmaster of this data directory, not one of its children."""
+    """Return whether a process is the postmaster of this data directory, not one of its children.
+
+    A child has the postmaster's command line from its fork until it sets its own title, so its parent decides.
+    """
     try:
-        return process.name() == "postgres" and "-D" in process.cmdline() and str(data_directory) in process.cmdline()
+        arguments = process.cmdline()
+        parent = process.parent()
+        is_server = process.name() == "postgres" and "-D" in arguments and str(data_directory) in arguments
+        return is_server and (parent is None or parent.name() != "postgres")
     except psutil.Error:
         return False
