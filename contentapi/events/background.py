@@ -1,9 +1,21 @@
-"""The job of the background process that moves events to the log."""
+"""The jobs of the background process: one moves events to the log, one makes and drops its partitions."""
 
-from contentapi.conf.timeouts import EVENTS_IDLE_INTERVAL
+from threading import Event
+
+from contentapi.conf.timeouts import PARTITION_INTERVAL
+from contentapi.events.partitions import expire_events, prepare_partitions
 from contentapi.events.relay import Relay
 from contentapi.worker.jobs import Job
 
 
 def list_jobs() -> list[Job]:
-    return [Job("events", Relay().run, interval=EVENTS_IDLE_INTERVAL)]
+    relay = Relay()
+    return [
+        Job("events", relay.run, interval=relay.get_pause),
+        Job("partitions", maintain_partitions, interval=PARTITION_INTERVAL),
+    ]
+
+
+def maintain_partitions(_: Event) -> None:
+    prepare_partitions()
+    expire_events()

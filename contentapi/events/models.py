@@ -61,14 +61,17 @@ class Log(models.Model):
 
     `epoch` changes when positions may be given a second time: when the database becomes another one, after a restore or
     a failover. `server` identifies the database that `epoch` belongs to. `expired` is the last position that is not
-    kept any more.
+    kept any more. All events of the outbox with ids up to `moved` are in the log; the others are of the relay.
     """
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     epoch = models.TextField()
-    position = models.BigIntegerField(default=0)
-    expired = models.BigIntegerField(default=0)
+    position = models.BigIntegerField(default=0, db_default=0)
+    expired = models.BigIntegerField(default=0, db_default=0)
     server = models.TextField()
+    moved = models.BigIntegerField(default=0, db_default=0)
+    next_moved = models.BigIntegerField(default=0, db_default=0)
+    next_xid = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = "events_log"

@@ -14,12 +14,15 @@ from contentapi.conf.timeouts import PARTITION_LOCK_TIMEOUT
 LOG = logging.getLogger("contentapi.worker")
 PARTITIONS_LOCK = 0x706172746974  # "partit": one worker makes partitions at a time
 DAYS_AHEAD = 7
-READ_NAMES = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'events_event'::regclass"
-READ_TODAY = "SELECT (now() AT TIME ZONE 'UTC')::date"
-CREATE_LOG = """
-    INSERT INTO events_log (id, epoch, position, expired, server)
-    VALUES (1, substr(md5(gen_random_uuid()::text), 1, 8), 0, 0, events_server()) ON CONFLICT DO NOTHING
+READ_NAMES = """
+    SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+    WHERE inhparent = 'events_event'::regclass AND relname ~ '^events_event_[0-9]{8}$'
 """
+READ_TODAY = "SELECT (now() AT TIME ZONE 'UTC')::date"
+NEW_EPOCH = "substr(md5(gen_random_uuid()::text), 1, 8)"
+CREATE_LOG = f"""
+    INSERT INTO events_log (id, epoch, server) VALUES (1, {NEW_EPOCH}, events_server()) ON CONFLICT DO NOTHING
+"""  # noqa: S608 - a constant
 # CREATE TABLE … PARTITION OF would wait for all readers of the log, and let others wait.
 CREATE = """
     CREATE TABLE {name} (LIKE events_event INCLUDING DEFAULTS INCLUDING INDEXES);
@@ -45,16 +48,25 @@ def prepare_partitions() -> None:
 
 
 def expire_events() -> None:
-    """Let no reader begin with events older than CONTENTAPI_EVENTS_KEEP, and drop those that are a day older.
+    """Let no reader begin with events older than CONTENTAPI_EVENTS_KEEP, and drop the partitions of earlier ones.
 
-    So a reader that has just begun reads no partition that is being dropped.
+    Those had expired before, and are a day older: no reader that has just begun reads a partition that is being dropped.
     """
     with connection.cursor() as cursor:
         oldest = read_today(cursor) - timedelta(days=conf.environment.contentapi_events_keep)
+        cursor.execute("SELECT expired FROM events_log")
+        (expired,) = cursor.fetchone()
         cursor.execute(EXPIRE, [oldest])
         for day, name in sorted(list_partitions(cursor).items()):
-            if day < oldest - timedelta(days=1) and not drop_partition(name):
+            if day < oldest - timedelta(days=1) and is_expired(cursor, name, expired) and not drop_partition(name):
                 return
+
+
+def is_expired(cursor: Any, name: str, expired: int) -> bool:
+    """Return whether all events of a partition are up to the position."""
+    cursor.execute(f"SELECT coalesce(max(position), 0) <= %s FROM {name}", [expired])  # noqa: S608 - a name of ours
+    found: bool = cursor.fetchone()[0]
+    return found
 
 
 def drop_partition(name: str) -> bool:

@@ -8,10 +8,10 @@ late position.
 from threading import Event as StopEvent
 from time import monotonic
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 
-from contentapi.conf.timeouts import EVENTS_BUSY, EVENTS_INTERVAL, PARTITION_INTERVAL
-from contentapi.events.partitions import expire_events, prepare_partitions
+from contentapi.conf.timeouts import EVENTS_BUSY, EVENTS_IDLE_INTERVAL, EVENTS_INTERVAL
+from contentapi.events.partitions import NEW_EPOCH, prepare_partitions
 from contentapi.monitoring.figures import FIGURES, Sample
 
 RELAY_LOCK = 0x6576656E7473  # "events"
@@ -19,27 +19,48 @@ CHANNEL = "contentapi_events"  # on which readers hear of a batch
 EVENTS_PER_BATCH = 1000
 MOST_COUNTED = 10_000  # rows of the outbox, for the metrics
 # Moves a batch. Without the row of the log, it moves nothing.
-MOVE = """
-    WITH here AS MATERIALIZED (SELECT events_server() AS server),
-    taken AS (
-        DELETE FROM events_outbox
-        WHERE id = ANY (ARRAY(SELECT id FROM events_outbox ORDER BY id LIMIT %s)) AND EXISTS (SELECT FROM events_log)
+#
+# It does not look at ids up to `moved`: no event can come there any more, but an old snapshot, as of a backup, keeps the
+# rows that were deleted. The last id of a batch becomes `moved` when all transactions that ran then have ended: each had
+# an xid before it took an id, so the ids that they took are lower, and their events are moved or rolled back.
+MOVE = f"""
+    WITH here AS (
+        SELECT events_server() AS server, pg_snapshot_xmin(snapshot)::text::bigint AS oldest,
+            pg_snapshot_xmax(snapshot)::text::bigint AS newest
+        FROM pg_current_snapshot() AS snapshot
+    ), state AS MATERIALIZED (
+        SELECT here.server, newest, log.server = here.server AS is_same,
+            log.server <> here.server OR oldest >= next_xid AS is_settled,
+            CASE log.server WHEN here.server THEN moved ELSE 0 END AS moved,
+            CASE log.server WHEN here.server THEN next_moved ELSE 0 END AS next_moved
+        FROM events_log AS log, here
+    ), taken AS (
+        DELETE FROM events_outbox WHERE id = ANY (ARRAY(
+            SELECT id FROM events_outbox WHERE id > (SELECT moved FROM state) ORDER BY id LIMIT %s
+        ))
         RETURNING *
     ), advanced AS (
-        UPDATE events_log AS log SET position = log.position + (SELECT count(*) FROM taken), server = here.server,
-            epoch = CASE log.server WHEN here.server THEN log.epoch ELSE substr(md5(gen_random_uuid()::text), 1, 8) END
-        FROM here WHERE EXISTS (SELECT FROM taken)
-        RETURNING log.position - (SELECT count(*) FROM taken) AS before
+        UPDATE events_log AS log SET position = position + size, server = state.server,
+            epoch = CASE WHEN is_same THEN epoch ELSE {NEW_EPOCH} END,
+            moved = CASE WHEN is_settled THEN least(state.next_moved, last) ELSE state.moved END,
+            next_moved = CASE WHEN is_settled THEN last ELSE log.next_moved END,
+            next_xid = CASE WHEN is_settled THEN newest ELSE next_xid END
+        FROM state, (SELECT count(*) AS size, max(id) AS last FROM taken) AS batch
+        WHERE size > 0
+        RETURNING position - size AS before
     )
     INSERT INTO events_event (position, day, type, "timestamp", subject_id, version, was, now, changes, actor_id,
         is_public, owner_ids)
     SELECT before + row_number() OVER (ORDER BY id), (now() AT TIME ZONE 'UTC')::date, type, "timestamp", subject_id,
         version, was, now, changes, actor_id, is_public, owner_ids
     FROM taken, advanced
-"""
+"""  # noqa: S608 - a constant
 MEASURE = f"""
     SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min("timestamp")), 0)
-    FROM (SELECT "timestamp" FROM events_outbox ORDER BY id LIMIT {MOST_COUNTED}) AS waiting
+    FROM (
+        SELECT "timestamp" FROM events_outbox WHERE id > coalesce((SELECT moved FROM events_log), 0)
+        ORDER BY id LIMIT {MOST_COUNTED}
+    ) AS waiting
 """  # noqa: S608 - a constant
 
 
@@ -51,30 +72,30 @@ class Relay:
     """The job of the worker."""
 
     def __init__(self) -> None:
-        self.maintained_at = self.measured_at = float("-inf")
+        self.busy_until = self.measured_at = float("-inf")
+        self.pause: float = EVENTS_IDLE_INTERVAL
 
-    def run(self, stop: StopEvent) -> None:
-        """Move events until there have been none for a moment. Return early when `stop` is set."""
-        busy_until = float("-inf")
-        while not stop.is_set():
-            self.maintain()
+    def get_pause(self) -> float:
+        """Return the time until the next round, which is short for a moment after events."""
+        return self.pause
+
+    def run(self, _: StopEvent) -> None:
+        """Move a batch, and measure what waits from time to time."""
+        self.pause = EVENTS_IDLE_INTERVAL  # after an error too
+        try:
             moved = move_events()
-            if moved:
-                busy_until = monotonic() + EVENTS_BUSY
-            elif monotonic() >= busy_until:
-                return
-            if moved < EVENTS_PER_BATCH:
-                stop.wait(EVENTS_INTERVAL)
-
-    def maintain(self) -> None:
-        """Make and drop partitions, and measure what waits in the outbox, each from time to time."""
-        if monotonic() > self.maintained_at + PARTITION_INTERVAL:
+        except IntegrityError:  # there is no partition of today: at the first start, or after a sleep of the host
             prepare_partitions()
-            expire_events()
-            self.maintained_at = monotonic()
+            moved = move_events()
+        if moved:
+            self.busy_until = monotonic() + EVENTS_BUSY
         if FIGURES.is_enabled and monotonic() > self.measured_at + EVENTS_BUSY:
             measure_outbox()
             self.measured_at = monotonic()
+        if moved == EVENTS_PER_BATCH:
+            self.pause = 0
+        elif monotonic() < self.busy_until:
+            self.pause = EVENTS_INTERVAL
 
 
 def measure_outbox() -> None:

@@ -15,7 +15,7 @@ from contentapi.health.deployment import Messages, describe_result, format_bytes
 OLDEST_VERSION = 14
 OLDEST_TRANSACTION_AGE = 1_000_000_000  # transactions; PostgreSQL stops at 2.1 billion, and vacuums from 0.2 billion on
 LARGEST_RETAINED_WAL = 1024**3  # bytes of an inactive slot
-CONNECTIONS_OF_WORKER = 15  # one for each job, and one for the heartbeat
+CONNECTIONS_OF_WORKER = 16  # one for each job, and one for the heartbeat
 
 ALWAYS_ON = {
     "fsync": "A crash of the host can destroy the database.",
@@ -199,10 +199,10 @@ def inspect_events(connection: DeadlineConnection) -> Messages:
     ((age, ahead, workers),) = query(
         connection,
         """SELECT (SELECT extract(epoch FROM clock_timestamp() - "timestamp")::bigint
-                   FROM events_outbox ORDER BY id LIMIT 1),
+                   FROM events_outbox WHERE id > coalesce((SELECT moved FROM events_log), 0) ORDER BY id LIMIT 1),
              (SELECT count(*) FROM pg_inherits WHERE inhparent = 'events_event'::regclass
               AND right(inhrelid::regclass::text, 8) > to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')),
-             (SELECT count(*) FROM contentapi_jobheartbeat WHERE job = 'events')""",
+             (SELECT count(*) FROM contentapi_jobheartbeat WHERE job = 'partitions')""",
     )
     remedy = "Start one worker: python manage.py worker (its log says what is wrong)"
     if int(age or 0) > EVENTS_DELAY_LIMIT:

@@ -14,7 +14,7 @@ from django.utils.module_loading import module_has_submodule
 
 
 class Job(NamedTuple):
-    """Work that is done in rounds. `interval` is the time between two rounds, in seconds.
+    """Work that is done in rounds. `interval` is the time between two rounds, in seconds, or returns it.
 
     `run` does the work of a round. If it can take seconds, it returns early when the event is set, in a state from
     which any worker can continue. It raises the errors that it does not expect: the next round follows.
@@ -22,7 +22,12 @@ class Job(NamedTuple):
 
     name: str
     run: Callable[[Event], object]
-    interval: float
+    interval: float | Callable[[], float]
+
+    @property
+    def pause(self) -> float:
+        """The time until the next round."""
+        return self.interval() if callable(self.interval) else self.interval
 
 
 def load_jobs() -> list[Job]:

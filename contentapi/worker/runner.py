@@ -70,7 +70,7 @@ class Worker:
             with connection.execute_wrapper(progress):
                 while not self.stop.is_set():
                     self.run_round(job, progress)
-                    self.stop.wait(min(job.interval, JOB_RETRY_INTERVAL) if progress.has_failed else job.interval)
+                    self.stop.wait(min(job.pause, JOB_RETRY_INTERVAL) if progress.has_failed else job.pause)
         finally:
             connection.close()
 
@@ -88,7 +88,7 @@ class Worker:
             self.log_problem(job, error)
         except Exception:
             LOG.exception("The job %s failed, and continues.", job.name)
-        if has_failed or job.interval > JOB_CONNECTION_INTERVAL:
+        if has_failed or job.pause > JOB_CONNECTION_INTERVAL:
             connection.close()
         progress.end_round(has_failed=has_failed)
         FIGURES.count("contentapi_job_seconds_total", job.name, amount=monotonic() - begin)

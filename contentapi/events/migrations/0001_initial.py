@@ -12,8 +12,7 @@ CREATE_SERVER = """
     $$
 """
 CREATE_LOG_ROW = """
-    INSERT INTO events_log (id, epoch, position, expired, server)
-    VALUES (1, substr(md5(gen_random_uuid()::text), 1, 8), 0, 0, events_server())
+    INSERT INTO events_log (id, epoch, server) VALUES (1, substr(md5(gen_random_uuid()::text), 1, 8), events_server())
 """
 # The primary key of a partitioned table includes the column of its partitions.
 CREATE_EVENT = """
@@ -72,9 +71,12 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
                 ('epoch', models.TextField()),
-                ('position', models.BigIntegerField(default=0)),
-                ('expired', models.BigIntegerField(default=0)),
+                ('position', models.BigIntegerField(db_default=0, default=0)),
+                ('expired', models.BigIntegerField(db_default=0, default=0)),
                 ('server', models.TextField()),
+                ('moved', models.BigIntegerField(db_default=0, default=0)),
+                ('next_moved', models.BigIntegerField(db_default=0, default=0)),
+                ('next_xid', models.BigIntegerField(db_default=0, default=0)),
             ],
             options={'db_table': 'events_log'},
         ),

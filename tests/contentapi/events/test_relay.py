@@ -14,7 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connection
 from contentapi.conf import timeouts
 from contentapi.events import relay
 from contentapi.events.models import Event, Log, OutboxEvent
-from contentapi.events.partitions import prepare_partitions
+from contentapi.events.partitions import list_partitions, prepare_partitions
 from contentapi.events.relay import CHANNEL, RELAY_LOCK, Relay, move_events
 from contentapi.monitoring.figures import FIGURES
 from tests.factories import make_author
@@ -139,11 +139,12 @@ class Killer:
 
 @with_transactions
 def test_several_relays_move_each_event_once() -> None:
-    numbers, stop = 30, StopEvent()
-    threads = [Thread(target=run_and_close, args=[Relay(), stop]) for _ in range(2)]
+    stop = StopEvent()
+    threads = [Thread(target=run_until_stopped, args=[stop]) for _ in range(2)]
     for thread in threads:
         thread.start()
-    authors = [make_author().pk for _ in range(numbers)]
+    authors = [make_author().pk for _ in range(30)]
+    stop.set()
     for thread in threads:
         thread.join()
     move_events()
@@ -152,24 +153,51 @@ def test_several_relays_move_each_event_once() -> None:
     require_gapless_positions()
 
 
-def run_and_close(job: Relay, stop: StopEvent) -> None:
+def run_until_stopped(stop: StopEvent) -> None:
     try:
-        job.run(stop)
+        while not stop.is_set():
+            move_events()
     finally:
         connection.close()
 
 
-def test_round_moves_all_batches_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rounds_follow_at_once_while_they_move_whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "EVENTS_PER_BATCH", 2)
-    monkeypatch.setattr(relay, "EVENTS_BUSY", 0.2)
     monkeypatch.setattr(FIGURES, "is_enabled", True)
+    monkeypatch.setattr(relay, "monotonic", lambda: now)
+    now, job, pauses = 0.0, Relay(), [Relay().get_pause()]
     for _ in range(5):
         make_author()
 
-    Relay().run(StopEvent())
+    for now in (0.0, 0.1, 0.2, 0.3, 2.0):
+        job.run(StopEvent())
+        pauses.append(job.get_pause())
 
+    assert pauses == [1, 0, 0, 0.05, 0.05, 1]
     assert len(list_names()) == 5
     assert len(relay.SAMPLES) == 2
+
+
+def test_relay_pauses_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = Relay()
+    job.pause = 0
+    monkeypatch.setattr(relay, "move_events", lambda: 1 // 0)
+
+    with pytest.raises(ZeroDivisionError):
+        job.run(StopEvent())
+
+    assert job.get_pause() == timeouts.EVENTS_IDLE_INTERVAL
+
+
+def test_relay_makes_the_partition_that_it_needs() -> None:
+    with connection.cursor() as cursor:
+        for name in list_partitions(cursor).values():
+            cursor.execute(f"DROP TABLE {name}")
+    make_author()
+
+    Relay().run(StopEvent())
+
+    assert len(list_names()) == 1
 
 
 def test_metrics_say_how_many_events_wait_and_for_how_long() -> None:
@@ -181,21 +209,11 @@ def test_metrics_say_how_many_events_wait_and_for_how_long() -> None:
         make_author()
 
 
-def test_round_ends_early_when_the_worker_stops() -> None:
-    stop = StopEvent()
-    stop.set()
-    make_author()
-
-    Relay().run(stop)
-
-    assert list_names() == []
-
-
 def test_another_database_begins_another_epoch_with_its_first_event() -> None:
     make_author()
     move_events()
     before = Log.objects.get()
-    Log.objects.update(server="another")
+    Log.objects.update(server="another", moved=2**62)
     assert move_events() == 0
     assert Log.objects.get().epoch == before.epoch
 
@@ -205,6 +223,23 @@ def test_another_database_begins_another_epoch_with_its_first_event() -> None:
     after = Log.objects.get()
     assert after.epoch != before.epoch
     assert (after.position, after.server) == (before.position + 1, before.server)
+
+
+def test_relay_passes_over_the_ids_that_no_transaction_can_take_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay, "EVENTS_PER_BATCH", 2)
+    for _ in range(5):
+        make_author()
+    ids = list(OutboxEvent.objects.order_by("id").values_list("id", flat=True))
+    before = Log.objects.get().moved
+
+    move_events()
+    move_events()
+    assert Log.objects.get().moved == before  # the transaction of the test has not ended
+    Log.objects.update(next_xid=0)
+    move_events()
+
+    assert Log.objects.get().moved == ids[1]
+    assert len(list_names()) == 5
 
 
 def test_events_wait_while_there_is_no_log() -> None:

@@ -19,7 +19,7 @@ def test_every_job_has_a_name_of_its_own_that_fits_into_sql_and_metrics() -> Non
 
 
 def test_publication_is_looked_for_often_enough() -> None:
-    assert next(job.interval for job in load_jobs() if job.name == "publication") <= 5
+    assert next(job.pause for job in load_jobs() if job.name == "publication") <= 5
 
 
 def test_doctor_counts_a_connection_for_each_job_and_one_for_the_heartbeat() -> None:
@@ -32,7 +32,7 @@ def test_document_lists_the_jobs_and_their_intervals() -> None:
 
     rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", table, re.MULTILINE)
 
-    assert sorted(rows) == sorted((job.name, str(job.interval)) for job in load_jobs())
+    assert sorted(rows) == sorted((job.name, str(job.pause)) for job in load_jobs())
 
 
 def test_two_jobs_of_one_name_prevent_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
