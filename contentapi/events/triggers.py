@@ -105,12 +105,15 @@ def attribute_changes(actor: Actor) -> AbstractContextManager[Any]:
 def silence(what: str = EVERYTHING) -> Iterator[None]:
     """Announce nothing in the block, which is a transaction, or nothing of one kind, such as `comment`.
 
-    One kind is what a service changes along with what it announces: the comments of a deleted post.
+    One kind is what a service changes along with what it announces: the comments of a deleted post. A block in which
+    nothing is announced can have others.
     """
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
-        set_silence(cursor, what)
+        cursor.execute("SELECT coalesce(current_setting(%s, true), '')", [SILENT])
+        (before,) = cursor.fetchone()
+        set_silence(cursor, before if before == EVERYTHING else what)
         yield
-        set_silence(cursor, "")
+        set_silence(cursor, before)
 
 
 def set_silence(cursor: Any, what: str) -> None:
@@ -118,12 +121,13 @@ def set_silence(cursor: Any, what: str) -> None:
 
 
 MERGE = """
-    WITH steps AS (DELETE FROM events_outbox WHERE subject_id = %s AND id > %s RETURNING *)
+    WITH steps AS (DELETE FROM events_outbox WHERE subject_id = %s AND id > %s RETURNING *),
+    first AS (SELECT was FROM steps ORDER BY id LIMIT 1)
     INSERT INTO events_outbox (type, subject_id, version, was, now, changes, actor_id, is_public, owner_ids)
-    SELECT type, subject_id, version, (SELECT was FROM steps ORDER BY id LIMIT 1), now,
-        ARRAY(SELECT DISTINCT unnest(changes) FROM steps ORDER BY 1), actor_id,
+    SELECT type, subject_id, version, first.was, now,
+        ARRAY(SELECT unnest(changes) FROM steps EXCEPT SELECT 'status' WHERE first.was = last.now ORDER BY 1), actor_id,
         (SELECT bool_or(is_public) FROM steps), owner_ids
-    FROM steps ORDER BY id DESC LIMIT 1
+    FROM steps AS last, first ORDER BY id DESC LIMIT 1
 """
 
 
@@ -131,7 +135,7 @@ MERGE = """
 def merge_events(subject_id: int) -> Iterator[None]:
     """Announce all changes of an object in the block as one event. The transaction has locked the object."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT coalesce(max(id), 0) FROM events_outbox WHERE subject_id = %s", [subject_id])
+        cursor.execute("SELECT coalesce(pg_sequence_last_value('events_outbox_id_seq'), 0)")
         (before,) = cursor.fetchone()
         yield
         cursor.execute(MERGE, [subject_id, before])

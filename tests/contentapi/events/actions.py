@@ -147,7 +147,7 @@ CASES = {
         scheduled,
         change_state(StateAction.SCHEDULE, publish_at=MUCH_LATER, changes={"title": "New"}),
         ("post.scheduled", "scheduled", "scheduled"),
-        "publishAt,status,title",
+        "publishAt,title",
     ),
     "update a scheduled post": Case(scheduled, edit(body="New"), ("post.updated", "scheduled", "scheduled"), "body"),
     "unpublish": Case(make_post, edit(status="draft"), ("post.unpublished", "published", "draft"), "status"),

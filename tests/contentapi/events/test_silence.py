@@ -6,7 +6,10 @@ import pytest
 from django.core.management import call_command
 from django.db import transaction
 
+from blog import services
+from contentapi.core.identity import OPERATOR
 from contentapi.events.triggers import merge_events, silence
+from tests.contentapi.events.actions import make_commented_post
 from tests.event_log import collect_events
 from tests.factories import make_author, make_comment, make_order, make_post
 
@@ -28,6 +31,15 @@ def test_silence_about_one_kind_lets_others_be_announced() -> None:
         make_post()
 
     assert [event.type for event in events] == ["post.created"]
+
+
+def test_silence_includes_the_services_that_silence_one_kind() -> None:
+    post = make_commented_post()
+    with collect_events() as events, silence():
+        services.delete_post(actor=OPERATOR, post_id=str(post.pk))
+        make_author()
+
+    assert events == []
 
 
 def test_silence_ends_with_an_error_too() -> None:
