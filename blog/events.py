@@ -8,9 +8,10 @@ from contentapi.events.sources import EventSource
 
 def represent_author(author: bytes, _: str) -> bytes:
     """Leave out an email that the actor may not see."""
-    return msgspec.json.encode(
-        {name: value for name, value in msgspec.json.decode(author).items() if value is not None}
-    )
+    members = msgspec.json.decode(author)
+    if members["email"] is None:
+        del members["email"]
+    return msgspec.json.encode(members)
 
 
 POST_ACTIONS = ("created", "updated", "scheduled", "published", "unpublished", "archived", "deleted", "restored")

@@ -64,7 +64,7 @@ def announce_posts(columns: Iterable[str]) -> list[pgtrigger.Trigger]:
 
 
 def announce_comments() -> list[pgtrigger.Trigger]:
-    """Return the triggers of comments. Who may see a comment follows from its post. A deleted one is no comment."""
+    """Return the triggers of comments. Who may see a comment follows from its post. A deleted one has no state."""
     post = "FROM blog_post AS post WHERE post.id = {row}.post_id"
     return [
         Announcement(
@@ -87,8 +87,8 @@ def announce_comments() -> list[pgtrigger.Trigger]:
             source=post.format(row="NEW"),
             type="'comment.' || CASE NEW.state WHEN 'visible' THEN 'shown' ELSE NEW.state END",
             subject_id="NEW.id",
-            was="OLD.state",
-            now="NEW.state",
+            was="nullif(OLD.state, 'deleted')",
+            now="nullif(NEW.state, 'deleted')",
             changes="ARRAY['state']",
             actor_id="NEW.state_changed_by",
             is_public="post.status = 'published' AND 'visible' IN (OLD.state, NEW.state)",
@@ -111,8 +111,9 @@ def announce_comments() -> list[pgtrigger.Trigger]:
 
 
 def announce_authors() -> list[pgtrigger.Trigger]:
-    """Return the triggers of authors. Everybody may see them, except their email."""
-    shown, names = name_columns("name", "bio", "avatar_url"), name_columns("name", "bio", "avatar_url", "email")
+    """Return the triggers of authors. Everybody may see them, except their email, which public events do not mention."""
+    shown = name_columns("name", "bio", "avatar_url")
+    is_public = build_change_condition(shown)
     common = {"kind": "author", "actor_id": ACTOR_OF_CONTEXT}
     return [
         Announcement(
@@ -122,11 +123,11 @@ def announce_authors() -> list[pgtrigger.Trigger]:
             "updated",
             pgtrigger.Update,
             **common,
-            condition=build_change_condition(names),
+            condition=build_change_condition([*shown, "email"]),
             type="'author.updated'",
             subject_id="NEW.id",
-            changes=build_changes(names),
-            is_public=build_change_condition(shown),
+            changes=f"CASE WHEN {is_public} THEN {build_changes(shown)} ELSE ARRAY['email'] END",
+            is_public=is_public,
             owner_ids="array_remove(ARRAY[NEW.user_id], NULL)",
         ),
         Announcement(
@@ -136,7 +137,13 @@ def announce_authors() -> list[pgtrigger.Trigger]:
 
 
 def announce_images() -> list[pgtrigger.Trigger]:
-    """Return the triggers of images. A deleted image has a row until nobody can restore it any more."""
+    """Return the triggers of images. A deleted image has a row until nobody can restore it any more.
+
+    Everybody may see the images of public posts, whose pages change with them.
+    """
+    is_public = (
+        "EXISTS (SELECT FROM blog_post WHERE status = 'published' AND (cover_id = NEW.id OR image_ids @> ARRAY[NEW.id]))"
+    )
     names = name_columns("name", "alt", "caption", "credit", "status", "rejection")
     names |= {"focal_x": "focalPoint", "focal_y": "focalPoint", "key": "url"}
     new = {"kind": "image", "subject_id": "NEW.id", "version": "NEW.version", "owner_ids": "ARRAY[NEW.owner_id]"}
@@ -160,6 +167,7 @@ def announce_images() -> list[pgtrigger.Trigger]:
             now="CASE WHEN NEW.deleted_at IS NULL THEN NEW.status END",
             changes=f"ARRAY(SELECT DISTINCT unnest({build_changes(names)}) ORDER BY 1)",
             actor_id=ACTOR_OF_CONTEXT,
+            is_public=is_public,
         ),
         Announcement(
             "deleted",
@@ -171,6 +179,7 @@ def announce_images() -> list[pgtrigger.Trigger]:
             version="OLD.version",
             was="OLD.status",
             actor_id=ACTOR_OF_CONTEXT,
+            is_public=is_public.replace("NEW", "OLD"),
             owner_ids="ARRAY[OLD.owner_id]",
         ),
     ]

@@ -15,7 +15,7 @@ from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.events.triggers import attribute_changes, silence
+from contentapi.events.triggers import attribute_changes
 from contentapi.monitoring.audit import Event, record_event
 from contentapi.projection import PreparedQuery
 
@@ -135,7 +135,7 @@ def delete_author(*, actor: Actor, author_id: str) -> str:
     author = require_found(authors.select_for_update(of=("self",)).first(), "author")
     pk = author.pk
     try:
-        with attribute_changes(actor), silence("comment"):
+        with attribute_changes(actor):  # comments on posts of others, which change too, are announced
             author.delete()
     except ProtectedError as error:
         if any(isinstance(each, Post) for each in error.protected_objects):

@@ -7,7 +7,7 @@ The trigger inserts a row into the outbox. It runs in the transaction of the cha
 back announces nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -89,7 +89,7 @@ def build_changes(names: Mapping[str, str]) -> str:
     return f"array_remove(ARRAY[{', '.join(cases)}], NULL)"
 
 
-def build_change_condition(columns: Mapping[str, str]) -> str:
+def build_change_condition(columns: Collection[str]) -> str:
     """Return the condition that one of these columns changes."""
     old, new = (", ".join(f"{row}.{column}" for column in columns) for row in ("OLD", "NEW"))
     return f"ROW({old}) IS DISTINCT FROM ROW({new})"

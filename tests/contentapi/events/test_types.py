@@ -41,6 +41,16 @@ def test_each_type_is_that_of_an_action() -> None:
     assert {case.event[0] for case in CASES.values()} == set(EVENT_TYPES.names)
 
 
+def test_comments_of_a_deleted_author_on_posts_of_others_are_announced() -> None:
+    comment = make_comment(make_post(), author=make_author())
+
+    with collect_events() as events:
+        services.delete_author(actor=OPERATOR, author_id=str(comment.author_id))
+
+    assert describe(events) == [("comment.deleted", "visible", None), ("author.deleted", None, None)]
+    assert [event.is_public for event in events] == [True, True]
+
+
 def save_working_copy(post: Post) -> None:
     services.save_working_copy(actor=OPERATOR, post_id=str(post.pk), title="Not yet")
 
@@ -91,7 +101,7 @@ def test_what_changes_no_object_is_no_event(name: str) -> None:
 
 ATTRIBUTED = (
     "update, publish an archived post again, delete with comments, comment, hide, edit an author, create an author, "
-    "delete an author with comments, edit an image, delete an image, pay, create a user, lock a user"
+    "delete an author, edit an image, delete an image, pay, create a user, lock a user"
 )
 
 

@@ -9,6 +9,7 @@ from blog import services
 from blog.models import Author, Comment, Post
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.events.feed import Feed
+from contentapi.events.models import Event
 from contentapi.schema import EVENT_TYPES
 from tests.conftest import GraphQL
 from tests.event_log import relay
@@ -106,6 +107,25 @@ def test_orders_and_users_are_announced_to_their_user_and_to_admins() -> None:
         assert seen == {"self": ["created"], "admin": ["created"]}
         for stranger in (ANONYMOUS, make_actor(Role.READER), make_actor(Role.EDITOR)):
             assert list_types(stranger, subject) == []
+
+
+def test_email_is_not_mentioned_beside_what_everybody_sees() -> None:
+    author = make_author()
+    Author.objects.filter(pk=author.pk).update(name="New", email="new@example.invalid")
+    relay()
+
+    assert Event.objects.get(subject_id=author.pk, type="author.updated").changes == ["name"]
+
+
+@pytest.mark.parametrize("status", ["draft", "published"])
+@pytest.mark.parametrize("use", ["cover", "text"])
+def test_changes_of_an_image_are_announced_to_everybody_if_a_public_post_has_it(use: str, status: str) -> None:
+    image = make_image()
+    make_post(status=status, **({"cover_id": image.pk} if use == "cover" else {"image_ids": [image.pk]}))
+    services.edit_image(actor=OPERATOR, image_id=str(image.pk), changes={"alt": "New"})
+    services.delete_image(actor=OPERATOR, image_id=str(image.pk), force=True)
+
+    assert list_types(ANONYMOUS, image.pk) == (["updated", "deleted"] if status == "published" else [])
 
 
 def test_images_are_announced_to_those_who_write() -> None:
