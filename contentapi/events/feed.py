@@ -7,7 +7,7 @@ is therefore not that of its last event, and an empty page has one too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -87,7 +87,7 @@ class Feed:
     """The events after a position that an actor may see, up to the end of the window."""
 
     def __init__(
-        self, actor: Actor, types: EventTypes, *, after: str | None, names: Iterable[str] | None, subject: str | None
+        self, actor: Actor, types: EventTypes, *, after: str | None, names: Collection[str] | None, subject: str | None
     ) -> None:
         """Raises `Malformed` and `EventsExpired`."""
         self.log = read_log()
@@ -145,8 +145,13 @@ class FeedCompiler(ConnectionCompiler):
     """Compiles a page of the feed, a connection with cursors of its own, and with the one after which to go on."""
 
     def build_connection_field(self, selected: SelectedField) -> Term:
-        if selected.name != "nextCursor":
-            return super().build_connection_field(selected)
+        return self.build_next_cursor() if selected.name == "nextCursor" else super().build_connection_field(selected)
+
+    def build_page_info_field(self, selected: SelectedField) -> Term:
+        """Clients go on with `endCursor`, also after an empty page: it is the next cursor."""
+        return self.build_next_cursor() if selected.name == "endCursor" else super().build_page_info_field(selected)
+
+    def build_next_cursor(self) -> Term:
         self.needs_more = True
         last = self.build_cursor(*self.build_page_end("end"), self.parent)
         has_more = Q(RawExpression("page.more", BooleanField()))

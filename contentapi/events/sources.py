@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -30,6 +31,7 @@ from contentapi.projection.selections import SelectedField
 from contentapi.rest.representations import Representation
 
 Represent = Callable[[bytes, str], bytes]
+MAX_TYPES = 50  # that a caller names
 MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -101,8 +103,12 @@ class Subject(ProjectedField):
         self.target = sdl.projection
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
-        rows = self.select(compilation.actor, "0").with_parameters(pk=OuterRef("subject_id"))
-        return ObjectOrNull(*self.target.select(rows, selected.selection, compilation))
+        """Return the object. A preview of a post changes no feed."""
+        shown = copy(compilation)
+        if shown.actor.preview is not None and not shown.actor.preview.is_site:
+            shown.actor = replace(shown.actor, preview=None)
+        rows = self.select(shown.actor, "0").with_parameters(pk=OuterRef("subject_id"))
+        return ObjectOrNull(*self.target.select(rows, selected.selection, shown))
 
 
 class EventConnectionType(ConnectionType):
@@ -125,22 +131,27 @@ class EventTypes:
         self.interface = RowInterface("Event", Event, types)
         self.connection = EventConnectionType(self.interface)
         self.represents = {source.kind: source.represent for source in self.sources.values()}
-        self.names = [f"{source.kind}.{action}" for source in self.sources.values() for action in source.actions]
+        self.names: list[str] = []
+        self.meanings: dict[str, list[str]] = {}  # of what `parse` knows
+        for source in self.sources.values():
+            names = [f"{source.kind}.{action}" for action in source.actions]
+            self.names += names
+            self.meanings |= {f"{source.kind}.*": names} | {name: [name] for name in names}
 
     @property
     def projections(self) -> list[Projection | RelayType]:
         return [self.interface, *self.interface.types, self.connection, self.connection.edge]
 
-    def parse(self, types: Iterable[str]) -> list[str]:
+    def parse(self, types: Collection[str]) -> list[str]:
         """Return the names of some types: `post.*` means those of all actions on posts. Raises `Malformed`."""
-        names: list[str] = []
+        if len(types) > MAX_TYPES:
+            raise Malformed(f"At most {MAX_TYPES} types are allowed (got {len(types)}).")
+        names: set[str] = set()
         for text in types:
-            kind, _, action = text.partition(".")
-            found = [name for name in self.names if name == text or (action == "*" and name.startswith(f"{kind}."))]
-            if not found:
+            if text not in self.meanings:
                 raise Malformed(f'There are no events of the type "{text[:50]}".')
-            names += found
-        return names
+            names.update(self.meanings[text])
+        return sorted(names)
 
     def select_data(self) -> tuple[SelectedField, ...]:
         """Return the selection of an event in REST: an entry for each type."""

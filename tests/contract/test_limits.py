@@ -37,6 +37,7 @@ from contentapi.conf.timeouts import (
     UPLOADS_KEPT_FOR,
 )
 from contentapi.core.pagination import DEFAULT_PAGE
+from contentapi.events.sources import MAX_TYPES
 from contentapi.rest.pages import MAX_OFFSET
 from orders.models import LARGEST_TOTAL, SMALLEST_TOTAL
 from tests.openapi import DOCUMENT
@@ -83,6 +84,7 @@ PHRASES = {
     "caption": [f"at most {MAX_CAPTION:,} characters"],
     "credit": [f"at most {MAX_CREDIT} characters"],
     "total": [f"from {SMALLEST_TOTAL} to {LARGEST_TOTAL}"],
+    "types": [f"at most {MAX_TYPES}"],
     "name": [f"1 to {MAX_NAME} characters"],
     "email": [f"at most {MAX_EMAIL} characters"],
 }
@@ -110,6 +112,7 @@ KEYWORDS: dict[str, dict[str, float]] = {
     "name": {"maxLength": MAX_NAME},
     "email": {"maxLength": MAX_EMAIL},
     "total": {"maximum": float(LARGEST_TOTAL)},
+    "type": {"maxItems": MAX_TYPES},
     "limit": {"maximum": MAX_PAGE, "default": DEFAULT_PAGE},
     "offset": {"maximum": MAX_OFFSET},
     "status": {"maximum": 599},  # of an error
