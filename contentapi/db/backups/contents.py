@@ -14,9 +14,10 @@ SETTINGS = {
     "row_security": "off",
 }
 # A restored database begins a new log of events: positions would be given a second time.
-NOT_DUMPED = "*.events_*"
-IS_OURS = """
-    c.relname !~ '^events_' AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+EVENTS = "events_(outbox|log|event)(|_[0-9]+|_id_seq)"
+NOT_DUMPED = f"*.{EVENTS}"  # a pattern of pg_dump, which knows these regular expressions
+IS_OURS = f"""
+    c.relname !~ '^{EVENTS}$' AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
     AND NOT EXISTS (SELECT FROM pg_depend d
                     WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
 """
