@@ -122,3 +122,12 @@ def move_events() -> int:
         FIGURES.count("contentapi_events_batches_total")
         FIGURES.count("contentapi_events_total", amount=moved)
     return moved
+
+
+def begin_epoch() -> str:
+    """Let all cursors expire, and return the new epoch. The relay does it by itself when the database is another one."""
+    prepare_partitions()
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE events_log SET epoch = {NEW_EPOCH} RETURNING epoch")
+        epoch: str = cursor.fetchone()[0]
+    return epoch

@@ -1,4 +1,4 @@
-"""Print events as they happen: `events tail`."""
+"""Print events as they happen: `events tail`. Let all cursors expire: `events new-epoch`."""
 
 from collections.abc import Iterable
 from time import sleep
@@ -12,6 +12,7 @@ from contentapi.core.errors import Malformed
 from contentapi.core.identity import OPERATOR
 from contentapi.events.feed import read_log, select_events
 from contentapi.events.models import Event
+from contentapi.events.relay import begin_epoch
 from contentapi.schema import EVENT_TYPES
 
 PAGE = 1000
@@ -19,12 +20,13 @@ PAGE = 1000
 
 class Command(OperatorCommand):
     help = (
-        "Print the last events and then those that happen, until it is stopped: position, time, type, subject, and the "
-        "status before and after."
+        "tail: print the last events and then those that happen, until it is stopped: position, time, type, subject, and "
+        "the status before and after. new-epoch: let all cursors expire, after the files of the database were replaced by "
+        "an earlier copy; prints the new epoch."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("action", choices=["tail"])
+        parser.add_argument("action", choices=["tail", "new-epoch"])
         parser.add_argument(
             "--type",
             action="append",
@@ -34,18 +36,27 @@ class Command(OperatorCommand):
         )
         parser.add_argument("--lines", type=int, default=10, metavar="N", help="earlier events (default: %(default)s)")
 
-    def handle(self, *, types: list[str] | None, lines: int, **_: Any) -> None:
+    def handle(self, *, action: str, types: list[str] | None, lines: int, **_: Any) -> None:
+        if action == "new-epoch":
+            self.stdout.write(begin_epoch())
+            return
         try:
             names = None if types is None else EVENT_TYPES.parse(types)
         except Malformed as error:
             raise CommandError(error.message) from None
-        end = read_log().position
-        selected = select_events(OPERATOR, after=0, end=end, types=names, subject=None)
-        self.print_events(reversed(selected.queryset().order_by("-position")[: max(0, lines)]))
         while True:
-            begin, end = end, read_log().position
-            found = select_events(OPERATOR, after=begin, end=end, types=names, subject=None).queryset()
-            self.print_events(found.iterator(PAGE))
+            self.follow(names, max(0, lines))
+            self.stderr.write("Positions are those of a new epoch: the database was restored, or another one took over.")
+
+    def follow(self, names: list[str] | None, lines: int) -> None:
+        """Print the last events and then those that happen, until a new epoch begins."""
+        log = read_log()
+        earlier = select_events(OPERATOR, after=0, end=log.position, types=names, subject=None).queryset()
+        self.print_events(reversed(earlier.order_by("-position")[:lines]))
+        while (present := read_log()).epoch == log.epoch:
+            found = select_events(OPERATOR, after=log.position, end=present.position, types=names, subject=None)
+            self.print_events(found.queryset().iterator(PAGE))
+            log = present
             sleep(EVENTS_IDLE_INTERVAL)
 
     def print_events(self, events: Iterable[Event]) -> None:
