@@ -1,11 +1,12 @@
 """Runnable examples of the documentation: what they are, and how they are run and compared.
 
-A fenced block with the info string `sh runnable` contains commands, and one with `graphql runnable` a document that is
-sent without a credential. If a block with `json response` follows, the output must equal it; the string "…" in a
-response represents any value.
+A fenced block with the info string `sh runnable` contains commands, one with `js runnable` a program for Node, and one
+with `graphql runnable` a document that is sent without a credential. If a block with `json response` follows, the
+output must equal it; the string "…" in a response represents any value.
 """
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator
 from itertools import pairwise
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 from tests.e2e.checkout import PATIENCE, Run
 from tests.markdown import FencedBlock, find_fenced_blocks
 
-RUNNABLE = ("sh runnable", "graphql runnable")
+RUNNABLE = ("sh runnable", "graphql runnable", *(["js runnable"] if shutil.which("node") else []))
 ANY_VALUE = "…"
 
 
@@ -48,15 +49,18 @@ def examples(document: Path) -> list[Example]:
 
 def run_example(example: Example, run: Run) -> subprocess.CompletedProcess[str]:
     """Run an example in the checkout of a started server. An HTTP error fails it, unless its response is compared."""
+    text = example.block.text.replace("localhost:8000", f"localhost:{run.port}")
     if example.block.info == "graphql runnable":
-        body = json.dumps({"query": example.block.text})
-        script = "curl http://localhost:8000/graphql -H 'Content-Type: application/json' --data @-"
+        body = json.dumps({"query": text})
+        script = f"curl http://localhost:{run.port}/graphql -H 'Content-Type: application/json' --data @-"
+    elif example.block.info == "js runnable":
+        body, script = text, "node --input-type=module"
     else:
-        body, script = "", example.block.text
+        body, script = "", text
     folder = run.checkout.folder
     (folder / ".curlrc").write_text("silent\nshow-error\n" + ("" if example.response else "fail-with-body\n"))
     return subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script.replace("localhost:8000", f"localhost:{run.port}")],
+        ["bash", "-euo", "pipefail", "-c", script],
         cwd=folder,
         env=run.checkout.environment(CURL_HOME=str(folder)),
         input=body,
