@@ -21,16 +21,14 @@ MOST_COUNTED = 10_000  # rows of the outbox, for the metrics
 # Moves a batch. Without the row of the log, it moves nothing.
 #
 # It does not look at ids up to `moved`: no event can come there any more, but an old snapshot, as of a backup, keeps the
-# rows that were deleted. The last id of a batch becomes `moved` when all transactions that ran then have ended: each had
-# an xid before it took an id, so the ids that they took are lower, and their events are moved or rolled back.
+# rows that were deleted. The last id of a batch becomes `moved` when all transactions with a lower xid than its own have
+# ended. A transaction has an xid before it takes an id, so all ids up to that one are theirs.
 MOVE = f"""
     WITH here AS (
-        SELECT events_server() AS server, pg_snapshot_xmin(snapshot)::text::bigint AS oldest,
-            pg_snapshot_xmax(snapshot)::text::bigint AS newest
-        FROM pg_current_snapshot() AS snapshot
+        SELECT events_server() AS server, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest_xid
     ), state AS MATERIALIZED (
-        SELECT here.server, newest, log.server = here.server AS is_same,
-            log.server <> here.server OR oldest >= next_xid AS is_settled,
+        SELECT here.server, log.server = here.server AS is_same,
+            log.server <> here.server OR oldest_xid > next_xid AS is_settled,
             CASE log.server WHEN here.server THEN moved ELSE 0 END AS moved,
             CASE log.server WHEN here.server THEN next_moved ELSE 0 END AS next_moved
         FROM events_log AS log, here
@@ -44,7 +42,7 @@ MOVE = f"""
             epoch = CASE WHEN is_same THEN epoch ELSE {NEW_EPOCH} END,
             moved = CASE WHEN is_settled THEN least(state.next_moved, last) ELSE state.moved END,
             next_moved = CASE WHEN is_settled THEN last ELSE log.next_moved END,
-            next_xid = CASE WHEN is_settled THEN newest ELSE next_xid END
+            next_xid = CASE WHEN is_settled THEN pg_current_xact_id()::text::bigint ELSE next_xid END
         FROM state, (SELECT count(*) AS size, max(id) AS last FROM taken) AS batch
         WHERE size > 0
         RETURNING position - size AS before

@@ -97,6 +97,32 @@ def test_readers_are_notified_once_for_a_batch(other: psycopg.Connection[Any]) -
     assert list(other.notifies(timeout=0)) == []
 
 
+@with_transactions
+def test_batch_waits_while_another_transaction_changes_the_row_of_the_log(other: psycopg.Connection[Any]) -> None:
+    authors = [make_author().pk]
+    move_events()  # the epoch is that of this database now
+    authors += [make_author().pk, make_author().pk]
+    other.execute("UPDATE events_log SET epoch = 'another'")
+    thread = Thread(target=move_and_close)
+    thread.start()
+    waiting = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid)))"
+    while thread.is_alive() and other.execute(waiting).fetchone() != (True,):
+        pass
+    other.commit()
+    thread.join()
+
+    assert list_names() == authors
+    assert Log.objects.get().epoch == "another"
+    require_gapless_positions()
+
+
+def move_and_close() -> None:
+    try:
+        move_events()
+    finally:
+        connection.close()
+
+
 STEPS = 3  # statements of `move_events`: the lock, the batch, the notification
 
 
@@ -154,11 +180,8 @@ def test_several_relays_move_each_event_once() -> None:
 
 
 def run_until_stopped(stop: StopEvent) -> None:
-    try:
-        while not stop.is_set():
-            move_events()
-    finally:
-        connection.close()
+    while not stop.is_set():
+        move_and_close()
 
 
 def test_rounds_follow_at_once_while_they_move_whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:
