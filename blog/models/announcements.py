@@ -111,7 +111,7 @@ def announce_comments() -> list[pgtrigger.Trigger]:
 
 
 def announce_authors() -> list[pgtrigger.Trigger]:
-    """Return the triggers of authors. Everybody may see them, except their email, which public events do not mention."""
+    """Return the triggers of authors. Everybody may see them, except their email."""
     shown = name_columns("name", "bio", "avatar_url")
     is_public = build_change_condition(shown)
     common = {"kind": "author", "actor_id": ACTOR_OF_CONTEXT}
@@ -141,9 +141,8 @@ def announce_images() -> list[pgtrigger.Trigger]:
 
     Everybody may see the images of public posts, whose pages change with them.
     """
-    is_public = (
-        "EXISTS (SELECT FROM blog_post WHERE status = 'published' AND (cover_id = NEW.id OR image_ids @> ARRAY[NEW.id]))"
-    )
+    used = "cover_id = NEW.id OR image_ids @> ARRAY[NEW.id]"
+    is_public = f"EXISTS (SELECT FROM blog_post WHERE status = 'published' AND ({used}))"
     names = name_columns("name", "alt", "caption", "credit", "status", "rejection")
     names |= {"focal_x": "focalPoint", "focal_y": "focalPoint", "key": "url"}
     new = {"kind": "image", "subject_id": "NEW.id", "version": "NEW.version", "owner_ids": "ARRAY[NEW.owner_id]"}

@@ -50,7 +50,7 @@ def prepare_partitions() -> None:
 def expire_events() -> None:
     """Let no reader begin with events older than CONTENTAPI_EVENTS_KEEP, and drop the partitions of earlier ones.
 
-    Those had expired before, and are a day older: no reader that has just begun reads a partition that is being dropped.
+    Those had expired before, and are a day older: no reader that has just begun reads one that is being dropped.
     """
     with connection.cursor() as cursor:
         oldest = read_today(cursor) - timedelta(days=conf.environment.contentapi_events_keep)

@@ -20,9 +20,9 @@ EVENTS_PER_BATCH = 1000
 MOST_COUNTED = 10_000  # rows of the outbox, for the metrics
 # Moves a batch. Without the row of the log, it moves nothing.
 #
-# It does not look at ids up to `moved`: no event can come there any more, but an old snapshot, as of a backup, keeps the
-# rows that were deleted. The last id of a batch becomes `moved` when all transactions with a lower xid than its own have
-# ended. A transaction has an xid before it takes an id, so all ids up to that one are theirs.
+# It does not look at ids up to `moved`: no event can come there any more, but an old snapshot, as of a backup, keeps
+# the rows that were deleted. The last id of a batch becomes `moved` when all transactions with a lower xid than its
+# own have ended. A transaction has an xid before it takes an id, so all ids up to that one are theirs.
 MOVE = f"""
     WITH here AS (
         SELECT events_server() AS server, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest_xid
@@ -123,9 +123,9 @@ def move_events() -> int:
 
 
 def begin_epoch() -> str:
-    """Let all cursors expire, and return the new epoch. The relay does it by itself when the database is another one."""
+    """Let all cursors expire, and return the new epoch. The relay does it itself if the database is another one."""
     prepare_partitions()
     with connection.cursor() as cursor:
-        cursor.execute(f"UPDATE events_log SET epoch = {NEW_EPOCH} RETURNING epoch")
+        cursor.execute(f"UPDATE events_log SET epoch = {NEW_EPOCH} RETURNING epoch")  # noqa: S608 - a constant
         epoch: str = cursor.fetchone()[0]
     return epoch

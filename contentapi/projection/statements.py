@@ -194,8 +194,7 @@ def build_row_object(
     if not request.last_is_optional:
         return projection.build_object(selection, compilation)
     members = projection.build_expressions(selection, compilation)
-    _, last = members[-1]
-    is_null = When(IsNull(last, True), then=JsonMembers(members[:-1]))  # noqa: FBT003 - Django's
+    is_null = When(IsNull(members[-1][1], True), then=JsonMembers(members[:-1]))  # noqa: FBT003 - Django's
     return Case(is_null, default=JsonMembers(members), output_field=JSONField())
 
 

@@ -20,9 +20,9 @@ PAGE = 1000
 
 class Command(OperatorCommand):
     help = (
-        "tail: print the last events and then those that happen, until it is stopped: position, time, type, subject, and "
-        "the status before and after. new-epoch: let all cursors expire, after the files of the database were replaced by "
-        "an earlier copy; prints the new epoch."
+        "tail: print the last events and then those that happen, until it is stopped: position, time, type, subject, "
+        "and the status before and after. new-epoch: let all cursors expire, after the files of the database were "
+        "replaced by an earlier copy; prints the new epoch."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -46,7 +46,7 @@ class Command(OperatorCommand):
             raise CommandError(error.message) from None
         while True:
             self.follow(names, max(0, lines))
-            self.stderr.write("Positions are those of a new epoch: the database was restored, or another one took over.")
+            self.stderr.write("A new epoch begins: the database was restored, or another one took over.")
 
     def follow(self, names: list[str] | None, lines: int) -> None:
         """Print the last events and then those that happen, until a new epoch begins."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import product
 from threading import Event as StopEvent
 from threading import Thread
@@ -187,12 +188,12 @@ def run_until_stopped(stop: StopEvent) -> None:
 def test_rounds_follow_at_once_while_they_move_whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "EVENTS_PER_BATCH", 2)
     monkeypatch.setattr(FIGURES, "is_enabled", True)
-    monkeypatch.setattr(relay, "monotonic", lambda: now)
-    now, job, pauses = 0.0, Relay(), [Relay().get_pause()]
+    job, pauses = Relay(), [Relay().get_pause()]
     for _ in range(5):
         make_author()
 
     for now in (0.0, 0.1, 0.2, 0.3, 2.0):
+        monkeypatch.setattr(relay, "monotonic", partial(float, now))
         job.run(StopEvent())
         pauses.append(job.get_pause())
 

@@ -11,7 +11,8 @@ from contentapi.events import feed
 from contentapi.events.feed import read_log
 from orders.models import Order
 from tests.blog.post_copies import save
-from tests.blog.preview_requests import get_json, make_link, query, read_title
+from tests.blog.preview_requests import get_json, make_link, read_title
+from tests.blog.preview_requests import query as query_with_token
 from tests.conftest import GraphQL, make_api_key
 from tests.event_log import relay
 from tests.factories import make_actor, make_author, make_comment, make_image, make_order, make_post, make_user
@@ -99,7 +100,7 @@ def test_preview_changes_no_feed_unless_it_is_of_the_site(mode: str) -> None:
     token = make_link(post, mode=mode).token
     relay()
 
-    found = query(token, PREVIEWED, id=str(post.pk))
+    found = query_with_token(token, PREVIEWED, id=str(post.pk))
     shown = [
         get_json(token, f"/events?subject={post.pk}")["data"][0]["data"]["title"],
         found.data["events"]["edges"][0]["node"]["post"]["title"],
