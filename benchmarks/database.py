@@ -139,7 +139,13 @@ class Postgres:
 
 def digest() -> str:
     """Return a hash of the files that the loaded databases depend on."""
-    files = [HERE / "dataset.py", HERE / "database.py", *HERE.glob("*.sql"), *ROOT.glob("*/migrations/*.py")]
+    files = [
+        HERE / "dataset.py",
+        HERE / "database.py",
+        *HERE.glob("*.sql"),
+        *ROOT.glob("*/migrations/*.py"),
+        *ROOT.glob("*/*/migrations/*.py"),
+    ]
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(files))).hexdigest()
 
 
