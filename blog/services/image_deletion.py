@@ -13,6 +13,7 @@ from blog.services.image_processing import (
     claimed,
     delete_files,
     is_lost,
+    process_image,
     release,
     renew,
     select_claimed,
@@ -68,6 +69,9 @@ def hide_deleted_images(*, actor: Actor, stop: Event) -> int:
     policy.require_permission(actor, policy.may_purge_images(actor), "delete files of images")
     number = 0
     while not stop.is_set() and (image := claim_image(IS_EXPOSED)) is not None:
+        if image.source and not image.source.startswith(DELETED):
+            process_image(image, stop)  # deleted before its new file was processed, which is what will be restored
+            continue
         with claimed(image):
             hide_image(image)
         number += 1
@@ -81,7 +85,7 @@ def hide_image(image: Image) -> None:
     restored image is processed from it.
     """
     storage = get_storage()
-    if not image.source.startswith(DELETED):  # otherwise a worker was interrupted
+    if not image.source:  # otherwise a worker was interrupted
         kept = f"{DELETED}{take_id()}"
         try:
             with storage.open(image.name_file(image.original)) as original:
@@ -98,7 +102,6 @@ def hide_image(image: Image) -> None:
         if not select_claimed(image).filter(IS_EXPOSED).update(source=kept):
             release(image)
             return
-        delete_files([image.source])
         image.source = kept
     image.original = ""
     delete_unnamed_files(image)

@@ -1,6 +1,8 @@
 """The files of deleted images: nobody can fetch them, and an image can be restored until it is deleted for good."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -9,11 +11,13 @@ from django.utils import timezone
 
 from blog import services
 from blog.background import process_images
+from blog.images.processing import Outcome
 from blog.models import Image, ImageStatus
 from blog.services import image_deletion, image_processing
 from contentapi.core.identity import WORKER, Role
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import (
+    RESULT,
     list_public,
     list_stored,
     list_stored_after_a_day,
@@ -58,6 +62,29 @@ def test_image_that_is_restored_before_the_worker_came_keeps_its_files(media: Fo
 
     assert list_stored() == list_public(image)
     assert image.status == ImageStatus.READY
+
+
+@pytest.mark.parametrize(
+    ("outcome", "restored_from"), [(Outcome(RESULT), b"400.jpg"), (Outcome(None, "It is damaged."), b"/700.jpg")]
+)
+def test_image_that_is_deleted_while_its_new_file_waits_is_restored_from_the_newest_good_one(
+    media: FolderStorage, monkeypatch: pytest.MonkeyPatch, outcome: Outcome, restored_from: bytes
+) -> None:
+    def process(source: Path, folder: Path, may_continue: Callable[[], bool]) -> Outcome:
+        make_files(source, folder, may_continue)
+        return outcome
+
+    monkeypatch.setattr(image_processing, "process_file", process)
+    editor, image = make_actor(Role.EDITOR), make_ready_image(has_files=True)
+    services.replace_image_file(actor=editor, image_id=str(image.pk), read_file=send_file(make_jpeg()))
+    services.delete_image(actor=editor, image_id=str(image.pk))
+
+    work()
+
+    image.refresh_from_db()
+    assert (list_stored("media/"), list_stored("deleted/")) == ([], [image.source])
+    with media.open(image.source) as file:
+        assert file.read().endswith(restored_from)
 
 
 def test_image_that_is_restored_while_its_files_are_deleted_is_made_again(
