@@ -31,6 +31,7 @@ def test_program_gets_the_links_as_json(accept: str) -> None:
         "protectedResource": "/.well-known/oauth-protected-resource",
         "posts": "/posts",
         "authors": "/authors",
+        "events": "/events",
         "orders": "/orders",
         "users": "/users",
     }
