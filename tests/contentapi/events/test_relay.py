@@ -6,6 +6,7 @@ from functools import partial
 from itertools import product
 from threading import Event as StopEvent
 from threading import Thread
+from time import sleep
 from typing import Any
 
 import psycopg
@@ -106,9 +107,11 @@ def test_batch_waits_while_another_transaction_changes_the_row_of_the_log(other:
     other.execute("UPDATE events_log SET epoch = 'another'")
     thread = Thread(target=move_and_close)
     thread.start()
-    waiting = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid)))"
+    waiting = (
+        "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid)))"
+    )
     while thread.is_alive() and other.execute(waiting).fetchone() != (True,):
-        pass
+        sleep(0.01)
     other.commit()
     thread.join()
 
