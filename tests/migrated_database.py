@@ -11,6 +11,8 @@ import pytest
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.test.utils import setup_databases, teardown_databases
 
+from contentapi.events.partitions import CREATE_LOG
+
 ROOT = Path(__file__).resolve().parents[1]
 PREFIX = "test_migrated_"
 IMPORTED_MODULE = re.compile(r"^(?:from|import) ((?:blog|contentapi|orders|users)\.[\w.]+)", re.MULTILINE)
@@ -65,6 +67,8 @@ def empty_tables() -> None:
         filled = [table for (table,) in cursor.fetchall()]
         if filled:
             cursor.execute(f"TRUNCATE {', '.join(filled)} CASCADE")
+        cursor.execute("DELETE FROM events_log")  # its positions begin again
+        cursor.execute(CREATE_LOG)
 
 
 def list_tables() -> list[str]:
