@@ -17,6 +17,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 TraceProtocol = Annotated[Literal["http/protobuf"], Meta(description="http/protobuf")]
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1, description="a whole number, 1 or more")]
+Days = Annotated[int, Meta(ge=1, le=36_500, description="a number of days, 1 to 36500")]
 Memory = Annotated[int, Meta(ge=1, le=2**50, description="a number of bytes, 1 or more")]
 Port = Annotated[int, Meta(ge=1, le=65535, description="a port number, 1 to 65535")]
 Switch = Annotated[Literal["on", "off"], Meta(description="on or off")]
@@ -104,7 +105,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_document_cache: Count = 256 * 1024
     contentapi_documents: Documents = "any"
     contentapi_documents_manifest: str = ""
-    contentapi_events_keep: Count = 30
+    contentapi_events_keep: Days = 30
     contentapi_fast_path: Switch = "on"
     contentapi_forwarded_header: ForwardedHeader = "Forwarded"
     contentapi_https: Switch = "off"

@@ -69,6 +69,7 @@ IMAGE_INTERVAL = 2
 EVENTS_INTERVAL = 0.05  # between two looks into the outbox, while there are events
 EVENTS_IDLE_INTERVAL = 1  # the same, after there have been none for `EVENTS_BUSY`
 EVENTS_BUSY = 1.0
+EVENTS_CHECK_INTERVAL = 60  # between two looks for rows of the outbox that are passed over
 EVENTS_DELAY_LIMIT = 60  # for which an event waits in the outbox: the relay does not run
 PARTITION_INTERVAL = 3600  # between two looks for partitions that must be made or dropped
 PARTITION_LOCK_TIMEOUT = 0.1  # for which writers and readers of events wait behind one that is dropped

@@ -17,6 +17,7 @@ class EventColumns(models.Model):
     type = models.TextField()
     timestamp = models.DateTimeField()
     subject_id = models.BigIntegerField()
+    parent_id = models.BigIntegerField(null=True, help_text="The id of the post of a comment.")
     version = models.BigIntegerField(null=True)
     was = models.TextField(null=True)  # noqa: DJ001 - null: it did not exist
     now = models.TextField(null=True)  # noqa: DJ001 - null: it does not exist

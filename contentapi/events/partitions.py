@@ -21,7 +21,8 @@ READ_NAMES = """
 READ_TODAY = "SELECT (now() AT TIME ZONE 'UTC')::date"
 NEW_EPOCH = "substr(md5(gen_random_uuid()::text), 1, 8)"
 CREATE_LOG = f"""
-    INSERT INTO events_log (id, epoch, server) VALUES (1, {NEW_EPOCH}, events_server()) ON CONFLICT DO NOTHING
+    INSERT INTO events_log (id, epoch, server, position)
+    SELECT 1, {NEW_EPOCH}, events_server(), coalesce(max(position), 0) FROM events_event ON CONFLICT DO NOTHING
 """  # noqa: S608 - a constant
 # CREATE TABLE … PARTITION OF would wait for all readers of the log, and let others wait.
 CREATE = """

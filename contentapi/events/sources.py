@@ -40,10 +40,11 @@ def build_actor_id(actor: Actor) -> Expression:
     return Case(When(seen, then="actor_id"))
 
 
-COLUMNS = ("position", "type", "timestamp", "subject", "version", "was", "now", "changes", "actorId")
+COLUMNS = ("position", "type", "timestamp", "subject", "parent", "version", "was", "now", "changes", "actorId")
 FIELDS: Mapping[str, ProjectedField | str] = {
     **{name: name for name in COLUMNS},
     "subject": "subject_id",
+    "parent": "parent_id",
     "actorId": Computed(build_actor_id),
 }
 

@@ -199,8 +199,9 @@ def inspect_events(connection: DeadlineConnection) -> Messages:
     ((age, ahead, workers),) = query(
         connection,
         """SELECT (SELECT extract(epoch FROM clock_timestamp() - "timestamp")::bigint
-                   FROM events_outbox WHERE id > coalesce((SELECT moved FROM events_log), 0) ORDER BY id LIMIT 1),
+                   FROM events_outbox ORDER BY id LIMIT 1),
              (SELECT count(*) FROM pg_inherits WHERE inhparent = 'events_event'::regclass
+              AND inhrelid::regclass::text ~ '^events_event_[0-9]{8}$'
               AND right(inhrelid::regclass::text, 8) > to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')),
              (SELECT count(*) FROM contentapi_jobheartbeat WHERE job = 'partitions')""",
     )

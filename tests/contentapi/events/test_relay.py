@@ -275,10 +275,25 @@ def test_events_wait_while_there_is_no_log() -> None:
     assert move_events() == 0
     assert OutboxEvent.objects.count() == 1
 
-    prepare_partitions()
+    Relay().run(StopEvent())
 
-    assert move_events() == 1
     assert Log.objects.get().position == 1
+    Log.objects.all().delete()
+    make_author()
+    Relay().run(StopEvent())
+    assert Log.objects.get().position == 2  # no position is given twice
+
+
+def test_relay_looks_for_the_events_that_it_has_passed_over() -> None:
+    make_author()
+    move_events()
+    Log.objects.update(moved=2**62)  # somebody has set the sequence back since
+    make_author()
+    assert move_events() == 0
+
+    Relay().run(StopEvent())
+
+    assert len(list_names()) == 2
 
 
 def test_relay_polls_more_often_while_there_are_events() -> None:

@@ -10,6 +10,7 @@ from blog.models import Author, Comment, Post
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.events.feed import Feed
 from contentapi.events.models import Event
+from contentapi.events.triggers import merge_events
 from contentapi.schema import EVENT_TYPES
 from tests.conftest import GraphQL
 from tests.event_log import relay
@@ -73,6 +74,17 @@ def test_new_author_sees_a_draft_from_the_change_on_and_the_old_one_up_to_it() -
     assert list_types(after, post.pk) == ["updated", "updated"]
 
 
+def test_both_authors_see_the_one_event_of_several_changes() -> None:
+    old, new = make_author(), make_author()
+    post = make_post(status="draft", author=old)
+    with merge_events(post.pk):
+        edit(post, author_id=str(new.pk))
+        edit(post, title="New")
+
+    for author, types in ((old, ["created", "updated"]), (new, ["updated"])):
+        assert list_types(make_actor(Role.AUTHOR, author=author), post.pk) == types
+
+
 @pytest.mark.parametrize("status", ["draft", "published"])
 def test_comment_is_announced_to_everybody_on_a_public_post_alone(status: str) -> None:
     author = make_author()
@@ -84,6 +96,7 @@ def test_comment_is_announced_to_everybody_on_a_public_post_alone(status: str) -
     assert list_types(ANONYMOUS, comment.pk) == ([] if status == "draft" else ["created", "hidden"])
     assert list_types(moderator, comment.pk) == ["created", "hidden", "deleted"]
     assert list_types(make_actor(Role.AUTHOR), comment.pk) == ([] if status == "draft" else ["created", "hidden"])
+    assert {event.parent_id for event in Event.objects.filter(subject_id=comment.pk)} == {comment.post_id}
 
 
 def test_email_of_an_author_is_announced_to_those_who_see_it() -> None:
