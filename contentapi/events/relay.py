@@ -10,8 +10,8 @@ from time import monotonic
 
 from django.db import IntegrityError, connection, transaction
 
-from contentapi.conf.timeouts import EVENTS_BUSY, EVENTS_CHECK_INTERVAL, EVENTS_IDLE_INTERVAL, EVENTS_INTERVAL
-from contentapi.events.partitions import CREATE_LOG, NEW_EPOCH, prepare_partitions
+from contentapi.conf.timeouts import EVENTS_BUSY, EVENTS_IDLE_INTERVAL, EVENTS_INTERVAL
+from contentapi.events.partitions import NEW_EPOCH, prepare_partitions
 from contentapi.monitoring.figures import FIGURES, Sample
 
 RELAY_LOCK = 0x6576656E7473  # "events"
@@ -53,8 +53,6 @@ MOVE = f"""
         parent_id, version, was, now, changes, actor_id, is_public, owner_ids
     FROM taken, advanced
 """  # noqa: S608 - a constant
-# Somebody has set the sequence back, or has copied rows into the outbox: they are not passed over for ever.
-LOOK_BEHIND = "UPDATE events_log SET moved = 0 WHERE moved >= (SELECT min(id) FROM events_outbox)"
 MEASURE = f"""
     SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min("timestamp")), 0)
     FROM (
@@ -72,7 +70,7 @@ class Relay:
     """The job of the worker."""
 
     def __init__(self) -> None:
-        self.busy_until = self.measured_at = self.checked_at = float("-inf")
+        self.busy_until = self.measured_at = float("-inf")
         self.pause: float = EVENTS_IDLE_INTERVAL
 
     def get_pause(self) -> float:
@@ -80,13 +78,8 @@ class Relay:
         return self.pause
 
     def run(self, _: StopEvent) -> None:
-        """Move a batch; measure what waits, and look for rows that are passed over, from time to time."""
+        """Move a batch, and measure what waits from time to time."""
         self.pause = EVENTS_IDLE_INTERVAL  # after an error too
-        if monotonic() > self.checked_at + EVENTS_CHECK_INTERVAL:
-            with connection.cursor() as cursor:
-                cursor.execute(CREATE_LOG)  # if somebody has deleted it
-                cursor.execute(LOOK_BEHIND)
-            self.checked_at = monotonic()
         try:
             moved = move_events()
         except IntegrityError:  # there is no partition of today: at the first start, or after a sleep of the host
