@@ -175,7 +175,13 @@ def delete_comment(_: None, info: Info, id: str) -> str:
 
 @MUTATION.field("createUpload")
 def create_upload(_: None, info: Info, input: dict[str, Any]) -> dict[str, Any]:
-    announced = services.create_upload(actor=info.context["actor"], digest=input.pop("sha_256"), **input)
+    announced = services.create_upload(
+        actor=info.context["actor"],
+        name=input["name"],
+        content_type=input["content_type"],
+        size=input["size"],
+        digest=input["sha_256"],
+    )
     return announced.describe()
 
 

@@ -1,8 +1,11 @@
 """The feed as a REST resource."""
 
+import re
+
 import msgspec
 
 from contentapi.conf import conf
+from contentapi.core.errors import Malformed
 from contentapi.core.pagination import DEFAULT_PAGE, require_page_size
 from contentapi.core.text import consume_into_json_array
 from contentapi.events.feed import Feed
@@ -13,6 +16,7 @@ from contentapi.rest import Resource, ResourceRequest
 from contentapi.rest.pages import parse_integer, parse_query_parameters
 
 PARAMETERS = {"after", "limit", "subject", "type"}
+ID = re.compile("[1-9][0-9]{0,18}", re.ASCII)
 SIZE = 4096  # of the selection, for the cache of statements
 
 
@@ -26,6 +30,8 @@ def build_event_resource(types: EventTypes) -> type[Resource]:
             limit = require_page_size(parse_integer("limit", values), default=DEFAULT_PAGE)
             names = values["type"].split(",") if "type" in values else None
             after, subject = values.get("after"), values.get("subject")
+            if subject is not None and not ID.fullmatch(subject):
+                raise Malformed("subject must be the id of an object.")
             feed = Feed(request.actor, types, after=after, names=names, subject=subject)
             return render_page(feed, limit, types, request)
 

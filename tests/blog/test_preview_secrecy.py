@@ -133,12 +133,14 @@ def make_hidden_comment(post: Post) -> Comment:
 
 
 def select_everything(kind: Any, depth: int, type_name: str = "") -> str:
-    """Return the selection of all fields of a type, to a depth; of an interface, those of one of its types."""
+    """Return the selection of all fields of a type, to a depth; of an interface, those of one or of all its types."""
     named = get_named_type(kind)
     if is_leaf_type(named):
         return ""
     if not isinstance(named, GraphQLObjectType):
-        return f"{{ __typename ... on {type_name} {select_everything(SCHEMA.type_map[type_name], depth)} }}"
+        kinds = [SCHEMA.type_map[type_name]] if type_name else SCHEMA.get_possible_types(named)
+        parts = [f"... on {kind} {select_everything(kind, depth)}" for kind in kinds]
+        return f"{{ __typename {' '.join(parts)} }}"
     fields = [select_field(name, field, depth) for name, field in named.fields.items()]
     return f"{{ __typename {' '.join(fields)} }}"
 

@@ -28,7 +28,7 @@ from blog.views import REPRESENTATIONS
 from contentapi.rest import Body
 from contentapi.rest.fragments import load_fragment
 from contentapi.rest.representations import Representation
-from contentapi.schema import SCHEMA
+from contentapi.schema import EVENT_TYPES, SCHEMA
 from tests.openapi import (
     DOCUMENT,
     OPERATIONS,
@@ -112,6 +112,13 @@ def test_representation_has_the_fields_of_its_struct(struct: type[msgspec.Struct
 def test_states_are_those_of_the_models() -> None:
     assert SCHEMAS["PostStatus"]["enum"] == blog.models.PostStatus.values
     assert SCHEMAS["OrderStatus"]["enum"] == orders.models.OrderStatus.values
+
+
+def test_types_of_events_are_those_of_the_sources() -> None:
+    parameters = map(resolve, OPERATIONS["listEvents"].described["parameters"])
+    types = next(each for each in parameters if each["name"] == "type")
+
+    assert types["schema"]["items"]["enum"] == list(EVENT_TYPES.meanings)
 
 
 def test_all_links_of_an_order_are_described() -> None:

@@ -128,6 +128,7 @@ def test_object_that_the_caller_may_not_see_any_more_is_null(client: Client) -> 
         ("?after=1", 400, "BAD_REQUEST"),
         ("?type=post.eaten", 400, "BAD_REQUEST"),
         ("?type=" + "post.*," * 50 + "post.*", 400, "BAD_REQUEST"),
+        ("?subject=0", 400, "BAD_REQUEST"),
         ("?limit=0", 400, "BAD_REQUEST"),
         ("?limit=101", 400, "BAD_REQUEST"),
         ("?offset=0", 400, "BAD_REQUEST"),
