@@ -24,7 +24,7 @@ LEAKS = re.compile(
     r"Traceback|\bFile \"|\.py\b|site-packages|psycopg|django|\bSELECT\b|\bINSERT INTO\b|\bUPDATE \"|\bblog_|\busers_|"
     r"pg_|DETAIL:|/(?:etc|home|opt|root|srv|tmp|usr|var)/|<module|Error\(|object at 0x"
 )
-STATUSES = {200, 294, 400, 401, 403, 404, 409, 422}
+STATUSES = {200, 294, 400, 401, 403, 404, 409, 410, 415, 422}
 
 
 def build_documents(run: Run) -> st.SearchStrategy[str]:
