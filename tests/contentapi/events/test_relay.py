@@ -296,7 +296,3 @@ def test_relay_looks_for_the_events_that_it_has_passed_over() -> None:
     maintain_partitions(StopEvent())
 
     assert move_events() == 1
-
-
-def test_relay_polls_more_often_while_there_are_events() -> None:
-    assert timeouts.EVENTS_INTERVAL < timeouts.EVENTS_BUSY <= timeouts.EVENTS_IDLE_INTERVAL
