@@ -1,6 +1,7 @@
 """Find and read the Markdown files of a folder."""
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -67,11 +68,20 @@ def find_markdown_files(paths: Iterable[Path], source: str | None = None) -> lis
         if path.is_file():
             found.append(build_markdown_file(name, path.name, path, path.parent))
             continue
-        for file in sorted(path.rglob("*")):
+        for file in sorted(path.rglob("*"), key=order_by_numbers):
             relative = file.relative_to(path)
             if is_markdown(relative) and file.is_file():
                 found.append(build_markdown_file(name, relative.as_posix(), file, path))
     return found
+
+
+def order_by_numbers(path: Path) -> tuple[list[list[str | int]], Path]:
+    """Return the key of an order with 9.md before 10.md, in which an export was written.
+
+    Of two pages that want the same slug, the first gets it.
+    """
+    names = (re.split("([0-9]+)", name) for name in path.parts)
+    return [[int(part) if place % 2 else part for place, part in enumerate(name)] for name in names], path
 
 
 def build_markdown_file(source: str, path: str, file: Path, root: Path) -> MarkdownFile:

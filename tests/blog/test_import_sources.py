@@ -24,6 +24,15 @@ def test_file_is_identified_by_its_source_path_only(tmp_path: Path) -> None:
     assert sorted(PostSource.objects.values_list("path", flat=True)) == ["a/soup.md", "b/soup.md"]
 
 
+def test_files_are_imported_in_the_order_of_the_numbers_in_their_names(tmp_path: Path) -> None:
+    names = ["9.md", "10.md", "a/2024-1-2.md", "a/2024-01-10.md", "b.md"]
+    for name in reversed(names):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Text.")
+
+    assert [file.path for file in reading.find_markdown_files([tmp_path])] == names
+
+
 @pytest.mark.parametrize("name", ["a.md", "b.markdown", "deep/er/c.md", "d.mdx", "E.MD"])
 def test_markdown_files_are_found_at_any_depth(tmp_path: Path, name: str) -> None:
     for other in (name, ".hidden.md", ".git/a.md", "a.txt", "folder.md/x.png"):
