@@ -64,7 +64,7 @@ def announce_posts(columns: Iterable[str]) -> list[pgtrigger.Trigger]:
 
 
 def announce_comments() -> list[pgtrigger.Trigger]:
-    """Return the triggers of comments. Who may see a comment follows from its post. A deleted one has no state."""
+    """Return the triggers of comments. The post decides who may see an event. A deleted comment has no state."""
     post = "FROM blog_post AS post WHERE post.id = {row}.post_id"
     return [
         Announcement(

@@ -1,7 +1,7 @@
 """The relay: it moves events from the outbox to the log, where each gets its position.
 
 One relay works at a time, by an advisory lock, and each batch is one transaction. So positions have no gaps that are
-filled later: who has seen a position has seen all events before it. An event of a transaction that commits late gets a
+filled later: a reader at a position has read all events before it. An event of a transaction that commits late gets a
 late position.
 """
 

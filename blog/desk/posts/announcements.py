@@ -1,4 +1,4 @@
-"""What was announced of a post: its events, for those who may see its history."""
+"""The page with the events of a post. Users who may see the history of the post may see it."""
 
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse

@@ -23,7 +23,7 @@ OF_USERS = {"author": Scope.AUTHORS_READ, "order": Scope.ORDERS_READ, "user": Sc
 def visible_events(actor: Actor) -> Q:
     """The events of public objects. With `events:read` also those of other objects that the actor may see.
 
-    A user who writes posts or images may see all images.
+    Users with the scope to write posts or images may see the events of all images.
     """
     if not actor.has(Scope.EVENTS_READ):
         return PUBLIC_EVENTS
