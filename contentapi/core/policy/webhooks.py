@@ -13,3 +13,8 @@ def may_manage_webhooks(actor: Actor) -> bool:
 def visible_webhooks(actor: Actor) -> Q:
     """All webhooks, or all deliveries, for those who manage them."""
     return EVERYTHING if may_manage_webhooks(actor) else NEVER
+
+
+def may_name_maker(actor: Actor) -> bool:
+    """Whether the actor may create webhooks with the rights of another user: the operator may."""
+    return actor.credential == "operator"

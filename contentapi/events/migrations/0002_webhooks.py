@@ -29,10 +29,11 @@ CREATE_DELIVERY = """
         error text NOT NULL DEFAULT '',
         PRIMARY KEY (id, day)
     ) PARTITION BY RANGE (day);
-    CREATE INDEX events_delivery_webhook ON events_delivery (webhook_id, id);
+    CREATE INDEX events_delivery_webhook ON events_delivery (webhook_id, created_at, id);
+    CREATE INDEX events_delivery_position ON events_delivery (webhook_id, position);
     CREATE INDEX events_delivery_due ON events_delivery (webhook_id, due_at, id) WHERE state = 'waiting';
     CREATE INDEX events_delivery_subject ON events_delivery (webhook_id, subject_id, id) WHERE state = 'waiting';
-    CREATE INDEX events_delivery_failed ON events_delivery (webhook_id, id) WHERE state = 'failed';
+    CREATE INDEX events_delivery_failed ON events_delivery (webhook_id, created_at, id) WHERE state = 'failed';
 """
 CREATE_ATTEMPT = """
     CREATE TABLE events_attempt (
@@ -81,6 +82,7 @@ class Migration(migrations.Migration):
                 ('epoch', models.TextField(default='')),
                 ('position', models.BigIntegerField(default=0)),
                 ('planned_at', models.DateTimeField(null=True)),
+                ('due_at', models.DateTimeField(null=True)),
                 ('lease', models.UUIDField(null=True)),
                 ('leased_until', models.DateTimeField(null=True)),
                 ('maker', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -124,10 +126,11 @@ class Migration(migrations.Migration):
                     options={
                         'db_table': 'events_delivery',
                         'indexes': [
-                            models.Index(fields=['webhook', 'id'], name='events_delivery_webhook'),
+                            models.Index(fields=['webhook', 'created_at', 'id'], name='events_delivery_webhook'),
+                            models.Index(fields=['webhook', 'position'], name='events_delivery_position'),
                             models.Index(condition=Q(state='waiting'), fields=['webhook', 'due_at', 'id'], name='events_delivery_due'),
                             models.Index(condition=Q(state='waiting'), fields=['webhook', 'subject_id', 'id'], name='events_delivery_subject'),
-                            models.Index(condition=Q(state='failed'), fields=['webhook', 'id'], name='events_delivery_failed'),
+                            models.Index(condition=Q(state='failed'), fields=['webhook', 'created_at', 'id'], name='events_delivery_failed'),
                         ],
                     },
                 ),

@@ -33,7 +33,7 @@ class Webhook(models.Model):
     """An address to which events are sent, with the rights of its maker, limited to its own scopes.
 
     Deliveries of all events up to `position` are planned; the position belongs to `epoch` of the log. `planned_at` is
-    the time of the last delivery of many events (`coalesce`). A sender owns the webhook until `leased_until`, in which
+    the time of the last delivery of many events (`coalesce`). No delivery is due before `due_at`. A sender owns the webhook until `leased_until`, in which
     `lease` names it. `failing_since` is the time of the first failure after the last success.
 
     The foreign key of the maker is no constraint: servers of an earlier release, which do not know this table, delete
@@ -61,6 +61,7 @@ class Webhook(models.Model):
     epoch = models.TextField(default="")
     position = models.BigIntegerField(default=0)
     planned_at = models.DateTimeField(null=True)
+    due_at = models.DateTimeField(null=True)
     lease = models.UUIDField(null=True)
     leased_until = models.DateTimeField(null=True)
 
@@ -129,12 +130,15 @@ class Delivery(models.Model):
     class Meta:
         db_table = "events_delivery"
         indexes = [
-            models.Index(fields=["webhook", "id"], name="events_delivery_webhook"),
+            models.Index(fields=["webhook", "created_at", "id"], name="events_delivery_webhook"),
+            models.Index(fields=["webhook", "position"], name="events_delivery_position"),
             models.Index(fields=["webhook", "due_at", "id"], name="events_delivery_due", condition=Q(state="waiting")),
             models.Index(
                 fields=["webhook", "subject_id", "id"], name="events_delivery_subject", condition=Q(state="waiting")
             ),
-            models.Index(fields=["webhook", "id"], name="events_delivery_failed", condition=Q(state="failed")),
+            models.Index(
+                fields=["webhook", "created_at", "id"], name="events_delivery_failed", condition=Q(state="failed")
+            ),
         ]
 
     def __str__(self) -> str:
