@@ -36,6 +36,11 @@ ForwardedHeader = Annotated[Literal["Forwarded", "X-Forwarded-For"], Meta(descri
 RATE = r"^[1-9][0-9]{0,8}/([1-9][0-9]{0,3})?(second|minute|hour|day)s?$"
 Rate = Annotated[str, Meta(pattern=RATE, description="a number for each second, minute, hour or day, like 300/minute")]
 
+NETWORK = r"^([0-9.]+|[0-9a-f:.]+)/[0-9]{1,3}$"
+Networks = Annotated[
+    tuple[Annotated[str, Meta(pattern=NETWORK)], ...],
+    Meta(description="networks like 10.0.0.0/8 or fd00::/8, separated by commas"),
+]
 MEDIA_PLACE = r"^(s3://[a-z0-9][a-z0-9.-]{2,62}(/[^\s?#]*)?(\?[^\s#]*)?|[^\s:?#]+)$"
 MediaPlace = Annotated[
     str,
@@ -157,6 +162,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_threads: Count = 16
     contentapi_trusted_proxies: Proxies = 0
     contentapi_var: str = ""
+    contentapi_webhook_networks: Networks = ()
     contentapi_worker_max_memory: Memory = 1024 * 1024 * 1024
     contentapi_worker_max_requests: Count = 500_000
     contentapi_worker_timeout: Count = 30_000
@@ -175,7 +181,7 @@ def read_environment(variables: Mapping[str, str]) -> tuple[Environment, list[Er
         if not text:
             continue
         try:
-            values[name] = msgspec.convert(split_words(text) if kind is Words else text, kind, strict=False)
+            values[name] = msgspec.convert(split_words(text) if kind in (Words, Networks) else text, kind, strict=False)
         except msgspec.ValidationError:
             expected = next(meta.description for meta in kind.__metadata__)
             message = f"{name.upper()} must be {expected}, not {text!r}."
