@@ -22,10 +22,10 @@ def make_webhook(maker: User, **values: Any) -> Webhook:
 
 
 def make_delivery(webhook: Webhook, *, created_at: datetime | None = None, **values: Any) -> Delivery:
-    """Write a delivery, by default one that waits."""
-    time = created_at or timezone.now()
+    """Write a delivery, by default one that waits, into the partition of today."""
+    now = timezone.now()
     given = {"type": "post.published", "message_id": "evt_1", "subject_id": 1, "position": 1, **values}
-    return Delivery.objects.create(webhook=webhook, day=time.date(), created_at=time, **given)
+    return Delivery.objects.create(webhook=webhook, day=now.date(), created_at=created_at or now, **given)
 
 
 def make_attempt(delivery: Delivery, number: int = 1, **values: Any) -> Attempt:

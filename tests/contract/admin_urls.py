@@ -15,8 +15,16 @@ from oauth2_provider.models import Application
 from blog import services
 from blog.models import Post, PreviewLink
 from contentapi.core.identity import OPERATOR
+from contentapi.events.webhooks.models import Delivery
 from tests.contract import permissions
-from tests.contract.admin_rows import create_client, create_consent, create_job, create_key
+from tests.contract.admin_rows import (
+    create_client,
+    create_consent,
+    create_delivery,
+    create_job,
+    create_key,
+    create_webhook,
+)
 from tests.contract.permissions import AUTHORS, OTHERS, OWN, Outcome, allow
 from tests.contract.worlds import World
 from users.oauth.clients import describe_state
@@ -36,6 +44,7 @@ OBJECTS: Mapping[str, Callable[[World], object]] = {
     "blog_image": lambda world: world.target.image.pk,
     "blog_importjob": create_job,
     "blog_post": read_draft,
+    "events_webhook": create_webhook,
     "oauth2_provider_application": create_client,
     "oauth2_provider_refreshtoken": create_consent,
     "orders_order": lambda world: world.target.order.pk,
@@ -124,6 +133,15 @@ def perform_in_list(action: str) -> Send:
         return response if response.status_code >= 400 or response.json()["done"] else "404"
 
     return send
+
+
+def get_delivery(world: World, browser: Client, name: str) -> Any:
+    return browser.get(reverse(f"admin:{name}", args=create_delivery(world)))
+
+
+def send_again(world: World, browser: Client, name: str) -> Any:
+    response = browser.post(reverse(f"admin:{name}", args=create_delivery(world)), follow=True)
+    return response if response.status_code >= 400 or Delivery.objects.get().state == "waiting" else "404"
 
 
 def get_app(_: World, browser: Client, name: str) -> Any:
@@ -256,6 +274,16 @@ PAGES = [
     Page("orders_order_delete", OTHERS, ONLY_ADMINS_SEE),
     Page("orders_order_action", OTHERS, ADMINS_SEE, act_on("cancel")),
     Page("orders_order_bulk", OTHERS, ADMINS, perform_in_list("cancel")),
+    Page("events_webhook_changelist", OTHERS, ADMINS, get_page),
+    Page("events_webhook_add", OTHERS, ADMINS, get_page),
+    Page("events_webhook_change", OTHERS, ADMINS_SEE),
+    Page("events_webhook_history", OTHERS, ADMINS_SEE),
+    Page("events_webhook_delete", OTHERS, ADMINS_SEE),
+    Page("events_webhook_action", OTHERS, ADMINS_SEE, act_on("disable")),
+    Page("events_webhook_bulk", OTHERS, ADMINS, perform_in_list("disable")),
+    Page("events_webhook_deliveries", OTHERS, ADMINS_SEE),
+    Page("events_webhook_delivery", OTHERS, ADMINS_SEE, get_delivery),
+    Page("events_webhook_redeliver", OTHERS, ADMINS_SEE, send_again),
     Page("oauth2_provider_application_changelist", OTHERS, ADMINS, get_page),
     Page("oauth2_provider_application_add", OTHERS, ADMINS, get_page),
     Page("oauth2_provider_application_change", OTHERS, ADMINS_SEE),

@@ -35,7 +35,8 @@ LANGUAGES = {
         (sys.executable, "-"),
         """
 import json, os
-print(json.dumps([is_genuine(secret, headers, body.encode()) for secret, headers, body in json.loads(os.environ["CALLS"])]))
+calls = json.loads(os.environ["CALLS"])
+print(json.dumps([is_genuine(secret, headers, body.encode()) for secret, headers, body in calls]))
 """,
     ),
     "js": Language(
@@ -71,7 +72,9 @@ def build_calls() -> dict[str, tuple[bool, tuple[str, dict[str, str], str]]]:
     secret, now = f"whsec_{base64.b64encode(KEY).decode()}", int(time.time())
     signature, other = sign(KEY, ID, now, BODY), sign(OTHER_KEY, ID, now, BODY)
 
-    def call(signatures: str, *, sent_at: int = now, message_id: str = ID, body: str = BODY) -> tuple[str, dict[str, str], str]:
+    def call(
+        signatures: str, *, sent_at: int = now, message_id: str = ID, body: str = BODY
+    ) -> tuple[str, dict[str, str], str]:
         headers = {"webhook-id": message_id, "webhook-timestamp": str(sent_at), "webhook-signature": signatures}
         return secret, headers, body
 

@@ -3,17 +3,19 @@
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from django.db import connection
+import msgspec
+from django.db import connection, transaction
 from django.utils import timezone
 
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.events.feed import read_log
 from contentapi.events.models import Event
-from contentapi.events.webhooks.bodies import build_batch, build_ping, read_actors, read_bodies
+from contentapi.events.webhooks.bodies import build_ping, read_actors, read_bodies
 from contentapi.events.webhooks.models import PING, Delivery, DeliveryState, Webhook
 from contentapi.events.webhooks.selections import get_selection
 from contentapi.events.webhooks.selectors import require_management
+from contentapi.events.webhooks.sender import UNREADABLE
 
 HOURS = 24
 MOST_COUNTED = 50_000  # deliveries, the newest ones
@@ -82,15 +84,22 @@ def count_by_hour(actor: Actor, webhook_id: str) -> Hours:
 
 
 def read_body(webhook: Webhook, delivery: Delivery) -> bytes | None:
-    """Return the body that an attempt would send now; None if the webhook may not see the event any more."""
+    """Return the body that an attempt would send now.
+
+    Return None if the webhook may not see the event any more, or if what it selects cannot be read: attempts say why.
+    """
     if delivery.type == PING:
         return build_ping(webhook.pk, delivery.created_at)
     if delivery.batch is not None:
-        return build_batch(delivery.batch)
+        return msgspec.json.encode(delivery.batch)
     actor = read_actors([webhook]).get(webhook.pk)
     if actor is None or delivery.position is None:
         return None
-    return read_bodies(actor, get_selection(webhook.selection), [delivery.position]).get(delivery.position)
+    try:
+        with transaction.atomic():
+            return read_bodies(actor, get_selection(webhook.selection), [delivery.position]).get(delivery.position)
+    except UNREADABLE:
+        return None
 
 
 def find_cursor(since: datetime | None) -> str | None:

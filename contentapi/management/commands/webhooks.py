@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+import contentapi.schema  # noqa: F401 - states which events there are, and what they show
 from contentapi.core.commands import ListCommand
 from contentapi.core.identity import OPERATOR, Scope
 from contentapi.events.webhooks import resending, selectors, services
@@ -26,16 +27,21 @@ COLUMNS = {
 
 class Command(ListCommand):
     help = (
-        "list: print all webhooks. create: create one with the rights of an admin, and print its secret, which cannot be "
-        "printed again. ping: send an event of the type webhook.ping. rotate: make a new secret and print it; the former "
-        "one is valid for 24 hours too. replay: send events again, and print their number. disable: send nothing any more."
+        "list: print all webhooks. create: create one with the rights of a user, and print its secret, which cannot be "
+        "printed again. ping: send an event of the type webhook.ping. rotate: make a new secret and print it; the "
+        "former one is valid for 24 hours too. replay: send events again, and print their number. disable: send "
+        "nothing any more."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         super().add_arguments(actions.add_parser("list", help="print all webhooks"))
         add_create_arguments(actions.add_parser("create", help="create a webhook and print its secret"))
-        for action, text in (("ping", "send a ping"), ("rotate", "print a new secret"), ("disable", "send nothing more")):
+        for action, text in (
+            ("ping", "send a ping"),
+            ("rotate", "print a new secret"),
+            ("disable", "send nothing more"),
+        ):
             add_id(actions.add_parser(action, help=text))
         add_replay_arguments(actions.add_parser("replay", help="send events again and print their number"))
 
@@ -97,7 +103,9 @@ def add_create_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("url", metavar="URL", help="the address, which begins with https://")
     parser.add_argument("--name", required=True, help="what the webhook is for")
     add_types(parser, required=True)
-    parser.add_argument("--selection", metavar="FRAGMENTS", help="what an event has of its object, as GraphQL fragments")
+    parser.add_argument(
+        "--selection", metavar="FRAGMENTS", help="what an event has of its object, as GraphQL fragments"
+    )
     parser.add_argument("--coalesce", type=int, default=0, metavar="SECONDS", help="default: each event is sent")
     parser.add_argument(
         "--scope",

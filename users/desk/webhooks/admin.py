@@ -84,8 +84,8 @@ class WebhookAdmin(ServiceAdmin):
             name="replay",
             label="Send again since …",
             done="Replayed",
-            help="Sends events of the last hours once more, each with the id that it had: the receiver knows those that "
-            "it has processed.",
+            help="Sends events of the last hours once more, each with the id that it had: the receiver knows those "
+            "that it has processed.",
             perform=replay,
             is_permitted=may_manage,
             is_offered=lambda webhook: webhook.is_enabled,
@@ -95,8 +95,8 @@ class WebhookAdmin(ServiceAdmin):
             name="rotate",
             label="New secret",
             done="Given a new secret",
-            help="The webhook gets a new secret, which is shown once. For 24 hours, the old one is valid too: enter the "
-            "new one at the receiver in this time.",
+            help="The webhook gets a new secret, which is shown once. For 24 hours, the old one is valid too: enter "
+            "the new one at the receiver in this time.",
             perform=rotate,
             is_permitted=may_manage,
             form=RotateForm,
@@ -106,8 +106,8 @@ class WebhookAdmin(ServiceAdmin):
             name="disable",
             label="Disable",
             done="Disabled",
-            help="Nothing is sent. What happens in this time is sent when the webhook is enabled again, if the log still "
-            "has it.",
+            help="Nothing is sent. What happens in this time is sent when the webhook is enabled again, as far as the "
+            "log still has it.",
             perform=perform_each(disable, "webhook_id"),
             is_permitted=may_manage,
             is_offered=lambda webhook: webhook.is_enabled,

@@ -94,7 +94,7 @@ def show_delivery(request: HttpRequest, model_admin: PolicyAdmin, object_id: str
 def format_body(body: bytes | None) -> str:
     """Return JSON with a line for each member."""
     if body is None:
-        return "The event is not kept any more, or the webhook may not see it any more."
+        return "The event is not kept any more, or the webhook may not see it now, or what it selects cannot be read."
     return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
 
 

@@ -11,13 +11,20 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from contentapi.core.identity import Scope
 from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.models import LONGEST_COALESCE, MAX_URL, Webhook
 from users.desk.rendering import Textarea
 from users.desk.service_admin import ServiceForm
 
-SINCE = {1: "the last hour", 6: "the last 6 hours", 24: "the last 24 hours", 168: "the last 7 days", 0: "all that is kept"}
+# The hours of a replay; 0 begins with the oldest event
+SINCE = {
+    1: "the last hour",
+    6: "the last 6 hours",
+    24: "the last 24 hours",
+    168: "the last 7 days",
+    0: "all days that are kept",
+}
+STORED = ("url", "types", "selection", "coalesce", "scopes")
 
 
 def list_types() -> list[tuple[str, list[tuple[str, str]]]]:
@@ -48,8 +55,8 @@ class WebhookForm(ServiceForm):
     selection = forms.CharField(
         required=False,
         widget=Textarea(attrs={"rows": 4, "spellcheck": "false"}),
-        help_text="What an event has of its object, as GraphQL fragments such as “fragment Data on Post { slug title }”. "
-        "If this is empty: all that REST shows.",
+        help_text="What an event has of its object, as GraphQL fragments such as “fragment Data on Post { slug "
+        "title }”. If this is empty: all that REST shows.",
     )
     coalesce = forms.IntegerField(
         label="Seconds to collect events",
@@ -78,7 +85,7 @@ class WebhookForm(ServiceForm):
         super().__init__(*arguments, **options)
         self.fields["scopes"].choices = self.scope_choices  # type: ignore[attr-defined]
         if self.instance.pk:
-            self.initial |= {name: getattr(self.instance, name) for name in ("url", "types", "selection", "coalesce", "scopes")}
+            self.initial |= {name: getattr(self.instance, name) for name in STORED}
 
 
 class RotateForm(forms.Form):
@@ -96,7 +103,3 @@ class ReplayForm(forms.Form):
     only_failed = forms.BooleanField(
         label="Only those that could not be delivered", required=False, initial=True, widget=UnfoldBooleanWidget
     )
-
-
-def list_scopes(granted: frozenset[Scope]) -> list[tuple[str, str]]:
-    return [(scope.value, f"{scope.value}: {scope.label}") for scope in Scope if scope in granted]

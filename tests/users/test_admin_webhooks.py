@@ -16,7 +16,7 @@ from contentapi.events.partitions import prepare_partitions
 from contentapi.events.webhooks import services
 from contentapi.events.webhooks.models import Delivery, DeliveryState, Webhook
 from contentapi.events.webhooks.signing import decrypt_secret
-from tests.admin_forms import get_form_errors, read_form, submit_form
+from tests.admin_forms import get_form_errors, read_form
 from tests.event_log import relay
 from tests.factories import make_post, make_user
 from tests.webhook_rows import URL, make_webhook
@@ -24,7 +24,13 @@ from users.models import User
 
 ADD, LIST = reverse("admin:events_webhook_add"), reverse("admin:events_webhook_changelist")
 SECRET = re.compile(r"whsec_[A-Za-z0-9+/=]+")
-NEW = {"name": "Search index", "url": URL, "types": ["post.*", "author.updated"], "coalesce": "30", "scopes": ["posts:read"]}
+NEW = {
+    "name": "Search index",
+    "url": URL,
+    "types": ["post.*", "author.updated"],
+    "coalesce": "30",
+    "scopes": ["posts:read"],
+}
 
 pytestmark = pytest.mark.django_db
 
@@ -53,12 +59,16 @@ def act(browser: Client, webhook: Webhook, action: str, **edits: Any) -> Any:
     return browser.post(url, {**values, **edits}, follow=True)
 
 
+def send_form(browser: Client, page: str, **edits: Any) -> Any:
+    return browser.post(page, {**read_form(browser.get(page).text), **edits})
+
+
 def read_messages(response: Any) -> list[str]:
     return [str(message) for message in response.context["messages"]]
 
 
 def test_admin_creates_a_webhook_and_sees_its_secret_once(browser: Client, admin: User) -> None:
-    response = submit_form(browser, ADD, **NEW)
+    response = send_form(browser, ADD, **NEW)
 
     webhook = Webhook.objects.get()
     [secret] = SECRET.findall(response.text)
@@ -66,7 +76,9 @@ def test_admin_creates_a_webhook_and_sees_its_secret_once(browser: Client, admin
     assert "no-store" in response["Cache-Control"]
     assert (webhook.name, webhook.url, webhook.coalesce, webhook.maker_id) == ("Search index", URL, 30, admin.pk)
     assert (webhook.types, webhook.scopes) == (["author.updated", "post.*"], ["posts:read"])
-    pages = [browser.get(url).text for url in (LIST, open_page("change", webhook.pk), open_page("deliveries", webhook.pk))]
+    pages = [
+        browser.get(url).text for url in (LIST, open_page("change", webhook.pk), open_page("deliveries", webhook.pk))
+    ]
     kept = [*pages, str(browser.cookies), *[str(session.get_decoded()) for session in Session.objects.all()]]
     assert all("whsec_" not in text for text in kept)
 
@@ -84,7 +96,7 @@ def test_admin_creates_a_webhook_and_sees_its_secret_once(browser: Client, admin
     ],
 )
 def test_webhook_against_a_rule_is_refused_in_the_form(browser: Client, edits: dict[str, Any], field: str) -> None:
-    response = submit_form(browser, ADD, **{**NEW, **edits})
+    response = send_form(browser, ADD, **{**NEW, **edits})
 
     assert (response.status_code, Webhook.objects.exists()) == (200, False)
     assert list(get_form_errors(response)) == [field]
@@ -94,7 +106,7 @@ def test_form_changes_a_webhook_and_keeps_its_secret(browser: Client, admin: Use
     webhook = make_webhook(admin, selection="fragment Data on Post { title }")
     page = open_page("change", webhook.pk)
 
-    response = submit_form(browser, page, name="Cache", types=["post.published"])
+    response = send_form(browser, page, name="Cache", types=["post.published"])
 
     changed = Webhook.objects.get()
     assert response.status_code == 302
@@ -144,7 +156,7 @@ def test_ping_is_a_delivery_of_the_webhook(browser: Client, admin: User) -> None
 def test_deletion_removes_the_webhook(browser: Client, admin: User) -> None:
     webhook = make_webhook(admin)
 
-    submit_form(browser, open_page("delete", webhook.pk), post="yes")
+    send_form(browser, open_page("delete", webhook.pk), post="yes")
 
     assert not Webhook.objects.exists()
 
