@@ -5,6 +5,7 @@ from threading import Event
 from contentapi.conf.timeouts import PARTITION_INTERVAL
 from contentapi.events.partitions import expire_events, look_at_all_events, prepare_partitions
 from contentapi.events.relay import Relay
+from contentapi.events.webhooks.figures import measure_webhooks
 from contentapi.worker.jobs import Job
 
 
@@ -20,3 +21,4 @@ def maintain_partitions(_: Event) -> None:
     prepare_partitions()
     look_at_all_events()
     expire_events()
+    measure_webhooks()

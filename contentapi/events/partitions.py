@@ -26,6 +26,8 @@ CREATE_LOG = f"""
     INSERT INTO events_log (id, epoch, server, position)
     SELECT 1, {NEW_EPOCH}, events_server(), coalesce(max(position), 0) FROM events_event ON CONFLICT DO NOTHING
 """  # noqa: S608 - a constant
+# Positions of webhooks in the backup are of another log.
+BEGIN_WEBHOOKS = "UPDATE events_webhook SET position = 0"
 # CREATE TABLE … PARTITION OF would wait for all readers of the log, and let others wait.
 CREATE = """
     CREATE TABLE {name} (LIKE {table} INCLUDING DEFAULTS INCLUDING INDEXES);
@@ -39,10 +41,15 @@ EXPIRE = """
 
 
 def prepare_partitions() -> None:
-    """Make the missing partitions of today and of some days ahead, and the row of the log if it is missing."""
+    """Make the missing partitions of today and of some days ahead, and the row of the log if it is missing.
+
+    Webhooks then begin with the first event of the new log.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [PARTITIONS_LOCK])
         cursor.execute(CREATE_LOG)
+        if cursor.rowcount:
+            cursor.execute(BEGIN_WEBHOOKS)
         today = read_today(cursor)
         for table in (EVENTS, *DELIVERIES):
             existing = list_partitions(cursor, table)

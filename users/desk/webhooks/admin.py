@@ -212,7 +212,7 @@ class WebhookAdmin(ServiceAdmin):
         """Return what was done; of a replay, how many events are sent again."""
         if action.name != "replay":
             return super().describe_outcome(action, rows)
-        number = rows[0].replayed
+        number = rows[0].replayed  # type: ignore[attr-defined]
         return f"{number:,} {'event is' if number == 1 else 'events are'} sent again."
 
     def show_secret(self, request: HttpRequest, webhook: Webhook, title: str, secret: str) -> HttpResponse:

@@ -85,7 +85,7 @@ class WebhookForm(ServiceForm):
         super().__init__(*arguments, **options)
         self.fields["scopes"].choices = self.scope_choices  # type: ignore[attr-defined]
         if self.instance.pk:
-            self.initial |= {name: getattr(self.instance, name) for name in STORED}
+            self.initial.update({name: getattr(self.instance, name) for name in STORED})
 
 
 class RotateForm(forms.Form):
