@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, ClassVar
 
+from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -123,9 +124,10 @@ class WebhookAdmin(ServiceAdmin):
         ),
     ]
     form = WebhookForm
+    change_form_outer_before_template = "users/webhooks/above.html"
     change_form_outer_after_template = "users/webhooks/below.html"
     deletion_note = "What waits is not sent, and the list of deliveries is lost."
-    list_display = ["name", "url", "show_types", "show_state", "show_created_at"]
+    list_display = ["name", "show_address", "show_types", "show_state", "show_created_at"]
     sortable_by: ClassVar[list[str]] = []
     search_fields = ["name", "url"]
     ordering = ["-created_at", "-id"]
@@ -158,6 +160,14 @@ class WebhookAdmin(ServiceAdmin):
             (scope.value, f"{scope.value}: {scope.label}") for scope in Scope if policy.may_grant_scope(actor, scope)
         ]
         return form
+
+    @property
+    def media(self) -> Any:
+        return super().media + forms.Media(css={"all": ["users/webhooks.css"]})
+
+    @display(description="Address")
+    def show_address(self, webhook: Webhook) -> str:
+        return webhook.url
 
     @display(description="Events")
     def show_types(self, webhook: Webhook) -> str:
