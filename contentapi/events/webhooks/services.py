@@ -123,12 +123,13 @@ def delete_webhook(*, actor: Actor, webhook_id: str, expected_version: ExpectedV
 
 
 @transaction.atomic
-def rotate_secret(*, actor: Actor, webhook_id: str) -> SecretOf:
+def rotate_secret(*, actor: Actor, webhook_id: str, expected_version: ExpectedVersion = None) -> SecretOf:
     """Give a webhook another secret. The former one signs too for 24 hours. Raises `NotFound`.
 
     Of two rotations in 24 hours, only the last two secrets sign.
     """
     webhook = get_webhook_for_update(actor, webhook_id, "rotate secrets of webhooks")
+    require_version("webhook", webhook.version, expected_version)
     secret = make_secret()
     webhook.previous_secret, webhook.secret = webhook.secret, encrypt_secret(secret, webhook.pk)
     webhook.previous_until = timezone.now() + WEBHOOK_SECRET_OVERLAP
