@@ -7,7 +7,8 @@ goes to an address that was checked here: so a name that resolves to something e
 import re
 import socket
 from collections.abc import Iterator, Sequence
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from functools import cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -18,12 +19,13 @@ from contentapi.events.webhooks.models import MAX_URL
 Address = IPv4Address | IPv6Address
 PORTS = {"https": 443, "http": 80}
 HOST = re.compile(r"(?=.{1,253}\.?$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?", re.ASCII)
+NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)  # the last label of an IPv4 address, as browsers read it
 URL = re.compile(r"https?://[!-\[\]_a-z~]+", re.ASCII | re.IGNORECASE)  # printable, without a backslash
 # IPv6 addresses that contain an IPv4 address, and the number of bits that follow it
 NAT64 = IPv6Network("64:ff9b::/96")
 COMPATIBLE = IPv6Network("::/96")
 TRANSLATED = IPv6Network("::ffff:0:0:0/96")
-NOT_GLOBAL = (IPv6Network("64:ff9b:1::/48"), IPv6Network("fec0::/10"), IPv6Network("5f00::/16"))
+NOT_GLOBAL = (IPv6Network("64:ff9b:1::/48"), IPv6Network("fec0::/10"), IPv6Network("5f00::/16"), IPv6Network("3fff::/20"))
 ISATAP = (0x00005EFE, 0x02005EFE)  # the third quarter of the address
 
 
@@ -55,15 +57,28 @@ def parse_url(url: str) -> Target:
     host = parts.hostname or ""
     if "@" in parts.netloc or "#" in url:
         raise AddressRefused("The address must not have a user name, a password or a fragment.")
-    if not (HOST.fullmatch(host) or is_ipv6(host)) or port == 0:
+    if not (is_name_or_ipv4(host) or is_ipv6(host)) or port == 0:
         raise AddressRefused("The address needs a valid host name and port.")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(parts.scheme, host, port or PORTS[parts.scheme], parts.netloc, path)
 
 
+def is_name_or_ipv4(host: str) -> bool:
+    """Return whether a host is a name, or four decimal numbers. Other numbers are IPv4 addresses in disguise."""
+    if not HOST.fullmatch(host):
+        return False
+    if not NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]):
+        return True
+    try:
+        IPv4Address(host)
+    except ValueError:
+        return False
+    return True
+
+
 def is_ipv6(host: str) -> bool:
     try:
-        return ":" in host and "%" not in host and bool(IPv6Address(host))
+        return "%" not in host and IPv6Address(host) is not None
     except ValueError:
         return False
 
@@ -117,9 +132,13 @@ def require_allowed(address: Address, scheme: str) -> None:
 
 
 def is_allowed_by_operator(address: Address) -> bool:
-    networks = conf.environment.contentapi_webhook_networks
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return any((mapped or address) in ip_network(network) for network in networks)
+    return any((mapped or address) in network for network in parse_networks(conf.environment.contentapi_webhook_networks))
+
+
+@cache
+def parse_networks(texts: tuple[str, ...]) -> list[IPv4Network | IPv6Network]:
+    return [ip_network(text) for text in texts]
 
 
 def iterate_forms(address: Address) -> Iterator[Address]:

@@ -9,6 +9,7 @@ and is used again for the same target.
 from __future__ import annotations
 
 import io
+import select
 import socket
 import ssl
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,8 @@ from contentapi.events.webhooks.addresses import AddressRefused, Target, describ
 
 MAX_RECEIVED = 64 * 1024  # bytes of a response, with its headers
 MAX_KEPT = 4 * 1024  # bytes of its body
+PIECE = 256  # bytes of the body that are read at once: if the rest never comes, those before are kept
+SWITCHING_PROTOCOLS = 101
 TLS = ssl.create_default_context()
 TIMED_OUT = "The receiver did not answer in time."
 USER_AGENT = "content-api-webhooks/1"
@@ -85,6 +88,11 @@ class Link:
             self.prepare()
             rest = rest[self.socket.send(rest) :]
 
+    def is_readable(self) -> bool:
+        """Return whether the receiver has closed the connection, or sent what belongs to no request."""
+        pending = self.socket.pending() if isinstance(self.socket, ssl.SSLSocket) else 0
+        return bool(pending or select.select([self.socket], [], [], 0)[0])
+
     def makefile(self, _: str) -> io.BufferedReader:
         return io.BufferedReader(LimitedReader(self))
 
@@ -93,6 +101,16 @@ class Link:
 
     def end(self) -> None:
         self.socket.close()
+
+
+class FinalResponse(HTTPResponse):
+    """The response after those that only announce it, such as 103 (RFC 9110, section 15.2)."""
+
+    def begin(self) -> None:
+        super().begin()
+        while 100 <= self.status < 200 and self.status != SWITCHING_PROTOCOLS:
+            self.headers = None  # type: ignore[assignment]  # `begin` reads once otherwise
+            super().begin()
 
 
 class Receiver:
@@ -107,7 +125,7 @@ class Receiver:
     def send(self, body: bytes, headers: Mapping[str, str]) -> Reply:
         """Send a request. A connection that the receiver has closed in between is replaced once. Raises nothing."""
         deadline = monotonic() + WEBHOOK_LIMIT
-        if self.connection is not None and monotonic() > self.used_at + WEBHOOK_KEEP_ALIVE:
+        if self.link is not None and (monotonic() > self.used_at + WEBHOOK_KEEP_ALIVE or self.link.is_readable()):
             self.close()
         try:
             was_used = self.connection is not None
@@ -140,6 +158,7 @@ class Receiver:
         if self.connection is None or self.link is None:
             self.link = Link(connect(self.target, min(deadline, monotonic() + WEBHOOK_CONNECT_LIMIT)))
             self.connection = HTTPConnection(self.target.host, self.target.port)
+            self.connection.response_class = FinalResponse
             self.connection.auto_open = 0  # it never connects by itself, to an address that was not checked
         self.connection.sock = link = self.link  # type: ignore[assignment]
         link.begin(deadline)
@@ -156,12 +175,14 @@ class Receiver:
 
     def read(self, response: HTTPResponse) -> Reply:
         """Return the status and the beginning of the body. A connection with a longer body is not used again."""
+        kept, part = b"", b"-"
         try:
-            kept = response.read(MAX_KEPT)
-            is_complete = not response.read(1)
-        except (Stopped, TimeoutError, HTTPException, ValueError, OSError) as error:
-            # It has answered. What the body lacks is no failure of the receiver to accept the event.
-            kept, is_complete = getattr(error, "partial", b""), False
+            while part and len(kept) < MAX_KEPT:
+                part = response.read(PIECE)
+                kept += part
+            is_complete = not part or not response.read(1)
+        except (Stopped, HTTPException, ValueError, OSError):
+            is_complete = False  # it has answered: what the body lacks does not matter
         self.is_reusable = is_complete and not response.will_close
         self.used_at = monotonic()
         return Reply(response.status, "", kept[:MAX_KEPT], response.headers.get("Retry-After", ""))
