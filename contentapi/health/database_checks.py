@@ -231,7 +231,7 @@ def inspect_webhooks(connection: DeadlineConnection) -> Messages:
         remedy = "Start a worker: python manage.py worker. If one runs, a receiver is slow, or one worker is not enough"
         yield warning("webhooks", f"A webhook has had something to send for {int(age or 0):,} seconds.", remedy)
     if failing:
-        remedy = "Look at their deliveries in the desk: they have the answers of the receivers"
+        remedy = "Look at their deliveries in the desk: they have the responses of the receivers"
         yield warning("webhooks", f"These webhooks have failed for an hour: {failing}.", remedy)
     if disabled:
         remedy = "Enable them in the desk when their receivers work again, or delete them"

@@ -76,7 +76,7 @@ class WebhookAdmin(ServiceAdmin):
             name="ping",
             label="Send a ping",
             done="Pinged",
-            help="Sends an event of the type webhook.ping, to see whether the address answers.",
+            help="Sends an event of the type webhook.ping, to see whether the receiver responds.",
             perform=perform_each(resending.ping_webhook, "webhook_id"),
             is_permitted=may_manage,
             is_offered=lambda webhook: webhook.is_enabled,

@@ -77,7 +77,7 @@ def find_delivery(actor: Actor, webhook_id: str, delivery_id: str) -> Delivery:
 
 
 def show_delivery(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, delivery_id: str) -> HttpResponse:
-    """Show what is sent, and what was answered to each attempt."""
+    """Show what is sent, and the response to each attempt."""
     actor = get_actor(request)
     webhook = model_admin.get_object(request, object_id)
     delivery = find_delivery(actor, object_id, delivery_id)
@@ -110,7 +110,7 @@ def redeliver(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, de
         model_admin.message_user(request, error.message, messages.ERROR)
     else:
         model_admin.log_change(request, webhook, f"Sent delivery {delivery_id} again.")
-        model_admin.message_user(request, "It is sent again. Reload this page to see the answer.", messages.SUCCESS)
+        model_admin.message_user(request, "It is sent again. Reload this page to see the response.", messages.SUCCESS)
     return HttpResponseRedirect(reverse("admin:events_webhook_delivery", args=[object_id, delivery_id]))
 
 
