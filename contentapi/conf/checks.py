@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Iterator
-from ipaddress import ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -33,7 +32,6 @@ def check_environment(**_: Any) -> list[Error]:
         *check_redis_variable(environment),
         *check_email_variable(environment),
         *check_media_variables(environment),
-        *check_webhook_variable(environment),
         *check_timeouts(environment),
         *check_collector_variables(environment),
     ]
@@ -135,19 +133,6 @@ def check_media_variables(environment: Environment) -> Iterator[Error]:
             "CONTENTAPI_MEDIA_URL is required when CONTENTAPI_MEDIA is a bucket.",
             "Set it to the address under which clients read the bucket: of a CDN before it, or its own.",
         )
-
-
-def check_webhook_variable(environment: Environment) -> Iterator[Error]:
-    """Check CONTENTAPI_WEBHOOK_NETWORKS: `ip_network` refuses a network with bits of a host, such as 10.0.0.1/8."""
-    for network in environment.contentapi_webhook_networks:
-        try:
-            ip_network(network)
-        except ValueError:
-            yield build_error(
-                "CONTENTAPI_WEBHOOK_NETWORKS",
-                f"{network} in CONTENTAPI_WEBHOOK_NETWORKS is no network.",
-                "Write networks like 10.0.0.0/8 or fd00::/8, separated by commas.",
-            )
 
 
 def check_timeouts(environment: Environment) -> Iterator[Error]:

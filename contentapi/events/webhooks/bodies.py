@@ -1,11 +1,15 @@
 """The bodies of deliveries: what `GET /events` shows of an event, read with the rights of the receiver.
 
-`data` is read shortly before it is sent, on the primary, with one statement for the deliveries that were claimed together. It
-is at least as new as the event. An event that the receiver may not see any more has no body.
+`data` is read shortly before it is sent, on the primary, with one statement for the deliveries that were claimed
+together. It is at least as new as the event. An event that the receiver may not see any more has no body.
+
+The body is stored while a sender has the delivery. If the sender is killed, the next one sends it byte for byte,
+because the receiver may have it already. After a failure that is recorded, it is read anew.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -21,14 +25,16 @@ from contentapi.core.replicas import use_primary
 from contentapi.db.arrays import IsInArray
 from contentapi.events.feed import WINDOW
 from contentapi.events.models import Event
+from contentapi.events.sources import MEMBERS
 from contentapi.events.webhooks.catalogue import CATALOGUE
-from contentapi.events.webhooks.models import PING, Delivery, Webhook
+from contentapi.events.webhooks.models import PING, Webhook
 from contentapi.events.webhooks.selections import Selection, get_selection
 from contentapi.projection import parametrised
 from contentapi.projection.selections import SelectedFieldError
 from contentapi.projection.statements import SelectionRequest, read_json_and_column
 
 NO_VARIABLES = VariableValues({}, {})
+RIGHTS = 16  # bytes of the digest before a stored body
 LARGEST_BATCH = 64  # events that are read at once
 
 
@@ -93,6 +99,28 @@ def split_positions(positions: Iterable[int], most: int) -> Iterator[Sequence[in
         yield batch
 
 
+def compute_rights(webhook: Webhook, actor: Actor) -> bytes:
+    """Return a digest of all that decides what a webhook may see and selects."""
+    rights = [actor.user_id, str(actor.role), sorted(actor.scopes), webhook.selection]
+    return blake2b(msgspec.json.encode(rights), digest_size=RIGHTS).digest()
+
+
+def choose_body(stored: bytes | None, present: bytes, rights: bytes) -> bytes:
+    """Return the body to send: what another sender may have sent already, or else what was read at present.
+
+    That is so only with equal rights, and while the webhook may see the object: nothing that is hidden now is sent.
+    """
+    if stored is None or bytes(stored[:RIGHTS]) != rights or is_hidden(present):
+        return present
+    return bytes(stored[RIGHTS:])
+
+
+def is_hidden(body: bytes) -> bool:
+    """Return whether the object of an event is hidden. A body of several events, or of a ping, hides nothing."""
+    data = MEMBERS.decode(body).get("data")
+    return data is not None and bytes(data) == b"null"
+
+
 def build_ping(webhook_id: int, now: datetime) -> bytes:
     return msgspec.json.encode({"type": PING, "timestamp": now, "data": {"webhook": str(webhook_id)}})
 
@@ -108,18 +136,3 @@ def require_readable_selection(webhook: Webhook) -> None:
         raise Invalid({"selection": [str(error.cause)]}) from None
     except ApiError as error:
         raise Invalid({"selection": [error.message]}) from None
-
-
-def read_present_body(webhook: Webhook, delivery: Delivery) -> bytes | None:
-    """Return the body that a delivery would have now; None if the webhook may not see its event any more.
-
-    Nothing stores what was sent: `data` would remain readable after its object is hidden. Raises what the selection raises.
-    """
-    if delivery.batch is not None:
-        return msgspec.json.encode(delivery.batch)
-    if delivery.position is None:
-        return build_ping(webhook.pk, delivery.created_at)
-    actor = read_actors([webhook]).get(webhook.pk)
-    if actor is None:
-        return None
-    return read_bodies(actor, get_selection(webhook.selection), [delivery.position]).get(delivery.position)

@@ -121,7 +121,7 @@ class Resolution(NamedTuple):
     """What the name `hooks.example.com` resolves to, in the order of the questions. The last answer stays."""
 
     answers: list[list[str]]
-    connects_to: set[str] = set()  # noqa: RUF012 - a tuple's default
+    connects_to: set[str] = set()
 
 
 # What names resolve to. Only a checked global address may be connected to.
