@@ -48,6 +48,12 @@ METRICS: dict[str, Metric] = {
     "contentapi_events_batches_total": Metric("counter", (), "Batches in which they were moved."),
     "contentapi_events_waiting": Metric("gauge", (), "Events that wait to be moved, counted up to 10,000."),
     "contentapi_events_waiting_seconds": Metric("gauge", (), "Time for which the oldest of them has waited."),
+    "contentapi_webhooks": Metric("gauge", ("state",), "Webhooks, counted each minute."),
+    "contentapi_webhook_waiting_seconds": Metric(
+        "gauge", (), "Time for which the latest webhook has had something to send, measured each minute."
+    ),
+    "contentapi_webhook_attempts_total": Metric("counter", ("result",), "Attempts to send a delivery of a webhook."),
+    "contentapi_webhook_seconds_total": Metric("counter", ("result",), "Time that these attempts took."),
     "contentapi_job_last_success_timestamp_seconds": Metric(
         "gauge", ("name",), "Time of the last success of a job of the worker: a statement or a round that ended."
     ),
