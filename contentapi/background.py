@@ -1,17 +1,21 @@
-"""The jobs of the background process that belong to no app."""
+"""The jobs of the background process that belong to no app, and the one that needs the schema."""
 
 from threading import Event
 
+import contentapi.schema  # noqa: F401 - it states the types of events, which webhooks select
 from contentapi.auth.sessions import SessionStore
 from contentapi.conf.timeouts import PURGE_INTERVAL, TOKEN_PURGE_INTERVAL
+from contentapi.events.webhooks.sender import Sender
 from contentapi.http.idempotency import purge_expired_records
 from contentapi.worker.jobs import Job
 
 
 def list_jobs() -> list[Job]:
+    sender = Sender()
     return [
         Job("purge_idempotency_keys", purge_idempotency_keys, interval=PURGE_INTERVAL),
         Job("purge_sessions", purge_sessions, interval=TOKEN_PURGE_INTERVAL),
+        Job("webhooks", sender.run, interval=sender.get_pause),
     ]
 
 

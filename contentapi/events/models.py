@@ -1,10 +1,14 @@
-"""The tables of events. `contentapi.events.triggers` fills the outbox, `contentapi.events.relay` the log."""
+"""The tables of events; those of webhooks are in a module of their own. `contentapi.events.triggers` fills the outbox, `contentapi.events.relay` the log."""
 
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+
+from contentapi.events.webhooks.models import Attempt, Delivery, Webhook
+
+__all__ = ["Attempt", "Delivery", "Event", "Log", "OutboxEvent", "Webhook"]
 
 
 class EventColumns(models.Model):
