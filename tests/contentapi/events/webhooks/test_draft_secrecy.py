@@ -10,6 +10,7 @@ from hypothesis.stateful import rule, run_state_machine_as_test
 from contentapi.core.identity import ALL_SCOPES, OPERATOR, Role
 from contentapi.events.webhooks.sender import Sender
 from contentapi.events.webhooks.services import create_webhook
+from contentapi.rate_limits.account import COUNTERS
 from tests.contentapi.events.test_draft_secrecy import DraftMachine
 from tests.contentapi.events.webhooks.hooks import allow_local_receivers, send_all
 from tests.factories import make_user
@@ -46,6 +47,7 @@ class WebhookMachine(DraftMachine):
     def read(self, is_new: bool = True) -> None:  # noqa: ARG002, FBT001, FBT002
         """Send what is new, and check it at once: it is what the public may read now."""
         send_all(self.sender)
+        COUNTERS.clear()
         received = self.receiver.received
         for request in received[self.checked :]:
             text = request.body.decode()
