@@ -1,8 +1,7 @@
-"""The jobs of the background process that belong to no app, and the one that needs the schema."""
+"""The jobs of the background process that belong to no app."""
 
 from threading import Event
 
-import contentapi.schema  # noqa: F401 - it states the types of events, which webhooks select
 from contentapi.auth.sessions import SessionStore
 from contentapi.conf.timeouts import PURGE_INTERVAL, TOKEN_PURGE_INTERVAL
 from contentapi.events.webhooks.sender import Sender

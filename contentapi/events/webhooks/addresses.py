@@ -25,7 +25,7 @@ URL = re.compile(r"https?://[!-\[\]_a-z~]+", re.ASCII | re.IGNORECASE)  # printa
 NAT64 = IPv6Network("64:ff9b::/96")
 COMPATIBLE = IPv6Network("::/96")
 TRANSLATED = IPv6Network("::ffff:0:0:0/96")
-NOT_GLOBAL = (IPv6Network("64:ff9b:1::/48"), IPv6Network("fec0::/10"), IPv6Network("5f00::/16"))
+NOT_GLOBAL = (IPv6Network("64:ff9b:1::/48"), IPv6Network("fec0::/10"), IPv6Network("5f00::/16"), IPv6Network("3fff::/20"))
 ISATAP = (0x00005EFE, 0x02005EFE)  # the third quarter of the address
 
 

@@ -63,7 +63,7 @@ SCHEDULE = """
 """
 RENEW = f"""
     UPDATE events_webhook SET leased_until = clock_timestamp() + {LEASE}
-    WHERE lease = %(lease)s AND id = ANY (%(ids)s) RETURNING id
+    WHERE lease = %(lease)s AND id = ANY (%(ids)s) AND disabled_at IS NULL RETURNING id
 """  # noqa: S608
 RELEASE = "UPDATE events_webhook SET lease = NULL, leased_until = NULL WHERE lease = %(lease)s AND id = ANY (%(ids)s)"
 

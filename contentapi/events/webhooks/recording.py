@@ -27,7 +27,7 @@ RESULT = """result (id, day, state, due_at, status, error, started_at, seconds, 
         SELECT * FROM unnest(%s::bigint[], %s::date[], %s::text[], %s::timestamptz[], %s::smallint[], %s::text[],
             %s::timestamptz[], %s::float8[], %s::text[])
     )"""
-# One statement for all. A delivery that was not attempted, because the webhook may not see it any more, has no time.
+# One statement for all. The ids are there twice, so that PostgreSQL uses the index, whatever it knows of the table. A delivery that was not attempted, because the webhook may not see it any more, has no time.
 RECORD = f"""
     WITH {RESULT}, updated AS (
         UPDATE events_delivery AS delivery SET state = result.state, due_at = result.due_at, status = result.status,
@@ -35,6 +35,7 @@ RECORD = f"""
             tries = tries + (started_at IS NOT NULL)::int,
             finished_at = CASE WHEN result.state <> 'waiting' THEN clock_timestamp() END
         FROM result WHERE delivery.id = result.id AND delivery.day = result.day
+            AND delivery.id = ANY (%s) AND delivery.day = ANY (%s)
         RETURNING delivery.id, delivery.attempts
     )
     INSERT INTO events_attempt (day, delivery_id, number, started_at, seconds, status, error, response)
@@ -103,8 +104,9 @@ def write_results(results: Sequence[Result]) -> None:
         )
         for result in results
     ]
+    columns = [list(column) for column in zip(*rows, strict=True)]
     with connection.cursor() as cursor:
-        cursor.execute(RECORD, [list(column) for column in zip(*rows, strict=True)])
+        cursor.execute(RECORD, [*columns, *columns[:2]])
 
 
 def note_health(webhook: Webhook, results: Sequence[Result]) -> None:

@@ -1,3 +1,11 @@
-"""The types of events are stated by `contentapi.schema`, which servers and workers import."""
+"""Fixtures of tests of webhooks."""
 
-import contentapi.schema  # noqa: F401
+import pytest
+
+from contentapi.core.identity import Actor, Role
+from tests.factories import make_actor
+
+
+@pytest.fixture
+def admin_actor() -> Actor:
+    return make_actor(Role.ADMIN)
