@@ -14,7 +14,7 @@ from contentapi.conf import conf
 from contentapi.events.webhooks import transport
 from contentapi.events.webhooks.addresses import parse_url
 from contentapi.events.webhooks.models import DeliveryState
-from contentapi.events.webhooks.retries import decide, read_retry_after
+from contentapi.events.webhooks.retries import decide
 from contentapi.events.webhooks.transport import MAX_KEPT, Reply
 from tests.certificates import Authority
 from tests.receiver_behaviours import (
@@ -23,7 +23,6 @@ from tests.receiver_behaviours import (
     LIMIT,
     ODD_SUCCESSES,
     REDIRECTS,
-    RETRY_AFTER,
     SLOW,
     close_after,
     fail_if,
@@ -134,13 +133,6 @@ def test_closed_port_is_a_failure_that_says_so() -> None:
 
     assert reply.status is None
     assert "refused" in reply.error
-
-
-@pytest.mark.parametrize(("text", "seconds"), RETRY_AFTER.items(), ids=lambda value: str(value)[:30])
-def test_retry_after_is_respected_if_it_says_something(text: str, seconds: int | None) -> None:
-    found = read_retry_after(text, NOW)
-
-    assert found == (seconds or 0)
 
 
 @pytest.fixture
