@@ -27,6 +27,7 @@ CREATE_DELIVERY = """
         finished_at timestamp with time zone,
         status smallint,
         error text NOT NULL DEFAULT '',
+        body bytea,
         PRIMARY KEY (id, day)
     ) PARTITION BY RANGE (day);
     CREATE INDEX events_delivery_webhook ON events_delivery (webhook_id, created_at, id);
@@ -121,6 +122,7 @@ class Migration(migrations.Migration):
                         ('finished_at', models.DateTimeField(null=True)),
                         ('status', models.SmallIntegerField(help_text='Of the last response.', null=True)),
                         ('error', models.TextField(db_default='', default='')),
+                        ('body', models.BinaryField(help_text='What a sender sends, until it has recorded the result.', null=True)),
                         ('webhook', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='deliveries', to='events.webhook')),
                     ],
                     options={

@@ -6,6 +6,7 @@ is at least as new as the event. An event that the receiver may not see any more
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -21,6 +22,7 @@ from contentapi.core.replicas import use_primary
 from contentapi.db.arrays import IsInArray
 from contentapi.events.feed import WINDOW
 from contentapi.events.models import Event
+from contentapi.events.sources import MEMBERS
 from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.models import PING, Delivery, Webhook
 from contentapi.events.webhooks.selections import Selection, get_selection
@@ -29,6 +31,7 @@ from contentapi.projection.selections import SelectedFieldError
 from contentapi.projection.statements import SelectionRequest, read_json_and_column
 
 NO_VARIABLES = VariableValues({}, {})
+RIGHTS = 16  # bytes of the digest before a stored body
 LARGEST_BATCH = 64  # events that are read at once
 
 
@@ -91,6 +94,28 @@ def split_positions(positions: Iterable[int], most: int) -> Iterator[Sequence[in
         batch.append(position)
     if batch:
         yield batch
+
+
+def compute_rights(webhook: Webhook, actor: Actor) -> bytes:
+    """Return a digest of all that decides what a webhook may see and selects."""
+    rights = [actor.user_id, str(actor.role), sorted(actor.scopes), webhook.selection]
+    return blake2b(msgspec.json.encode(rights), digest_size=RIGHTS).digest()
+
+
+def choose_body(stored: bytes | None, present: bytes, rights: bytes) -> bytes:
+    """Return the body to send: what another sender may have sent already, or else what was read at present.
+
+    That is so only with equal rights, and while the webhook may see the object: nothing that is hidden now is sent.
+    """
+    if stored is None or bytes(stored[:RIGHTS]) != rights or is_hidden(present):
+        return present
+    return bytes(stored[RIGHTS:])
+
+
+def is_hidden(body: bytes) -> bool:
+    """Return whether the object of an event is hidden. A body of several events, or of a ping, hides nothing."""
+    data = MEMBERS.decode(body).get("data")
+    return data is not None and bytes(data) == b"null"
 
 
 def build_ping(webhook_id: int, now: datetime) -> bytes:

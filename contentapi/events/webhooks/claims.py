@@ -6,6 +6,7 @@ recorded, with the same ids.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -44,7 +45,8 @@ OWN = f"""
 # The deliveries that are due, of each webhook as many as wanted. With LATERAL, PostgreSQL uses the index of each
 # partition, whatever it knows of the table.
 TAKE = """
-    SELECT delivery.id, delivery.day, wanted.id, message_id, type, subject_id, position, batch::text, tries
+    SELECT delivery.id, delivery.day, wanted.id, message_id, type, subject_id, position, batch::text, tries,
+        created_at, body
     FROM unnest(%(ids)s::bigint[], %(sizes)s::int[]) AS wanted (id, size), LATERAL (
         SELECT * FROM events_delivery
         WHERE webhook_id = wanted.id AND state = 'waiting' AND due_at <= clock_timestamp()
@@ -60,6 +62,11 @@ SCHEDULE = """
             AND events_delivery.id <> ALL (%(others)s)
         ORDER BY due_at LIMIT 1
     ) WHERE id = ANY (%(ids)s)
+"""
+STORE = """
+    UPDATE events_delivery AS delivery SET body = given.body
+    FROM unnest(%s::bigint[], %s::date[], %s::bytea[]) AS given (id, day, body)
+    WHERE delivery.id = given.id AND delivery.day = given.day AND delivery.id = ANY (%s) AND delivery.day = ANY (%s)
 """
 RENEW = f"""
     UPDATE events_webhook SET leased_until = clock_timestamp() + {LEASE}
@@ -80,6 +87,8 @@ class Claimed(NamedTuple):
     position: int | None
     batch: str | None
     tries: int
+    created_at: datetime
+    body: bytes | None  # of a sender that has recorded nothing, with its rights (`Rights.seal`)
 
 
 class Claim(NamedTuple):
@@ -126,6 +135,14 @@ def claim(lease: UUID, sizes: Mapping[int, int], sending: Collection[int]) -> Cl
         values["others"] += [delivery.id for delivery in deliveries]
         cursor.execute(SCHEDULE, values)
     return Claim(webhooks, actors, deliveries)
+
+
+def store_bodies(bodies: Sequence[tuple[Claimed, bytes | None]]) -> None:
+    """Store what is about to be sent, or forget what is not."""
+    if bodies:
+        ids, days = [each.id for each, _ in bodies], [each.day for each, _ in bodies]
+        with connection.cursor() as cursor:
+            cursor.execute(STORE, [ids, days, [body for _, body in bodies], ids, days])
 
 
 def renew_lease(lease: UUID, ids: Collection[int]) -> set[int]:

@@ -81,18 +81,20 @@ class Lanes:
         self.lines: dict[int, Line] = {}
         self.results: SimpleQueue[Result] = SimpleQueue()
 
-    def add(self, line: Line, deliveries: Iterable[tuple[Claimed, bytes]]) -> None:
+    def add(self, line: Line, delivery: Claimed, body: bytes) -> None:
         with self.lock:
-            line.ready.extend(deliveries)
+            line.ready.append((delivery, body))
 
-    def drop(self, line: Line) -> None:
-        """Send nothing more to a webhook. Attempts that have begun go on."""
+    def drop(self, line: Line) -> list[tuple[Claimed, bytes]]:
+        """Send nothing more to a webhook, and return what was not sent. Attempts that have begun go on."""
         with self.lock:
             line.is_dropped = True
+            unsent = list(line.ready)
             line.ready.clear()
             self.lines.pop(line.webhook_id, None)
             for receiver in line.receivers:
                 receiver.close()
+        return unsent
 
     def start(self) -> None:
         """Give places to the lines that have deliveries, one to each in turn."""

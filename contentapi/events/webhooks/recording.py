@@ -32,7 +32,7 @@ RECORD = f"""
     WITH {RESULT}, updated AS (
         UPDATE events_delivery AS delivery SET state = result.state, due_at = result.due_at, status = result.status,
             error = result.error, attempts = attempts + (started_at IS NOT NULL)::int,
-            tries = tries + (started_at IS NOT NULL)::int,
+            tries = tries + (started_at IS NOT NULL)::int, body = NULL,
             finished_at = CASE WHEN result.state <> 'waiting' THEN clock_timestamp() END
         FROM result WHERE delivery.id = result.id AND delivery.day = result.day
             AND delivery.id = ANY (%s) AND delivery.day = ANY (%s)

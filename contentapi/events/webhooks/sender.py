@@ -26,8 +26,8 @@ from contentapi.conf.timeouts import (
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.events.webhooks.addresses import AddressRefused, parse_url
-from contentapi.events.webhooks.bodies import build_ping, read_bodies
-from contentapi.events.webhooks.claims import Claimed, claim, find_webhooks, release, renew_lease
+from contentapi.events.webhooks.bodies import RIGHTS, build_ping, choose_body, compute_rights, read_bodies
+from contentapi.events.webhooks.claims import Claimed, claim, find_webhooks, release, renew_lease, store_bodies
 from contentapi.events.webhooks.lanes import PLACES, Lanes, Line
 from contentapi.events.webhooks.models import PING, Webhook
 from contentapi.events.webhooks.recording import Result, cancel, judge, record_results
@@ -82,13 +82,13 @@ class Sender:
     def finish(self) -> None:
         """Begin no attempt any more, wait a while for those that have begun, and let other senders continue."""
         lines = list(self.lanes.lines.values())
-        for line in lines:
-            self.lanes.drop(line)
+        unsent = [delivery for line in lines for delivery, _ in self.lanes.drop(line)]
         end = monotonic() + WEBHOOK_STOP_LIMIT
         while any(line.places for line in lines) and monotonic() < end:
             self.collect(WEBHOOK_BUSY_INTERVAL)
         self.collect(0)
         self.record()
+        store_bodies([(delivery, None) for delivery in unsent])
         release(self.lease, [line.webhook_id for line in lines])
 
     def collect(self, seconds: float) -> None:
@@ -143,33 +143,56 @@ class Sender:
         deliveries: dict[int, list[Claimed]] = {pk: [] for pk in claimed.webhooks}
         for delivery in claimed.deliveries:
             deliveries[delivery.webhook_id].append(delivery)
+        self.finished |= claimed.webhooks.keys()  # after an error, they are claimed again
+        prepared: list[tuple[Line, Claimed, bytes]] = []
+        unreadable = set()
         for pk, webhook in claimed.webhooks.items():
-            self.finished.discard(pk)
             line = lines.setdefault(pk, Line(pk))
             line.leased_until = begin + WEBHOOK_LEASE.total_seconds()
-            self.supply(line, webhook, claimed.actors[pk], deliveries[pk])
+            ready = self.prepare(line, webhook, claimed.actors[pk], deliveries[pk])
+            if ready is None:
+                unreadable.add(pk)
+            else:
+                prepared += [(line, delivery, body) for delivery, body in ready]
+        store_bodies([(delivery, body) for _, delivery, body in prepared])
+        for line, delivery, body in prepared:
+            line.taken.add(delivery.id)
+            self.lanes.add(line, delivery, body[RIGHTS:])
+        self.finished -= claimed.webhooks.keys() - unreadable
 
-    def supply(self, line: Line, webhook: Webhook, actor: Actor, deliveries: Sequence[Claimed]) -> None:
-        """Make deliveries ready. What cannot be read is a failed attempt of this webhook, and not of others."""
+    def prepare(
+        self, line: Line, webhook: Webhook, actor: Actor, deliveries: Sequence[Claimed]
+    ) -> list[tuple[Claimed, bytes]] | None:
+        """Return deliveries with their bodies, each after the digest of its rights.
+
+        What cannot be read is a failed attempt of this webhook, and not of others. If one of several cannot be read,
+        return None: they are claimed again one by one.
+        """
         try:
             line.target = parse_url(webhook.url)
             line.keys = list_keys(webhook)
         except (AddressRefused, UnreadableSecret) as error:
             self.fail(line, deliveries, str(error))
-            return
+            return []
         try:
             bodies = read_bodies_of(webhook, actor, deliveries)
         except UNREADABLE as error:
             if isinstance(error, DatabaseError) and is_outage(error):
                 raise
             line.window = 1  # the next ones are read one by one
-            self.finished.add(line.webhook_id)
-            if len(deliveries) == 1:
-                self.fail(line, deliveries, describe_failure(error))
-            return
-        line.taken.update(delivery.id for delivery in deliveries)
-        self.lanes.add(line, [(each, bodies[each.id]) for each in deliveries if each.id in bodies])
-        self.unrecorded += [cancel(delivery) for delivery in deliveries if delivery.id not in bodies]
+            if len(deliveries) > 1:
+                return None
+            self.fail(line, deliveries, describe_failure(error))
+            return []
+        hidden = [delivery for delivery in deliveries if delivery.id not in bodies]
+        line.taken.update(delivery.id for delivery in hidden)
+        self.unrecorded += map(cancel, hidden)
+        rights = compute_rights(webhook, actor)
+        return [
+            (delivery, rights + choose_body(delivery.body, bodies[delivery.id], rights))
+            for delivery in deliveries
+            if delivery.id in bodies
+        ]
 
     def fail(self, line: Line, deliveries: Sequence[Claimed], error: str) -> None:
         line.taken.update(delivery.id for delivery in deliveries)
@@ -205,7 +228,7 @@ def read_bodies_of(webhook: Webhook, actor: Actor, deliveries: Sequence[Claimed]
     In a transaction: a statement that fails ends nothing else.
     """
     bodies = {each.id: each.batch.encode() for each in deliveries if each.batch is not None}
-    bodies |= {each.id: build_ping(webhook.pk, timezone.now()) for each in deliveries if each.type == PING}
+    bodies |= {each.id: build_ping(webhook.pk, each.created_at) for each in deliveries if each.type == PING}
     positions = {each.position: each.id for each in deliveries if each.id not in bodies and each.position is not None}
     if positions:
         with transaction.atomic():

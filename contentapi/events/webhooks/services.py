@@ -19,6 +19,7 @@ from contentapi.db.ids import take_id
 from contentapi.events.feed import read_log
 from contentapi.events.webhooks import selectors
 from contentapi.events.webhooks.bodies import require_readable_selection
+from contentapi.events.webhooks.disabling import forget_bodies
 from contentapi.events.webhooks.models import DisabledReason, Webhook
 from contentapi.events.webhooks.signing import encrypt_secret, make_secret
 from contentapi.events.webhooks.validation import VALIDATIONS
@@ -104,7 +105,9 @@ def set_enabled(actor: Actor, webhook: Webhook, *, enabled: bool | None) -> list
     webhook.disabled_at = None if enabled else timezone.now()
     webhook.disabled_reason = "" if enabled else DisabledReason.PERSON
     webhook.failing_since = None
-    if enabled:
+    if not enabled:
+        forget_bodies(webhook)
+    else:
         webhook.deliveries.filter(state="waiting", due_at__gt=timezone.now()).update(due_at=timezone.now())
     event = Event.WEBHOOK_ENABLED if enabled else Event.WEBHOOK_DISABLED
     record_event(event, actor, "webhook", webhook.pk, reason=str(webhook.disabled_reason))

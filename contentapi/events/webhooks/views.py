@@ -121,5 +121,6 @@ class ReplayResource(Resource):
 class SecretCollection(Resource):
     def post(self, request: ResourceRequest, webhook_id: str) -> Response:
         request.body_if_any(EmptyBody)
-        made = services.rotate_secret(actor=request.actor, webhook_id=webhook_id)
+        version = request.expected_version()
+        made = services.rotate_secret(actor=request.actor, webhook_id=webhook_id, expected_version=version)
         return WEBHOOKS.of_created(made.webhook, request.actor, secret=made.secret)

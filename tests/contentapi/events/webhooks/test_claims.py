@@ -215,3 +215,65 @@ def test_webhook_that_is_enabled_again_continues_where_it_stopped(admin_actor: A
 
     assert len(receiver.received) == 2
     assert Delivery.objects.filter(webhook=webhook).count() == 2
+
+
+def send_without_recording(webhook: Webhook, receiver: Receiver) -> Sender:
+    """Let a sender send what is due, and end its lease before it records anything, as if it were killed."""
+    killed = Sender()
+    killed.take()
+    killed.lanes.start()
+    receiver.wait_for(lambda found: len(found) == 1)
+    for line in list(killed.lanes.lines.values()):
+        killed.lanes.drop(line)
+    end_lease(webhook)
+    return killed
+
+
+def test_what_a_killed_sender_has_sent_is_sent_again_byte_for_byte() -> None:
+    with Receiver(accept) as receiver:
+        webhook = make_hook(receiver.url, types=["post.*"])
+        post = make_post(title="Before")
+        relay()
+        send_without_recording(webhook, receiver)
+        Post.objects.filter(pk=post.pk).update(title="After")
+        send_all()
+
+    first, second, update = receiver.received
+    assert first.id == second.id
+    assert first.body == second.body
+    assert b"Before" in first.body
+    assert update.event["data"]["title"] == "After"
+    assert [delivery.body for delivery in list_deliveries(webhook)] == [None, None]
+
+
+@pytest.mark.parametrize("is_hidden", [True, False], ids=["hidden object", "changed scopes"])
+def test_what_was_sent_is_read_anew_after_a_change_of_rights(*, is_hidden: bool) -> None:
+    with Receiver(accept) as receiver:
+        webhook = make_hook(receiver.url, types=["post.*"], scopes=["events:read"] if is_hidden else None)
+        post = make_post(title="Secret")
+        relay()
+        send_without_recording(webhook, receiver)
+        if is_hidden:
+            Post.objects.filter(pk=post.pk).update(status="draft")
+        else:
+            Webhook.objects.filter(pk=webhook.pk).update(scopes=[])
+            Post.objects.filter(pk=post.pk).update(title="Open")
+        send_all()
+
+    first, second, *_ = receiver.received
+    assert first.id == second.id
+    assert first.event["data"]["title"] == "Secret"
+    assert second.event["data"] is None if is_hidden else second.event["data"]["title"] == "Open"
+
+
+def test_failed_attempt_keeps_no_body() -> None:
+    with Receiver(fail_one_in(1)) as receiver:
+        webhook = make_hook(receiver.url, types=["post.*"])
+        post = make_post(title="Before")
+        send_all()
+        assert list_deliveries(webhook)[0].body is None
+        Post.objects.filter(pk=post.pk).update(title="After")
+        make_due(webhook)
+        send_all()
+
+    assert [each.event["data"]["title"] for each in receiver.received] == ["Before", "After"]
