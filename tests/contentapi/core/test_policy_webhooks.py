@@ -3,7 +3,7 @@
 import pytest
 
 from contentapi.core import policy
-from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, WORKER, Actor, Role, Scope
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from contentapi.core.policy import EVERYTHING, NEVER
 
 
@@ -35,5 +35,4 @@ def test_nobody_else_manages_or_sees_webhooks(actor: Actor) -> None:
 def test_operator_alone_names_the_maker() -> None:
     assert policy.may_manage_webhooks(OPERATOR)
     assert policy.may_name_maker(OPERATOR)
-    assert not policy.may_name_maker(WORKER)
     assert not policy.may_name_maker(make_actor(Role.ADMIN, *ALL_SCOPES))
