@@ -50,6 +50,9 @@ WEBHOOK_LONGEST_RETRY_AFTER = 86_400
 WEBHOOK_FAILURES_LIMIT = timedelta(days=5)  # of nothing but failures, after which a webhook is disabled
 WEBHOOK_SECRET_OVERLAP = timedelta(hours=24)  # in which the former secret signs too
 WEBHOOK_STATEMENT_TIMEOUT = 5  # of a statement of the sender
+WEBHOOK_BODY_TIMEOUT = 1  # of a statement that reads bodies for one webhook
+WEBHOOK_SHORTEST_REST = 30.0  # of a webhook after a statement for it failed; it doubles each time
+WEBHOOK_LONGEST_REST = 300.0
 WEBHOOK_SLOW = 1.0  # from which an attempt is slow
 WEBHOOK_IDLE_INTERVAL = 0.25  # between two looks for something to send
 WEBHOOK_BUSY_INTERVAL = 0.05  # the same, while something is being sent

@@ -1,4 +1,7 @@
-"""The tables of events; those of webhooks are in a module of their own. `contentapi.events.triggers` fills the outbox, `contentapi.events.relay` the log."""
+"""The tables of events. `contentapi.events.triggers` fills the outbox, `contentapi.events.relay` the log.
+
+Those of webhooks are in `contentapi.events.webhooks.models`.
+"""
 
 from __future__ import annotations
 

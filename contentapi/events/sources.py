@@ -164,7 +164,7 @@ class EventTypes:
         )
 
     def represent(self, event: bytes, prefix: str, *, as_selected: Container[str] = ()) -> bytes:
-        """Return the JSON of an event in REST; `prefix` is that of paths. The kinds in `as_selected` stay as they are."""
+        """Return the JSON of an event in REST; `prefix` is that of paths. Kinds in `as_selected` stay as they are."""
         members = MEMBERS.decode(event)
         kind = msgspec.json.decode(members["type"], type=str).partition(".")[0]
         represent = None if kind in as_selected else self.represents.get(kind)

@@ -66,7 +66,7 @@ class Migration(migrations.Migration):
             name='Webhook',
             fields=[
                 ('id', contentapi.db.ids.SharedIdField(primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
+                ('name', models.CharField(max_length=150)),
                 ('url', models.CharField(max_length=2000)),
                 ('types', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), size=None)),
                 ('selection', models.TextField(default='', help_text='GraphQL fragments. Without any, data is that of REST.')),

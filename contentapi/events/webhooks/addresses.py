@@ -7,12 +7,12 @@ goes to an address that was checked here: so a name that resolves to something e
 import re
 import socket
 from collections.abc import Iterator, Sequence
-from functools import cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from contentapi.conf import conf
+from contentapi.conf.environment import parse_networks
 from contentapi.core.errors import Invalid
 from contentapi.events.webhooks.models import MAX_URL
 
@@ -25,7 +25,12 @@ URL = re.compile(r"https?://[!-\[\]_a-z~]+", re.ASCII | re.IGNORECASE)  # printa
 NAT64 = IPv6Network("64:ff9b::/96")
 COMPATIBLE = IPv6Network("::/96")
 TRANSLATED = IPv6Network("::ffff:0:0:0/96")
-NOT_GLOBAL = (IPv6Network("64:ff9b:1::/48"), IPv6Network("fec0::/10"), IPv6Network("5f00::/16"), IPv6Network("3fff::/20"))
+NOT_GLOBAL = (
+    IPv6Network("64:ff9b:1::/48"),
+    IPv6Network("fec0::/10"),
+    IPv6Network("5f00::/16"),
+    IPv6Network("3fff::/20"),
+)
 ISATAP = (0x00005EFE, 0x02005EFE)  # the third quarter of the address
 
 
@@ -89,17 +94,21 @@ def validate_url(url: str | None) -> str:
     if not 1 <= len(text) <= MAX_URL:
         raise Invalid({"url": [f"From 1 to {MAX_URL} characters are allowed (got {len(text)})."]})
     try:
-        target = parse_url(text)
-        if target.scheme == "http" and not conf.environment.contentapi_webhook_networks:
-            raise AddressRefused("Only https is allowed. CONTENTAPI_WEBHOOK_NETWORKS allows http in some networks.")
-        try:
-            literal = ip_address(target.host)
-        except ValueError:
-            return text
-        require_allowed(literal, target.scheme)
+        require_acceptable(parse_url(text))
     except AddressRefused as error:
         raise Invalid({"url": [str(error)]}) from None
     return text
+
+
+def require_acceptable(target: Target) -> None:
+    """Raise `AddressRefused` if a target is certainly not allowed."""
+    if target.scheme == "http" and not conf.environment.contentapi_webhook_networks:
+        raise AddressRefused("Only https is allowed. CONTENTAPI_WEBHOOK_NETWORKS allows http in some networks.")
+    try:
+        literal = ip_address(target.host)
+    except ValueError:
+        return
+    require_allowed(literal, target.scheme)
 
 
 def resolve(target: Target) -> Sequence[tuple[str, int]]:
@@ -133,12 +142,9 @@ def require_allowed(address: Address, scheme: str) -> None:
 
 def is_allowed_by_operator(address: Address) -> bool:
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return any((mapped or address) in network for network in parse_networks(conf.environment.contentapi_webhook_networks))
-
-
-@cache
-def parse_networks(texts: tuple[str, ...]) -> list[IPv4Network | IPv6Network]:
-    return [ip_network(text) for text in texts]
+    return any(
+        (mapped or address) in network for network in parse_networks(conf.environment.contentapi_webhook_networks)
+    )
 
 
 def iterate_forms(address: Address) -> Iterator[Address]:

@@ -1,7 +1,10 @@
 """The bodies of deliveries: what `GET /events` shows of an event, read with the rights of the receiver.
 
-`data` is read shortly before it is sent, on the primary, with one statement for the deliveries that were claimed together. It
-is at least as new as the event. An event that the receiver may not see any more has no body.
+`data` is read shortly before it is sent, on the primary, with one statement for the deliveries that were claimed
+together. It is at least as new as the event. An event that the receiver may not see any more has no body.
+
+The body is stored while a sender has the delivery. If the sender is killed, the next one sends it byte for byte,
+because the receiver may have it already. After a failure that is recorded, it is read anew.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +27,7 @@ from contentapi.events.feed import WINDOW
 from contentapi.events.models import Event
 from contentapi.events.sources import MEMBERS
 from contentapi.events.webhooks.catalogue import CATALOGUE
-from contentapi.events.webhooks.models import PING, Delivery, Webhook
+from contentapi.events.webhooks.models import PING, Webhook
 from contentapi.events.webhooks.selections import Selection, get_selection
 from contentapi.projection import parametrised
 from contentapi.projection.selections import SelectedFieldError
@@ -133,18 +136,3 @@ def require_readable_selection(webhook: Webhook) -> None:
         raise Invalid({"selection": [str(error.cause)]}) from None
     except ApiError as error:
         raise Invalid({"selection": [error.message]}) from None
-
-
-def read_present_body(webhook: Webhook, delivery: Delivery) -> bytes | None:
-    """Return the body that a delivery would have now; None if the webhook may not see its event any more.
-
-    Nothing stores what was sent: `data` would remain readable after its object is hidden. Raises what the selection raises.
-    """
-    if delivery.batch is not None:
-        return msgspec.json.encode(delivery.batch)
-    if delivery.position is None:
-        return build_ping(webhook.pk, delivery.created_at)
-    actor = read_actors([webhook]).get(webhook.pk)
-    if actor is None:
-        return None
-    return read_bodies(actor, get_selection(webhook.selection), [delivery.position]).get(delivery.position)

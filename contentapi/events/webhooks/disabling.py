@@ -1,4 +1,4 @@
-"""Disable a webhook that cannot be sent any more: with a line of the log and of the audit log, and a mail to its maker."""
+"""Disable a webhook to which nothing can be sent: with a line of both logs, and a mail to its maker."""
 
 import logging
 from concurrent.futures import ThreadPoolExecutor

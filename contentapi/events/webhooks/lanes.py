@@ -8,7 +8,7 @@ up nobody else.
 
 import logging
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from queue import SimpleQueue
 from threading import Lock, Thread
 from time import monotonic, time
@@ -79,6 +79,7 @@ class Lanes:
         self.most = self.free = places
         self.lock = Lock()
         self.lines: dict[int, Line] = {}
+        self.dropped: list[Line] = []  # that may still have places
         self.results: SimpleQueue[Result] = SimpleQueue()
 
     def add(self, line: Line, delivery: Claimed, body: bytes) -> None:
@@ -89,12 +90,19 @@ class Lanes:
         """Send nothing more to a webhook, and return what was not sent. Attempts that have begun go on."""
         with self.lock:
             line.is_dropped = True
+            self.dropped.append(line)
             unsent = list(line.ready)
             line.ready.clear()
             self.lines.pop(line.webhook_id, None)
             for receiver in line.receivers:
                 receiver.close()
         return unsent
+
+    def list_ending(self) -> set[int]:
+        """Return the ids of webhooks to which attempts are being made that began before they were dropped."""
+        with self.lock:
+            self.dropped = [line for line in self.dropped if line.places]
+            return {line.webhook_id for line in self.dropped}
 
     def start(self) -> None:
         """Give places to the lines that have deliveries, one to each in turn."""
@@ -161,4 +169,8 @@ def attempt(line: Line, receiver: Receiver, delivery: Claimed, body: bytes) -> R
     except Exception:
         LOG.exception("An attempt to send to the webhook %s failed.", line.webhook_id)
         reply = Reply(error="The attempt failed. The log of the server says why.")
-    return judge(delivery, reply, started_at, monotonic() - begin)
+    try:
+        return judge(delivery, reply, started_at, monotonic() - begin)
+    except Exception:
+        LOG.exception("The reply of the webhook %s could not be judged.", line.webhook_id)
+        return judge(delivery, Reply(error="The reply could not be read."), started_at, monotonic() - begin)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from contentapi.core.identity import Scope
 from contentapi.db.ids import SharedIdField
 
-MAX_NAME = 100
+MAX_NAME = 150
 MAX_URL = 2000
 MAX_SELECTION = 8 * 1024
 LONGEST_COALESCE = 300  # seconds
@@ -33,8 +33,9 @@ class Webhook(models.Model):
     """An address to which events are sent, with the rights of its maker, limited to its own scopes.
 
     Deliveries of all events up to `position` are planned; the position belongs to `epoch` of the log. `planned_at` is
-    the time of the last delivery of many events (`coalesce`). No delivery is due before `due_at`. A sender owns the webhook until `leased_until`, in which
-    `lease` names it. `failing_since` is the time of the first failure after the last success.
+    the time of the last delivery of many events (`coalesce`). No delivery is due before `due_at`. A sender owns the
+    webhook until `leased_until`, in which `lease` names it. `failing_since` is the time of the first failure after the
+    last success.
 
     The foreign key of the maker is no constraint: servers of an earlier release, which do not know this table, delete
     users.
@@ -103,10 +104,11 @@ class DeliveryState(models.TextChoices):
 class Delivery(models.Model):
     """An event for a webhook, or several (`batch`), or a ping. `message_id` is the `webhook-id` of all its attempts.
 
-    A delivery that is waiting is due at `due_at`; that is null while another one of its subject is before it. `attempts`
-    counts all attempts, `tries` those since it was planned or sent again, which decide when the next one is. The primary
-    key of the table includes `day`. `position` is that of the last event, and null for a ping. `body` is there while a
-    sender has the delivery: if it is killed, another one sends the same (`contentapi.events.webhooks.bodies`).
+    A delivery that is waiting is due at `due_at`; that is null while another one of its subject is before it.
+    `attempts` counts all attempts, `tries` those since it was planned or sent again, which decide when the next one is.
+    `position` is that of the last event, and null for a ping. `body` is there while a sender has the delivery: if it is
+    killed, another one sends the same (`contentapi.events.webhooks.bodies`). The primary key of the table includes
+    `day`.
     """
 
     id = SharedIdField("ID", primary_key=True)

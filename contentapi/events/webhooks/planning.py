@@ -1,4 +1,4 @@
-"""Plan deliveries: each event that a webhook wants, and its maker may see, is one; with `coalesce` all together are one.
+"""Plan deliveries: one of each event that a webhook wants and its maker may see, or one of all with `coalesce`.
 
 Whoever plans has locked the webhook: so a position is planned once, and ids rise with the positions of a webhook.
 """
@@ -6,9 +6,9 @@ Whoever plans has locked the webhook: so a position is planned once, and ids ris
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.db.models import QuerySet
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from contentapi.core.identity import Actor
 from contentapi.events.feed import WINDOW, LogState, select_events
@@ -16,6 +16,7 @@ from contentapi.events.models import Event
 from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.models import BATCH, Webhook
 
+PLAN_WINDOW = WINDOW // 5  # positions that are planned at once
 BATCH_WINDOW = 10 * WINDOW  # positions that one delivery of many events covers
 MAX_NAMED = 100  # subjects in such a delivery
 NO_SUBJECT = 0  # of a delivery of many events; they are delivered one after the other, as those of one subject
@@ -56,6 +57,11 @@ ADVANCE = """
     ) AS next
     WHERE delivery.id = next.id AND delivery.day = next.day AND next.due_at IS NULL
 """
+STALLED = """
+    SELECT webhook_id, subject_id FROM events_delivery
+    WHERE webhook_id = %s AND state = 'waiting' AND subject_id IS NOT NULL
+    GROUP BY webhook_id, subject_id HAVING count(due_at) = 0
+"""
 IS_BATCH_WAITING = """
     SELECT id FROM events_delivery WHERE webhook_id = %s AND subject_id = 0 AND state = 'waiting' LIMIT 1
 """
@@ -71,14 +77,14 @@ def plan(webhook: Webhook, actor: Actor, log: LogState) -> int:
         if webhook.position > log.position:
             webhook.position = log.expired
     begin = max(webhook.position, log.expired)
-    end = min(begin + (BATCH_WINDOW if webhook.coalesce else WINDOW), log.position)
+    end = min(begin + (BATCH_WINDOW if webhook.coalesce else PLAN_WINDOW), log.position)
     if webhook.coalesce and is_batch_waiting(webhook):
         end = begin  # the next delivery has everything since
     planned = plan_events(webhook, log.epoch, select_wanted(webhook, actor, begin, end)) if end > begin else 0
     webhook.position = max(webhook.position, end)
+    webhook.save(update_fields=["epoch", "position"])
     if webhook.coalesce and (planned or end == begin):
-        webhook.planned_at = timezone.now()
-    webhook.save(update_fields=["epoch", "position", "planned_at"])
+        Webhook.objects.filter(pk=webhook.pk).update(planned_at=Now())
     return planned
 
 
@@ -107,16 +113,35 @@ def plan_events(webhook: Webhook, epoch: str, events: QuerySet[Event]) -> int:
             cursor.execute(statement, [*values, webhook.pk, epoch, BATCH, webhook.pk, BATCH])
         else:
             cursor.execute(PLAN.format(events=sql), [webhook.pk, epoch, webhook.pk, *values])
-        return cursor.rowcount
+        planned: int = cursor.rowcount
+    return planned
 
 
 def compile_events(events: QuerySet[Event]) -> tuple[str, Sequence[Any]]:
     query = events.values_list("position", "type", "subject_id").query
-    return query.get_compiler(DEFAULT_DB_ALIAS).as_sql()
+    sql, values = query.get_compiler(DEFAULT_DB_ALIAS).as_sql()
+    return str(sql), values
 
 
 def advance_subjects(subjects: Collection[tuple[int, int]]) -> None:
-    """Let the first delivery of each subject be due, which has none that is: pairs of a locked webhook and a subject."""
+    """Let the first delivery of each subject be due that has none: pairs of a locked webhook and a subject."""
     if subjects:
         with connection.cursor() as cursor:
             cursor.execute(ADVANCE, [list(column) for column in zip(*sorted(subjects), strict=True)])
+
+
+def advance_stalled_subjects(webhook: Webhook) -> None:
+    """Let the first delivery of each subject be due that has none: the one before was dropped with its partition."""
+    with connection.cursor() as cursor:
+        cursor.execute(STALLED, [webhook.pk])
+        advance_subjects(cursor.fetchall())
+
+
+def advance_all_stalled_subjects() -> None:
+    """Do this for all webhooks, each under its lock."""
+    for pk in Webhook.objects.values_list("pk", flat=True):
+        with transaction.atomic():
+            webhook = Webhook.objects.select_for_update(no_key=True).filter(pk=pk).first()
+            if webhook is not None:
+                advance_stalled_subjects(webhook)
+                Webhook.objects.filter(pk=pk).update(due_at=Now())

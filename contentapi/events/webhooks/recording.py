@@ -4,7 +4,7 @@ A sender that has lost a webhook records nothing for it: another one sends those
 """
 
 from collections.abc import Collection, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -23,19 +23,22 @@ from contentapi.monitoring.figures import FIGURES
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 MAX_ERROR = 500  # characters
-RESULT = """result (id, day, state, due_at, status, error, started_at, seconds, response) AS (
-        SELECT * FROM unnest(%s::bigint[], %s::date[], %s::text[], %s::timestamptz[], %s::smallint[], %s::text[],
+RESULT = """result (id, day, state, delay, status, error, started_at, seconds, response) AS (
+        SELECT * FROM unnest(%s::bigint[], %s::date[], %s::text[], %s::float8[], %s::smallint[], %s::text[],
             %s::timestamptz[], %s::float8[], %s::text[])
     )"""
-# One statement for all. The ids are there twice, so that PostgreSQL uses the index, whatever it knows of the table. A delivery that was not attempted, because the webhook may not see it any more, has no time.
+# One statement for all. The ids are there twice, so that PostgreSQL uses the index, whatever it knows of the table.
+# What was not attempted, because the webhook may not see it any more, has no time.
 RECORD = f"""
     WITH {RESULT}, updated AS (
-        UPDATE events_delivery AS delivery SET state = result.state, due_at = result.due_at, status = result.status,
+        UPDATE events_delivery AS delivery SET state = result.state,
+            due_at = clock_timestamp() + delay * interval '1 second', status = result.status,
             error = result.error, attempts = attempts + (started_at IS NOT NULL)::int,
             tries = tries + (started_at IS NOT NULL)::int, body = NULL,
             finished_at = CASE WHEN result.state <> 'waiting' THEN clock_timestamp() END
         FROM result WHERE delivery.id = result.id AND delivery.day = result.day
             AND delivery.id = ANY (%s) AND delivery.day = ANY (%s)
+            AND delivery.state = 'waiting'
         RETURNING delivery.id, delivery.attempts
     )
     INSERT INTO events_attempt (day, delivery_id, number, started_at, seconds, status, error, response)
@@ -66,11 +69,16 @@ def cancel(delivery: Claimed) -> Result:
 
 
 @transaction.atomic
-def record_results(lease: UUID, results: Sequence[Result]) -> set[int]:
-    """Record results. Return the ids of the webhooks that this sender does not own any more."""
+def record_results(lease: UUID, results: Sequence[Result]) -> tuple[set[int], set[int]]:
+    """Record results. Return the ids of the webhooks that this sender does not own any more, and of those to try again.
+
+    A service has locked the latter: nobody waits for it.
+    """
     ids = {result.delivery.webhook_id for result in results}
-    owned = Webhook.objects.filter(pk__in=ids, lease=lease).order_by("pk").select_for_update(no_key=True)
-    webhooks = {webhook.pk: webhook for webhook in owned}
+    owned = Webhook.objects.filter(pk__in=ids, lease=lease).order_by("pk")
+    webhooks = {webhook.pk: webhook for webhook in owned.select_for_update(no_key=True, skip_locked=True)}
+    missing = ids - webhooks.keys()
+    locked = set(owned.filter(pk__in=missing).values_list("pk", flat=True)) if missing else set()
     kept = [result for result in results if result.delivery.webhook_id in webhooks]
     if kept:
         write_results(kept)
@@ -85,17 +93,16 @@ def record_results(lease: UUID, results: Sequence[Result]) -> set[int]:
         for pk, group in groupby(kept, key=attrgetter("delivery.webhook_id")):
             note_health(webhooks[pk], list(group))
         count_results(kept)
-    return ids - webhooks.keys()
+    return missing - locked, locked
 
 
 def write_results(results: Sequence[Result]) -> None:
-    now = timezone.now()
     rows = [
         (
             result.delivery.id,
             result.delivery.day,
             str(result.outcome.state),
-            None if result.outcome.delay is None else now + timedelta(seconds=result.outcome.delay),
+            result.outcome.delay,
             result.reply.status,
             result.outcome.error[:MAX_ERROR],
             result.started_at,

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from django.db import connection, transaction
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
@@ -16,7 +16,7 @@ from contentapi.events.webhooks.bodies import read_actors
 from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.models import PING, Delivery, DeliveryState, Webhook
 from contentapi.events.webhooks.planning import advance_subjects, plan_events, select_wanted
-from contentapi.events.webhooks.services import get_webhook_for_update
+from contentapi.events.webhooks.services import get_webhook_for_update, require_scopes
 from contentapi.monitoring.audit import Event, record_event
 
 MAX_REPLAYED = 10_000
@@ -40,7 +40,7 @@ def ping_webhook(*, actor: Actor, webhook_id: str) -> Delivery:
     with connection.cursor() as cursor:
         day = read_today(cursor)
     pk = take_id()
-    ping = Delivery(pk=pk, day=day, webhook=webhook, message_id=f"ping_{pk}", type=PING, due_at=timezone.now())
+    ping = Delivery(pk=pk, day=day, webhook=webhook, message_id=f"ping_{pk}", type=PING, due_at=Now())
     ping.save(force_insert=True)
     wake(webhook)
     return ping
@@ -50,17 +50,15 @@ def ping_webhook(*, actor: Actor, webhook_id: str) -> Delivery:
 def redeliver(*, actor: Actor, delivery_id: str, webhook_id: str | None = None) -> Delivery:
     """Send a delivery once more, with the same id, and with all attempts of the schedule.
 
-    One that waits for its next attempt is sent at once. Others of its object that wait come first. Raises `NotFound`, and
-    `Conflict` if the webhook is disabled.
+    One that waits for its next attempt is sent at once. Others of its object that wait come first. Raises `NotFound`,
+    and `Conflict` if the webhook is disabled.
     """
     found = selectors.select_delivery_by_id(actor, delivery_id, webhook_id=webhook_id).queryset()
     delivery = require_found(found.first(), "delivery")
     webhook = get_enabled_webhook(actor, str(delivery.webhook_id), "send deliveries again")
     delivery.refresh_from_db()  # after the lock
     is_next = delivery.subject_id is None or delivery.due_at is not None
-    delivery.state, delivery.tries, delivery.finished_at = DeliveryState.WAITING, 0, None
-    delivery.due_at = timezone.now() if is_next else None
-    values = {"state": delivery.state, "tries": 0, "finished_at": None, "due_at": delivery.due_at}
+    values = {"state": DeliveryState.WAITING, "tries": 0, "finished_at": None, "due_at": Now() if is_next else None}
     Delivery.objects.filter(pk=delivery.pk, day=delivery.day).update(**values)
     if delivery.subject_id is not None:
         advance_idle_subjects(webhook, {delivery.subject_id})
@@ -80,10 +78,11 @@ def replay_webhook(
 ) -> Replay:
     """Send events of the log once more, of some types if any are named, from one cursor to another.
 
-    With `only_failed`, only the deliveries that have failed. Raises `NotFound`, `Malformed`, `EventsExpired`, `Invalid` for
-    more than 10,000 events, and `Conflict` if the webhook is disabled.
+    With `only_failed`, only the deliveries that have failed. Raises `NotFound`, `Malformed`, `EventsExpired`, `Invalid`
+    for more than 10,000 events, and `Conflict` if the webhook is disabled.
     """
     webhook = get_enabled_webhook(actor, webhook_id, "replay events")
+    require_scopes(actor, webhook.scopes)
     log = read_log()
     begin, end = log.parse_cursor(after), log.position if to is None else log.parse_cursor(to)
     if webhook.epoch == log.epoch:
@@ -143,6 +142,5 @@ def get_enabled_webhook(actor: Actor, webhook_id: str, action: str) -> Webhook:
 
 
 def wake(webhook: Webhook) -> None:
-    """Let a sender look at a webhook now."""
-    webhook.due_at = timezone.now()
-    webhook.save(update_fields=["due_at"])
+    """Let a sender look at a webhook now: by the clock of the database, as senders do."""
+    Webhook.objects.filter(pk=webhook.pk).update(due_at=Now())

@@ -1,12 +1,8 @@
 """Reads of webhooks and their deliveries: for admins all of them."""
 
-from collections.abc import Collection, Mapping
-from datetime import datetime, timedelta
-from typing import NamedTuple
+from collections.abc import Collection
 
-from django.db.models import Count, QuerySet
-from django.db.models.functions import TruncHour
-from django.utils import timezone
+from django.db.models import QuerySet
 
 from contentapi.core import policy
 from contentapi.core.errors import require_found
@@ -122,7 +118,7 @@ def select_delivery_by_id(actor: Actor, delivery_id: str, *, webhook_id: str | N
 
 @parametrised(Delivery)
 def select_visible_delivery(actor: Actor, *, pk: int, webhook: int | None) -> QuerySet[Delivery]:
-    deliveries = Delivery.objects.filter(policy.visible_webhooks(actor), pk=pk, webhook__isnull=False)
+    deliveries = Delivery.objects.filter(policy.visible_webhooks(actor), pk=pk, webhook__in=Webhook.objects.all())
     return deliveries if webhook is None else deliveries.filter(webhook=webhook)
 
 
@@ -133,21 +129,3 @@ def list_deliveries_of_subject(actor: Actor, subject_id: int, *, positions: Coll
     ids = list(Webhook.objects.values_list("pk", flat=True))
     deliveries = Delivery.objects.filter(webhook__in=ids, subject_id=subject_id, position__in=positions)
     return list(deliveries.select_related("webhook").order_by("position", "pk"))
-
-
-class Hour(NamedTuple):
-    """The deliveries that were planned in an hour, by their present states."""
-
-    begin: datetime
-    counts: Mapping[str, int]
-
-
-def count_by_hour(actor: Actor, webhook: Webhook) -> list[Hour]:
-    """Return the hours of the last day in which there were deliveries, the first one first."""
-    since = timezone.now() - timedelta(hours=24)
-    deliveries = webhook.deliveries.filter(policy.visible_webhooks(actor), created_at__gte=since)
-    hours: dict[datetime, dict[str, int]] = {}
-    counted = deliveries.annotate(hour=TruncHour("created_at")).values("hour", "state").annotate(size=Count("id"))
-    for row in counted.order_by("hour"):
-        hours.setdefault(row["hour"], {})[row["state"]] = row["size"]
-    return [Hour(begin, counts) for begin, counts in hours.items()]

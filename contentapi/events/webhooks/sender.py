@@ -9,21 +9,26 @@ from collections.abc import Iterable, Sequence
 from queue import Empty
 from threading import Event as StopEvent
 from time import monotonic
+from typing import NamedTuple
 from uuid import uuid4
 
 from django.db import Error as DatabaseError
 from django.db import connection, transaction
 from django.utils import timezone
 
+from contentapi.conf import conf
 from contentapi.conf.timeouts import (
+    WEBHOOK_BODY_TIMEOUT,
     WEBHOOK_BUSY_INTERVAL,
     WEBHOOK_IDLE_INTERVAL,
     WEBHOOK_LEASE,
     WEBHOOK_LEASE_RENEWAL,
+    WEBHOOK_LONGEST_REST,
+    WEBHOOK_SHORTEST_REST,
     WEBHOOK_STATEMENT_TIMEOUT,
     WEBHOOK_STOP_LIMIT,
 )
-from contentapi.core.errors import ApiError
+from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor
 from contentapi.events.webhooks.addresses import AddressRefused, parse_url
 from contentapi.events.webhooks.bodies import RIGHTS, build_ping, choose_body, compute_rights, read_bodies
@@ -31,7 +36,7 @@ from contentapi.events.webhooks.claims import Claimed, claim, find_webhooks, rel
 from contentapi.events.webhooks.lanes import PLACES, Lanes, Line
 from contentapi.events.webhooks.models import PING, Webhook
 from contentapi.events.webhooks.recording import Result, cancel, judge, record_results
-from contentapi.events.webhooks.selections import get_selection
+from contentapi.events.webhooks.selections import Selection, get_selection
 from contentapi.events.webhooks.signing import decrypt_secret
 from contentapi.events.webhooks.transport import Reply
 from contentapi.projection.selections import SelectedFieldError
@@ -40,7 +45,7 @@ from contentapi.worker.runner import is_outage
 LOG = logging.getLogger("contentapi.worker")
 LIMITS = f"SET statement_timeout = '{WEBHOOK_STATEMENT_TIMEOUT}s'"
 MOST_RECORDED = 256  # results in one transaction
-UNREADABLE = (ApiError, SelectedFieldError, DatabaseError)
+BODY_LIMIT = f"SET LOCAL statement_timeout = '{WEBHOOK_BODY_TIMEOUT}s'"  # meanwhile, no other webhook is supplied
 
 
 class Sender:
@@ -52,6 +57,8 @@ class Sender:
         self.unrecorded: list[Result] = []
         self.finished: set[int] = set()  # webhooks of which deliveries were recorded since the last claim
         self.renewed_at = monotonic()
+        self.again: set[int] = set()  # webhooks of which deliveries were claimed that are not prepared
+        self.rests: dict[int, Rest] = {}  # of webhooks whose statements fail
         self.pause: float = WEBHOOK_IDLE_INTERVAL
 
     def get_pause(self) -> float:
@@ -89,7 +96,7 @@ class Sender:
         self.collect(0)
         self.record()
         store_bodies([(delivery, None) for delivery in unsent])
-        release(self.lease, [line.webhook_id for line in lines])
+        release(self.lease, [line.webhook_id for line in lines if not line.places])
 
     def collect(self, seconds: float) -> None:
         """Wait for the first result, and get all that there are."""
@@ -101,17 +108,22 @@ class Sender:
             pass
 
     def record(self) -> None:
-        """Record results. After an error of the database, they are recorded in the next round."""
+        """Record results. After an error of the database, and of webhooks that are locked, in the next round."""
+        kept: list[Result] = []
         while self.unrecorded:
             results = self.unrecorded[:MOST_RECORDED]
-            lost = record_results(self.lease, results)
+            lost, locked = record_results(self.lease, results)
             del self.unrecorded[:MOST_RECORDED]
             self.forget(lost)
             for result in results:
-                line = self.lanes.lines.get(result.delivery.webhook_id)
-                if line is not None:
+                pk = result.delivery.webhook_id
+                line = self.lanes.lines.get(pk)
+                if pk in locked:
+                    kept.append(result)
+                elif line is not None:
                     line.taken.discard(result.delivery.id)
-                    self.finished.add(line.webhook_id)
+                    self.finished.add(pk)
+        self.unrecorded = kept
 
     def forget(self, ids: Iterable[int]) -> None:
         """Send nothing more to webhooks that this sender does not own any more, or that are disabled."""
@@ -124,16 +136,17 @@ class Sender:
         """Own the webhooks for longer. The time is that before the statement: PostgreSQL's lease ends later."""
         now, lines = monotonic(), self.lanes.lines
         if lines and now > self.renewed_at + WEBHOOK_LEASE_RENEWAL:
-            kept = renew_lease(self.lease, list(lines))
+            renewed, owned = renew_lease(self.lease, list(lines))
             self.renewed_at = now
-            self.forget(lines.keys() - kept)
-            for pk in kept:
+            self.forget(lines.keys() - owned)
+            for pk in renewed & lines.keys():
                 lines[pk].leased_until = now + WEBHOOK_LEASE.total_seconds()
 
     def take(self) -> None:
         """Claim webhooks and deliveries, and make them ready."""
         lines = self.lanes.lines
-        supplied = {pk for pk, line in lines.items() if not line.needs_supply}
+        supplied = {pk for pk, line in lines.items() if not line.needs_supply} | self.lanes.list_ending()
+        supplied |= {pk for pk, rest in self.rests.items() if rest.end > monotonic()}
         found = find_webhooks(self.lease, supplied, most=self.lanes.free) if self.lanes.free else []
         sizes = {pk: lines[pk].wanted if pk in lines else 1 for pk in {*found, *self.finished} - supplied}
         if not sizes:
@@ -143,54 +156,69 @@ class Sender:
         deliveries: dict[int, list[Claimed]] = {pk: [] for pk in claimed.webhooks}
         for delivery in claimed.deliveries:
             deliveries[delivery.webhook_id].append(delivery)
-        self.finished |= claimed.webhooks.keys()  # after an error, they are claimed again
+        self.finished = (
+            self.finished - sizes.keys()
+        ) | claimed.webhooks.keys()  # those are claimed again after an error
+        for pk in claimed.broken:
+            self.rest(pk)
+        self.again.clear()
         prepared: list[tuple[Line, Claimed, bytes]] = []
-        unreadable = set()
         for pk, webhook in claimed.webhooks.items():
             line = lines.setdefault(pk, Line(pk))
             line.leased_until = begin + WEBHOOK_LEASE.total_seconds()
             ready = self.prepare(line, webhook, claimed.actors[pk], deliveries[pk])
-            if ready is None:
-                unreadable.add(pk)
-            else:
-                prepared += [(line, delivery, body) for delivery, body in ready]
+            prepared += [(line, delivery, body) for delivery, body in ready]
         store_bodies([(delivery, body) for _, delivery, body in prepared])
         for line, delivery, body in prepared:
             line.taken.add(delivery.id)
             self.lanes.add(line, delivery, body[RIGHTS:])
-        self.finished -= claimed.webhooks.keys() - unreadable
+        self.finished -= claimed.webhooks.keys() - self.again
+
+    def rest(self, pk: int) -> None:
+        """Leave a webhook alone for a while, each time for longer, because a statement for it failed."""
+        before = self.rests.get(pk, Rest(0.0, WEBHOOK_SHORTEST_REST / 2))
+        seconds = min(2 * before.seconds, WEBHOOK_LONGEST_REST)
+        self.rests[pk] = Rest(monotonic() + seconds, seconds)
 
     def prepare(
         self, line: Line, webhook: Webhook, actor: Actor, deliveries: Sequence[Claimed]
-    ) -> list[tuple[Claimed, bytes]] | None:
+    ) -> list[tuple[Claimed, bytes]]:
         """Return deliveries with their bodies, each after the digest of its rights.
 
-        What cannot be read is a failed attempt of this webhook, and not of others. If one of several cannot be read,
-        return None: they are claimed again one by one.
+        They are as many as one statement reads. If they cannot be read, they are claimed again one by one. One that
+        cannot be read is a failed attempt of this webhook, which then rests; others do not notice.
         """
         try:
-            line.target = parse_url(webhook.url)
-            line.keys = list_keys(webhook)
-        except (AddressRefused, UnreadableSecret) as error:
+            line.target, line.keys = parse_url(webhook.url), list_keys(webhook)
+            selection = get_selection(webhook.selection)
+        except (AddressRefused, UnreadableSecret, Invalid) as error:
             self.fail(line, deliveries, str(error))
             return []
+        most = max(1, conf.environment.contentapi_max_cost // selection.cost)
+        read, others = deliveries[:most], deliveries[most:]
         try:
-            bodies = read_bodies_of(webhook, actor, deliveries)
-        except UNREADABLE as error:
+            bodies = read_bodies_of(webhook, actor, selection, read)
+        except Exception as error:
             if isinstance(error, DatabaseError) and is_outage(error):
                 raise
-            line.window = 1  # the next ones are read one by one
-            if len(deliveries) > 1:
-                return None
-            self.fail(line, deliveries, describe_failure(error))
+            line.window = 1
+            if len(read) > 1:
+                self.again.add(webhook.pk)
+            else:
+                self.rest(webhook.pk)
+                self.fail(line, read, describe_failure(error))
             return []
-        hidden = [delivery for delivery in deliveries if delivery.id not in bodies]
+        if others:
+            self.again.add(webhook.pk)
+        if read:
+            self.rests.pop(webhook.pk, None)
+        hidden = [delivery for delivery in read if delivery.id not in bodies]
         line.taken.update(delivery.id for delivery in hidden)
         self.unrecorded += map(cancel, hidden)
         rights = compute_rights(webhook, actor)
         return [
             (delivery, rights + choose_body(delivery.body, bodies[delivery.id], rights))
-            for delivery in deliveries
+            for delivery in read
             if delivery.id in bodies
         ]
 
@@ -204,6 +232,13 @@ class Sender:
         for line in idle:
             self.lanes.drop(line)
         release(self.lease, [line.webhook_id for line in idle])
+
+
+class Rest(NamedTuple):
+    """Until when a webhook is left alone, as a time of `monotonic`, and for how many seconds that is."""
+
+    end: float
+    seconds: float
 
 
 class UnreadableSecret(Exception):
@@ -222,7 +257,9 @@ def list_keys(webhook: Webhook) -> list[str]:
     return readable
 
 
-def read_bodies_of(webhook: Webhook, actor: Actor, deliveries: Sequence[Claimed]) -> dict[int, bytes]:
+def read_bodies_of(
+    webhook: Webhook, actor: Actor, selection: Selection, deliveries: Sequence[Claimed]
+) -> dict[int, bytes]:
     """Return the body of each delivery by its id, without those that the webhook may not see any more.
 
     In a transaction: a statement that fails ends nothing else.
@@ -231,8 +268,9 @@ def read_bodies_of(webhook: Webhook, actor: Actor, deliveries: Sequence[Claimed]
     bodies |= {each.id: build_ping(webhook.pk, each.created_at) for each in deliveries if each.type == PING}
     positions = {each.position: each.id for each in deliveries if each.id not in bodies and each.position is not None}
     if positions:
-        with transaction.atomic():
-            found = read_bodies(actor, get_selection(webhook.selection), positions)
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(BODY_LIMIT)
+            found = read_bodies(actor, selection, positions)
         bodies |= {positions[position]: body for position, body in found.items()}
     return bodies
 
@@ -243,5 +281,5 @@ def describe_failure(error: Exception) -> str:
         error = error.cause
     if isinstance(error, ApiError):
         return f"The event could not be read: {error.message}"
-    LOG.warning("An event for a webhook could not be read: %s", error)
+    LOG.warning("An event for a webhook could not be read: %s: %s", type(error).__name__, error)
     return "The event could not be read: the log of the server says why."

@@ -4,10 +4,11 @@
 `VersionConflict`.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from contentapi.conf.timeouts import WEBHOOK_SECRET_OVERLAP
@@ -21,13 +22,16 @@ from contentapi.events.webhooks import selectors
 from contentapi.events.webhooks.bodies import require_readable_selection
 from contentapi.events.webhooks.disabling import forget_bodies
 from contentapi.events.webhooks.models import DisabledReason, Webhook
+from contentapi.events.webhooks.planning import advance_stalled_subjects
 from contentapi.events.webhooks.signing import encrypt_secret, make_secret
 from contentapi.events.webhooks.validation import VALIDATIONS
 from contentapi.monitoring.audit import Event, record_event
 
 MAX_WEBHOOKS = 100
 EDITABLE = ("name", "url", "types", "selection", "coalesce", "scopes")
-WEBHOOKS_LOCK = "LOCK TABLE events_webhook IN SHARE ROW EXCLUSIVE MODE"
+MOST_RESUMED = 10_000  # deliveries whose next attempt is now; the others keep its time
+TAKING = {"url", "types", "selection", "enabled"}  # with which one gets what the webhook may see
+WEBHOOKS_LOCK = 0x776562686F6F6B  # "webhook": one is created at a time
 
 
 class SecretOf(NamedTuple):
@@ -65,7 +69,8 @@ def create_webhook(
     webhook.secret = encrypt_secret(secret, pk)
     granted = sorted(scope for scope in Scope if actor.has(scope)) if scopes is None else scopes
     values = {"name": name, "url": url, "types": types, "selection": selection, "coalesce": coalesce or 0}
-    apply_changes(actor, webhook, {**values, "scopes": granted})
+    apply_changes(webhook, {**values, "scopes": granted})
+    require_scopes(actor, webhook.scopes)
     require_room()
     webhook.save(force_insert=True)
     record_event(Event.WEBHOOK_CREATED, actor, "webhook", pk, scopes=" ".join(webhook.scopes), maker_id=maker)
@@ -83,7 +88,9 @@ def edit_webhook(
     webhook = get_webhook_for_update(actor, webhook_id, "change webhooks")
     require_version("webhook", webhook.version, expected_version)
     before = {name: getattr(webhook, name) for name in EDITABLE}
-    apply_changes(actor, webhook, {name: changes[name] for name in EDITABLE if name in changes})
+    apply_changes(webhook, {name: changes[name] for name in EDITABLE if name in changes})
+    is_taking = TAKING & changes.keys() and changes.get("enabled") is not False
+    require_scopes(actor, set(webhook.scopes) - set(() if is_taking else before["scopes"]))
     changed = [name for name in EDITABLE if getattr(webhook, name) != before[name]]
     if "enabled" in changes:
         changed += set_enabled(actor, webhook, enabled=changes["enabled"])
@@ -105,13 +112,21 @@ def set_enabled(actor: Actor, webhook: Webhook, *, enabled: bool | None) -> list
     webhook.disabled_at = None if enabled else timezone.now()
     webhook.disabled_reason = "" if enabled else DisabledReason.PERSON
     webhook.failing_since = None
-    if not enabled:
-        forget_bodies(webhook)
+    if enabled:
+        resume(webhook)
     else:
-        webhook.deliveries.filter(state="waiting", due_at__gt=timezone.now()).update(due_at=timezone.now())
+        forget_bodies(webhook)
     event = Event.WEBHOOK_ENABLED if enabled else Event.WEBHOOK_DISABLED
     record_event(event, actor, "webhook", webhook.pk, reason=str(webhook.disabled_reason))
     return ["disabled_at", "disabled_reason", "failing_since"]
+
+
+def resume(webhook: Webhook) -> None:
+    """Let the deliveries of a webhook be due that waited for their next attempt, and let a sender look at it."""
+    advance_stalled_subjects(webhook)
+    later = webhook.deliveries.filter(state="waiting", due_at__gt=Now()).order_by("due_at").values("pk")
+    webhook.deliveries.filter(pk__in=later[:MOST_RESUMED]).update(due_at=Now())
+    Webhook.objects.filter(pk=webhook.pk).update(due_at=Now())
 
 
 @transaction.atomic
@@ -133,6 +148,7 @@ def rotate_secret(*, actor: Actor, webhook_id: str, expected_version: ExpectedVe
     """
     webhook = get_webhook_for_update(actor, webhook_id, "rotate secrets of webhooks")
     require_version("webhook", webhook.version, expected_version)
+    require_scopes(actor, webhook.scopes)
     secret = make_secret()
     webhook.previous_secret, webhook.secret = webhook.secret, encrypt_secret(secret, webhook.pk)
     webhook.previous_until = timezone.now() + WEBHOOK_SECRET_OVERLAP
@@ -149,16 +165,22 @@ def get_webhook_for_update(actor: Actor, webhook_id: str, action: str) -> Webhoo
     return require_found(webhooks.select_for_update(of=("self",)).first(), "webhook")
 
 
+def require_scopes(actor: Actor, scopes: Iterable[str]) -> None:
+    """Raise `Forbidden` unless the actor has the scopes: nobody sees by a webhook what they may not see themselves."""
+    for scope in sorted(set(scopes) & set(Scope.values)):
+        policy.require_permission(actor, policy.may_grant_scope(actor, Scope(scope)), f"use a webhook with {scope}")
+
+
 def require_room() -> None:
     """Raise `Conflict` if there are as many webhooks as are allowed. No other is created until the transaction ends."""
     with connection.cursor() as cursor:
-        cursor.execute(WEBHOOKS_LOCK)
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WEBHOOKS_LOCK])
     if Webhook.objects.count() >= MAX_WEBHOOKS:
         raise Conflict(f"At most {MAX_WEBHOOKS} webhooks are allowed. Delete one first.")
 
 
-def apply_changes(actor: Actor, webhook: Webhook, changes: Mapping[str, Any]) -> None:
-    """Set fields of a webhook. Raises `Invalid`, and `Forbidden` for a scope that the actor does not have."""
+def apply_changes(webhook: Webhook, changes: Mapping[str, Any]) -> None:
+    """Set fields of a webhook. Raises `Invalid`."""
     problems: dict[str, list[str]] = {}
     for name, value in changes.items():
         try:
@@ -167,7 +189,5 @@ def apply_changes(actor: Actor, webhook: Webhook, changes: Mapping[str, Any]) ->
             problems |= {field: list(texts) for field, texts in error.fields.items()}
     if problems:
         raise Invalid(problems)
-    for scope in webhook.scopes if "scopes" in changes else ():
-        policy.require_permission(actor, policy.may_grant_scope(actor, Scope(scope)), f"give a webhook {scope}")
     if webhook.selection and {"selection", "scopes"} & changes.keys():
         require_readable_selection(webhook)

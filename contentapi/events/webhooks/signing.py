@@ -24,7 +24,7 @@ def encrypt_secret(secret: str, webhook_id: int) -> bytes:
     return encrypt(PURPOSE, secret.encode(), str(webhook_id))
 
 
-def decrypt_secret(encrypted: bytes, webhook_id: int) -> str | None:
+def decrypt_secret(encrypted: bytes | memoryview, webhook_id: int) -> str | None:
     """Return the secret; None if it is encrypted with another SECRET_KEY."""
     found = decrypt(PURPOSE, bytes(encrypted), str(webhook_id))
     return None if found is None else found.decode()

@@ -160,7 +160,7 @@ class Receiver:
             self.connection = HTTPConnection(self.target.host, self.target.port)
             self.connection.response_class = FinalResponse
             self.connection.auto_open = 0  # it never connects by itself, to an address that was not checked
-        self.connection.sock = link = self.link  # type: ignore[assignment]
+        self.connection.sock = link = self.link
         link.begin(deadline)
         self.connection.putrequest("POST", self.target.path, skip_host=True, skip_accept_encoding=True)
         own = {"Host": self.target.authority, "Content-Type": "application/json", "User-Agent": USER_AGENT}

@@ -1,7 +1,5 @@
 """Webhooks of tests, and senders that send until nothing is due."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import Event as StopEvent
 from time import monotonic
 from typing import Any

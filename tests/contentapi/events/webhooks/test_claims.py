@@ -90,7 +90,9 @@ def test_deliveries_that_are_being_sent_are_not_taken_again() -> None:
     first = claim(lease, {webhook.pk: 2}, [])
     second = claim(lease, {webhook.pk: 5}, [each.id for each in first.deliveries])
 
-    assert [each.id for each in first.deliveries + second.deliveries] == [each.pk for each in list_deliveries(webhook)]
+    assert [each.id for each in [*first.deliveries, *second.deliveries]] == [
+        each.pk for each in list_deliveries(webhook)
+    ]
 
 
 def test_sender_that_is_killed_after_sending_leads_to_the_same_id_again() -> None:
@@ -125,9 +127,9 @@ def test_sender_without_its_lease_records_nothing() -> None:
 
     lost = record_results(first, [judge(late[0], Reply(500), timezone.now(), 0.1)])
 
-    assert lost == {webhook.pk}
-    assert renew_lease(first, [webhook.pk]) == set()
-    assert renew_lease(second, [webhook.pk]) == {webhook.pk}
+    assert lost == ({webhook.pk}, set())
+    assert renew_lease(first, [webhook.pk]) == (set(), set())
+    assert renew_lease(second, [webhook.pk]) == ({webhook.pk}, {webhook.pk})
     assert list_deliveries(webhook)[0].attempts == 0
 
 
@@ -138,7 +140,7 @@ def test_disabled_webhook_is_not_renewed() -> None:
     claim(lease, {webhook.pk: 1}, [])
     Webhook.objects.filter(pk=webhook.pk).update(disabled_at=timezone.now(), disabled_reason="person")
 
-    assert renew_lease(lease, [webhook.pk]) == set()
+    assert renew_lease(lease, [webhook.pk]) == (set(), set())
     assert claim(uuid4(), {webhook.pk: 1}, []).webhooks == {}
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from contentapi.events.webhooks import planning
 from contentapi.events.webhooks.claims import claim, find_webhooks
 from contentapi.events.webhooks.recording import judge, record_results
+from contentapi.events.webhooks.selections import get_selection
 from contentapi.events.webhooks.sender import read_bodies_of
 from contentapi.events.webhooks.transport import Reply
 from tests.contentapi.events.webhooks.hooks import make_hook
@@ -65,9 +66,7 @@ def test_statements_of_a_round_read_no_partition_as_a_whole() -> None:
     with CaptureQueriesContext(connection) as statements:
         found = find_webhooks(lease, [], most=64)
         claimed = claim(lease, dict.fromkeys(found, 64), [])
-        record_results(
-            lease, [judge(each, Reply(204), timezone.now(), 0.1) for each in claimed.deliveries]
-        )
+        record_results(lease, [judge(each, Reply(204), timezone.now(), 0.1) for each in claimed.deliveries])
         planning.is_batch_waiting(webhook)
 
     assert len(claimed.deliveries) == 64
@@ -86,7 +85,7 @@ def test_bodies_are_read_by_the_index(*, is_full: bool) -> None:
     claimed = claim(uuid4(), {webhook.pk: 64}, [])
 
     with CaptureQueriesContext(connection) as statements:
-        bodies = read_bodies_of(webhook, claimed.actors[webhook.pk], claimed.deliveries)
+        bodies = read_bodies_of(webhook, claimed.actors[webhook.pk], get_selection(""), claimed.deliveries)
 
     (query,) = [query for query in statements.captured_queries if 'FROM "events_event"' in query["sql"]]
     number = query["sql"].count("$")

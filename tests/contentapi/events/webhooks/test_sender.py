@@ -6,11 +6,13 @@ from threading import Event as StopEvent
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.db import connection
 from django.utils import timezone
 
 from blog.models import Post
 from contentapi.core.identity import Role, Scope
+from contentapi.events.webhooks.disabling import MAILS
 from contentapi.events.webhooks.models import Delivery, Webhook
 from contentapi.events.webhooks.sender import Sender
 from tests.contentapi.events.webhooks.hooks import (
@@ -188,6 +190,10 @@ def test_five_days_of_failures_disable_and_tell_the_maker(
     webhook.refresh_from_db()
     assert webhook.disabled_reason == "failures"
     assert f"The webhook {webhook.pk} is disabled: nothing but failures for five days." in caplog.messages
+    MAILS.submit(bool).result()  # after the mail
+    (mail,) = mailoutbox
+    assert mail.to == [get_user_model().objects.get(pk=webhook.maker_id).email]
+    assert webhook.url in mail.body
 
 
 def test_retry_after_postpones_the_next_attempt() -> None:
@@ -231,8 +237,10 @@ def test_rights_of_the_maker_are_checked_again(change: dict[str, Any]) -> None:
     with Receiver(accept) as receiver:
         webhook = make_hook(receiver.url, actor=admin, types=["post.*"])
         with connection.cursor() as cursor:
-            ((column, value),) = change.items()
-            cursor.execute(f"UPDATE users_user SET {column} = %s WHERE id = %s", [value, admin.user_id])
+            values = {"is_active": True, "role": "admin"} | change
+            cursor.execute(
+                "UPDATE users_user SET is_active = %s, role = %s WHERE id = %s", [*values.values(), admin.user_id]
+            )
         make_post(status="draft")
         public = make_post()
         send_all()
