@@ -1,13 +1,13 @@
 """`python -m benchmarks.webhooks`: measure the sender of webhooks, with ten million deliveries by default.
 
-* the deliveries in a second of a worker to receivers on this machine, each with the representation of its post;
-* the times in which a sender looks for work, claims deliveries, reads their bodies and records their results, beside the
-  deliveries of 30 days and an object that blocks 50,000 of its own;
+* the deliveries in a second of a worker to receivers on this machine, each with its post;
+* the times in which a sender looks for work, claims deliveries, reads their bodies and records their results, beside
+  the deliveries of 30 days and an object that blocks 50,000 of its own;
 * the time that dropping the partitions of a day takes.
 
-The partitions of today have no statistics, as after midnight. Prints a table in Markdown. Exits with 1 if a figure exceeds
-its limit. It keeps its PostgreSQL in `var/events`. It runs for about ten minutes, most of which it takes to make the rows;
-with `--deliveries 300000` for one.
+The partitions of today have no statistics, as after midnight. Prints a table in Markdown. Exits with 1 if a figure
+exceeds its limit. It keeps its PostgreSQL in `var/events`. It runs for about ten minutes, most of which it takes to
+make the rows; with `--deliveries 300000` for one.
 """
 
 import argparse
@@ -37,7 +37,11 @@ BATCH = 64  # deliveries that are claimed at once
 ROUNDS = 40
 FAST = 500.0  # deliveries a second
 SLOW = 50.0  # milliseconds
-SETTINGS = {"CONTENTAPI_WEBHOOK_NETWORKS": "127.0.0.0/8", "CONTENTAPI_LOG_SAMPLE": "0", "CONTENTAPI_LOG_LEVEL": "WARNING"}
+SETTINGS = {
+    "CONTENTAPI_WEBHOOK_NETWORKS": "127.0.0.0/8",
+    "CONTENTAPI_LOG_SAMPLE": "0",
+    "CONTENTAPI_LOG_LEVEL": "WARNING",
+}
 PATIENCE = 300.0
 WAITING = "SELECT count(*) FROM events_delivery WHERE state = 'waiting' AND subject_id <> 1"
 BEHIND = "SELECT count(*) FROM events_webhook, events_log WHERE events_webhook.position < events_log.position"
@@ -83,13 +87,15 @@ def make_webhooks(url: str, number: int) -> list[Any]:
 
     Webhook.objects.all().delete()
     actor = build_session_actor(User.objects.get(email=EDITOR))
-    values = {"url": url, "types": ["post.updated"]}
-    return [create_webhook(actor=actor, name=f"Receiver {each}", **values).webhook for each in range(number)]
+    names = [f"Receiver {each}" for each in range(number)]
+    return [create_webhook(actor=actor, name=name, url=url, types=["post.updated"]).webhook for name in names]
 
 
 def announce(database: Database, posts: list[int], number: int) -> None:
     """Write changes of the posts, each in its turn, and move them to the log."""
-    values = "'post.updated', posts[n % cardinality(posts) + 1], n, 'published', 'published', ARRAY['title'], true, ARRAY[1]"
+    values = (
+        "'post.updated', posts[n % cardinality(posts) + 1], n, 'published', 'published', ARRAY['title'], true, ARRAY[1]"
+    )
     rows = f"SELECT {values} FROM generate_series(1, {number}) AS n, (SELECT ARRAY{posts}::bigint[] AS posts) AS given"
     database.run(f"INSERT INTO events_outbox ({COLUMNS}) {rows}")
     move_all()
@@ -118,16 +124,21 @@ def measure_rates(database: Database, posts: list[int], number: int) -> Iterator
         used = psutil.Process(worker.pid).cpu_times()
         worker.terminate()
         worker.wait()
-        ours.send(True)
+        ours.send("times")
         times = sorted(ours.recv())
-        ours.send(False)
+        ours.send("")
         process.join()
         name = f"deliveries of {webhooks} webhook{'s'[: webhooks - 1]}"
         rate = (len(times) - 1) / (times[-1] - times[0])
         if len(times) != number // webhooks * webhooks:
             raise RuntimeError(f"{len(times)} requests arrived.")
         yield name, "a second", rate, rate >= FAST
-        yield f"{name}: processor time of the worker", "ms for each", (used.user + used.system) * 1000 / len(times), True
+        yield (
+            f"{name}: processor time of the worker",
+            "ms for each",
+            (used.user + used.system) * 1000 / len(times),
+            True,
+        )
 
 
 def wait_until_sent(database: Database) -> None:
@@ -139,7 +150,7 @@ def wait_until_sent(database: Database) -> None:
 
 
 def fill_deliveries(database: Database, number: int) -> None:
-    """Fill the partitions of the days before today: each event was delivered to one of eight webhooks, in one attempt."""
+    """Fill the partitions of the days before today: each event was delivered to one of eight webhooks, at once."""
     webhooks = [webhook.pk for webhook in make_webhooks("http://127.0.0.1:9/", 8)]
     today: date = database.row("SELECT (now() AT TIME ZONE 'UTC')::date")[0]
     for back in range(DAYS, 0, -1):
@@ -148,15 +159,21 @@ def fill_deliveries(database: Database, number: int) -> None:
         numbers = f"generate_series({first + 1}, {first + number // DAYS}) AS n"
         for table in ("events_delivery", "events_attempt"):
             create_partition(database, table, day)
-        columns = "id, day, webhook_id, message_id, type, subject_id, position, state, attempts, tries, created_at, status"
-        values = f"n, '{day}', (ARRAY{webhooks})[n % 8 + 1], 'evt_' || n, 'post.updated', 1000 + n % 5000, n, 'delivered'"
+        columns = (
+            "id, day, webhook_id, message_id, type, subject_id, position, state, attempts, tries, created_at, status"
+        )
+        values = (
+            f"n, '{day}', (ARRAY{webhooks})[n % 8 + 1], 'evt_' || n, 'post.updated', 1000 + n % 5000, n, 'delivered'"
+        )
         rows = f"SELECT {values}, 1, 1, '{day}'::timestamptz, 200 FROM {numbers}"
         database.run(f"INSERT INTO events_delivery ({columns}) {rows}")
         columns = "id, day, delivery_id, number, started_at, seconds, status"
         rows = f"SELECT n, '{day}', n, 1, '{day}'::timestamptz, 0.01, 200 FROM {numbers}"
         database.run(f"INSERT INTO events_attempt ({columns}) {rows}")
     database.run("VACUUM ANALYZE events_delivery", "VACUUM ANALYZE events_attempt")
-    database.run(f"DELETE FROM pg_statistic WHERE starelid IN ({TODAY})", f"UPDATE pg_class SET {EMPTY} WHERE oid IN ({TODAY})")
+    database.run(
+        f"DELETE FROM pg_statistic WHERE starelid IN ({TODAY})", f"UPDATE pg_class SET {EMPTY} WHERE oid IN ({TODAY})"
+    )
     columns = "day, webhook_id, message_id, type, subject_id, position, due_at"
     due = "CASE WHEN n = 1 THEN now() + interval '1 hour' END"
     values = f"'{today}', {webhooks[0]}, 'evt_' || n, 'post.updated', 1, n, {due}"
@@ -179,6 +196,7 @@ def measure_steps(database: Database, posts: list[int]) -> Iterator[Row]:
     from contentapi.events.webhooks.models import DeliveryState, Webhook
     from contentapi.events.webhooks.recording import Result, record_results
     from contentapi.events.webhooks.retries import Outcome
+    from contentapi.events.webhooks.selections import get_selection
     from contentapi.events.webhooks.sender import read_bodies_of
     from contentapi.events.webhooks.transport import Reply
 
@@ -198,7 +216,7 @@ def measure_steps(database: Database, posts: list[int]) -> Iterator[Row]:
             if len(claimed.deliveries) != BATCH:
                 raise RuntimeError(f"{len(claimed.deliveries)} deliveries were claimed.")
             begin = time.perf_counter()
-            read_bodies_of(claimed.webhooks[pk], claimed.actors[pk], claimed.deliveries)
+            read_bodies_of(claimed.webhooks[pk], claimed.actors[pk], get_selection(""), claimed.deliveries)
             note(times, f"read {BATCH} bodies", begin)
             outcome = Outcome(DeliveryState.DELIVERED)
             results = [Result(each, outcome, Reply(204), timezone.now(), 0.01) for each in claimed.deliveries]

@@ -109,10 +109,16 @@ def find_problems(received: list[Received], positions: set[int]) -> list[str]:
         last[event["subject"]] = position
         attempts[position].append((request, number % FAILING != 0))
     lost, unknown = positions - attempts.keys(), attempts.keys() - positions
-    problems += [f"{len(found)} events {what}" for found, what in ((lost, "are lost"), (unknown, "are not in the log")) if found]
+    problems += [
+        f"{len(found)} events {what}" for found, what in ((lost, "are lost"), (unknown, "are not in the log")) if found
+    ]
     different = [position for position, all_of in attempts.items() if len({request.id for request, _ in all_of}) > 1]
     changed = [position for position, all_of in attempts.items() if has_changed(all_of)]
-    problems += [f"{len(found)} events came with {what}" for found, what in ((different, "two ids"), (changed, "two bodies")) if found]
+    problems += [
+        f"{len(found)} events came with {what}"
+        for found, what in ((different, "two ids"), (changed, "two bodies"))
+        if found
+    ]
     return problems
 
 

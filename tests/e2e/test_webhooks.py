@@ -55,10 +55,12 @@ class Editing:
 
     def __init__(self, deployment: Deployment, receiver: Receiver, posts: int, edits: int) -> None:
         self.deployment, self.receiver = deployment, receiver
-        printed = deployment.host.manage("shell", "--verbosity", "0", "-c", CREATE.format(url=receiver.url, posts=posts))
+        printed = deployment.host.manage(
+            "shell", "--verbosity", "0", "-c", CREATE.format(url=receiver.url, posts=posts)
+        )
         self.posts: list[int] = json.loads(printed.splitlines()[-1])
         self.edits = self.posts * edits
-        random.Random(31).shuffle(self.edits)
+        random.Random(31).shuffle(self.edits)  # noqa: S311 - the same order in each run
         self.done, self.stopping = Event(), Event()
 
     def run(self) -> None:
@@ -126,7 +128,8 @@ def test_versions_of_fifty_posts_rise_although_a_sender_is_killed(deployment: De
 def kill_in_turn(deployment: Deployment, receiver: Receiver) -> None:
     """Kill workers while they send, and start others. What a killed one owned waits for the end of its lease."""
     for number in range(3):
-        receiver.wait_for(lambda received, least=1000 * (number + 1): len(received) > least, patience=3 * PATIENCE)
+        least = 1000 * (number + 1)
+        wait_until(lambda: len(receiver.received) > least, f"{least} requests", 3 * PATIENCE)  # noqa: B023
         deployment.workers[number].kill()
         deployment.start_worker()
 

@@ -126,7 +126,11 @@ def test_name_leads_to_checked_addresses_only(
 
 @pytest.mark.parametrize("networks", [["127.0.0.0/8"], ["127.0.0.1/32", "::1/128"]])
 def test_allowed_network_is_connected_to(
-    networks: list[str], settings: Settings, answer: Callable[[Resolution], None], connected: list[str], listener: Receiver
+    networks: list[str],
+    settings: Settings,
+    answer: Callable[[Resolution], None],
+    connected: list[str],
+    listener: Receiver,
 ) -> None:
     allow(settings, *networks)
     answer(Resolution([["127.0.0.1"]]))

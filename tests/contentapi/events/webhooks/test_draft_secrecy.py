@@ -1,9 +1,9 @@
-"""Random actions on drafts: no byte of what is not public is sent to the webhook of a reader, nor to one without scopes."""
+"""Random actions on drafts: no byte of what is not public is sent for a reader, nor to a webhook without scopes."""
 
 from typing import Any
 
-import pytest
 import hypothesis
+import pytest
 from hypothesis import HealthCheck
 from hypothesis.stateful import rule, run_state_machine_as_test
 
@@ -35,13 +35,17 @@ class WebhookMachine(DraftMachine):
         self.checked = len(self.receiver.received)
         self.sender = Sender()
         reader, admin = make_user(Role.READER), make_user(Role.ADMIN)
-        for maker, scopes, selection in (
-            (reader, ALL_SCOPES, ""),
-            (reader, ALL_SCOPES, SELECTION),
-            (admin, (), SELECTION),
-        ):
-            values = {"types": ["post.*", "comment.*"], "selection": selection, "scopes": scopes, "name": "Reader"}
-            create_webhook(actor=OPERATOR, url=self.receiver.url, maker_id=maker.pk, **values)
+        hooks = [(reader, ALL_SCOPES, ""), (reader, ALL_SCOPES, SELECTION), (admin, frozenset[str](), SELECTION)]
+        for maker, scopes, selection in hooks:
+            create_webhook(
+                actor=OPERATOR,
+                name="Reader",
+                url=self.receiver.url,
+                types=["post.*", "comment.*"],
+                selection=selection,
+                scopes=scopes,
+                maker_id=maker.pk,
+            )
 
     @rule()
     def read(self, is_new: bool = True) -> None:  # noqa: ARG002, FBT001, FBT002

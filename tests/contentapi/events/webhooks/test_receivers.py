@@ -49,7 +49,9 @@ def send(receiver: Receiver, times: int = 1) -> list[Reply]:
     """Send some requests, one after the other on a connection while it can be used."""
     sender = transport.Receiver(parse_url(receiver.url))
     try:
-        return [sender.send(f'{{"number": {number}}}'.encode(), {"webhook-id": f"evt_{number}"}) for number in range(times)]
+        return [
+            sender.send(f'{{"number": {number}}}'.encode(), {"webhook-id": f"evt_{number}"}) for number in range(times)
+        ]
     finally:
         sender.close()
 
@@ -151,7 +153,9 @@ def test_certificate_with_the_name_is_accepted(authority: Authority) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "days"), [(["example.com"], 1), (["127.0.0.2"], 1), (["127.0.0.1"], -1)], ids=["name", "address", "expired"]
+    ("names", "days"),
+    [(["example.com"], 1), (["127.0.0.2"], 1), (["127.0.0.1"], -1)],
+    ids=["name", "address", "expired"],
 )
 def test_wrong_certificate_gets_no_request(authority: Authority, names: list[str], days: int) -> None:
     with Receiver(respond(200), tls=authority.create_context(*names, days=days)) as receiver:
@@ -162,7 +166,8 @@ def test_wrong_certificate_gets_no_request(authority: Authority, names: list[str
     assert "TLS failed" in reply.error
 
 
-def test_certificate_of_an_unknown_authority_gets_no_request(authority: Authority, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("authority")
+def test_certificate_of_an_unknown_authority_gets_no_request(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     with Receiver(respond(200), tls=Authority(other).create_context("127.0.0.1")) as receiver:
