@@ -174,7 +174,9 @@ ODD_SUCCESSES: dict[str, Behaviour] = {
     "NUL in the body": respond(200, body=b"a\0b"),
     "no UTF-8 in the body": respond(200, "Content-Type: text/plain; charset=utf-8", body=bytes(range(256))),
     "half a character at 4 KiB": respond(200, body=b"x" + 3000 * "€".encode()),
-    "an unknown charset": respond(200, "Content-Type: text/plain; charset=\udcff".encode("latin-1", "replace").decode()),
+    "an unknown charset": respond(
+        200, "Content-Type: text/plain; charset=\udcff".encode("latin-1", "replace").decode()
+    ),
     "NUL in a header": respond(200, "X-Header: a\0b"),
     "bytes in a header": respond(200, "X-Header: \xff\xfe"),
     "100 Continue before the response": send_and_close(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No\r\n\r\n"),

@@ -13,8 +13,13 @@ NOW = datetime(2026, 11, 3, 8, tzinfo=UTC)
 MINUTE, HOUR = 60, 3600
 
 
+def average(low: float, high: float) -> float:
+    return (low + high) / 2
+
+
 def test_attempts_follow_the_schedule() -> None:
-    delays = [decide(Reply(500), tries, "post.created", NOW, lambda low, high: (low + high) / 2).delay for tries in range(1, 10)]  # fmt: skip  # noqa: E501
+    outcomes = [decide(Reply(500), tries, "post.created", NOW, average) for tries in range(1, 10)]
+    delays = [outcome.delay for outcome in outcomes]
 
     assert delays == [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
     assert decide(Reply(500), 10, "post.created", NOW).state == DeliveryState.FAILED
