@@ -1,5 +1,6 @@
 """When an attempt is repeated."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from contentapi.conf.timeouts import WEBHOOK_RETRIES
 from contentapi.events.webhooks.models import PING, DeliveryState
 from contentapi.events.webhooks.retries import decide, has_failed_for_long, read_retry_after
-from contentapi.events.webhooks.transport import Reply
+from contentapi.events.webhooks.transport import ReceivedResponse
 
 NOW = datetime(2026, 11, 3, 8, tzinfo=UTC)
 MINUTE, HOUR = 60, 3600
@@ -18,33 +19,33 @@ def average(low: float, high: float) -> float:
 
 
 def test_attempts_follow_the_schedule() -> None:
-    outcomes = [decide(Reply(500), tries, "post.created", NOW, average) for tries in range(1, 10)]
+    outcomes = [decide(ReceivedResponse(500), tries, "post.created", NOW, average) for tries in range(1, 10)]
     delays = [outcome.delay for outcome in outcomes]
 
     assert delays == [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
-    assert decide(Reply(500), 10, "post.created", NOW).state == DeliveryState.FAILED
+    assert decide(ReceivedResponse(500), 10, "post.created", NOW).state == DeliveryState.FAILED
 
 
 @pytest.mark.parametrize(("choose", "factor"), [(min, 0.8), (max, 1.2)])
-def test_jitter_is_a_fifth(choose: type[min], factor: float) -> None:
-    assert decide(Reply(500), 1, "post.created", NOW, choose).delay == WEBHOOK_RETRIES[0] * factor
+def test_jitter_is_a_fifth(choose: Callable[[float, float], float], factor: float) -> None:
+    assert decide(ReceivedResponse(500), 1, "post.created", NOW, choose).delay == WEBHOOK_RETRIES[0] * factor
 
 
 @pytest.mark.parametrize("status", [200, 204, 299])
 def test_status_of_success_delivers(status: int) -> None:
-    assert decide(Reply(status), 1, "post.created", NOW).state == DeliveryState.DELIVERED
+    assert decide(ReceivedResponse(status), 1, "post.created", NOW).state == DeliveryState.DELIVERED
 
 
 @pytest.mark.parametrize("status", [101, 300, 302, 304, 400, 410, 429, 500, None])
 def test_other_status_is_a_failure(status: int | None) -> None:
-    outcome = decide(Reply(status, "" if status else "Closed."), 1, "post.created", NOW)
+    outcome = decide(ReceivedResponse(status, "" if status else "Closed."), 1, "post.created", NOW)
 
     assert outcome.state == DeliveryState.WAITING
     assert outcome.error == (f"The receiver answered {status}." if status else "Closed.")
 
 
 def test_ping_is_tried_once() -> None:
-    assert decide(Reply(500), 1, PING, NOW).state == DeliveryState.FAILED
+    assert decide(ReceivedResponse(500), 1, PING, NOW).state == DeliveryState.FAILED
 
 
 @pytest.mark.parametrize(
@@ -68,8 +69,8 @@ def test_retry_after_is_a_number_or_a_date(text: str, seconds: float) -> None:
 
 
 def test_retry_after_postpones_but_never_hastens() -> None:
-    assert decide(Reply(503, retry_after="600"), 1, "post.created", NOW).delay == 600
-    delay = decide(Reply(503, retry_after="1"), 2, "post.created", NOW).delay
+    assert decide(ReceivedResponse(503, retry_after="600"), 1, "post.created", NOW).delay == 600
+    delay = decide(ReceivedResponse(503, retry_after="1"), 2, "post.created", NOW).delay
     assert delay is not None
     assert delay >= 240
 
