@@ -4,15 +4,14 @@ import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import msgspec
 import pytest
 from pytest_django import Settings
 
-from contentapi.conf import conf
 from contentapi.events.webhooks.addresses import AddressRefused, parse_url
 from contentapi.events.webhooks.transport import Receiver as Sender
 from contentapi.events.webhooks.transport import Reply
 from tests.contentapi.events.webhooks.address_tricks import GLOBAL, HOSTS, RESOLUTIONS, URLS, Resolution
+from tests.environment import set_environment
 from tests.receiver_behaviours import accept, respond
 from tests.webhook_receivers import Receiver
 
@@ -71,7 +70,7 @@ def listener() -> Iterator[Receiver]:
 
 
 def allow(settings: Settings, *networks: str) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(conf.environment, contentapi_webhook_networks=networks)
+    set_environment(settings, CONTENTAPI_WEBHOOK_NETWORKS=",".join(networks))
 
 
 def attempt(url: str) -> Reply:

@@ -3,19 +3,18 @@
 from ipaddress import ip_address
 from typing import Any
 
-import msgspec
 import pytest
 from pytest_django import Settings
 
-from contentapi.conf import conf
 from contentapi.core.errors import Invalid
 from contentapi.events.webhooks.addresses import AddressRefused, Target, parse_url, require_allowed, validate_url
+from tests.environment import set_environment
 
 GLOBAL = "93.184.215.14"
 
 
 def allow(settings: Settings, *networks: str) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(conf.environment, contentapi_webhook_networks=networks)
+    set_environment(settings, CONTENTAPI_WEBHOOK_NETWORKS=",".join(networks))
 
 
 def refuse(url: Any) -> str:
