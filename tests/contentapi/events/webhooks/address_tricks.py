@@ -56,6 +56,7 @@ HOSTS = {
     "IPv6 documentation": "[2001:db8::1]",
     "newer IPv6 documentation": "[3fff::1]",
     "discard": "[100::1]",
+    "reserved IPv6": "[4000::1]",
     "segment routing": "[5f00::1]",
     "ORCHID": "[2001:10::1]",
     "benchmarking of IPv6": "[2001:2::1]",

@@ -98,6 +98,7 @@ def test_retry_after_may_be_a_date_and_is_a_day_at_most(text: str, seconds: int)
 def test_later_of_schedule_and_retry_after_counts() -> None:
     assert judge(Reply(503, retry_after="60")).delay == 60
     assert judge(Reply(503, retry_after="2")).delay == 5
+    assert judge(Reply(503, retry_after="Thu, 26 Nov 2026 12:01:00 GMT")).delay == 60
     assert judge(Reply(204, retry_after="60")).delay is None
 
 
