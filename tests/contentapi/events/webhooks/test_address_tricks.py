@@ -1,4 +1,4 @@
-"""No address leads a webhook into the network of the server: nothing is connected, and nobody listens in vain."""
+"""No address leads a webhook into the network of the server: no connection is opened."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -45,15 +45,15 @@ def resolve_locally(host: str | bytes | None, *arguments: Any, **options: Any) -
 
 @pytest.fixture
 def answer(monkeypatch: pytest.MonkeyPatch, connected: list[str]) -> Callable[[Resolution], None]:  # noqa: ARG001
-    """Return a function that lets `NAME` resolve to the answers of a resolution, one after the other."""
+    """Return a function that lets `NAME` resolve to the results of a resolution, one after the other."""
 
     def let(resolution: Resolution) -> None:
-        answers = [list(each) for each in resolution.answers]
+        results = [list(each) for each in resolution.results]
 
         def resolve(host: Any, port: Any, *arguments: Any, **options: Any) -> Any:
             if host != NAME:
                 return resolve_locally(host, port, *arguments, **options)
-            present = answers.pop(0) if len(answers) > 1 else answers[0]
+            present = results.pop(0) if len(results) > 1 else results[0]
             if not present:
                 raise socket.gaierror(socket.EAI_NODATA, "No address associated with hostname")
             return [entry for each in present for entry in resolve_really(each, port, type=socket.SOCK_STREAM)]
