@@ -23,13 +23,7 @@ def accept(exchange: Exchange) -> bool:
 def respond(status: int, *headers: str, body: bytes = b"") -> Behaviour:
     """Respond with a status, headers and a body, and keep the connection open."""
     lines = [f"HTTP/1.1 {status} Chosen", *headers, f"Content-Length: {len(body)}"]
-    content = "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
-
-    def behave(exchange: Exchange) -> bool:
-        exchange.send(content)
-        return True
-
-    return behave
+    return send_and_keep("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
 
 
 def fail_one_in(number: int, otherwise: Behaviour = accept) -> Behaviour:
@@ -96,6 +90,16 @@ def send_and_close(*parts: bytes) -> Behaviour:
     return behave
 
 
+def send_and_keep(content: bytes) -> Behaviour:
+    """Send bytes, and keep the connection open."""
+
+    def behave(exchange: Exchange) -> bool:
+        exchange.send(content)
+        return True
+
+    return behave
+
+
 def close_after(number: int) -> Behaviour:
     """Respond 204 as if the connection stayed open, and close it after `number` of its requests."""
 
@@ -158,7 +162,6 @@ FAILING: dict[str, Behaviour] = {
     "closed without a response": send_and_close(),
     "reset": reset,
     "half a status line": send_and_close(b"HTTP/1.1 2"),
-    "half the headers": send_and_close(OK + b"X-Header: so"),
     "no HTTP": send_and_close(b"SSH-2.0-OpenSSH_9.9\r\n"),
     "NUL": send_and_close(1000 * b"\0"),
     "a status of two digits": send_and_close(b"HTTP/1.1 20 OK\r\n\r\n"),
@@ -174,13 +177,19 @@ ODD_SUCCESSES: dict[str, Behaviour] = {
     "NUL in the body": respond(200, body=b"a\0b"),
     "no UTF-8 in the body": respond(200, "Content-Type: text/plain; charset=utf-8", body=bytes(range(256))),
     "half a character at 4 KiB": respond(200, body=b"x" + 3000 * "€".encode()),
-    "an unknown charset": respond(200, "Content-Type: text/plain; charset=\udcff".encode("latin-1", "replace").decode()),
+    "an unknown charset": respond(
+        200, "Content-Type: text/plain; charset=\udcff".encode("latin-1", "replace").decode()
+    ),
     "NUL in a header": respond(200, "X-Header: a\0b"),
     "bytes in a header": respond(200, "X-Header: \xff\xfe"),
     "100 Continue before the response": send_and_close(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No\r\n\r\n"),
     "a compressed bomb": send_and_close(compress_bomb()),
     "a body of 1 MB": respond(200, body=1_000_000 * b"x"),
+    "half the headers": send_and_close(OK + b"X-Header: so"),
     "no reason": send_and_close(b"HTTP/1.1 204\r\n\r\n"),
+    "103 Early Hints before the response": send_and_close(b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 204 No\r\n\r\n"),
+    "204 with a body": respond(204, body=b"It has a body."),
+    "bytes after the response": send_and_keep(OK + b"Content-Length: 1\r\n\r\nxHTTP/1.1 500 Stray\r\n\r\n"),
     "HTTP/1.0": send_and_close(b"HTTP/1.0 200 OK\r\n\r\nx"),
 }
 REDIRECTS = (300, 301, 302, 303, 304, 305, 307, 308)
@@ -200,8 +209,8 @@ RETRY_AFTER: dict[str, int | None] = {
     "Thu, 01 Jan 1970 00:00:00 GMT": 0,
     "Fri, 99 Foo 2026 99:99:99 GMT": None,
     "Fri, 31 Dec 99999 23:59:59 GMT": None,
-    "9" * 400: None,
-    "99999999999": None,
+    "9" * 400: 86_400,  # no more than a day
+    "99999999999": 86_400,
 }
 
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import socket
-import ssl
 import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Lock, Thread
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+if TYPE_CHECKING:
+    import ssl
 
 PATIENCE = 60.0  # seconds; the machine may be busy
 HEAD_LIMIT = 65_536  # bytes of a request without its body

@@ -1,4 +1,4 @@
-"""The server that the clients use: its own folder and database, the demo's content, and a credential of each kind."""
+"""The server and the worker that the clients use: their own database, the demo's content, a credential of each kind."""
 
 import json
 import subprocess
@@ -32,7 +32,7 @@ class ClientSite:
         self.bucket = S3Server(folder)
         media = {"CONTENTAPI_MEDIA": self.bucket.place, "CONTENTAPI_MEDIA_URL": "https://cdn.example.com", **VARIABLES}
         own = {"PORT": str(self.port), "CONTENTAPI_PUBLIC_URL": self.url, "WEB_CONCURRENCY": "1"}
-        self.settings = {**LIMITS, **own, **media}
+        self.settings = {**LIMITS, **own, **media, "CONTENTAPI_WEBHOOK_NETWORKS": "127.0.0.0/8"}
         self.environment = {"API_URL": self.url, "GRAPHQL_URL": f"{self.url}/graphql", **self.create_credentials()}
 
     def create_credentials(self) -> dict[str, str]:
@@ -72,10 +72,27 @@ class ClientSite:
     @contextmanager
     def serve(self) -> Iterator[None]:
         try:
-            with self.site.serve("granian", **self.settings):
+            with self.site.serve("granian", **self.settings), self.work():
                 yield
         finally:
             self.bucket.stop()
+
+    @contextmanager
+    def work(self) -> Iterator[None]:
+        """Run the worker, which sends webhooks."""
+        with (self.site.folder / "worker.log").open("wb") as log:
+            worker = subprocess.Popen(
+                [sys.executable, "manage.py", "worker"],
+                cwd=ROOT,
+                env=self.site.environment(**self.settings),
+                stdout=log,
+                stderr=log,
+            )
+        try:
+            yield
+        finally:
+            worker.terminate()
+            worker.wait(PATIENCE)
 
     @contextmanager
     def serve_trusted(self, manifest: Path) -> Iterator[str]:

@@ -56,9 +56,9 @@ HOSTS = {
     "IPv6 documentation": "[2001:db8::1]",
     "newer IPv6 documentation": "[3fff::1]",
     "discard": "[100::1]",
+    "reserved IPv6": "[4000::1]",
     "segment routing": "[5f00::1]",
     "ORCHID": "[2001:10::1]",
-    "ORCHIDv2": "[2001:20::1]",
     "benchmarking of IPv6": "[2001:2::1]",
     "private 10": "10.0.0.1",
     "private 172": "172.16.0.1",
@@ -68,7 +68,6 @@ HOSTS = {
     "shared addresses of providers": "100.64.0.1",
     "protocol assignments": "192.0.0.1",
     "documentation": "192.0.2.1",
-    "6to4 relay": "192.88.99.1",
     "benchmarking": "198.18.0.1",
     "multicast": "224.0.0.1",
     "reserved": "240.0.0.1",
@@ -118,10 +117,10 @@ URLS = {
 
 
 class Resolution(NamedTuple):
-    """What the name `hooks.example.com` resolves to, in the order of the questions. The last answer stays."""
+    """What the name `hooks.example.com` resolves to, for one look-up after the other. The last result stays."""
 
-    answers: list[list[str]]
-    connects_to: set[str] = set()
+    results: list[list[str]]
+    connects_to: frozenset[str] = frozenset()
 
 
 # What names resolve to. Only a checked global address may be connected to.
@@ -138,10 +137,10 @@ RESOLUTIONS = {
     "Teredo of loopback": Resolution([["2001:0:5db8:d70e:0:0:80ff:fffe"]]),
     "link-local with a zone": Resolution([["fe80::1%lo"]]),
     "nothing": Resolution([[]]),
-    "global": Resolution([[GLOBAL]], {GLOBAL}),
-    "global and IPv6": Resolution([[GLOBAL_6, GLOBAL]], {GLOBAL_6, GLOBAL}),
-    "global, and loopback when it is asked again": Resolution([[GLOBAL], ["127.0.0.1"]], {GLOBAL}),
-    "global twice, and then loopback": Resolution([[GLOBAL], [GLOBAL], ["127.0.0.1"]], {GLOBAL}),
-    "loopback after it was created": Resolution([[GLOBAL], ["127.0.0.1"], [GLOBAL]], {GLOBAL}),
-    "NAT64 of a global address": Resolution([["64:ff9b::5db8:d70e"]], {"64:ff9b::5db8:d70e"}),
+    "global": Resolution([[GLOBAL]], frozenset({GLOBAL})),
+    "global and IPv6": Resolution([[GLOBAL_6, GLOBAL]], frozenset({GLOBAL_6, GLOBAL})),
+    "global, and loopback at the next look-up": Resolution([[GLOBAL], ["127.0.0.1"]], frozenset({GLOBAL})),
+    "global twice, and then loopback": Resolution([[GLOBAL], [GLOBAL], ["127.0.0.1"]], frozenset({GLOBAL})),
+    "loopback after it was created": Resolution([[GLOBAL], ["127.0.0.1"], [GLOBAL]], frozenset({GLOBAL})),
+    "NAT64 of a global address": Resolution([["64:ff9b::5db8:d70e"]], frozenset({"64:ff9b::5db8:d70e"})),
 }

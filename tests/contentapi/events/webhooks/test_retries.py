@@ -1,75 +1,109 @@
-"""When an attempt is repeated."""
+"""When an attempt is repeated. No test here uses the database."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from contentapi.conf.timeouts import WEBHOOK_RETRIES
-from contentapi.events.webhooks.models import PING, DeliveryState
-from contentapi.events.webhooks.retries import decide, has_failed_for_long, read_retry_after
-from contentapi.events.webhooks.transport import Reply
+from contentapi.conf.timeouts import WEBHOOK_FAILURES_LIMIT, WEBHOOK_RETRIES
+from contentapi.events.webhooks.models import DeliveryState
+from contentapi.events.webhooks.retries import Outcome, decide, has_failed_for_long, read_retry_after
+from contentapi.events.webhooks.transport import ReceivedResponse
+from tests.receiver_behaviours import RETRY_AFTER
 
-NOW = datetime(2026, 11, 3, 8, tzinfo=UTC)
-MINUTE, HOUR = 60, 3600
-
-
-def test_attempts_follow_the_schedule() -> None:
-    delays = [decide(Reply(500), tries, "post.created", NOW, lambda low, high: (low + high) / 2).delay for tries in range(1, 10)]  # fmt: skip  # noqa: E501
-
-    assert delays == [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
-    assert decide(Reply(500), 10, "post.created", NOW).state == DeliveryState.FAILED
+NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
+DAY = 86_400
+HOURS = [2, 5, 10, 14, 20, 24]
+FAILED = ReceivedResponse(500)
 
 
-@pytest.mark.parametrize(("choose", "factor"), [(min, 0.8), (max, 1.2)])
-def test_jitter_is_a_fifth(choose: type[min], factor: float) -> None:
-    assert decide(Reply(500), 1, "post.created", NOW, choose).delay == WEBHOOK_RETRIES[0] * factor
+def choose_least(low: float, _: float) -> float:
+    return low
 
 
-@pytest.mark.parametrize("status", [200, 204, 299])
-def test_status_of_success_delivers(status: int) -> None:
-    assert decide(Reply(status), 1, "post.created", NOW).state == DeliveryState.DELIVERED
+def choose_most(_: float, high: float) -> float:
+    return high
 
 
-@pytest.mark.parametrize("status", [101, 300, 302, 304, 400, 410, 429, 500, None])
-def test_other_status_is_a_failure(status: int | None) -> None:
-    outcome = decide(Reply(status, "" if status else "Closed."), 1, "post.created", NOW)
+def judge(reply: ReceivedResponse, tries: int = 1, kind: str = "post.updated") -> Outcome:
+    """Return what follows, without jitter."""
+    return decide(reply, tries, kind, NOW, lambda low, high: (low + high) / 2)
 
-    assert outcome.state == DeliveryState.WAITING
-    assert outcome.error == (f"The receiver answered {status}." if status else "Closed.")
+
+@pytest.mark.parametrize("status", [200, 201, 204, 299])
+def test_2xx_is_delivered(status: int) -> None:
+    assert judge(ReceivedResponse(status)) == Outcome(DeliveryState.DELIVERED)
+    assert judge(ReceivedResponse(status), tries=10) == Outcome(DeliveryState.DELIVERED)
+
+
+@pytest.mark.parametrize("status", [100, 199, 300, 301, 304, 400, 410, 429, 500, 999])
+def test_other_status_is_repeated(status: int) -> None:
+    assert judge(ReceivedResponse(status)) == Outcome(DeliveryState.WAITING, 5, f"The receiver answered {status}.")
+
+
+def test_attempt_without_a_response_is_repeated_with_its_reason() -> None:
+    assert judge(ReceivedResponse(error="Broken.")) == Outcome(DeliveryState.WAITING, 5, "Broken.")
+
+
+def test_schedule_is_that_of_the_documentation() -> None:
+    delays = [judge(FAILED, tries).delay for tries in range(1, 10)]
+
+    assert delays == pytest.approx([5, 5 * 60, 30 * 60, *(hours * 3600 for hours in HOURS)])
+    assert judge(FAILED, 10) == Outcome(DeliveryState.FAILED, None, "The receiver answered 500.")
+    assert len(WEBHOOK_RETRIES) == 9
+
+
+@pytest.mark.parametrize("tries", range(1, 10))
+def test_delay_varies_by_a_fifth(tries: int) -> None:
+    delay = judge(FAILED, tries).delay
+    least, most = (decide(FAILED, tries, "post.updated", NOW, choose).delay for choose in (choose_least, choose_most))
+
+    assert delay is not None
+    assert least == pytest.approx(0.8 * delay)
+    assert most == pytest.approx(1.2 * delay)
+
+
+def test_delay_is_chosen_by_chance() -> None:
+    delays = {decide(FAILED, 9, "post.updated", NOW).delay for _ in range(100)}
+
+    assert len(delays) > 50
+    assert all(0.8 * DAY <= delay <= 1.2 * DAY for delay in delays if delay is not None)
 
 
 def test_ping_is_tried_once() -> None:
-    assert decide(Reply(500), 1, PING, NOW).state == DeliveryState.FAILED
+    assert judge(FAILED, kind="webhook.ping").state is DeliveryState.FAILED
+
+
+@pytest.mark.parametrize(("text", "seconds"), RETRY_AFTER.items(), ids=lambda value: str(value)[:30])
+def test_retry_after_is_respected_if_it_says_something(text: str, seconds: int | None) -> None:
+    assert read_retry_after(text, NOW) == (seconds or 0)
 
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
-        ("", 0),
-        ("120", 120),
-        (" 120 ", 120),
-        ("-5", 0),
-        ("1.5", 0),
-        ("soon", 0),
-        ("999999999999", 86_400),
-        ("Tue, 03 Nov 2026 08:10:00 GMT", 600),
-        ("Tue, 03 Nov 2026 07:00:00 GMT", 0),
-        ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400),
-        ("Tue, 99 Nov 2026 08:10:00 GMT", 0),
+        ("Thu, 26 Nov 2026 12:00:30 GMT", 30),
+        ("Thu, 26 Nov 2026 13:00:30 +0100", 30),
+        ("Thu, 26 Nov 2026 12:00:30", 30),  # without a zone
+        ("Thu, 26 Nov 2026 11:59:59 GMT", 0),
+        ("Fri, 27 Nov 2026 12:00:01 GMT", DAY),
+        ("86400", DAY),
+        ("86401", DAY),
+        (" 9 ", 9),
     ],
 )
-def test_retry_after_is_a_number_or_a_date(text: str, seconds: float) -> None:
+def test_retry_after_may_be_a_date_and_is_a_day_at_most(text: str, seconds: int) -> None:
     assert read_retry_after(text, NOW) == seconds
 
 
-def test_retry_after_postpones_but_never_hastens() -> None:
-    assert decide(Reply(503, retry_after="600"), 1, "post.created", NOW).delay == 600
-    delay = decide(Reply(503, retry_after="1"), 2, "post.created", NOW).delay
-    assert delay is not None
-    assert delay >= 240
+def test_later_of_schedule_and_retry_after_counts() -> None:
+    assert judge(ReceivedResponse(503, retry_after="60")).delay == 60
+    assert judge(ReceivedResponse(503, retry_after="2")).delay == 5
+    assert judge(ReceivedResponse(503, retry_after="Thu, 26 Nov 2026 12:01:00 GMT")).delay == 60
+    assert judge(ReceivedResponse(204, retry_after="60")).delay is None
 
 
-@pytest.mark.parametrize(("days", "is_long"), [(4.9, False), (5, True)])
-def test_five_days_of_failures_are_long(days: float, *, is_long: bool) -> None:
-    assert has_failed_for_long(NOW - timedelta(days=days), NOW) is is_long
+def test_five_days_of_failures_are_too_long() -> None:
+    assert timedelta(days=5) == WEBHOOK_FAILURES_LIMIT
+    assert has_failed_for_long(NOW - timedelta(days=5), NOW)
+    assert not has_failed_for_long(NOW - timedelta(days=5, seconds=-1), NOW)
     assert not has_failed_for_long(None, NOW)

@@ -1,0 +1,179 @@
+"""The rules for addresses. No test here uses the database or the network."""
+
+import socket
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from contentapi.core.errors import Invalid
+from contentapi.events.webhooks.addresses import (
+    AddressRefused,
+    Target,
+    is_ipv6,
+    is_name_or_ipv4,
+    iterate_forms,
+    parse_url,
+    require_allowed,
+    resolve,
+    validate_url,
+)
+from tests.environment import set_environment
+
+GLOBAL = "93.184.215.14"
+NO_CREDENTIALS = "The address must not have a user name, a password or a fragment."
+PLACE = ("2606:4700::1", 443, 0, 0)
+
+
+def allow(settings: Settings, *networks: str) -> None:
+    set_environment(settings, CONTENTAPI_WEBHOOK_NETWORKS=",".join(networks))
+
+
+def refuse(url: Any) -> str:
+    """Return the reason for which an address is not valid."""
+    with pytest.raises(Invalid) as caught:
+        validate_url(url)
+    ((field, (message,)),) = caught.value.fields.items()
+    assert field == "url"
+    return message
+
+
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("https://example.com", ("https", "example.com", 443, "example.com", "/")),
+        ("HTTPS://Example.COM:8443/a/b?c=d&e", ("https", "example.com", 8443, "Example.COM:8443", "/a/b?c=d&e")),
+        ("http://example.com./?", ("http", "example.com.", 80, "example.com.", "/")),
+        ("https://xn--mnchen-3ya.de/", ("https", "xn--mnchen-3ya.de", 443, "xn--mnchen-3ya.de", "/")),
+        (f"https://{GLOBAL}/%20", ("https", GLOBAL, 443, GLOBAL, "/%20")),
+        ("https://[2606:4700::1]:443/", ("https", "2606:4700::1", 443, "[2606:4700::1]:443", "/")),
+        ("https://a_b.example.com/~x", ("https", "a_b.example.com", 443, "a_b.example.com", "/~x")),
+        (f"https://{'a' * 63}.example.com/", ("https", f"{'a' * 63}.example.com", 443, f"{'a' * 63}.example.com", "/")),
+    ],
+)
+def test_parts_of_an_address(url: str, target: tuple[str, str, int, str, str]) -> None:
+    assert parse_url(url) == Target(*target)
+    if target[0] == "https":
+        assert validate_url(f" {url} ") == url
+
+
+@pytest.mark.parametrize("text", ["", " ", None, "https://example.com/" + 1981 * "x"])
+def test_length_of_an_address_is_limited(text: str | None) -> None:
+    assert refuse(text).startswith("From 1 to 2000 characters are allowed (got ")
+    assert validate_url("https://example.com/" + 1980 * "x")
+
+
+def test_reason_names_the_rule(settings: Settings) -> None:
+    assert refuse("http://example.com/").startswith("Only https is allowed.")
+    assert refuse("ftp://example.com/").startswith("This must be an address that begins with https://")
+    assert refuse("https://me@example.com/") == refuse("https://example.com/#x")
+    assert refuse("https://me:secret@example.com/") == NO_CREDENTIALS
+    assert refuse("x").startswith("This must be an address")
+    assert refuse("https://127.0.0.1/") == "127.0.0.1 is not a public address."
+    for url in ("https://example.com:0/", "https://:443/", "https://?x", "https://a..b/"):
+        assert refuse(url) == "The address needs a valid host name and port."
+    assert refuse("https://example.com:70000/") == "This is not a valid address."
+    allow(settings, "127.0.0.0/8")
+    assert validate_url("http://127.0.0.1:8000/")
+    assert validate_url("http://localhost:8000/")
+    assert refuse(f"http://{GLOBAL}/") == "http is only allowed to the networks of CONTENTAPI_WEBHOOK_NETWORKS."
+
+
+@pytest.mark.parametrize(
+    ("networks", "address", "is_allowed"),
+    [
+        (["10.0.0.0/8"], "10.255.255.255", True),
+        (["10.0.0.0/8"], "11.0.0.0", True),  # it is public
+        (["10.0.0.0/8"], "192.168.0.1", False),
+        (["10.0.0.0/8"], "::ffff:10.0.0.1", True),
+        (["10.0.0.0/8"], "64:ff9b::a00:1", False),
+        (["10.0.0.0/8", "fd00::/8"], "fd00::1", True),
+        (["fd00::/8"], "10.0.0.1", False),
+        (["64:ff9b::/96"], "64:ff9b::a00:1", True),
+        (["::1/128"], "::1", True),
+        (["::1/128"], "127.0.0.1", False),
+    ],
+)
+def test_operators_allow_networks(settings: Settings, networks: list[str], address: str, is_allowed: bool) -> None:  # noqa: FBT001
+    allow(settings, *networks)
+    if is_allowed:
+        require_allowed(ip_address(address), "https")
+    else:
+        with pytest.raises(AddressRefused, match="is not a public address"):
+            require_allowed(ip_address(address), "https")
+
+
+@pytest.mark.parametrize("host", ["example.com", "1.example", "x1", GLOBAL, "0x7g"])
+def test_name_or_address_is_a_host(host: str) -> None:
+    assert is_name_or_ipv4(host)
+    assert not is_ipv6(host)
+
+
+@pytest.mark.parametrize("host", ["", "a..b", "-a", "a.b.1", "1.2.3", "127.0.0.1.", "0x7f.1", "0x", "256.1.1.1", "é"])
+def test_number_in_disguise_is_no_host(host: str) -> None:
+    assert not is_name_or_ipv4(host)
+    assert not is_ipv6(host)
+
+
+def test_ipv6_has_no_zone() -> None:
+    assert is_ipv6("fe80::1")
+    assert not is_ipv6("fe80::1%lo")
+
+
+@pytest.mark.parametrize(
+    ("address", "inner"),
+    [
+        ("10.0.0.1", []),
+        ("2606:4700::1", []),
+        ("2606:4700::5eff:7f00:1", []),
+        ("::ffff:7f00:1", ["127.0.0.1"]),
+        ("::ffff:0:7f00:1", ["127.0.0.1"]),
+        ("::7f00:1", ["127.0.0.1"]),
+        ("64:ff9b::7f00:1", ["127.0.0.1"]),
+        ("2002:7f00:1::", ["127.0.0.1"]),
+        ("2001:0:5db8:d70e:0:0:80ff:fffe", [GLOBAL, "127.0.0.1"]),
+        ("2606:4700::5efe:7f00:1", ["127.0.0.1"]),  # ISATAP
+        ("2606:4700::200:5efe:7f00:1", ["127.0.0.1"]),
+    ],
+)
+def test_addresses_in_an_address(address: str, inner: list[str]) -> None:
+    outer, *found = iterate_forms(ip_address(address))
+
+    assert str(outer) == str(ip_address(address))
+    assert [str(each) for each in found] == inner
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, *places: tuple[Any, ...]) -> Target:
+    """Let a name resolve to these places, and return its target."""
+    entries = [(socket.AF_INET6, socket.SOCK_STREAM, 6, "", place) for place in places]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: entries)
+    return parse_url("https://example.com/")
+
+
+def test_places_of_a_name_are_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = answer(monkeypatch, PLACE, (GLOBAL, 443), PLACE)
+
+    assert resolve(target) == [("2606:4700::1", 443), (GLOBAL, 443)]
+
+
+@pytest.mark.parametrize("place", [("2606:4700::1%lo", 443, 0, 0), ("2606:4700::1", 443, 0, 2)])
+def test_place_with_a_zone_is_refused(monkeypatch: pytest.MonkeyPatch, place: tuple[Any, ...]) -> None:
+    with pytest.raises(AddressRefused, match=r"^An address with a zone is not allowed\.$"):
+        resolve(answer(monkeypatch, PLACE, place))
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "Name or service not known"),
+        (UnicodeError("x"), "UnicodeError"),
+    ],
+)
+def test_name_without_a_place_is_refused(monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    with pytest.raises(AddressRefused, match=f"^The name cannot be resolved: {reason}$"):
+        resolve(parse_url("https://example.com/"))
