@@ -48,7 +48,17 @@ def test_healthy_database_has_no_problem() -> None:
     findings = find_by(database_checks.check_database)
 
     assert [finding for finding in findings if finding.status == "problem"] == []
-    expected = {"events", "migrations", "worker", "database", "durability", "time limits", "connections", "indexes"}
+    expected = {
+        "events",
+        "webhooks",
+        "migrations",
+        "worker",
+        "database",
+        "durability",
+        "time limits",
+        "connections",
+        "indexes",
+    }
     assert expected | {"time", "transaction ids", "replication slots"} == {finding.check for finding in findings}
 
 
@@ -115,7 +125,7 @@ def test_more_connections_than_postgresql_has_are_a_problem(connection: Deadline
     finding = find(database_checks.inspect_connections, connection)
 
     assert finding.status == "problem"
-    assert finding.message.startswith("This host may open 1816 connections, and PostgreSQL has ")
+    assert finding.message.startswith("This host may open 1817 connections, and PostgreSQL has ")
     assert "lower WEB_CONCURRENCY" in finding.remedy
 
 
