@@ -198,7 +198,7 @@ def measure_steps(database: Database, posts: list[int]) -> Iterator[Row]:
     from contentapi.events.webhooks.retries import Outcome
     from contentapi.events.webhooks.selections import get_selection
     from contentapi.events.webhooks.sender import read_bodies_of
-    from contentapi.events.webhooks.transport import Reply
+    from contentapi.events.webhooks.transport import ReceivedResponse
 
     lease, ids = uuid4(), list(Webhook.objects.values_list("pk", flat=True))
     times: dict[str, list[float]] = {}
@@ -219,7 +219,9 @@ def measure_steps(database: Database, posts: list[int]) -> Iterator[Row]:
             read_bodies_of(claimed.webhooks[pk], claimed.actors[pk], get_selection(""), claimed.deliveries)
             note(times, f"read {AT_ONCE} bodies", begin)
             outcome = Outcome(DeliveryState.DELIVERED)
-            results = [Result(each, outcome, Reply(204), timezone.now(), 0.01) for each in claimed.deliveries]
+            results = [
+                Result(each, outcome, ReceivedResponse(204), timezone.now(), 0.01) for each in claimed.deliveries
+            ]
             begin = time.perf_counter()
             record_results(lease, results)
             note(times, f"record {AT_ONCE} results", begin)

@@ -8,8 +8,8 @@ import pytest
 from pytest_django import Settings
 
 from contentapi.events.webhooks.addresses import AddressRefused, parse_url
+from contentapi.events.webhooks.transport import ReceivedResponse
 from contentapi.events.webhooks.transport import Receiver as Sender
-from contentapi.events.webhooks.transport import Reply
 from tests.contentapi.events.webhooks.address_tricks import GLOBAL, HOSTS, RESOLUTIONS, URLS, Resolution
 from tests.environment import set_environment
 from tests.receiver_behaviours import accept, respond
@@ -73,12 +73,12 @@ def allow(settings: Settings, *networks: str) -> None:
     set_environment(settings, CONTENTAPI_WEBHOOK_NETWORKS=",".join(networks))
 
 
-def attempt(url: str) -> Reply:
+def attempt(url: str) -> ReceivedResponse:
     """Send to an address, as if it had been stored before the rules for addresses."""
     try:
         target = parse_url(url)
     except AddressRefused as error:
-        return Reply(error=str(error))
+        return ReceivedResponse(error=str(error))
     sender = Sender(target)
     try:
         return sender.send(b"{}", {})

@@ -17,7 +17,7 @@ from contentapi.events.webhooks.models import Delivery, Webhook
 from contentapi.events.webhooks.recording import judge, record_results
 from contentapi.events.webhooks.sender import Sender
 from contentapi.events.webhooks.services import edit_webhook
-from contentapi.events.webhooks.transport import Reply
+from contentapi.events.webhooks.transport import ReceivedResponse
 from tests.contentapi.events.webhooks.hooks import (
     allow_local_receivers,
     list_deliveries,
@@ -125,7 +125,7 @@ def test_sender_without_its_lease_records_nothing() -> None:
     end_lease(webhook)
     claim(second, {webhook.pk: 1}, [])
 
-    lost = record_results(first, [judge(late[0], Reply(500), timezone.now(), 0.1)])
+    lost = record_results(first, [judge(late[0], ReceivedResponse(500), timezone.now(), 0.1)])
 
     assert lost == ({webhook.pk}, set())
     assert renew_lease(first, [webhook.pk]) == (set(), set())

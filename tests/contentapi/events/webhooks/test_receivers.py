@@ -13,7 +13,7 @@ from contentapi.events.webhooks import transport
 from contentapi.events.webhooks.addresses import parse_url
 from contentapi.events.webhooks.models import DeliveryState
 from contentapi.events.webhooks.retries import decide
-from contentapi.events.webhooks.transport import MAX_KEPT, Reply
+from contentapi.events.webhooks.transport import MAX_KEPT, ReceivedResponse
 from tests.certificates import Authority
 from tests.environment import set_environment
 from tests.receiver_behaviours import (
@@ -44,7 +44,7 @@ def shorten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "WEBHOOK_LIMIT", WHOLE)
 
 
-def send(receiver: Receiver, times: int = 1) -> list[Reply]:
+def send(receiver: Receiver, times: int = 1) -> list[ReceivedResponse]:
     """Send some requests, one after the other on a connection while it can be used."""
     sender = transport.Receiver(parse_url(receiver.url))
     try:
@@ -55,7 +55,7 @@ def send(receiver: Receiver, times: int = 1) -> list[Reply]:
         sender.close()
 
 
-def is_success(reply: Reply) -> bool:
+def is_success(reply: ReceivedResponse) -> bool:
     return decide(reply, 1, "post.updated", NOW).state is DeliveryState.DELIVERED
 
 
