@@ -14,10 +14,12 @@ from benchmarks.drill.images import drill_images
 from benchmarks.drill.load import Load
 from benchmarks.drill.report import Outcome, Span, Use, format_row, format_table, judge
 from benchmarks.drill.stack import SERVERS, THREADS, WORKERS, Stack
+from benchmarks.drill.streams import drill_streams
 from contentapi.health.database_checks import CONNECTIONS_OF_WORKER
 
-IMAGES = "images"  # not a fault of its own: all processes that work on images are killed, again and again
-KNOWN = (IMAGES, *FAULTS)
+# Not one fault each: all processes that take part are killed in turn, again and again.
+DRILLS = {"images": drill_images, "streams": drill_streams}
+KNOWN = (*DRILLS, *FAULTS)
 CLIENTS = 16
 WARM_UP = 6.0  # seconds
 BEFORE, AFTER = 3.0, 9.0  # seconds of load before a fault, and after its cause
@@ -30,7 +32,7 @@ MOST_CONNECTIONS = WORKERS * (THREADS + 3) + CONNECTIONS_OF_WORKER
 def main() -> None:
     options = parse_arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started processes are stopped
-    names = options.faults or [IMAGES, *(SMALL if options.small else FAULTS)]
+    names = options.faults or [*DRILLS, *(SMALL if options.small else FAULTS)]
     failed = 0
     for server in options.servers:
         outcomes, failures = run(server, names, is_small=options.small)
@@ -47,7 +49,7 @@ def parse_arguments() -> argparse.Namespace:
         "--servers", type=lambda text: choose(text, SERVERS), default=list(SERVERS), help=f"of {', '.join(SERVERS)}"
     )
     parser.add_argument(
-        "--small", action="store_true", help=f"short faults; by default only {IMAGES}, {', '.join(SMALL)}"
+        "--small", action="store_true", help=f"short faults; by default only {', '.join((*DRILLS, *SMALL))}"
     )
     return parser.parse_args()
 
@@ -71,8 +73,8 @@ def run(server: str, names: list[str], *, is_small: bool) -> tuple[list[Outcome]
         load.stop()
         outcomes, failed = [], 0
         for name in names:
-            if name == IMAGES:
-                failed += bool(drill_images(stack, is_small=is_small))
+            if name in DRILLS:
+                failed += bool(DRILLS[name](stack, is_small=is_small))
                 continue
             if not can_cause(FAULTS[name]):
                 print(f"{FAULTS[name].title}: skipped, because it needs root", flush=True)
