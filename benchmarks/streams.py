@@ -69,7 +69,7 @@ class Site:
         self.metrics = free_port()
         rates = {f"CONTENTAPI_RATE_{name}": "999999999/minute" for name in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
         own = {"WEB_CONCURRENCY": "1", "CONTENTAPI_LOG_SAMPLE": "0", "CONTENTAPI_BIND": HOST, "PORT": str(self.port)}
-        stream = {"CONTENTAPI_STREAM_BIND": f"{HOST}:{self.stream_port}", "CONTENTAPI_VAR": str(FOLDER / "var")}
+        stream = {"CONTENTAPI_STREAM_PORT": str(self.stream_port), "CONTENTAPI_VAR": str(FOLDER / "var")}
         return clean_environment() | our_environment(self.database) | rates | own | stream
 
     @contextmanager

@@ -59,7 +59,7 @@ class Stack:
             "JWT_SECRET": secret,
             "PORT": str(self.port),
             "CONTENTAPI_BIND": "127.0.0.1",
-            "CONTENTAPI_STREAM_BIND": f"127.0.0.1:{self.stream_port}",
+            "CONTENTAPI_STREAM_PORT": str(self.stream_port),
             "CONTENTAPI_VAR": str(self.folder / "var"),
             "CONTENTAPI_THREADS": str(THREADS),
             "WEB_CONCURRENCY": str(WORKERS),

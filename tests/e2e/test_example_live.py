@@ -21,7 +21,7 @@ pytestmark = NEEDS_CHROMIUM
 def test_page_shows_comments_as_they_are_written_and_deleted(checkout: Checkout, tmp_path: Path) -> None:
     port, streams = find_free_port(), find_free_port()
     address = f"http://localhost:{port}"
-    run = checkout.run(CORS_ALLOWED_ORIGINS=address, CONTENTAPI_STREAM_BIND=f"127.0.0.1:{streams}").wait_until_ready()
+    run = checkout.run(CORS_ALLOWED_ORIGINS=address, CONTENTAPI_STREAM_PORT=str(streams)).wait_until_ready()
     site = Site(copy_example(tmp_path, run.port, streams), run, port)
     post = site.send("/posts", {"title": "Fair winds", "body": "Text", "status": "published"})
     first = site.send(f"/posts/{post['id']}/comments", {"body": "Written before"})
