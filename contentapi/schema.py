@@ -17,7 +17,7 @@ import users.events
 import users.projections
 import users.resolvers
 import users.selectors
-from contentapi.events.resolvers import build_event_resolvers
+from contentapi.events.resolvers import build_event_resolvers, build_event_subscription
 from contentapi.events.sources import EventTypes
 from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.nodes import build_node_resolvers
@@ -56,6 +56,7 @@ def build_schema() -> GraphQLSchema:
         SORT_DIRECTION,
         build_node_resolvers(NODE),
         build_event_resolvers(EVENT_TYPES),
+        build_event_subscription(EVENT_TYPES),
         ProjectionBindable(
             [
                 *(PAGE_INFO, NODE, *EVENT_TYPES.projections),

@@ -96,7 +96,7 @@ def parse_page_params(
     )
 
 
-def parse_query_parameters(parameters: Iterable[tuple[str, Sequence[str]]], known: set[str]) -> dict[str, str]:
+def parse_query_parameters(parameters: Iterable[tuple[str, Sequence[str]]], known: AbstractSet[str]) -> dict[str, str]:
     """Return the value of each parameter. Raises `Malformed` for unknown and repeated ones."""
     parsed = {}
     for name, values in parameters:
