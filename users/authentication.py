@@ -142,7 +142,9 @@ def authenticate_again(credentials: Collection[Mapping[str, str]]) -> list[Actor
 
     One statement reads all API keys. Raises Django's database errors.
     """
-    keys = [headers.get("X-API-Key") or get_bearer_token(headers.get("Authorization", "")) or "" for headers in credentials]
+    keys = [
+        headers.get("X-API-Key") or get_bearer_token(headers.get("Authorization", "")) or "" for headers in credentials
+    ]
     rows = read_usable_keys({match["prefix"] for match in map(API_KEY.fullmatch, keys) if match})
     actors: list[Actor | None] = []
     for headers, key in zip(credentials, keys, strict=True):
@@ -155,6 +157,11 @@ def authenticate_again(credentials: Collection[Mapping[str, str]]) -> list[Actor
             except Unauthenticated:
                 actors.append(None)
     return actors
+
+
+def find_key(headers: Mapping[str, str]) -> str:
+    """Return what may be an API key in credential headers."""
+    return headers.get("X-API-Key") or get_bearer_token(headers.get("Authorization", "")) or ""
 
 
 def read_usable_keys(prefixes: Collection[str]) -> dict[str, ApiKeyRow]:

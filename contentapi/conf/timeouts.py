@@ -72,6 +72,7 @@ STREAM_PACE = 0.1  # for which a group of streams lets its clients read before i
 STREAM_BODY_TIMEOUT = 5.0  # for the body of a request
 STREAM_STOP_LIMIT = 5.0  # in which streams end after SIGTERM
 STREAM_RESTART_INTERVAL = 5.0  # after which `make run` starts the process of streams again
+STREAM_START_LIMIT = 10.0  # in which an end shows that it cannot run
 CHILD_INTERVAL = 0.2  # between two looks whether that process runs
 TICKET_LIFETIME = 30
 

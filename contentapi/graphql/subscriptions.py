@@ -65,7 +65,7 @@ class Subscription:
         try:
             arguments = root.read_arguments(self.values) if root.read_arguments else {}
             return subscribe(None, info, **arguments)
-        except Exception as error:  # noqa: BLE001 - as of a resolver
+        except Exception as error:
             raise DocumentRejected([self.locate(error)]) from error
 
     def locate(self, error: Exception) -> GraphQLError:

@@ -33,7 +33,9 @@ from contentapi.streams.limits import FOR_PROCESS
 from contentapi.streams.service import StreamService
 
 CONNECTIONS = FOR_PROCESS + 1000  # the rest for requests that open streams, and for probes
-SEND_BUFFER = 64 * 1024  # bytes of the kernel for each client; by itself, it grows to megabytes for those that do not read
+SEND_BUFFER = (
+    64 * 1024
+)  # bytes of the kernel for each client; by itself, it grows to megabytes for those that do not read
 LOG = logging.getLogger("contentapi.streams")
 
 

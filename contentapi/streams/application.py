@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from http.client import responses
 from typing import Any
 
 from contentapi.core.errors import ApiError, NotFound
@@ -14,18 +13,19 @@ from contentapi.health.probes import build_readiness_response, respond_to_probe
 from contentapi.health.readiness import get_readiness
 from contentapi.http.api_version import split_version_prefix
 from contentapi.http.error_response import error_response
-from contentapi.http.response import Response
+from contentapi.http.response import NO_CONTENT, OK, Response
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.account import Account
 from contentapi.server.fast_path import PATH, FastPath, is_eligible_for_fast_path, merge_headers
 from contentapi.server.observed_requests import observe_request
 from contentapi.streams.limits import LIMITS
-from contentapi.streams.opening import Opening, open_feed, open_subscription
+from contentapi.streams.opening import FEED_METHODS, GRAPHQL_METHODS, Opening, open_feed, open_subscription
 from contentapi.streams.requests import BodyReader, Message, Receive, Scope, Send, build_environ
 from contentapi.streams.service import StreamService
 
 FEED = "/events/stream"
 OWN_CHECKS = ("database", "migrations")  # of those of a server
+METHODS = {FEED: FEED_METHODS, PATH: GRAPHQL_METHODS}
 Headers = list[tuple[str, str]]
 
 
@@ -54,11 +54,11 @@ class StreamApplication:
             await send_response(send, result, outcome.headers)
         elif environ["REQUEST_METHOD"] == "HEAD":
             LIMITS.release(result.payer)
-            await send_response(send, Response(200), outcome.headers)
+            await send_response(send, Response(OK), outcome.headers)
         else:
             result.headers = {}
             del environ
-            await send(build_start(200, outcome.headers))
+            await send(build_start(OK, outcome.headers))
             await self.service.run(result, receive, send)
 
     async def handle(self, environ: dict[str, Any], receive: Receive) -> Outcome:
@@ -103,14 +103,16 @@ class StreamApplication:
             outcome.result = self.find_outcome(environ, error)
             outcome.headers = merge_headers({**outcome.result.headers}, shared, record.id)
         is_response = isinstance(outcome.result, Response)
-        record.status = outcome.result.status if is_response else 200  # type: ignore[union-attr]
+        record.status = outcome.result.status if is_response else OK  # type: ignore[union-attr]
         return []
 
     def find_outcome(self, environ: dict[str, Any], error: ApiError | None) -> Opening | Response:
         prefix, path = split_version_prefix(environ["PATH_INFO"])
         record = current_record.get()
+        methods = METHODS.get(path)
+        if methods and environ["REQUEST_METHOD"] == "OPTIONS":
+            return Response(NO_CONTENT, headers={"Allow": ", ".join(methods)})
         if error is not None:
-            record.operation = "stream"
             return refuse(environ, Account(environ).charge_failure(error))
         if path == FEED:
             record.operation = FEED

@@ -3,7 +3,7 @@
 The request is a WSGI environ, so that credentials, rate limits, negotiation and errors are those of the API.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -42,10 +42,10 @@ from contentapi.http.error_response import error_response
 from contentapi.http.hosts import add_resource_metadata
 from contentapi.http.negotiation import select_media_type
 from contentapi.http.previews import TOKEN
-from contentapi.http.response import NO_CONTENT, OK, Response
+from contentapi.http.response import OK, Response
 from contentapi.rate_limits.account import Account
 from contentapi.schema import EVENT_TYPES, SCHEMA
-from contentapi.streams.formats import EVENT_STREAM, FEED, GRAPHQL_FORMATS, MULTIPART, EventStream
+from contentapi.streams.formats import FEED, GRAPHQL_FORMATS, EventStream
 from contentapi.streams.limits import LIMITS
 from contentapi.streams.plans import FIRST_ROWS, EventsPlan, FeedPlan, LogPlan, ObjectPlan, Plan
 from contentapi.urls import endpoint
@@ -105,7 +105,21 @@ def open_stream(environ: dict[str, Any], account: Account, find: Find, headers: 
         "X-Accel-Buffering": "no",  # nginx passes each write on
         "Vary": ", ".join(["Accept", *HEADERS]),
     }
-    return Opening(plan, position, actor, Credential.of(environ), account, payer, {**account.headers, **common, **headers})
+    return Opening(
+        plan, position, actor, Credential.of(environ), account, payer, {**account.headers, **common, **headers}
+    )
+
+
+def require_method(environ: Mapping[str, Any], allowed: Sequence[str]) -> None:
+    if environ["REQUEST_METHOD"] not in allowed:
+        raise MethodNotAllowed(environ["REQUEST_METHOD"], allowed)
+
+
+def require_accepted(environ: Mapping[str, Any], *formats: EventStream) -> None:
+    """Raise `NotAcceptable` unless Accept allows one of the formats."""
+    names = [each.media_type for each in formats]
+    if select_media_type(environ.get("HTTP_ACCEPT", ""), names) is None:
+        raise NotAcceptable(f"Accept must allow {' or '.join(names)}.")
 
 
 def insert_ticket(environ: dict[str, Any]) -> None:
@@ -131,14 +145,9 @@ def open_feed(environ: dict[str, Any], prefix: str) -> Opening | Response:
     """Open the stream of a request for `/events/stream`, whose path had this version prefix."""
     account = Account(environ)
     try:
-        method = environ["REQUEST_METHOD"]
-        if method not in FEED_METHODS:
-            raise MethodNotAllowed(method, FEED_METHODS)
-        if method == "OPTIONS":
-            return Response(NO_CONTENT, headers={"Allow": ", ".join(FEED_METHODS)})
+        require_method(environ, FEED_METHODS)
         require_known_version(environ)
-        if select_media_type(environ.get("HTTP_ACCEPT", ""), [EVENT_STREAM]) is None:
-            raise NotAcceptable(f"Accept must allow {EVENT_STREAM}.")
+        require_accepted(environ, FEED)
 
         def find(environ: Mapping[str, Any], actor: Actor, _: Account) -> tuple[Plan, int]:
             query = QueryDict(environ.get("QUERY_STRING", "").encode("latin-1")).lists()
@@ -162,19 +171,15 @@ def open_feed(environ: dict[str, Any], prefix: str) -> Opening | Response:
 def open_subscription(environ: dict[str, Any]) -> Opening | Response:
     """Open the stream of a subscription, by POST or GET."""
     account = Account(environ)
-    method, accept = environ["REQUEST_METHOD"], environ.get("HTTP_ACCEPT", "")
-    media_type = select_media_type(accept, [each.media_type for each in GRAPHQL_FORMATS])
+    media_type = select_media_type(environ.get("HTTP_ACCEPT", ""), [each.media_type for each in GRAPHQL_FORMATS])
     format_ = next((each for each in GRAPHQL_FORMATS if each.media_type == media_type), GRAPHQL_FORMATS[0])
     try:
-        if method not in GRAPHQL_METHODS:
-            raise MethodNotAllowed(method, GRAPHQL_METHODS)
-        if method == "OPTIONS":
-            return Response(NO_CONTENT, headers={"Allow": ", ".join(GRAPHQL_METHODS)})
-        if media_type is None:
-            raise NotAcceptable(f"A subscription is sent as {EVENT_STREAM} or {MULTIPART}; Accept allows neither.")
+        require_method(environ, GRAPHQL_METHODS)
+        require_accepted(environ, *GRAPHQL_FORMATS)
 
         def find(environ: Mapping[str, Any], actor: Actor, account: Account) -> tuple[Plan, int]:
-            request = read_body(environ) if method == "POST" else read_query_string(environ)
+            is_post = environ["REQUEST_METHOD"] == "POST"
+            request = read_body(environ) if is_post else read_query_string(environ)
             return find_plan(request, actor, account, format_, environ.get("HTTP_LAST_EVENT_ID", ""))
 
         return open_stream(environ, account, find, {})
@@ -185,9 +190,7 @@ def open_subscription(environ: dict[str, Any]) -> Opening | Response:
         content = encode_members({"errors": [build_error_entry(known)]})
         headers = add_resource_metadata(known.headers, environ)
         is_kept = isinstance(known, KEPT) or known.status == INTERNAL
-        return refuse_subscription(
-            Response(known.status, content, headers), environ, account, format_, is_kept=is_kept
-        )
+        return refuse_subscription(Response(known.status, content, headers), environ, account, format_, is_kept=is_kept)
 
 
 def refuse_subscription(

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
 from contextlib import suppress
 from functools import partial
 from time import monotonic
-from typing import Any
 
 from contentapi.conf.timeouts import (
     STREAM_CHECK_INTERVAL,
     STREAM_CREDENTIAL_INTERVAL,
     STREAM_FOLLOW_INTERVAL,
     STREAM_KEEP_ALIVE,
-    STREAM_RETRY_INTERVAL,
     STREAM_STOP_LIMIT,
 )
 from contentapi.core.errors import ApiError, RateLimited, Unavailable
@@ -24,7 +21,7 @@ from contentapi.monitoring.figures import FIGURES
 from contentapi.rate_limits.account import charge_limits
 from contentapi.streams.credentials import CredentialChecks
 from contentapi.streams.follower import Follower
-from contentapi.streams.groups import OUTAGES, Readers
+from contentapi.streams.groups import Readers
 from contentapi.streams.hub import Hub, count_end
 from contentapi.streams.limits import LIMITS
 from contentapi.streams.opening import NOW, Opening

@@ -16,7 +16,7 @@ from django.db import connection
 
 from contentapi import demo
 from contentapi.conf import conf
-from contentapi.conf.timeouts import CHILD_INTERVAL, STREAM_RESTART_INTERVAL
+from contentapi.conf.timeouts import CHILD_INTERVAL, STREAM_RESTART_INTERVAL, STREAM_START_LIMIT
 from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import start_exporter, start_figures
 from contentapi.worker.jobs import load_jobs
@@ -133,7 +133,9 @@ def serving_streams() -> Iterator[None]:
 
 
 def keep_streams_alive(stop: Event) -> None:
+    """Run the process until the end. One that ends by itself at once, as without a free port, is not started again."""
     while not stop.is_set():
+        began = time.monotonic()
         process = subprocess.Popen(
             [sys.executable, "-m", "contentapi.streams"],
             cwd=settings.BASE_DIR,
@@ -145,6 +147,8 @@ def keep_streams_alive(stop: Event) -> None:
         if process.poll() is None:
             process.terminate()
             process.wait()
+        elif process.returncode > 0 and time.monotonic() - began < STREAM_START_LIMIT:
+            return
         stop.wait(STREAM_RESTART_INTERVAL)
 
 

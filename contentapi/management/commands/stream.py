@@ -15,4 +15,4 @@ class Command(OperatorCommand):
     )
 
     def handle(self, *_: Any, **__: Any) -> None:
-        os.execv(sys.executable, [sys.executable, "-m", "contentapi.streams"])  # noqa: S606 - its settings are others
+        os.execv(sys.executable, [sys.executable, "-m", "contentapi.streams"])
