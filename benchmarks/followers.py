@@ -32,7 +32,7 @@ class Follower(Thread):
     at which a stream ended.
     """
 
-    def __init__(self, port: int, path: str = "/events/stream", headers: Mapping[str, str] = {}) -> None:  # noqa: B006
+    def __init__(self, port: int, path: str = "/events/stream", headers: Mapping[str, str] = {}) -> None:
         super().__init__(daemon=True)
         self.port, self.path, self.headers = port, path, dict(headers)
         self.events: list[Received] = []
@@ -114,22 +114,21 @@ class Crowd:
     """Many streams without a credential, from many addresses of this host. `counts` has the events of each."""
 
     def __init__(self, port: int, count: int, *, network: int, buffer: int = 0) -> None:
-        """Open the streams from 127.`network`.x.x. `buffer` is the size of the buffers of the kernel, if not its own."""
+        """Open the streams from 127.`network`.x.x. `buffer` is the size of the kernel's buffer, if not its default."""
         self.selector = selectors.DefaultSelector()
         self.counts: dict[socket.socket, int] = {}
         for number in range(count):
             high, low = divmod(number // STREAMS_OF_ADDRESS, 250)
             opened = open_stream(port, f"127.{network}.{high}.{low + 1}", buffer)
             self.counts[opened] = 0
-            self.selector.register(opened, selectors.EVENT_READ)
+            self.selector.register(opened, selectors.EVENT_READ, opened)
 
     def read(self, seconds: float) -> None:
         """Read what arrives within some seconds. Raises `RuntimeError` if a stream ends."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             for key, _ in self.selector.select(left):
-                opened = key.fileobj
-                assert isinstance(opened, socket.socket)
+                opened: socket.socket = key.data
                 content = opened.recv(CHUNK)
                 if not content:
                     raise RuntimeError("A stream has ended.")
@@ -142,7 +141,10 @@ class Crowd:
 
 
 def open_stream(port: int, address: str, buffer: int = 0) -> socket.socket:
-    """Open a stream from an address of this host. Return the connection after the response has begun. Raises `RuntimeError`."""
+    """Open a stream from an address of this host. Return its connection when the response has begun.
+
+    Raises `RuntimeError`.
+    """
     opened = socket.socket()
     if buffer:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)

@@ -1,13 +1,13 @@
 """`python -m benchmarks.streams`: measure the process of the streams, with 5,000 streams by default.
 
 * the time from a commit to its event in a stream, while others commit too;
-* the memory of the process with many streams, and the time of the API's requests beside them. Streams and their clients have
-  one core; the API, PostgreSQL, the worker and the client of the API have the other;
+* the memory of the process with many streams, and the time of the API's requests beside them. Streams and their clients
+  have one core; the API, PostgreSQL, the worker and the client of the API have the other;
 * the time until streams that do not read are closed, and the memory of the process afterwards;
 * the time until the stream of a revoked key ends.
 
-Prints a table in Markdown. Exits with 1 if a figure exceeds its limit. It keeps its PostgreSQL in `var/streams`, and runs for
-about five minutes. Each stream is a file: `ulimit -Hn` must allow twice as many.
+Prints a table in Markdown. Exits with 1 if a figure exceeds its limit. It keeps its PostgreSQL in `var/streams`, and
+runs for about five minutes. Each stream is a file: `ulimit -Hn` must allow twice as many.
 """
 
 import argparse
@@ -20,9 +20,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from statistics import mean, quantiles
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
@@ -35,6 +34,9 @@ from benchmarks.postgres import free_port
 from benchmarks.processes import pin, resident_megabytes, with_descendants
 from contentapi.db.embedded.server import EmbeddedServer
 
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
 FOLDER = ROOT / "var" / "streams"
 STREAM_CORE, OTHER_CORE = 0, 1
 FOLLOWERS, COMMITS = 5, 400
@@ -42,7 +44,15 @@ REQUESTS = 2000  # of a round, with streams and without
 PAUSE = 1.0  # seconds between two events for all streams
 SLOW = 200  # streams that do not read
 FLOOD, LARGE = 400, 60_000  # events, each with a text of as many characters
-EXPECTED = {"p50": 100.0, "p99": 300.0, "memory": 350.0, "p99 of the API": 1.1, "slow": 15.0, "kept": 32.0, "revoked": 5.0}
+EXPECTED = {
+    "p50": 100.0,
+    "p99": 300.0,
+    "memory": 350.0,
+    "p99 of the API": 1.1,
+    "slow": 15.0,
+    "kept": 32.0,
+    "revoked": 5.0,
+}
 
 
 class Site:
@@ -139,7 +149,7 @@ def measure_latency(site: Site) -> Iterator[Row]:
         title = f"Title {number}"
         begins[title] = time.monotonic()
         site.change_title(title)
-        time.sleep(random.uniform(0, 0.2))  # noqa: S311
+        time.sleep(random.uniform(0, 0.2))
     last = f"Title {COMMITS - 1}"
     for follower in followers:
         follower.wait_for(lambda it: it.events and it.events[-1].event["data"]["title"] == last, 10)
@@ -157,7 +167,7 @@ def measure_latency(site: Site) -> Iterator[Row]:
 
 
 def measure_revocation(site: Site) -> Row:
-    key = manage(site.database, "create_api_key", EDITOR, "--name", f"revoked {random.random()}").split()[-1]  # noqa: S311
+    key = manage(site.database, "create_api_key", EDITOR, "--name", f"revoked {random.random()}").split()[-1]
     follower = Follower(site.stream_port, headers={"X-API-Key": key})
     follower.start()
     follower.opened.wait(30)

@@ -1,12 +1,13 @@
 """Random actions on posts that never publish a secret: `python -m tests.e2e.draft_actions COUNT SEED`.
 
-Each text of a draft, of a working copy and of a comment on a draft has a word of its own, such as `secret17q`. What becomes public
-gets other texts before, with words such as `open18q`. Prints the number of actions that were carried out.
+Each text of a draft, of a working copy and of a comment on a draft has a word of its own, such as `secret17q`. What
+becomes public gets other texts before, with words such as `open18q`. Prints the number of actions that were carried
+out, and the posts. Another run goes on with the posts of the one before.
 """
 
+import json
 import random
 import sys
-from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import count
@@ -26,27 +27,26 @@ from blog.services.states import StateAction  # noqa: E402
 from contentapi.core.errors import ApiError  # noqa: E402
 from contentapi.core.identity import OPERATOR  # noqa: E402
 
-NUMBERS = count(1)
+NAME = "Known"
 TEXTS = ("title", "body", "excerpt", "description", "canonical_url", "tags", "slug")
 POSTS = 12  # at a time, of those that this module has made
-
-
-def make_text(kind: str, name: str) -> Any:
-    word = f"{kind}{next(NUMBERS)}q"
-    return {"tags": [word], "canonical_url": f"https://www.example.com/{word}"}.get(name, word)
-
-
-def make_texts(kind: str) -> dict[str, Any]:
-    return {name: make_text(kind, name) for name in TEXTS}
 
 
 class Editor:
     """Acts on posts of its own."""
 
     def __init__(self, seed: int) -> None:
-        self.rng = random.Random(seed)
-        self.author = Author.objects.create(name="Known")
-        self.mine: set[int] = set()
+        self.rng = random.Random(seed)  # noqa: S311 - the same actions in each run
+        self.numbers = count(1_000_000 * seed)
+        self.author = Author.objects.filter(name=NAME).first() or Author.objects.create(name=NAME)
+        self.mine = set(Post.objects.filter(author=self.author).values_list("pk", flat=True))
+
+    def make_text(self, kind: str, name: str) -> Any:
+        word = f"{kind}{next(self.numbers)}q"
+        return {"tags": [word], "canonical_url": f"https://www.example.com/{word}"}.get(name, word)
+
+    def make_texts(self, kind: str) -> dict[str, Any]:
+        return {name: self.make_text(kind, name) for name in TEXTS}
 
     def choose(self, *, is_public: bool) -> Post | None:
         posts = Post.objects.filter(pk__in=self.mine)
@@ -57,7 +57,7 @@ class Editor:
         if Post.objects.filter(pk__in=self.mine).count() < POSTS:
             status, kind = self.rng.choice([("draft", "secret"), ("published", "open")])
             post = services.create_post(
-                actor=OPERATOR, author_id=str(self.author.pk), status=status, **make_texts(kind)
+                actor=OPERATOR, author_id=str(self.author.pk), status=status, **self.make_texts(kind)
             )
             self.mine.add(post.pk)
 
@@ -65,7 +65,7 @@ class Editor:
         is_public = self.rng.random() < 0.3
         if post := self.choose(is_public=is_public):
             name = self.rng.choice(TEXTS)
-            change = {name: make_text("open" if is_public else "secret", name)}
+            change = {name: self.make_text("open" if is_public else "secret", name)}
             services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=change)
 
     def publish(self) -> None:
@@ -75,12 +75,12 @@ class Editor:
             if ids := [str(comment.pk) for comment in secret]:
                 moderation.delete_comments(actor=OPERATOR, comment_ids=ids)
             services.edit_post(
-                actor=OPERATOR, post_id=str(post.pk), changes={**make_texts("open"), "status": "published"}
+                actor=OPERATOR, post_id=str(post.pk), changes={**self.make_texts("open"), "status": "published"}
             )
 
     def withdraw(self) -> None:
         if post := self.choose(is_public=True):
-            changes = {**make_texts("secret"), "status": self.rng.choice(["draft", "archived"])}
+            changes = {**self.make_texts("secret"), "status": self.rng.choice(["draft", "archived"])}
             services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
 
     def schedule(self) -> None:
@@ -91,7 +91,7 @@ class Editor:
     def save_copy(self) -> None:
         if post := self.choose(is_public=True):
             name = self.rng.choice(TEXTS)
-            services.save_working_copy(actor=OPERATOR, post_id=str(post.pk), **{name: make_text("secret", name)})
+            services.save_working_copy(actor=OPERATOR, post_id=str(post.pk), **{name: self.make_text("secret", name)})
 
     def end_copy(self) -> None:
         if post := self.choose(is_public=True):
@@ -99,13 +99,13 @@ class Editor:
             if self.rng.random() < 0.5:
                 services.discard_working_copy(**options)
             else:
-                services.save_working_copy(**options, **make_texts("open"))
+                services.save_working_copy(**options, **self.make_texts("open"))
                 services.publish_working_copy(**options)
 
     def comment(self) -> None:
         is_public = self.rng.random() < 0.5
         if post := self.choose(is_public=is_public):
-            body = make_text("open" if is_public else "secret", "body")
+            body = self.make_text("open" if is_public else "secret", "body")
             services.add_comment(actor=OPERATOR, post_id=str(post.pk), body=body, author_id=str(self.author.pk))
 
     def moderate(self) -> None:
@@ -138,7 +138,8 @@ class Editor:
 
 def main(number: int, seed: int) -> None:
     editor = Editor(seed)
-    print(Counter(editor.act() for _ in range(number))[True])
+    done = sum(editor.act() for _ in range(number))
+    sys.stdout.write(json.dumps({"actions": done, "posts": [str(pk) for pk in sorted(editor.mine)]}))
 
 
 if __name__ == "__main__":

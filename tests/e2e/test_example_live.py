@@ -36,7 +36,7 @@ def test_page_shows_comments_as_they_are_written_and_deleted(checkout: Checkout,
         expect(page.get_by_role("status")).to_have_text("New comments appear by themselves.")
         require_comments(page, "Written before")
 
-        second = site.send(f"/posts/{post['id']}/comments", {"body": "<b>Written</b> later"})
+        site.send(f"/posts/{post['id']}/comments", {"body": "<b>Written</b> later"})
         require_comments(page, "<b>Written</b> later", "Written before")
         site.send(f"/posts/{other['id']}/comments", {"body": "Elsewhere"})
         delete(site, first)

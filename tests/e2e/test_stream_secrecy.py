@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from contextlib import ExitStack
 from urllib.parse import urlencode
 
 import pytest
@@ -12,14 +11,67 @@ import pytest
 from benchmarks.followers import Follower
 from tests.e2e.checkout import ROOT
 from tests.e2e.live_server import Site, wait_until
+from tests.e2e.stream_server import run_streams
 
 pytestmark = pytest.mark.servers
 
 SECRET, OPEN = re.compile(rb"secret\d+q"), re.compile(rb"open\d+q")
-EVENTS = """subscription ($after: String) { events(after: $after) { cursor type subject parent version was now changes actorId
+EVENTS = """subscription ($after: String) { events(after: $after) {
+  cursor type subject parent version was now changes actorId
   ... on PostEvent { post { title body bodyHtml slug excerpt description canonicalUrl tags oldSlugs
     comments { body } workingCopy { title } author { name posts { title } } } }
   ... on CommentEvent { comment { body author { posts { title slug } } } }
   ... on AuthorEvent { author { name posts { title body } } } } }"""
 POST = "subscription ($id: ID!) { post(id: $id) { title body slug tags comments { body } workingCopy { title } } }"
-LIMIT = 1800  # seconds for the actions
+LIMIT = 1800.0  # seconds for the actions
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.thorough)])
+def test_anonymous_streams_contain_nothing_of_a_draft(site: Site, count: int) -> None:
+    """Some streams are open during the actions. Others follow later, and read all events again."""
+    with run_streams(site) as port:
+        drafts = json.loads(act(site, 30, seed=1))["posts"]
+        live = [Follower(port), follow(port, EVENTS), *(follow(port, POST, id=each) for each in drafts[:4])]
+        for follower in live:
+            follower.start()
+            assert follower.opened.wait(LIMIT), follower.refusals
+        done = json.loads(act(site, count, seed=2))
+        wait_until(lambda: len(live[0].events) >= count_public_events(site), "the last event", LIMIT)
+        cursor = site.query("SELECT epoch || '-' || 0 FROM events_log")
+        later = [Follower(port, f"/events/stream?after={cursor}"), follow(port, EVENTS, after=cursor)]
+        for follower in later:
+            follower.start()
+            wait_until(lambda: len(follower.events) >= count_public_events(site), "the last event", LIMIT)  # noqa: B023
+        for follower in [*live, *later]:
+            follower.stop()
+
+    assert done["actions"] > count / 3
+    for follower in [*live, *later]:
+        content = b"".join(follower.bytes)
+        assert set(SECRET.findall(content)) == set(), follower.path
+    for follower in [*live[:2], *later]:
+        assert len(set(OPEN.findall(b"".join(follower.bytes)))) > count / 100
+
+
+def act(site: Site, count: int, seed: int) -> str:
+    """Carry out random actions in a process of their own. Return what it prints."""
+    command = [sys.executable, "-m", "tests.e2e.draft_actions", str(count), str(seed)]
+    done = subprocess.run(
+        command, cwd=ROOT, env=site.environment(), capture_output=True, text=True, check=False, timeout=LIMIT
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def follow(port: int, document: str, **variables: str) -> Follower:
+    query = urlencode({"query": document, "variables": json.dumps(variables)})
+    return Follower(port, f"/graphql?{query}")
+
+
+def count_public_events(site: Site) -> int:
+    """Return how many events everybody sees, when none waits for the relay; a number that is never reached before."""
+    with site.connect() as connection:
+        [(waiting, public)] = connection.execute(
+            "SELECT (SELECT count(*) FROM events_outbox), (SELECT count(*) FROM events_event WHERE is_public)"
+        )
+    return sys.maxsize if waiting else int(public)
