@@ -1,4 +1,4 @@
-"""Clients of streams: one that follows a stream over all interruptions, as `EventSource` does, and a crowd of connections."""
+"""Clients of streams: one that follows a stream over all interruptions, as `EventSource` does, and a crowd."""
 
 import json
 import selectors
@@ -28,8 +28,8 @@ class Received(NamedTuple):
 class Follower(Thread):
     """Follows a stream, and connects again with the cursor of the last event. `events` has all that it received.
 
-    `refusals` has the statuses of the attempts that had no stream, and 0 for those without a response. `ends` has the times
-    at which a stream ended.
+    `refusals` has the statuses of the attempts that had no stream, and 0 for those without a response. `ends` has the
+    times at which a stream ended.
     """
 
     def __init__(self, port: int, path: str = "/events/stream", headers: Mapping[str, str] = {}) -> None:

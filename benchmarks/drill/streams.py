@@ -79,7 +79,7 @@ def drill_streams(stack: Stack, *, is_small: bool) -> list[str]:
 def kill_in_turn(stack: Stack, seconds: float) -> Counter[str]:
     kills, deadline = Counter[str](), time.monotonic() + seconds
     for kill in cycle(KILLS):
-        time.sleep(random.uniform(0.5, 1.5) * PAUSE)  # noqa: S311
+        time.sleep(random.uniform(0.5, 1.5) * PAUSE)
         if time.monotonic() > deadline:
             break
         kill(stack, 0)

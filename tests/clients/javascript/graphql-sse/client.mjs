@@ -16,7 +16,7 @@ async function read(client, title, { after = null, act = () => {} } = {}) {
   for await (const { data, errors } of connected) {
     assert.equal(errors, undefined);
     found.push(data.events);
-    if (data.events.post?.title === title) break;
+    if (data.events.type === "post.updated" && data.events.post?.title === title) break;
   }
   await acted;
   return found;

@@ -143,7 +143,7 @@ await prove("requestSubscription with graphql-sse: an event changes the record o
       subscription: EVENTS,
       variables: {},
       onNext: ({ events }) => {
-        if (events.post?.title !== `${title}!`) return;
+        if (events.type !== "post.updated" || events.post?.title !== `${title}!`) return;
         dispose();
         done(events.post.id);
       },
