@@ -60,7 +60,7 @@ class Stream:
         self.size = self.events = 0  # of what waits
         self.sent = self.charged = 0  # events
         self.waiter: asyncio.Future[None] | None = None
-        self.task = asyncio.current_task()
+        self.task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]
         self.write_began = 0.0  # 0: no write waits
         self.deadline = monotonic() + STREAM_LIFETIME * uniform(1 - JITTER, 1)  # noqa: S311 - a delay
         self.reason: Reason | None = None
@@ -86,10 +86,17 @@ class Stream:
         """End the stream. What waits is still written, unless the client does not read."""
         if self.reason is not None:
             return
+        if reason in ("client", "slow") and self.write_began:
+            self.cancel(reason)
+            return
         self.reason, self.final = reason, final
-        if reason in ("client", "slow") and self.task is not None and self.write_began:
-            self.task.cancel()
         self.wake()
+
+    def cancel(self, reason: Reason) -> None:
+        """End the stream in the midst of a write."""
+        self.reason = self.reason or reason
+        self.write_began = 0.0
+        self.task.cancel()
 
     def fail(self, error: Exception) -> None:
         """End the stream because of an error. A client of GraphQL is told which."""
@@ -104,9 +111,7 @@ class Stream:
     def check(self, now: float) -> None:
         """End the stream if a write waits for too long, or at the end of its life."""
         if self.write_began and now - self.write_began > STREAM_WRITE_LIMIT:
-            self.reason = self.reason or "slow"
-            if self.task is not None:
-                self.task.cancel()
+            self.cancel("slow")
         elif now > self.deadline:
             self.close("lifetime")
 
