@@ -51,7 +51,7 @@ def post(_: None, info: Info, id: str) -> Rows[Post]:
     return selectors.select_post_by_id(info.context["actor"], id)
 
 
-@SUBSCRIPTION.source("post")
+@SUBSCRIPTION.source("post")  # type: ignore[arg-type]  # no generator: `contentapi.graphql.subscriptions` calls it
 def follow_post(_: None, info: Info, id: str) -> ObjectSubscription:
     return ObjectSubscription(parse_id(id))
 

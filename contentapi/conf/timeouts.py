@@ -63,6 +63,7 @@ OVERDUE = timedelta(minutes=1)  # of a scheduled post; the worker publishes it w
 STREAM_LIFETIME = 3600  # at most; a tenth less for some, so that clients do not come back together
 STREAM_RETRY = 2000  # milliseconds after which a browser comes back
 STREAM_WRITE_LIMIT = 10  # in which a client takes a write
+STREAM_WRITE_LIMIT_AT_WORST = 1.0  # the same, while the events that were read for others take too much memory
 STREAM_KEEP_ALIVE = 15  # between two signs of life
 STREAM_CHECK_INTERVAL = 1.0  # between two looks at the time limits
 STREAM_CREDENTIAL_INTERVAL = 2.5  # between two checks of credentials; with `REVOCATION_INTERVAL` less than 5

@@ -37,7 +37,7 @@ def build_event_subscription(event_types: EventTypes) -> SubscriptionType:
     """Return the source of the root field. `contentapi.streams` reads its events, so that it has no resolver."""
     subscription = SubscriptionType()
 
-    @subscription.source("events")
+    @subscription.source("events")  # type: ignore[arg-type]  # no generator: `contentapi.graphql.subscriptions` calls it
     def follow_events(
         _: None,
         info: Info,

@@ -36,6 +36,7 @@ CONNECTIONS = FOR_PROCESS + 1000  # the rest for requests that open streams, and
 SEND_BUFFER = (
     64 * 1024
 )  # bytes of the kernel for each client; by itself, it grows to megabytes for those that do not read
+HTTP_BUFFER = 32 * 1024  # bytes of granian for each client, and the most for the headers of a request
 LOG = logging.getLogger("contentapi.streams")
 
 
@@ -55,7 +56,7 @@ LOGGING: dict[str, Any] = {
 }
 
 
-class StreamServer(Server):  # type: ignore[misc]
+class StreamServer(Server):
     """granian's server in an event loop, with a listening socket whose options connections inherit.
 
     The kernel closes the connection of a client that does not read for as long as a write may wait.
@@ -70,7 +71,7 @@ class StreamServer(Server):  # type: ignore[misc]
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         self._sso = listener
         self._ssp = None
-        self._shd = SocketHolder(listener.fileno(), uds=False, backlog=self.backlog)
+        self._shd = SocketHolder(listener.fileno(), uds=False, backlog=self.backlog)  # type: ignore[call-arg,assignment]
 
 
 def main() -> None:
@@ -117,7 +118,9 @@ async def serve() -> None:
         websockets=False,
         backlog=CONNECTIONS,
         backpressure=CONNECTIONS,
-        http1_settings=HTTP1Settings(header_read_timeout=1000 * HEADER_TIMEOUT, keep_alive=False),
+        http1_settings=HTTP1Settings(
+            header_read_timeout=1000 * HEADER_TIMEOUT, keep_alive=False, max_buffer_size=HTTP_BUFFER
+        ),
         log_dictconfig=LOGGING,
     )
     service.start()
@@ -127,7 +130,7 @@ async def serve() -> None:
     await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
     systemd.notify("STOPPING=1")
     await service.end()
-    server.stop()
+    server.stop()  # type: ignore[no-untyped-call]
     await serving
 
 

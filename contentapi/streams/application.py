@@ -136,7 +136,11 @@ def refuse_start(*_: Any) -> None:
 def call_django(fast_path: FastPath, environ: dict[str, Any]) -> tuple[Response, Headers]:
     """Return Django's response to a request."""
     started: list[Any] = []
-    parts = fast_path.django(environ, lambda status, headers, _=None: started.extend((status, headers)))
+
+    def start_response(*given: Any) -> Any:
+        started[:] = given[:2]
+
+    parts = fast_path.django(environ, start_response)
     body = b"".join(parts)
     if close := getattr(parts, "close", None):
         close()

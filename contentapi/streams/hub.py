@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from time import monotonic
 
-from contentapi.conf.timeouts import STREAM_RETRY_INTERVAL
+from contentapi.conf.timeouts import STREAM_PACE, STREAM_RETRY_INTERVAL, STREAM_WRITE_LIMIT_AT_WORST
 from contentapi.core.errors import EventsExpired
 from contentapi.events.feed import EXPIRED, LogState, read_log
 from contentapi.monitoring.figures import FIGURES, Sample
@@ -22,6 +22,7 @@ from contentapi.streams.stream import Reason, Stream
 
 GROUP_READERS = 2  # threads, and connections
 RESUMED_READERS = 2
+MOST_RESUMED_BYTES = 32 * 1024 * 1024  # that were read for streams which resume, and are not written yet
 ALIGNMENT = 64  # bytes: the last bits of an address are equal
 
 
@@ -34,6 +35,7 @@ class Hub:
         self.streams: set[Stream] = set()
         self.readers = Readers(GROUP_READERS, "streams")
         self.resumed_readers = Readers(RESUMED_READERS, "resumed streams")
+        self.resumed_bytes = 0
         self.turns = asyncio.Semaphore(RESUMED_READERS)
 
     def advance(self, log: LogState, batch: Batch) -> None:
@@ -74,6 +76,7 @@ class Hub:
             target = self.log.position if group is None else group.position
             if stream.position >= target:
                 return
+            await self.wait_for_memory()
             try:
                 async with self.turns:
                     reading = await self.resumed_readers.run(
@@ -86,11 +89,26 @@ class Hub:
                 stream.fail(error)
                 return
             rows, stream.position = reading.rows, reading.end
-            if reading.chunks:
-                stream.add(b"".join(chunk.content for chunk in reading.chunks), len(reading.chunks))
-                FIGURES.count("contentapi_stream_events_total", amount=len(reading.chunks))
-            if stream.waiting:
-                await write()
+            content, events = b"".join([chunk.content for chunk in reading.chunks]), len(reading.chunks)
+            del reading
+            self.resumed_bytes += len(content)
+            try:
+                if events:
+                    stream.add(content, events)
+                    FIGURES.count("contentapi_stream_events_total", amount=events)
+                if stream.waiting:
+                    await write()
+            finally:
+                self.resumed_bytes -= len(content)
+
+    async def wait_for_memory(self) -> None:
+        """Wait while too much was read that clients have not taken. Those that do not read at all are ended then."""
+        while self.resumed_bytes > MOST_RESUMED_BYTES:
+            begun_before = monotonic() - STREAM_WRITE_LIMIT_AT_WORST
+            for stream in [*self.streams]:
+                if 0 < stream.write_began < begun_before:
+                    stream.close("slow")
+            await asyncio.sleep(STREAM_PACE)
 
     def remove(self, stream: Stream) -> None:
         self.streams.discard(stream)

@@ -212,7 +212,8 @@ def find_plan(
 ) -> tuple[Plan, int]:
     """Return the plan of a subscription, and the position at which it begins. Raises `DocumentRejected` and others."""
     documents: PersistedDocuments = endpoint.documents
-    text, name, variables = documents.find_text(request), request.operation_name or None, request.variables or {}
+    text, name = documents.find_text(request), request.operation_name or None
+    variables: Mapping[str, Any] = request.variables or {}
     operation = get_subscription(SCHEMA, text, name)
     if request.extensions:
         documents.remember(request)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FIRST_ROWS = 8  # that are read at once; more if they are small
 MOST_ROWS = 64
-MOST_BYTES = 1024 * 1024  # of several rows
+MOST_BYTES = 256 * 1024  # of several rows
 MANY_BYTES = MOST_BYTES // 4  # after which fewer rows are read
 COST_OF_READ = 2500  # objects that one statement may read
 

@@ -77,8 +77,7 @@ class BodyReader:
                     if not message.get("more_body", False):
                         break
         except TimeoutError:
-            message = f"The body did not arrive within {STREAM_BODY_TIMEOUT:g} seconds."
-            raise Malformed(message) from None
+            raise Malformed(f"The body did not arrive within {STREAM_BODY_TIMEOUT:g} seconds.") from None
         finally:
             self.buffered -= len(body)
         environ["wsgi.input"] = BytesIO(bytes(body))

@@ -25,6 +25,7 @@ Write = Callable[[dict[str, Any]], Awaitable[None]]
 
 MOST_EVENTS = 256  # that wait for a client
 MOST_BYTES = 1024 * 1024
+PIECE = 64 * 1024  # bytes that are written at once: what waits is shared by streams, and what is written is a copy
 JITTER = 0.1  # of the lifetime, so that clients do not come back together
 Reason = Literal["client", "slow", "lifetime", "credential", "rate", "error", "expired", "end"]
 
@@ -55,11 +56,11 @@ class Stream:
     def __init__(self, opening: Opening) -> None:
         self.opening = opening
         self.position = opening.position
-        self.waiting: list[bytes] = []
+        self.waiting: list[tuple[bytes, int]] = []  # with the numbers of events
         self.size = self.events = 0  # of what waits
         self.sent = self.charged = 0  # events
         self.waiter: asyncio.Future[None] | None = None
-        self.task = asyncio.current_task()
+        self.task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]
         self.write_began = 0.0  # 0: no write waits
         self.deadline = monotonic() + STREAM_LIFETIME * uniform(1 - JITTER, 1)  # noqa: S311 - a delay
         self.reason: Reason | None = None
@@ -75,7 +76,7 @@ class Stream:
         if self.size and (self.size + len(content) > MOST_BYTES or self.events + events > MOST_EVENTS):
             self.close("slow")
             return
-        self.waiting.append(content)
+        self.waiting.append((content, events))
         self.size += len(content)
         self.events += events
         self.is_idle = self.is_idle and not events
@@ -85,10 +86,17 @@ class Stream:
         """End the stream. What waits is still written, unless the client does not read."""
         if self.reason is not None:
             return
+        if reason in ("client", "slow") and self.write_began:
+            self.cancel(reason)
+            return
         self.reason, self.final = reason, final
-        if reason in ("client", "slow") and self.task is not None and self.write_began:
-            self.task.cancel()
         self.wake()
+
+    def cancel(self, reason: Reason) -> None:
+        """End the stream in the midst of a write."""
+        self.reason = self.reason or reason
+        self.write_began = 0.0
+        self.task.cancel()
 
     def fail(self, error: Exception) -> None:
         """End the stream because of an error. A client of GraphQL is told which."""
@@ -103,27 +111,34 @@ class Stream:
     def check(self, now: float) -> None:
         """End the stream if a write waits for too long, or at the end of its life."""
         if self.write_began and now - self.write_began > STREAM_WRITE_LIMIT:
-            self.reason = self.reason or "slow"
-            if self.task is not None:
-                self.task.cancel()
+            self.cancel("slow")
         elif now > self.deadline:
             self.close("lifetime")
 
     # --- Writing
 
     def take(self) -> bytes:
-        content = self.waiting[0] if len(self.waiting) == 1 else b"".join(self.waiting)
-        self.sent += self.events
-        self.waiting.clear()
-        self.size = self.events = 0
-        return content
+        """Remove the first of what waits, up to the size of a piece but at least one part, and return it."""
+        number = size = 0
+        for content, events in self.waiting:
+            if number and size + len(content) > PIECE:
+                break
+            number, size = number + 1, size + len(content)
+            self.events -= events
+            self.sent += events
+        taken, self.size = self.waiting[:number], self.size - size
+        del self.waiting[:number]
+        return taken[0][0] if number == 1 else b"".join([content for content, _ in taken])
 
     async def write(self, send: Write) -> None:
         """Write what waits, and wait until the server has taken it. The task is cancelled if that takes too long."""
-        content = self.take()
-        self.write_began = monotonic()
-        await send({"type": "http.response.body", "body": content, "more_body": True})
-        self.write_began = 0.0
+        while self.waiting:
+            content = self.take()
+            for begin in range(0, len(content), PIECE):
+                self.write_began = monotonic()
+                piece = content if len(content) <= PIECE else content[begin : begin + PIECE]
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+                self.write_began = 0.0
 
     async def write_forever(self, send: Write, charge: Callable[[Stream], Awaitable[None]]) -> None:
         """Write what waits until the stream ends. `charge` is called after each write."""
