@@ -159,11 +159,6 @@ def authenticate_again(credentials: Collection[Mapping[str, str]]) -> list[Actor
     return actors
 
 
-def find_key(headers: Mapping[str, str]) -> str:
-    """Return what may be an API key in credential headers."""
-    return headers.get("X-API-Key") or get_bearer_token(headers.get("Authorization", "")) or ""
-
-
 def read_usable_keys(prefixes: Collection[str]) -> dict[str, ApiKeyRow]:
     """Return the usable API keys with these prefixes. Executes one statement, or none without a prefix."""
     if not prefixes:
