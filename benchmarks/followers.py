@@ -154,5 +154,6 @@ def open_stream(port: int, address: str, buffer: int = 0) -> socket.socket:
     opened.sendall(b"GET /events/stream HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
     begin = opened.recv(64)
     if not begin.startswith(b"HTTP/1.1 200"):
+        opened.close()
         raise RuntimeError(f"The server does not open a stream: {begin!r}")
     return opened

@@ -1,4 +1,4 @@
-"""Kill the server, the worker, the process of the streams and PostgreSQL in turn, while clients write and others follow streams.
+"""Kill the server, the worker, the process of streams and PostgreSQL in turn, while clients write and others follow.
 
 At the end each stream must have the events of the log, in their order. An event may come twice, but is the same then.
 """

@@ -65,7 +65,8 @@ class Editor:
         is_public = self.rng.random() < 0.3
         if post := self.choose(is_public=is_public):
             name = self.rng.choice(TEXTS)
-            change = {name: self.make_text("open" if is_public else "secret", name)}
+            is_known = is_public or (name == "slug" and post.published_at)  # old slugs of a public post are public
+            change = {name: self.make_text("open" if is_known else "secret", name)}
             services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=change)
 
     def publish(self) -> None:
@@ -80,7 +81,8 @@ class Editor:
 
     def withdraw(self) -> None:
         if post := self.choose(is_public=True):
-            changes = {**self.make_texts("secret"), "status": self.rng.choice(["draft", "archived"])}
+            texts = self.make_texts("secret") | {"slug": post.slug}
+            changes = {**texts, "status": self.rng.choice(["draft", "archived"])}
             services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
 
     def schedule(self) -> None:

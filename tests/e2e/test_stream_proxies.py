@@ -1,10 +1,9 @@
 """Streams and subscriptions through nginx, Caddy and an Ingress with the configurations of deploy/."""
 
 import json
-import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
@@ -73,11 +72,14 @@ def create_post(site: Site, port: int) -> str:
     return str(json.loads(response.text)["id"])
 
 
-def subscribe(port: int, accept: str) -> HTTPResponse:
+@contextmanager
+def subscribe(port: int, accept: str) -> Iterator[HTTPResponse]:
     connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     headers = {"Accept": accept, "Content-Type": "application/json"}
     connection.request("POST", "/graphql", json.dumps(SUBSCRIPTION), headers)
-    return connection.getresponse()
+    with connection.getresponse() as response:
+        yield response
+    connection.close()
 
 
 def read_until(response: HTTPResponse, text: str) -> str:
@@ -94,16 +96,17 @@ def test_event_passes_the_proxy_to_streams_and_subscriptions(site: Site, port: i
     feed = Follower(port, "/v1/events/stream?type=post.created")
     feed.start()
     assert feed.opened.wait(PATIENCE), feed.refusals
-    responses = {name: subscribe(port, accept) for name, accept in SUBSCRIPTIONS.items()}
+    with ExitStack() as stack:
+        responses = {name: stack.enter_context(subscribe(port, accept)) for name, accept in SUBSCRIPTIONS.items()}
 
-    post_id = create_post(site, port)
+        post_id = create_post(site, port)
 
-    for name, response in responses.items():
-        with subtests.test(name):
-            media_type = SUBSCRIPTIONS[name].split(";")[0].split(",")[0]
-            assert response.status == 200
-            assert response.headers["Content-Type"].startswith(media_type)
-            read_until(response, f'"subject":"{post_id}"')
+        for name, response in responses.items():
+            with subtests.test(name):
+                media_type = SUBSCRIPTIONS[name].split(";")[0].split(",")[0]
+                assert response.status == 200
+                assert response.headers["Content-Type"].startswith(media_type)
+                read_until(response, f'"subject":"{post_id}"')
     with subtests.test("EventSource"):
         assert feed.wait_for(lambda it: it.events and it.events[-1].event["subject"] == post_id, PATIENCE)
     feed.stop()
@@ -117,25 +120,23 @@ def test_query_that_names_streams_last_reaches_the_server(port: int, accept: str
 
 
 def test_each_address_has_its_own_streams_which_end_with_its_clients(port: int) -> None:
-    first = [open_stream(port, "127.0.0.2") for _ in range(STREAMS)]
-    with pytest.raises(RuntimeError, match="429"):
-        open_stream(port, "127.0.0.2")
-    open_stream(port, "127.0.0.3").close()
+    with ExitStack() as stack:
+        for _ in range(STREAMS):
+            stack.enter_context(open_stream(port, "127.0.0.2"))
+        with pytest.raises(RuntimeError, match="429"):
+            open_stream(port, "127.0.0.2")
+        open_stream(port, "127.0.0.3").close()
 
-    for each in first:
-        each.close()
+    with ExitStack() as stack:
 
-    def open_again() -> bool:
-        try:
-            opened.append(open_stream(port, "127.0.0.2"))
-        except RuntimeError:
+        def open_again() -> bool:
+            with suppress(RuntimeError):
+                stack.enter_context(open_stream(port, "127.0.0.2"))
+                return True
             return False
-        return len(opened) == STREAMS
 
-    opened: list[socket.socket] = []
-    wait_until(open_again, "the end of the streams", PATIENCE)
-    for each in opened:
-        each.close()
+        for _ in range(STREAMS):
+            wait_until(open_again, "the end of the streams", PATIENCE)
 
 
 def test_no_time_limit_of_caddy_ends_a_stream(site: Site, upstreams: tuple[int, int], tmp_path: Path) -> None:
@@ -164,7 +165,7 @@ def test_no_time_limit_of_nginx_but_that_of_reads_ends_a_stream(
 
 
 def require_stream_of_seconds(site: Site, port: int) -> None:
-    response = subscribe(port, "text/event-stream")
-    time.sleep(3)  # longer than the time limits
-    post_id = create_post(site, port)
-    read_until(response, f'"subject":"{post_id}"')
+    with subscribe(port, "text/event-stream") as response:
+        time.sleep(3)  # longer than the time limits
+        post_id = create_post(site, port)
+        read_until(response, f'"subject":"{post_id}"')
