@@ -151,7 +151,8 @@ def open_stream(port: int, address: str, buffer: int = 0) -> socket.socket:
     opened.settimeout(SILENCE)
     opened.bind((address, 0))
     opened.connect((HOST, port))
-    opened.sendall(b"GET /events/stream HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+    request = f"GET /events/stream HTTP/1.1\r\nHost: {HOST}:{port}\r\nAccept: text/event-stream\r\n\r\n"
+    opened.sendall(request.encode())
     begin = opened.recv(64)
     if not begin.startswith(b"HTTP/1.1 200"):
         opened.close()
