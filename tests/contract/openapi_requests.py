@@ -160,6 +160,8 @@ SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
         (200, plain_request(query="?type=post.*,order.created&limit=2", who="")),
         (200, plain_request(query="?after=now")),
     ],
+    "streamEvents": [(400, plain_request())],  # of this server, which has no streams
+    "createEventTicket": [(200, plain_request()), (200, plain_request(body={}))],
     "listOrders": [(200, plain_request()), (200, plain_request(query="?offset=0"))],
     "createOrder": [(201, plain_request(body={"total": 49.9}))],
     "getOrder": [(200, order_request()), (200, shipped_order_request())],
