@@ -113,8 +113,8 @@ class Editor:
     def moderate(self) -> None:
         shown_or_hidden = Comment.objects.filter(post__in=self.mine).exclude(state="deleted")
         if comment := self.rng.choice([None, *shown_or_hidden]):
-            act = self.rng.choice([moderation.hide_comments, moderation.show_comments])
-            act(actor=OPERATOR, comment_ids=[str(comment.pk)])
+            moderate = self.rng.choice([moderation.hide_comments, moderation.show_comments])
+            moderate(actor=OPERATOR, comment_ids=[str(comment.pk)])
 
     def delete(self) -> None:
         if post := self.choose(is_public=self.rng.random() < 0.5):
