@@ -28,8 +28,8 @@ class Received(NamedTuple):
 class Follower(Thread):
     """Follows a stream, and connects again with the cursor of the last event. `events` has all that it received.
 
-    `refusals` has the statuses of the attempts that had no stream, and 0 for those without a response. `ends` has the
-    times at which a stream ended.
+    `begin` is the first cursor, and `ends` has the times at which a stream ended. `refusals` has the statuses of the
+    attempts that had no stream, and 0 for those without a response.
     """
 
     def __init__(self, port: int, path: str = "/events/stream", headers: Mapping[str, str] = {}) -> None:
@@ -40,7 +40,7 @@ class Follower(Thread):
         self.ends: list[float] = []
         self.bytes: list[bytes] = []
         self.opened, self.stopping = Event(), Event()
-        self.cursor = ""
+        self.begin = self.cursor = ""
         self.socket: socket.socket | None = None
 
     def run(self) -> None:
@@ -72,6 +72,7 @@ class Follower(Thread):
     def read(self, response: HTTPResponse) -> None:
         for cursor, data in read_messages(self.keep(response)):
             self.cursor = cursor or self.cursor
+            self.begin = self.begin or cursor
             if data:
                 self.events.append(Received(cursor, json.loads(data), time.monotonic()))
 

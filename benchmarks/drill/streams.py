@@ -19,8 +19,8 @@ CLIENTS = 8
 SECONDS, SMALL_SECONDS = 120.0, 15.0  # of kills
 PAUSE = 2.0  # seconds between two kills
 CATCH_UP_LIMIT = 120.0
+PATIENCE = 30.0  # seconds for the begin of a stream
 LOG = "SELECT coalesce(array_agg(position ORDER BY position), '{{}}') FROM events_event WHERE position > {} AND {}"
-PRESENT = "SELECT max(position) FROM events_event"
 WAITING = "SELECT count(*) FROM events_outbox"
 IS_PUBLIC, ANY = "is_public", "true"
 
@@ -40,7 +40,7 @@ KILLS: tuple[Callable[[Stack, float], None], ...] = (
 
 def drill_streams(stack: Stack, *, is_small: bool) -> list[str]:
     """Return what is wrong at the end. Prints what was done."""
-    begin, first = time.monotonic(), stack.database.query(PRESENT) or 0
+    begin = time.monotonic()
     followers = {
         (name, condition): Follower(stack.stream_port, headers=headers)
         for number in range(3)
@@ -52,7 +52,7 @@ def drill_streams(stack: Stack, *, is_small: bool) -> list[str]:
     problems: list[str] = []
     for (name, _), follower in followers.items():
         follower.start()
-        if not follower.opened.wait(30):
+        if not follower.wait_for(lambda it: it.begin, PATIENCE):
             problems.append(f"{name}: no stream, {follower.refusals}")
     load = Load(stack.port, stack.key, stack.post_id, CLIENTS)
     load.start()
@@ -60,7 +60,8 @@ def drill_streams(stack: Stack, *, is_small: bool) -> list[str]:
     acknowledged = len(load.stop().acknowledged)
     seconds = wait_for_the_log(stack)
     for (name, condition), follower in followers.items():
-        positions = stack.database.query(LOG.format(first, condition))
+        first = follower.begin.rpartition("-")[2]
+        positions = stack.database.query(LOG.format(first or 0, condition))
         follower.wait_for(lambda it: it.events and get_position(it.events[-1]) >= positions[-1], CATCH_UP_LIMIT)  # noqa: B023
         follower.stop()
         problems += (f"{name}: {problem}" for problem in find_differences(follower.events, positions))
