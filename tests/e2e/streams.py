@@ -22,6 +22,11 @@ STREAM = "text/event-stream"
 EVENTS = 'subscription ($from: String) { events(after: $from, types: ["author.*"]) { cursor type } }'
 
 
+NEW_AUTHOR = """
+    INSERT INTO blog_author (name, bio, avatar_url, email, created_at) VALUES ('A', %s, '', '', now())
+"""
+
+
 class StreamProcess:
     """The process. It listens when `start` returns."""
 
@@ -29,9 +34,10 @@ class StreamProcess:
         self.site = site
         self.port = find_free_port()
         self.log = site.folder / "streams.log"
-        self.process = self.start()
+        self.clients: list[StreamClient] = []
+        self.start()
 
-    def start(self) -> "subprocess.Popen[bytes]":
+    def start(self) -> None:
         with self.log.open("ab") as output:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "stream"],
@@ -43,7 +49,6 @@ class StreamProcess:
                 start_new_session=True,
             )
         wait_until(self.is_ready, "the start of the streams")
-        return self.process
 
     def is_ready(self) -> bool:
         assert self.process.poll() is None, self.log.read_text()
@@ -55,26 +60,35 @@ class StreamProcess:
 
     def follow(self, query: str = "", **headers: str) -> "StreamClient":
         """Open a stream of REST. Names of headers are written with underscores."""
-        client = StreamClient(self.port, "GET", f"/events/stream?{query}", {"Accept": STREAM} | rename(headers))
+        client = self.open("GET", f"/events/stream?{query}", {"Accept": STREAM} | rename(headers))
         client.read_until(rb"id: \S+\n\n")
         return client
 
     def subscribe(self, query: str = EVENTS, *, accept: str = STREAM, **variables: Any) -> "StreamClient":
         body = json.dumps({"query": query, "variables": {"from": None, **variables}}).encode()
-        client = StreamClient(
-            self.port, "POST", "/graphql", {"Accept": accept, "Content-Type": "application/json"}, body
-        )
+        client = self.open("POST", "/graphql", {"Accept": accept, "Content-Type": "application/json"}, body)
         client.read_until(rb"\r\n\r\n.+")
         return client
 
+    def open(self, method: str, path: str, headers: dict[str, str] | None = None, body: bytes = b"") -> "StreamClient":
+        """Send a request. Its connection is closed at the end of the test."""
+        self.clients.append(StreamClient(self.port, method, path, headers, body))
+        return self.clients[-1]
+
+    def close_clients(self) -> None:
+        for client in self.clients:
+            client.socket.close()
+        self.clients.clear()
+
     def stop(self) -> None:
+        self.close_clients()
         if self.process.poll() is None:
             self.process.terminate()
         self.process.wait(PATIENCE)
 
 
 class StreamClient:
-    """A connection that has sent a request. `received` has all bytes so far, without the sizes of chunks."""
+    """A connection that has sent a request. `raw` has all bytes so far, with the sizes of chunks."""
 
     def __init__(
         self, port: int, method: str, path: str, headers: dict[str, str] | None = None, body: bytes = b""
@@ -93,10 +107,6 @@ class StreamClient:
 
     def __exit__(self, *_: object) -> None:
         self.socket.close()
-
-    @property
-    def received(self) -> bytes:
-        return re.sub(rb"(?<=\n)[0-9a-f]+\r\n((?:.|\n)*?)\r\n(?=[0-9a-f]+\r\n|$)", rb"\1", self.raw)
 
     def read_part(self) -> None:
         part = self.socket.recv(65536)
@@ -142,12 +152,12 @@ def run_streams(site: Site) -> Iterator[StreamProcess]:
         yield streams
 
 
-def make_authors(site: Site, number: int) -> None:
+def make_authors(site: Site, number: int, bio: str = "") -> None:
     """Create authors, each in a transaction of its own, and wait until their events are in the log."""
     with site.connect() as connection:
         connection.autocommit = True
         for _ in range(number):
-            connection.execute("INSERT INTO blog_author (id, name, bio, created_at, version) SELECT id, 'A', '', now(), 1 FROM (SELECT max(id) + 1 AS id FROM blog_author) AS last")
+            connection.execute(NEW_AUTHOR, [bio])
         wait_until(lambda: not count_waiting(connection), "the move of the events to the log")
 
 
