@@ -13,12 +13,13 @@ from contentapi.events.webhooks.models import Attempt, Delivery, Webhook
 from users.models import User
 
 URL = "https://hooks.example.com/hook"
+WEBHOOK: dict[str, Any] = {"name": "Site", "url": URL, "types": ["post.*"]}
 
 
 def make_webhook(maker: User, **values: Any) -> Webhook:
     """Create a webhook of a user, which sees what everybody sees."""
     prepare_partitions()
-    given = {"name": "Site", "url": URL, "types": ["post.*"], "scopes": [], **values}
+    given = {**WEBHOOK, "scopes": [], **values}
     return services.create_webhook(actor=OPERATOR, maker_id=maker.pk, **given).webhook
 
 

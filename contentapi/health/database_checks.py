@@ -15,7 +15,7 @@ from contentapi.health.deployment import Messages, describe_result, format_bytes
 OLDEST_VERSION = 14
 OLDEST_TRANSACTION_AGE = 1_000_000_000  # transactions; PostgreSQL stops at 2.1 billion, and vacuums from 0.2 billion on
 LARGEST_RETAINED_WAL = 1024**3  # bytes of an inactive slot
-CONNECTIONS_OF_WORKER = 16  # one for each job, and one for the heartbeat
+CONNECTIONS_OF_WORKER = 17  # one for each job, and one for the heartbeat
 CONNECTIONS_OF_STREAMS = 10  # of their process: readers, the follower, requests, checks
 
 ALWAYS_ON = {

@@ -34,7 +34,8 @@ CREATE_DELIVERY = """
     CREATE INDEX events_delivery_position ON events_delivery (webhook_id, position);
     CREATE INDEX events_delivery_due ON events_delivery (webhook_id, due_at, id) WHERE state = 'waiting';
     CREATE INDEX events_delivery_subject ON events_delivery (webhook_id, subject_id, id) WHERE state = 'waiting';
-    CREATE INDEX events_delivery_failed ON events_delivery (webhook_id, created_at, id) WHERE state = 'failed';
+    CREATE INDEX events_delivery_ended ON events_delivery (webhook_id, state, created_at, id)
+        WHERE state IN ('failed', 'cancelled');
 """
 CREATE_ATTEMPT = """
     CREATE TABLE events_attempt (
@@ -111,7 +112,7 @@ class Migration(migrations.Migration):
                         ('day', models.DateField()),
                         ('message_id', models.TextField()),
                         ('type', models.TextField()),
-                        ('subject_id', models.BigIntegerField(help_text='Null for batches and pings.', null=True)),
+                        ('subject_id', models.BigIntegerField(help_text='0 for batches, null for pings.', null=True)),
                         ('position', models.BigIntegerField(null=True)),
                         ('batch', models.JSONField(help_text='The body of a delivery of several events.', null=True)),
                         ('state', models.TextField(choices=[('waiting', 'Waiting'), ('delivered', 'Delivered'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], db_default='waiting', default='waiting')),
@@ -132,7 +133,7 @@ class Migration(migrations.Migration):
                             models.Index(fields=['webhook', 'position'], name='events_delivery_position'),
                             models.Index(condition=Q(state='waiting'), fields=['webhook', 'due_at', 'id'], name='events_delivery_due'),
                             models.Index(condition=Q(state='waiting'), fields=['webhook', 'subject_id', 'id'], name='events_delivery_subject'),
-                            models.Index(condition=Q(state='failed'), fields=['webhook', 'created_at', 'id'], name='events_delivery_failed'),
+                            models.Index(condition=Q(state__in=['failed', 'cancelled']), fields=['webhook', 'state', 'created_at', 'id'], name='events_delivery_ended'),
                         ],
                     },
                 ),

@@ -4,9 +4,11 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 import msgspec
+from django.db import Error as DatabaseError
 from django.db import connection, transaction
 from django.utils import timezone
 
+from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.events.feed import read_log
@@ -15,7 +17,7 @@ from contentapi.events.webhooks.bodies import build_ping, read_actors, read_bodi
 from contentapi.events.webhooks.models import PING, Delivery, DeliveryState, Webhook
 from contentapi.events.webhooks.selections import get_selection
 from contentapi.events.webhooks.selectors import require_management
-from contentapi.events.webhooks.sender import UNREADABLE
+from contentapi.projection.selections import SelectedFieldError
 
 HOURS = 24
 MOST_COUNTED = 50_000  # deliveries, the newest ones
@@ -98,7 +100,7 @@ def read_body(webhook: Webhook, delivery: Delivery) -> bytes | None:
     try:
         with transaction.atomic():
             return read_bodies(actor, get_selection(webhook.selection), [delivery.position]).get(delivery.position)
-    except UNREADABLE:
+    except (ApiError, SelectedFieldError, DatabaseError):
         return None
 
 

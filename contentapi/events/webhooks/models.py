@@ -17,6 +17,7 @@ MAX_URL = 2000
 MAX_SELECTION = 8 * 1024
 LONGEST_COALESCE = 300  # seconds
 BATCH = "events.batch"
+NO_SUBJECT = 0  # of a delivery of many events; they are delivered one after the other, as those of one subject
 PING = "webhook.ping"
 
 
@@ -118,7 +119,7 @@ class Delivery(models.Model):
     )
     message_id = models.TextField()
     type = models.TextField()
-    subject_id = models.BigIntegerField(null=True, help_text="Null for batches and pings.")
+    subject_id = models.BigIntegerField(null=True, help_text="0 for batches, null for pings.")
     position = models.BigIntegerField(null=True)
     batch = models.JSONField(null=True, help_text="The body of a delivery of several events.")
     state = models.TextField(choices=DeliveryState.choices, default=DeliveryState.WAITING, db_default="waiting")
@@ -141,7 +142,9 @@ class Delivery(models.Model):
                 fields=["webhook", "subject_id", "id"], name="events_delivery_subject", condition=Q(state="waiting")
             ),
             models.Index(
-                fields=["webhook", "created_at", "id"], name="events_delivery_failed", condition=Q(state="failed")
+                fields=["webhook", "state", "created_at", "id"],
+                name="events_delivery_ended",
+                condition=Q(state__in=["failed", "cancelled"]),
             ),
         ]
 

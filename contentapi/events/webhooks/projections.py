@@ -11,17 +11,18 @@ from django.db.models import (
     DateTimeField,
     ExpressionWrapper,
     F,
+    Field,
     Q,
     QuerySet,
     TextField,
+    Value,
     When,
 )
-from django.db.models.fields import Field
-from django.db.models.functions import Now
+from django.db.models.functions import Now, NullIf
 
 from contentapi.core.identity import Actor
 from contentapi.db.literals import Term, TextLiteral
-from contentapi.events.webhooks.models import Attempt, Delivery, DisabledReason, Webhook
+from contentapi.events.webhooks.models import NO_SUBJECT, Attempt, Delivery, DisabledReason, Webhook
 from contentapi.events.webhooks.selectors import filter_deliveries
 from contentapi.projection import Computed, Connection, ConnectionType, Projection, RelayType, SameRowAsType, ToMany
 
@@ -63,7 +64,7 @@ DELIVERY = Projection(
         "id": "id",
         "messageId": "message_id",
         "type": "type",
-        "subject": "subject_id",
+        "subject": Computed(lambda _: NullIf("subject_id", Value(NO_SUBJECT))),
         "position": "position",
         "state": "state",
         "attemptCount": "attempts",

@@ -20,6 +20,7 @@ from contentapi.events.webhooks.services import get_webhook_for_update, require_
 from contentapi.monitoring.audit import Event, record_event
 
 MAX_REPLAYED = 10_000
+MAX_READ = 500_000  # positions of the log
 REOPEN = """
     UPDATE events_delivery SET state = 'waiting', tries = 0, finished_at = NULL, due_at = NULL
     WHERE webhook_id = %s AND state = 'failed' AND id = ANY (%s) RETURNING subject_id
@@ -85,26 +86,23 @@ def replay_webhook(
     require_scopes(actor, webhook.scopes)
     log = read_log()
     begin, end = log.parse_cursor(after), log.position if to is None else log.parse_cursor(to)
-    if webhook.epoch == log.epoch:
-        end = min(end, webhook.position)  # the events after it will be sent anyway
+    end = min(end, webhook.position)  # the events after it will be sent anyway
     wanted = None if types is None else CATALOGUE.types.parse(types)
-    count = (
-        reopen_failed(webhook, begin, end, wanted)
-        if only_failed
-        else replay_events(webhook, log.epoch, begin, end, wanted)
-    )
+    count = reopen_failed(webhook, begin, end, wanted) if only_failed else replay_events(webhook, begin, end, wanted)
     wake(webhook)
     record_event(Event.WEBHOOK_REPLAYED, actor, "webhook", webhook.pk, deliveries=count)
     return Replay(webhook, count)
 
 
-def replay_events(webhook: Webhook, epoch: str, begin: int, end: int, types: Collection[str] | None) -> int:
+def replay_events(webhook: Webhook, begin: int, end: int, types: Collection[str] | None) -> int:
+    if end - begin > MAX_READ:
+        raise Invalid({"after": [f"At most {MAX_READ:,} positions of the log are read at once. Name a shorter part."]})
     owner = read_actors([webhook]).get(webhook.pk)
     if owner is None:
         raise Conflict("The user who created the webhook is deleted or locked.")
     events = select_wanted(webhook, owner, begin, end, types)
     require_few(events[: MAX_REPLAYED + 1].count())
-    return plan_events(webhook, epoch, events)
+    return plan_events(webhook, events)
 
 
 def reopen_failed(webhook: Webhook, begin: int, end: int, types: Collection[str] | None) -> int:

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import NamedTuple
 from uuid import uuid4
 
+import msgspec
 from django.db import Error as DatabaseError
 from django.db import connection, transaction
 from django.utils import timezone
@@ -35,6 +36,7 @@ from contentapi.events.webhooks.bodies import RIGHTS, build_ping, choose_body, c
 from contentapi.events.webhooks.claims import Claimed, claim, find_webhooks, release, renew_lease, store_bodies
 from contentapi.events.webhooks.lanes import PLACES, Lanes, Line
 from contentapi.events.webhooks.models import PING, Webhook
+from contentapi.events.webhooks.planning import read_batch
 from contentapi.events.webhooks.recording import Result, cancel, judge, record_results
 from contentapi.events.webhooks.selections import Selection, get_selection
 from contentapi.events.webhooks.signing import decrypt_secret
@@ -257,6 +259,13 @@ def list_keys(webhook: Webhook) -> list[str]:
     return readable
 
 
+class Bounds(msgspec.Struct):
+    """The positions of the first and the last event of a delivery of many."""
+
+    first: str
+    last: str
+
+
 def read_bodies_of(
     webhook: Webhook, actor: Actor, selection: Selection, deliveries: Sequence[Claimed]
 ) -> dict[int, bytes]:
@@ -264,12 +273,17 @@ def read_bodies_of(
 
     In a transaction: a statement that fails ends nothing else.
     """
-    bodies = {each.id: each.batch.encode() for each in deliveries if each.batch is not None}
-    bodies |= {each.id: build_ping(webhook.pk, each.created_at) for each in deliveries if each.type == PING}
-    positions = {each.position: each.id for each in deliveries if each.id not in bodies and each.position is not None}
-    if positions:
+    bodies = {each.id: build_ping(webhook.pk, each.created_at) for each in deliveries if each.type == PING}
+    batches = [(each, msgspec.json.decode(each.batch, type=Bounds)) for each in deliveries if each.batch is not None]
+    positions = {
+        each.position: each.id for each in deliveries if each.type != PING and each.batch is None and each.position
+    }
+    if positions or batches:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(BODY_LIMIT)
+            for each, bounds in batches:
+                body = read_batch(webhook, actor, int(bounds.first), int(bounds.last), each.created_at)
+                bodies |= {} if body is None else {each.id: body}
             found = read_bodies(actor, selection, positions)
         bodies |= {positions[position]: body for position, body in found.items()}
     return bodies

@@ -5,7 +5,6 @@ from typing import Any
 
 from contentapi.core.errors import Invalid, Malformed
 from contentapi.core.identity import Scope
-from contentapi.core.text import is_storable
 from contentapi.events.sources import MAX_TYPES
 from contentapi.events.webhooks.addresses import validate_url
 from contentapi.events.webhooks.catalogue import CATALOGUE
@@ -15,8 +14,8 @@ from contentapi.events.webhooks.selections import get_selection
 
 def validate_name(name: str | None) -> str:
     text = (name or "").strip()
-    if not 1 <= len(text) <= MAX_NAME or not is_storable(text):
-        raise Invalid({"name": [f"From 1 to {MAX_NAME} characters are allowed (got {len(text)})."]})
+    if not 1 <= len(text) <= MAX_NAME or not text.isprintable():
+        raise Invalid({"name": [f"From 1 to {MAX_NAME} characters of one line are allowed (got {len(text)})."]})
     return text
 
 
