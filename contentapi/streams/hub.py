@@ -1,9 +1,9 @@
 """All streams of the process. All of it runs in the event loop, except what `Readers.run` calls.
 
-The hub gets each batch of the log from the follower (`contentapi.streams.follower`), and passes it to the groups. A stream
-that resumes at an older cursor first reads for itself, up to where its group is: a batch at a time, and the next one
-when the client has taken the last. Few of them read at once, so that their number costs neither memory nor the events
-of the others.
+The hub gets each batch of the log from the follower (`contentapi.streams.follower`), and passes it to the groups. A
+stream that resumes at an older cursor first reads for itself, up to where its group is: a batch at a time, and the next
+one when the client has taken the last. Few of them read at once, so that their number costs neither memory nor the
+events of the others.
 """
 
 from __future__ import annotations
