@@ -1,6 +1,6 @@
 """Tickets: what a browser's `EventSource`, which cannot send a header, puts into the address of a stream.
 
-A ticket stands for the credential with which it was requested, for `TICKET_LIFETIME` and for one stream. The table has
+A ticket replaces the credential with which it was requested, for `TICKET_LIFETIME` and for one stream. The table has
 the SHA-256 of the ticket, and the credential in a form that only a server with SECRET_KEY can read: a stream checks it
 again and again, so that it ends with the credential.
 """

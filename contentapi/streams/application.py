@@ -25,7 +25,7 @@ from contentapi.streams.service import StreamService
 
 FEED = "/events/stream"
 OWN_CHECKS = ("database", "migrations")  # of those of a server
-METHODS = {FEED: FEED_METHODS, PATH: GRAPHQL_METHODS}
+METHODS_BY_PATH = {FEED: FEED_METHODS, PATH: GRAPHQL_METHODS}
 Headers = list[tuple[str, str]]
 
 
@@ -109,7 +109,7 @@ class StreamApplication:
     def find_outcome(self, environ: dict[str, Any], error: ApiError | None) -> Opening | Response:
         prefix, path = split_version_prefix(environ["PATH_INFO"])
         record = current_record.get()
-        methods = METHODS.get(path)
+        methods = METHODS_BY_PATH.get(path)
         if methods and environ["REQUEST_METHOD"] == "OPTIONS":
             return Response(NO_CONTENT, headers={"Allow": ", ".join(methods)})
         if error is not None:

@@ -1,4 +1,4 @@
-"""Follow the log: a thread that tells the hub of each batch of events.
+"""Follow the log: a thread that passes each batch of events to the hub.
 
 It hears of a batch by the notification of the relay, and looks each second in any case: behind a pooler there are no
 notifications. When the database was gone, the credentials of all streams are checked before anything is sent again.
@@ -24,18 +24,18 @@ from contentapi.events.relay import CHANNEL
 from contentapi.streams.plans import Batch, build_batch, select_batch
 
 LOG = logging.getLogger("contentapi.streams")
-BATCH = 1000  # events
+EVENTS_PER_ROUND = 1000
 FAILURES = (DatabaseError, InterfaceError, Unavailable, psycopg.Error)
 
 
 class Follower:
-    """The thread. `tell` gets each batch. `prepare` is called before the first one after an outage.
+    """The thread. `announce` gets each batch. `prepare` is called before the first one after an outage.
 
     `seen_at` is the time of the last look at the log, by the monotonic clock.
     """
 
-    def __init__(self, tell: Callable[[LogState, Batch], None], prepare: Callable[[], bool]) -> None:
-        self.tell = tell
+    def __init__(self, announce: Callable[[LogState, Batch], None], prepare: Callable[[], bool]) -> None:
+        self.pass_on = announce
         self.prepare = prepare
         self.stop = StopEvent()
         self.seen_at = float("-inf")
@@ -71,7 +71,7 @@ class Follower:
                 self.stop.wait(STREAM_RETRY_INTERVAL)
             LOG.info("The log of events can be read again.")
         while not self.stop.is_set():
-            self.look()
+            self.read_on()
             if not may_listen:
                 self.stop.wait(STREAM_FOLLOW_INTERVAL)
                 continue
@@ -79,8 +79,8 @@ class Follower:
             if raw.pgconn.notifies() is None:
                 list(raw.notifies(timeout=STREAM_FOLLOW_INTERVAL, stop_after=1))
 
-    def look(self) -> None:
-        """Tell of all batches since the last look, or of the first state of the log."""
+    def read_on(self) -> None:
+        """Pass on all batches since the last round, or the first state of the log."""
         log = read_log()
         known = self.log
         if known is None or known.epoch != log.epoch:
@@ -88,13 +88,13 @@ class Follower:
         else:
             position = known.position
             while position < log.position:
-                rows = [*select_batch(position).filter(position__lte=log.position)[:BATCH]]
-                end = rows[-1][0] if len(rows) == BATCH else log.position
+                rows = [*select_batch(position).filter(position__lte=log.position)[:EVENTS_PER_ROUND]]
+                end = rows[-1][0] if len(rows) == EVENTS_PER_ROUND else log.position
                 position = end
                 self.announce(LogState(log.epoch, end, log.expired), build_batch(rows, end))
         self.log = log
         self.seen_at = monotonic()
 
     def announce(self, log: LogState, batch: Batch) -> None:
-        self.tell(log, batch)
+        self.pass_on(log, batch)
         self.log = log

@@ -20,7 +20,7 @@ from contentapi.core.errors import Unavailable
 from contentapi.db.engine.thread_connections import close_unusable_connection
 from contentapi.events.feed import LogState
 from contentapi.monitoring.figures import FIGURES
-from contentapi.streams.plans import FIRST_ROWS, Batch, Chunk, LogPlan, ObjectPlan, Plan, Reading
+from contentapi.streams.plans import FIRST_ROWS, Batch, Chunk, Excerpt, LogPlan, ObjectPlan, Plan
 from contentapi.streams.stream import Stream
 
 OUTAGES = (DatabaseError, InterfaceError, Unavailable)
@@ -106,23 +106,23 @@ class LogGroup(Group):
 
     async def read_next(self) -> None:
         log, after, target = self.get_log(), self.position, self.target
-        reading = await self.readers.run(self.plan.read, log, after, target, self.rows)
+        excerpt = await self.readers.run(self.plan.read, log, after, target, self.rows)
         if log.epoch != self.get_log().epoch:
             return
-        self.rows, self.position = reading.rows, reading.end
-        self.send(reading, after)
+        self.rows, self.position = excerpt.rows, excerpt.end
+        self.send(excerpt, after)
         if self.has_more:
             await self.wait_for_writers()
 
-    def send(self, reading: Reading, after: int) -> None:
-        everything = b"".join(chunk.content for chunk in reading.chunks)
+    def send(self, excerpt: Excerpt, after: int) -> None:
+        everything = b"".join(chunk.content for chunk in excerpt.chunks)
         for stream in [*self.members]:
             if stream.position > after:
-                send_rest(stream, reading.chunks)
+                send_rest(stream, excerpt.chunks)
             elif everything:
-                stream.add(everything, len(reading.chunks))
-            stream.position = max(stream.position, reading.end)
-        FIGURES.count("contentapi_stream_events_total", amount=len(reading.chunks) * len(self.members))
+                stream.add(everything, len(excerpt.chunks))
+            stream.position = max(stream.position, excerpt.end)
+        FIGURES.count("contentapi_stream_events_total", amount=len(excerpt.chunks) * len(self.members))
 
     async def wait_for_writers(self) -> None:
         """Let the streams write before more is read. One whose client does not read is not waited for long."""

@@ -1,9 +1,9 @@
 """All streams of the process. All of it runs in the event loop, except what `Readers.run` calls.
 
-The follower (`contentapi.streams.follower`) tells the hub how far the log is, and the hub tells the groups. A stream
-that resumes at an older cursor first reads for itself, up to where its group is: a batch at a time, and the next one
-when the client has taken the last. Few of them read at once, so that their number costs neither memory nor the events
-of the others.
+The hub gets each batch of the log from the follower (`contentapi.streams.follower`), and passes it to the groups. A
+stream that resumes at an older cursor first reads for itself, up to where its group is: a batch at a time, and the next
+one when the client has taken the last. Few of them read at once, so that their number costs neither memory nor the
+events of the others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contentapi.core.errors import EventsExpired
 from contentapi.events.feed import EXPIRED, LogState, read_log
 from contentapi.monitoring.figures import FIGURES, Sample
 from contentapi.streams.groups import OUTAGES, Group, LogGroup, ObjectGroup, Readers
-from contentapi.streams.plans import FIRST_ROWS, Batch, LogPlan, ObjectPlan, Reading
+from contentapi.streams.plans import FIRST_ROWS, Batch, Excerpt, LogPlan, ObjectPlan
 from contentapi.streams.stream import Reason, Stream
 
 GROUP_READERS = 2  # threads, and connections
@@ -79,7 +79,7 @@ class Hub:
             await self.wait_for_memory()
             try:
                 async with self.turns:
-                    reading = await self.resumed_readers.run(
+                    excerpt = await self.resumed_readers.run(
                         read_resumed, plan, self.log, stream.position, target, rows
                     )
             except OUTAGES:
@@ -88,9 +88,9 @@ class Hub:
             except Exception as error:  # noqa: BLE001 - as in `Group.read_on`
                 stream.fail(error)
                 return
-            rows, stream.position = reading.rows, reading.end
-            content, events = b"".join([chunk.content for chunk in reading.chunks]), len(reading.chunks)
-            del reading
+            rows, stream.position = excerpt.rows, excerpt.end
+            content, events = b"".join([chunk.content for chunk in excerpt.chunks]), len(excerpt.chunks)
+            del excerpt
             self.resumed_bytes += len(content)
             try:
                 if events:
@@ -153,13 +153,13 @@ class Hub:
         ]
 
 
-def read_resumed(plan: LogPlan, log: LogState, after: int, end: int, rows: int) -> Reading:
+def read_resumed(plan: LogPlan, log: LogState, after: int, end: int, rows: int) -> Excerpt:
     """Read for a stream that resumes. Raises `EventsExpired` if events have been dropped before they were read."""
-    reading = plan.read(log, after, end, rows)
+    excerpt = plan.read(log, after, end, rows)
     now = read_log()
     if now.epoch != log.epoch or after < now.expired:
         raise EventsExpired(EXPIRED)
-    return reading
+    return excerpt
 
 
 def count_end(stream: Stream) -> None:

@@ -56,7 +56,7 @@ PRESENT = ("", "now")
 NOW = -1  # the position of a stream that begins with the next event
 TICKET = "ticket"  # a query parameter
 # The errors that keep their status for a client that accepts nothing but a stream: it asks again, or must log in. It
-# would also ask again after all others, in vain, so that it gets them in a stream that is complete.
+# would also ask again after all others, so that it gets them in a stream that is complete.
 KEPT = (Unauthenticated, Forbidden, NotAcceptable, RateLimited, Unavailable, MethodNotAllowed)
 INTERNAL = 500
 
@@ -123,7 +123,7 @@ def require_accepted(environ: Mapping[str, Any], *formats: EventStream) -> None:
 
 
 def insert_ticket(environ: dict[str, Any]) -> None:
-    """Replace the ticket in the query string by the credential that it stands for. Raises `Unauthenticated`."""
+    """Replace the ticket in the query string by its credential. Raises `Unauthenticated`."""
     query = QueryDict(environ.get("QUERY_STRING", "").encode("latin-1"))
     tickets = query.getlist(TICKET)
     if not tickets:

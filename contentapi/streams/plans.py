@@ -51,7 +51,7 @@ class Chunk(NamedTuple):
     content: bytes
 
 
-class Reading(NamedTuple):
+class Excerpt(NamedTuple):
     """What was read: chunks up to the position `end`, and how many rows to read next."""
 
     chunks: list[Chunk]
@@ -105,7 +105,7 @@ class LogPlan(Plan):
     def read_rows(self, rows: Rows[Event], room: int) -> list[tuple[bytes, int]]:
         """Return the values of events with their positions. Raises `ResponseTooLarge`."""
 
-    def read(self, log: LogState, after: int, end: int, rows: int = FIRST_ROWS) -> Reading:
+    def read(self, log: LogState, after: int, end: int, rows: int = FIRST_ROWS) -> Excerpt:
         """Read the next events after a position, `rows` at most. The first of them may be large, all together may not.
 
         Executes one statement, or some more if rows turn out to be large. Raises `DocumentRejected`,
@@ -127,7 +127,7 @@ class LogPlan(Plan):
         chunks = [Chunk(at, self.format.frame(value, log.format_cursor(at))) for value, at in found]
         size = sum(len(chunk.content) for chunk in chunks)
         following = max(1, rows // 2) if size > MANY_BYTES else min(MOST_ROWS, 2 * rows)
-        return Reading(chunks, chunks[-1].position if len(chunks) == rows else end, following)
+        return Excerpt(chunks, chunks[-1].position if len(chunks) == rows else end, following)
 
 
 class FeedPlan(LogPlan):

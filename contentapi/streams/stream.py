@@ -99,7 +99,7 @@ class Stream:
         self.task.cancel()
 
     def fail(self, error: Exception) -> None:
-        """End the stream because of an error. A client of GraphQL is told which."""
+        """End the stream because of an error. A client of GraphQL gets it."""
         format_ = self.opening.plan.format
         final = format_.frame(describe_error(error)) + format_.end if format_.end else b""
         self.close("expired" if isinstance(error, EventsExpired) else "error", final)

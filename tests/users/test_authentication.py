@@ -13,7 +13,7 @@ from contentapi.core.errors import Malformed, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from tests.challenges import build_schemes
 from tests.conftest import make_api_key
-from tests.factories import make_actor, make_user
+from tests.factories import get_user, make_actor, make_user
 from users import services, tokens
 from users.authentication import authenticate, authenticate_again, build_session_actor
 from users.models import ApiKey, User
@@ -230,9 +230,9 @@ def test_credential_that_has_lost_its_rights_is_another_actor_or_none() -> None:
     headers = [{"X-API-Key": key} for key in keys]
     before = authenticate_again(headers)
     services.revoke_api_key(actor=OPERATOR, prefix=keys[0].rpartition("_")[0])
-    User.objects.filter(pk=actors[1].user_id).update(role=Role.READER)
-    User.objects.filter(pk=actors[2].user_id).update(is_active=False)
-    ApiKey.objects.filter(user_id=actors[3].user_id).update(scopes=["posts:read"])
+    User.objects.filter(pk=get_user(actors[1]).pk).update(role=Role.READER)
+    User.objects.filter(pk=get_user(actors[2]).pk).update(is_active=False)
+    ApiKey.objects.filter(user=get_user(actors[3])).update(scopes=["posts:read"])
 
     after = authenticate_again([*headers, {"X-API-Key": f"{keys[3][:-1]}x"}, {"Authorization": "Basic x"}])
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 CREDENTIAL = {"X-API-Key": "capi_12345678_secret"}
 
 
-def test_ticket_stands_for_its_credential_once() -> None:
+def test_ticket_replaces_its_credential_once() -> None:
     ticket, _ = create_ticket(make_actor(Role.READER), CREDENTIAL)
 
     assert consume_ticket(ticket) == CREDENTIAL
@@ -65,7 +65,7 @@ def test_anonymous_caller_gets_no_ticket() -> None:
         create_ticket(ANONYMOUS, {})
 
 
-def test_ticket_of_rest_stands_for_the_header(client: Client) -> None:
+def test_ticket_of_rest_replaces_the_header(client: Client) -> None:
     key = make_api_key(make_actor(Role.READER))
     response = client.post("/events/tickets", content_type="application/json", headers={"X-API-Key": key})
 

@@ -8,7 +8,7 @@ from contentapi.events.feed import LogState
 from contentapi.rate_limits.account import Account
 from contentapi.streams.formats import FEED, EventStream
 from contentapi.streams.opening import Credential, Opening
-from contentapi.streams.plans import MOST_ROWS, Batch, Chunk, LogPlan, ObjectPlan, Plan, Reading
+from contentapi.streams.plans import MOST_ROWS, Batch, Chunk, Excerpt, LogPlan, ObjectPlan, Plan
 
 
 class MemoryPlan(LogPlan):
@@ -20,13 +20,13 @@ class MemoryPlan(LogPlan):
         self.reads: list[tuple[int, int]] = []
         self.errors: list[Exception] = []
 
-    def read(self, _: LogState, after: int, end: int, rows: int = MOST_ROWS) -> Reading:
+    def read(self, _: LogState, after: int, end: int, rows: int = MOST_ROWS) -> Excerpt:
         self.reads.append((after, end))
         if self.errors:
             raise self.errors.pop()
         found = [position for position in self.positions if after < position <= end][:rows]
         chunks = [Chunk(position, b"%d " % position) for position in found]
-        return Reading(chunks, found[-1] if len(found) == rows else end, rows)
+        return Excerpt(chunks, found[-1] if len(found) == rows else end, rows)
 
     def read_rows(self, rows: Any, room: int) -> list[tuple[bytes, int]]:
         raise NotImplementedError

@@ -48,9 +48,9 @@ def _log_of_the_world(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groups, "STREAM_RETRY_INTERVAL", 0.01)
 
 
-def run(act: Callable[[World], Awaitable[None]]) -> None:
+def run(work: Callable[[World], Awaitable[None]]) -> None:
     async def main() -> None:
-        await act(World())
+        await work(World())
 
     asyncio.run(main())
 
@@ -60,7 +60,7 @@ def get_text(stream: Stream) -> str:
 
 
 def test_equal_streams_are_read_once() -> None:
-    async def act(world: World) -> None:
+    async def work(world: World) -> None:
         plans = [MemoryPlan(range(1, 4)) for _ in range(3)]
         streams = [await world.join(plan) for plan in plans]
         world.tell(3)
@@ -69,11 +69,11 @@ def test_equal_streams_are_read_once() -> None:
         assert [get_text(stream) for stream in streams] == ["1 2 3 "] * 3
         assert [len(plan.reads) for plan in plans] == [1, 0, 0]
 
-    run(act)
+    run(work)
 
 
 def test_different_streams_are_read_for_themselves() -> None:
-    async def act(world: World) -> None:
+    async def work(world: World) -> None:
         plans = [MemoryPlan([1], "one"), MemoryPlan([2], "other")]
         streams = [await world.join(plan) for plan in plans]
         world.tell(2)
@@ -81,11 +81,11 @@ def test_different_streams_are_read_for_themselves() -> None:
 
         assert [get_text(stream) for stream in streams] == ["1 ", "2 "]
 
-    run(act)
+    run(work)
 
 
 def test_batch_that_cannot_concern_a_group_is_not_read() -> None:
-    async def act(world: World) -> None:
+    async def work(world: World) -> None:
         plan = MemoryPlan([5], subject=8)
         await world.join(plan)
         world.tell(5)
@@ -95,11 +95,11 @@ def test_batch_that_cannot_concern_a_group_is_not_read() -> None:
 
         assert plan.reads == [(5, 6)]
 
-    run(act)
+    run(work)
 
 
 def test_resumed_stream_reads_first_and_then_joins_its_group() -> None:
-    async def act(world: World) -> None:
+    async def work(world: World) -> None:
         plan, resumed = MemoryPlan(range(1, 100)), MemoryPlan(range(1, 100))
         world.tell(50)
         head = await world.join(plan, position=50)
@@ -113,11 +113,11 @@ def test_resumed_stream_reads_first_and_then_joins_its_group() -> None:
         assert len(world.hub.groups) == 1
         assert stream.opening.plan is plan
 
-    run(act)
+    run(work)
 
 
 def test_stream_ahead_of_its_group_gets_no_event_twice() -> None:
-    async def act(world: World) -> None:
+    async def work(world: World) -> None:
         behind = await world.join(MemoryPlan(range(1, 10)))
         ahead = await world.join(MemoryPlan(range(1, 10)), position=4)
         world.tell(6)
@@ -126,11 +126,11 @@ def test_stream_ahead_of_its_group_gets_no_event_twice() -> None:
         assert get_text(behind) == "1 2 3 4 5 6 "
         assert get_text(ahead) == "5 6 "
 
-    run(act)
+    run(work)
 
 
 def test_group_is_read_again_after_an_outage() -> None:
-    async def act(world: World) -> None:
+    async def work(world: World) -> None:
         plan = MemoryPlan([1, 2])
         plan.errors = [OperationalError("gone")]
         stream = await world.join(plan)
@@ -140,11 +140,11 @@ def test_group_is_read_again_after_an_outage() -> None:
         assert get_text(stream) == "1 2 "
         assert plan.reads == [(0, 2)] * 2
 
-    run(act)
+    run(work)
 
 
 def test_error_ends_the_streams_of_its_group_only() -> None:
-    async def act(world: World) -> None:
+    async def work(world: World) -> None:
         plan = MemoryPlan([1], "one")
         plan.errors = [ValueError("a fault")]
         failed, other = await world.join(plan), await world.join(MemoryPlan([1], "other"))
@@ -153,11 +153,11 @@ def test_error_ends_the_streams_of_its_group_only() -> None:
 
         assert (failed.reason, other.reason) == ("error", None)
 
-    run(act)
+    run(work)
 
 
 def test_new_epoch_ends_streams_of_events() -> None:
-    async def act(world: World) -> None:
+    async def work(world: World) -> None:
         stream, value = await world.join(MemoryPlan([1])), await world.join(MemoryObject([b"a "]))
         world.tell(1, epoch="f")
         await world.settle()
@@ -165,20 +165,20 @@ def test_new_epoch_ends_streams_of_events() -> None:
         assert (stream.reason, value.reason) == ("expired", None)
         assert get_text(stream) == ""
 
-    run(act)
+    run(work)
 
 
 def test_events_that_were_dropped_before_they_were_read_expire(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "read_log", lambda: LogState("e", 50, 30))
 
-    async def act(world: World) -> None:
+    async def work(world: World) -> None:
         world.tell(50)
         stream = await world.join(MemoryPlan(range(31, 50)), position=20)
 
         assert stream.reason == "expired"
         assert get_text(stream) == ""
 
-    run(act)
+    run(work)
 
 
 def test_reading_for_a_resumed_stream_refuses_another_epoch() -> None:
@@ -187,7 +187,7 @@ def test_reading_for_a_resumed_stream_refuses_another_epoch() -> None:
 
 
 def test_object_is_sent_at_once_and_when_its_value_differs() -> None:
-    async def act(world: World) -> None:
+    async def work(world: World) -> None:
         plan = MemoryObject([b"a ", b"a ", b"b "])
         first = await world.join(plan)
         await world.settle()
@@ -202,22 +202,22 @@ def test_object_is_sent_at_once_and_when_its_value_differs() -> None:
         assert get_text(first) == "a b "
         assert get_text(second) == "b "
 
-    run(act)
+    run(work)
 
 
 def test_group_without_streams_is_forgotten() -> None:
-    async def act(world: World) -> None:
+    async def work(world: World) -> None:
         stream = await world.join(MemoryPlan([1]))
         world.hub.remove(stream)
 
         assert not world.hub.groups
         assert not world.hub.streams
 
-    run(act)
+    run(work)
 
 
 def test_sign_of_life_has_the_cursor_of_what_the_filter_left_out() -> None:
-    async def act(world: World) -> None:
+    async def work(world: World) -> None:
         stream = await world.join(MemoryPlan(subject=8))
         world.tell(9)
         world.hub.keep_alive(0, 1)
@@ -226,11 +226,11 @@ def test_sign_of_life_has_the_cursor_of_what_the_filter_left_out() -> None:
 
         assert get_text(stream) == ":\nid: e-9\n\n"
 
-    run(act)
+    run(work)
 
 
 def test_memory_of_resumed_streams_ends_those_that_do_not_read() -> None:
-    async def act(world: World) -> None:
+    async def work(world: World) -> None:
         stuck = await world.join(MemoryPlan())
         stuck.write_began = 0.001
         world.hub.resumed_bytes = hub.MOST_RESUMED_BYTES + 1
@@ -243,4 +243,4 @@ def test_memory_of_resumed_streams_ends_those_that_do_not_read() -> None:
         world.hub.resumed_bytes = 0
         await asyncio.wait_for(waiting, 5)
 
-    run(act)
+    run(work)

@@ -18,8 +18,8 @@ async def charge_nothing(_: Stream) -> None:
     """Charge nothing."""
 
 
-def run(act: Callable[[Stream], Awaitable[None]], *, reads: bool = True, format_: Any = None) -> tuple[Stream, bytes]:
-    """Write a stream while `act` does something with it. Return the stream, and what its client has read.
+def run(work: Callable[[Stream], Awaitable[None]], *, reads: bool = True, format_: Any = None) -> tuple[Stream, bytes]:
+    """Write a stream while `work` does something with it. Return the stream, and what its client has read.
 
     A client that does not read takes nothing.
     """
@@ -44,7 +44,7 @@ def run(act: Callable[[Stream], Awaitable[None]], *, reads: bool = True, format_
 
         task = asyncio.create_task(write())
         stream = await started
-        await act(stream)
+        await work(stream)
         async with asyncio.timeout(5):
             await task
         return stream, b"|".join(written)
@@ -53,41 +53,41 @@ def run(act: Callable[[Stream], Awaitable[None]], *, reads: bool = True, format_
 
 
 def test_what_waits_is_written_before_the_end() -> None:
-    async def act(stream: Stream) -> None:
+    async def work(stream: Stream) -> None:
         stream.add(b"a", 1)
         stream.add(b"b", 1)
         stream.close("lifetime")
 
-    stream, written = run(act)
+    stream, written = run(work)
 
     assert (written, stream.sent, stream.size, stream.events) == (b"ab", 2, 0, 0)
 
 
 def test_long_content_is_written_in_pieces() -> None:
-    async def act(stream: Stream) -> None:
+    async def work(stream: Stream) -> None:
         stream.add(b"x" * (2 * PIECE + 1), 1)
         stream.close("lifetime")
 
-    _, written = run(act)
+    _, written = run(work)
 
     assert [len(piece) for piece in written.split(b"|")] == [PIECE, PIECE, 1]
 
 
 def test_client_that_does_not_read_is_closed_when_too_many_events_wait() -> None:
-    async def act(stream: Stream) -> None:
+    async def work(stream: Stream) -> None:
         for _ in range(MOST_EVENTS + 1):
             stream.add(b"e", 1)
             await asyncio.sleep(0)
         assert stream.reason is None
         stream.add(b"e", 1)
 
-    stream, written = run(act, reads=False)
+    stream, written = run(work, reads=False)
 
     assert (stream.reason, written) == ("slow", b"cancelled")
 
 
 def test_client_that_does_not_read_is_closed_when_too_many_bytes_wait() -> None:
-    async def act(stream: Stream) -> None:
+    async def work(stream: Stream) -> None:
         stream.add(b"first", 1)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -95,23 +95,23 @@ def test_client_that_does_not_read_is_closed_when_too_many_bytes_wait() -> None:
         assert stream.reason is None
         stream.add(b"x", 1)
 
-    stream, _ = run(act, reads=False)
+    stream, _ = run(work, reads=False)
 
     assert stream.reason == "slow"
 
 
 def test_single_event_may_be_larger_than_what_may_wait() -> None:
-    async def act(stream: Stream) -> None:
+    async def work(stream: Stream) -> None:
         stream.add(b"x" * (MOST_BYTES + 1), 1)
         stream.close("lifetime")
 
-    stream, _ = run(act)
+    stream, _ = run(work)
 
     assert (stream.reason, stream.sent) == ("lifetime", 1)
 
 
 def test_write_that_waits_for_too_long_ends_the_stream() -> None:
-    async def act(stream: Stream) -> None:
+    async def work(stream: Stream) -> None:
         stream.add(b"e", 1)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -119,37 +119,37 @@ def test_write_that_waits_for_too_long_ends_the_stream() -> None:
         assert stream.reason is None
         stream.check(monotonic() + STREAM_WRITE_LIMIT + 1)
 
-    stream, _ = run(act, reads=False)
+    stream, _ = run(work, reads=False)
 
     assert stream.reason == "slow"
 
 
 def test_stream_ends_after_its_lifetime() -> None:
-    async def act(stream: Stream) -> None:
+    async def work(stream: Stream) -> None:
         stream.check(monotonic() + STREAM_LIFETIME * 0.89)
         assert stream.reason is None
         stream.check(monotonic() + STREAM_LIFETIME + 1)
 
-    stream, _ = run(act)
+    stream, _ = run(work)
 
     assert stream.reason == "lifetime"
 
 
 def test_ended_stream_takes_nothing_more() -> None:
-    async def act(stream: Stream) -> None:
+    async def work(stream: Stream) -> None:
         stream.close("credential")
         stream.add(b"secret", 1)
 
-    _, written = run(act)
+    _, written = run(work)
 
     assert written == b""
 
 
-def test_error_of_a_subscription_is_told_and_completes_it() -> None:
-    async def act(stream: Stream) -> None:
+def test_error_of_a_subscription_is_sent_and_completes_it() -> None:
+    async def work(stream: Stream) -> None:
         stream.fail(EventsExpired("Read everything again."))
 
-    stream, _ = run(act, format_=GRAPHQL_FORMATS[0])
+    stream, _ = run(work, format_=GRAPHQL_FORMATS[0])
 
     assert stream.reason == "expired"
     assert stream.final.startswith(b"event: next\ndata: ")
