@@ -11,7 +11,7 @@ from secrets import token_urlsafe
 from tests.database_template import Template
 from tests.e2e.checkout import PATIENCE, ROOT
 from tests.e2e.live_server import Site
-from tests.e2e.stream_server import run_streams
+from tests.e2e.stream_server import serve_streams
 from tests.ports import find_free_port
 from tests.s3_server import VARIABLES, S3Server
 
@@ -80,7 +80,7 @@ class ClientSite:
     @contextmanager
     def serve(self) -> Iterator[None]:
         try:
-            streams = run_streams(self.site, self.stream_port, **self.settings)
+            streams = serve_streams(self.site, self.settings, self.stream_port)
             with self.site.serve("granian", **self.settings), streams:
                 yield
         finally:

@@ -97,7 +97,7 @@ class Editor:
 
     def end_copy(self) -> None:
         if post := self.choose(is_public=True):
-            options = {"actor": OPERATOR, "post_id": str(post.pk)}
+            options: dict[str, Any] = {"actor": OPERATOR, "post_id": str(post.pk)}
             if self.rng.random() < 0.5:
                 services.discard_working_copy(**options)
             else:

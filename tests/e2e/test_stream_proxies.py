@@ -13,7 +13,7 @@ from benchmarks.followers import Follower, open_stream
 from benchmarks.hostile.servers import start_nginx
 from tests.database_template import Template
 from tests.e2e.live_server import Site, run_site, wait_until
-from tests.e2e.stream_server import run_streams
+from tests.e2e.stream_server import serve_streams
 from tests.e2e.test_proxies import PROXIES, pytestmark, send
 from tests.proxies import CADDYFILE, DEPLOY, start_caddy
 
@@ -47,7 +47,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterat
 def upstreams(site: Site) -> Iterator[tuple[int, int]]:
     """Yield the ports of a server and of streams."""
     trusted = {"CONTENTAPI_TRUSTED_PROXIES": "1"}
-    with site.serve("granian", **trusted) as server, run_streams(site, **trusted) as streams:
+    with site.serve("granian", **trusted) as server, serve_streams(site, trusted) as streams:
         yield server.port, streams
 
 

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.followers import Follower
 from tests.e2e.checkout import ROOT
 from tests.e2e.live_server import Site, wait_until
-from tests.e2e.stream_server import run_streams
+from tests.e2e.stream_server import serve_streams
 
 pytestmark = pytest.mark.servers
 
@@ -30,7 +30,7 @@ PATIENCE = 120.0
 @pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.thorough)])
 def test_anonymous_streams_contain_nothing_of_a_draft(site: Site, count: int) -> None:
     """Some streams are open during the actions. Others follow later, and read all events again."""
-    with run_streams(site) as port:
+    with serve_streams(site) as port:
         drafts = json.loads(act(site, 30, seed=1))["posts"]
         live = [Follower(port), follow(port, EVENTS), *(follow(port, POST, id=each) for each in drafts[:4])]
         for follower in live:
