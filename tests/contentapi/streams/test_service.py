@@ -1,14 +1,13 @@
 """What runs beside the streams."""
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 
 from contentapi.core.errors import RateLimited
 from contentapi.core.identity import Role
 from contentapi.streams import credentials, service
-from contentapi.streams.groups import OUTAGES
+from contentapi.streams.groups import OUTAGES, Readers
 from contentapi.streams.opening import Credential
 from contentapi.streams.service import EVENTS_PER_CHARGE, StreamService
 from contentapi.streams.stream import Reason, Stream
@@ -20,7 +19,7 @@ from users.models import User
 
 
 @pytest.fixture(autouse=True)
-def _database_in_the_same_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _database_in_the_same_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `Readers.run` call functions in the thread of the test, whose transaction nobody else sees."""
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
@@ -28,8 +27,7 @@ def _database_in_the_same_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[No
         assert callable(function)
         return function(*arguments)
 
-    monkeypatch.setattr(service.Readers, "run", run)
-    yield
+    monkeypatch.setattr(Readers, "run", run)
 
 
 def test_failed_check_is_repeated(caplog: pytest.LogCaptureFixture) -> None:
