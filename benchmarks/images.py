@@ -32,7 +32,7 @@ from tests.hostile_images import MAKERS
 from tests.image_child import Run, run_child
 from tests.proxies import start_caddy, start_nginx_with_media
 
-WINDOW = 5.0  # seconds of requests between two looks for the end of the work
+WINDOW = 5.0  # seconds of requests between two looks for the end of a phase
 PUBLICATION_PAUSE = 5.0
 AHEAD = timedelta(seconds=2)  # of the time at which a post will be published
 NAME = f"media/7-{'0' * 32}/960.webp"
@@ -76,7 +76,7 @@ def measure_uploads(options: argparse.Namespace) -> None:
             time.sleep(0.5)
         victim = Victim(stack.port, stack.key)
         victim.measure(WINDOW)
-        before = victim.measure(options.seconds)
+        before = measure_for(victim, options.seconds)
         uploader = Uploader(stack, make_photo(), options.uploads)
         publisher = Publisher(stack)
         uploader.start()
@@ -85,7 +85,7 @@ def measure_uploads(options: argparse.Namespace) -> None:
         processing = measure_while(victim, lambda: bool(stack.database.query(UNFINISHED)))
         publisher.stopping.set()
         publisher.join()
-        after = victim.measure(options.seconds)
+        after = measure_for(victim, options.seconds)
         ready = stack.database.query("SELECT count(*) FROM blog_image WHERE width = 6000 AND status = 'ready'")
     finally:
         stack.stop()
@@ -138,7 +138,13 @@ class Publisher(Thread):
             self.delays.append((datetime.now(UTC) - at).total_seconds())
 
 
+def measure_for(victim: Victim, seconds: float) -> Figures:
+    end = time.monotonic() + seconds
+    return measure_while(victim, lambda: time.monotonic() < end)
+
+
 def measure_while(victim: Victim, condition: Callable[[], bool]) -> Figures:
+    """Measure in windows. All have the same requests in the same order, so that the phases can be compared."""
     parts: list[Figures] = []
     while condition() or not parts:
         parts.append(victim.measure(WINDOW))

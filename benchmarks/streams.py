@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from benchmarks.database import EDITOR, Database, manage, our_environment
-from benchmarks.events import Row, print_table
+from benchmarks.events import Row, report
 from benchmarks.followers import HOST, Crowd, Follower, Received, open_stream
 from benchmarks.hostile.servers import run_process
 from benchmarks.places import ROOT, clean_environment
@@ -136,7 +136,7 @@ def main() -> None:
         psutil.Process().cpu_affinity([OTHER_CORE])
         rows = [*measure_latency(site), measure_revocation(site)]
         rows += [*measure_crowd(site, options.streams), *measure_slow_streams(site)]
-    sys.exit(not print_table(rows))
+    report(rows)
 
 
 def measure_latency(site: Site) -> Iterator[Row]:

@@ -4,14 +4,17 @@ from threading import Event
 
 from contentapi.auth.sessions import SessionStore
 from contentapi.conf.timeouts import PURGE_INTERVAL, TOKEN_PURGE_INTERVAL
+from contentapi.events.webhooks.sender import Sender
 from contentapi.http.idempotency import purge_expired_records
 from contentapi.worker.jobs import Job
 
 
 def list_jobs() -> list[Job]:
+    sender = Sender()
     return [
         Job("purge_idempotency_keys", purge_idempotency_keys, interval=PURGE_INTERVAL),
         Job("purge_sessions", purge_sessions, interval=TOKEN_PURGE_INTERVAL),
+        Job("webhooks", sender.run, interval=sender.get_pause),
     ]
 
 

@@ -19,6 +19,11 @@ import users.resolvers
 import users.selectors
 from contentapi.events.resolvers import build_event_resolvers, build_event_subscription
 from contentapi.events.sources import EventTypes
+from contentapi.events.webhooks import projections as webhooks
+from contentapi.events.webhooks.catalogue import CATALOGUE
+from contentapi.events.webhooks.resolvers import BINDABLES as WEBHOOK_BINDABLES
+from contentapi.events.webhooks.selectors import select_webhook_node
+from contentapi.events.webhooks.views import REPRESENTATIONS as WEBHOOK_REPRESENTATIONS
 from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.nodes import build_node_resolvers
 from contentapi.graphql.scalars import DATE_TIME
@@ -35,6 +40,7 @@ NODE = NodeType(
         blog.projections.PREVIEW_LINK: blog.selectors.select_link_by_id,
         users.projections.USER: users.selectors.select_user_node,
         orders.projections.ORDER: orders.selectors.select_order_node,
+        webhooks.WEBHOOK: select_webhook_node,
     }
 )
 EVENT_TYPES = EventTypes([*blog.events.SOURCES, *orders.events.SOURCES, *users.events.SOURCES])
@@ -57,15 +63,19 @@ def build_schema() -> GraphQLSchema:
         build_node_resolvers(NODE),
         build_event_resolvers(EVENT_TYPES),
         build_event_subscription(EVENT_TYPES),
+        *WEBHOOK_BINDABLES,
         ProjectionBindable(
             [
-                *(PAGE_INFO, NODE, *EVENT_TYPES.projections),
+                *(PAGE_INFO, NODE, *EVENT_TYPES.projections, *webhooks.PROJECTIONS),
                 *blog.projections.PROJECTIONS,
                 *orders.projections.PROJECTIONS,
                 *users.projections.PROJECTIONS,
             ]
         ),
-        RepresentationFragments(settings.SCHEMA_DIR / "resources", blog.views.REPRESENTATIONS),
+        RepresentationFragments(
+            settings.SCHEMA_DIR / "resources", [*blog.views.REPRESENTATIONS, *WEBHOOK_REPRESENTATIONS]
+        ),
+        CATALOGUE.of(EVENT_TYPES),
         convert_names_case=True,
     )
 

@@ -7,6 +7,7 @@ import orders.urls
 import users.urls
 from contentapi.auth.jwks import jwks
 from contentapi.events.views import StreamElsewhere, TicketCollection, build_event_resource
+from contentapi.events.webhooks.urls import RESOURCES as WEBHOOK_RESOURCES
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view
 from contentapi.http.api_version import VERSION_PREFIX
@@ -16,7 +17,7 @@ from contentapi.rest.openapi import docs, openapi
 from contentapi.schema import EVENT_TYPES, SCHEMA, load_sdl
 
 endpoint = GraphQLEndpoint(SCHEMA, settings.SCHEMA_DIR / "documents")
-CLASSES = blog.urls.RESOURCES | orders.urls.RESOURCES | users.urls.RESOURCES
+CLASSES = blog.urls.RESOURCES | orders.urls.RESOURCES | users.urls.RESOURCES | WEBHOOK_RESOURCES
 CLASSES |= {"events": build_event_resource(EVENT_TYPES), "events/stream": StreamElsewhere}
 CLASSES["events/tickets"] = TicketCollection
 # Of each resource the path, without the leading slash, and the view

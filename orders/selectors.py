@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.contrib.auth import get_user_model
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
@@ -22,6 +21,7 @@ from contentapi.projection import (
 )
 from orders.models import ON_THE_WAY, Order, OrderAction, OrderState
 from orders.projections import ACTION_RULES
+from users.selectors import name_users
 
 DATABASE = "database"  # `origin` of a change in SQL or in the shell
 ORDER_SORT_FIELDS = {"createdAt": OLDEST_FIRST}
@@ -95,8 +95,7 @@ def list_state_changes(actor: Actor, order_id: str) -> list[StateChange]:
     columns = ("status", "pgh_created_at", "pgh_context")
     states = list(OrderState.objects.filter(id=order.pk).order_by("pgh_id").values(*columns))
     contexts = [state["pgh_context"] or {} for state in states]
-    ids = {context["changed_by"] for context in contexts if context.get("changed_by") is not None}
-    names = dict(get_user_model().objects.filter(pk__in=ids).values_list("pk", F("name")))
+    names = name_users(context.get("changed_by") for context in contexts)
     return [
         StateChange(
             state["status"],

@@ -1,9 +1,9 @@
 """Reads of users: which ones an actor may see."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from contentapi.core import policy
@@ -71,6 +71,12 @@ def get_user_by_email(email: str) -> User:
     if user is None:
         raise NotFound(f"There is no user with the email {email}.")
     return user
+
+
+def name_users(user_ids: Iterable[int | None]) -> dict[int, str]:
+    """Return the names of users by their ids, for who may see what these users did. A deleted user has no name."""
+    users = User.objects.filter(pk__in={user_id for user_id in user_ids if user_id is not None})
+    return dict(users.values_list("pk", F("name")))
 
 
 def select_api_keys(actor: Actor) -> QuerySet[ApiKey]:

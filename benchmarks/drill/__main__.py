@@ -15,10 +15,11 @@ from benchmarks.drill.load import Load
 from benchmarks.drill.report import Outcome, Span, Use, format_row, format_table, judge
 from benchmarks.drill.stack import SERVERS, THREADS, WORKERS, Stack
 from benchmarks.drill.streams import drill_streams
+from benchmarks.drill.webhooks import drill_webhooks
 from contentapi.health.database_checks import CONNECTIONS_OF_STREAMS, CONNECTIONS_OF_WORKER
 
 # Not one fault each: all processes that take part are killed in turn, again and again.
-DRILLS = {"images": drill_images, "streams": drill_streams}
+DRILLS = {"images": drill_images, "streams": drill_streams, "webhooks": drill_webhooks}
 KNOWN = (*DRILLS, *FAULTS)
 CLIENTS = 16
 WARM_UP = 6.0  # seconds

@@ -66,6 +66,7 @@ class Stack:
             "CONTENTAPI_RATE_ANONYMOUS": "100000/second",
             "CONTENTAPI_RATE_AUTHENTICATED": "100000/second",
             "CONTENTAPI_RATE_WRITES": "100000/second",
+            "CONTENTAPI_WEBHOOK_NETWORKS": "127.0.0.0/8",
             "PYTHONUNBUFFERED": "1",
         }  # fmt: skip
         redis = [shutil.which("redis-server") or "redis-server", "--port", str(redis_port), "--save", "", "--dir", "/"]

@@ -10,6 +10,7 @@ from blog.history.versions import Change, FieldChange, Version
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, WorkingCopy
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
+from users.selectors import name_users
 
 MOST_VERSIONS = 10  # versions of other people that the page names
 
@@ -53,7 +54,7 @@ def read_conflict(*, actor: Actor, post_id: str, opened: int | None) -> EditConf
 def compare_with_copy(conflict: EditConflict, copy: WorkingCopy) -> EditConflict:
     """Return the conflict of the same text with the working copy, which somebody else has saved."""
     base, values = (conflict.opened or conflict.present).values, {**conflict.present.values, **copy.content}
-    saver = versions.name_person(copy.updated_by, versions.name_users([{"changed_by": copy.updated_by}]))
+    saver = versions.name_person(copy.updated_by, name_users([copy.updated_by]))
     changed = [name for name in CONTENT if values[name] != base[name]]
     made = Change(copy.updated_at, saver, "")
     present = Version(copy.version, values, made, is_present=True, changed_fields=changed)

@@ -15,7 +15,7 @@ from blog.history.versions import (
     Change,
     build_deletion,
     list_restored_fields,
-    name_users,
+    name_people,
     select_deleted_posts,
 )
 from blog.models import (
@@ -63,7 +63,7 @@ def list_deleted_posts(*, actor: Actor, before: int | None = None, limit: int = 
         deleted = deleted.filter(pgh_id__lt=before)
     columns = ("pgh_id", "id", "title", "author_id", "changed_by")
     rows = list(deleted.order_by("-pgh_id").values(*columns, *EVENT_COLUMNS)[: limit + 1])
-    shown, names = rows[:limit], name_users(rows)
+    shown, names = rows[:limit], name_people(rows)
     authors = dict(Author.objects.filter(pk__in=[row["author_id"] for row in shown]).values_list("pk", "name"))
     comments = count_deleted_comments(shown)
     posts = [

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import MD5
 from django.utils import timezone
 
@@ -25,6 +24,7 @@ from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import NotFound, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from users.selectors import name_users
 
 PAGE = 50  # versions, and deleted posts, of a page
 COMPARED = [name for name in VERSIONED if name not in ("body", "author", "coauthor_ids")]  # as values; see `Comparison`
@@ -108,7 +108,7 @@ def list_versions(*, actor: Actor, post_id: str, before: int | None = None, limi
         rows = [row for row in rows if row["version"] < before]
     earlier = earlier.order_by("-version", "-pgh_id")
     rows += earlier.values(*COLUMNS, *EVENT_COLUMNS, body_digest=digest)[: limit + 1 - len(rows)]
-    names = name_users(rows)
+    names = name_people(rows)
     versions = [build_version(row, names, rows[number + 1 :]) for number, row in enumerate(rows[:limit])]
     title = present_title or (rows[0]["title"] if rows else "")
     return VersionPage(title, present, versions, versions[-1].number if len(rows) > limit else None)
@@ -160,7 +160,7 @@ def find_history(actor: Actor, post_id: str) -> int:
 def read_version(*, actor: Actor, post_id: str, number: int) -> Version:
     """Return a version of a post with its body. Raises `NotFound`."""
     row = read_row(find_history(actor, post_id), number)
-    return build_version(row, name_users([row]))
+    return build_version(row, name_people([row]))
 
 
 def read_row(pk: int, number: int) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def compare_versions(*, actor: Actor, post_id: str, old: int, new: int) -> Compa
     """Return the differences between two versions of a post. Raises `NotFound`."""
     pk = find_history(actor, post_id)
     rows = [read_row(pk, number) for number in (old, new)]
-    names = name_users(rows)
+    names = name_people(rows)
     before, after = (build_version(row, names) for row in rows)
     fields = [
         FieldChange(name, before.values[name], after.values[name])
@@ -238,11 +238,10 @@ def list_changed_fields(row: Mapping[str, Any], older: Sequence[Mapping[str, Any
     return [name for name in VERSIONED if row[columns.get(name, name)] != older[0][columns.get(name, name)]]
 
 
-def name_users(rows: Iterable[Mapping[str, Any]]) -> dict[int, str]:
+def name_people(rows: Iterable[Mapping[str, Any]]) -> dict[int, str]:
     """Return the names of the users who changed or deleted these versions. A deleted user has no name."""
     ids = [(row["changed_by"], (row.get("pgh_context") or {}).get("changed_by")) for row in rows]
-    users = get_user_model().objects.filter(pk__in={user_id for pair in ids for user_id in pair if user_id is not None})
-    return dict(users.values_list("pk", F("name")))
+    return name_users(user_id for pair in ids for user_id in pair)
 
 
 def name_person(user_id: int | None, names: Mapping[int, str]) -> str:

@@ -6,6 +6,8 @@ An invalid value does not stop the parsing: it becomes an error of a system chec
 
 import os
 from collections.abc import Mapping
+from functools import cache
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, Literal, get_type_hints
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -36,6 +38,7 @@ ForwardedHeader = Annotated[Literal["Forwarded", "X-Forwarded-For"], Meta(descri
 RATE = r"^[1-9][0-9]{0,8}/([1-9][0-9]{0,3})?(second|minute|hour|day)s?$"
 Rate = Annotated[str, Meta(pattern=RATE, description="a number for each second, minute, hour or day, like 300/minute")]
 
+Networks = Annotated[str, Meta(description="networks like 10.0.0.0/8 or fd00::/8, separated by commas")]
 MEDIA_PLACE = r"^(s3://[a-z0-9][a-z0-9.-]{2,62}(/[^\s?#]*)?(\?[^\s#]*)?|[^\s:?#]+)$"
 MediaPlace = Annotated[
     str,
@@ -161,6 +164,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_threads: Count = 16
     contentapi_trusted_proxies: Proxies = 0
     contentapi_var: str = ""
+    contentapi_webhook_networks: Networks = ""
     contentapi_worker_max_memory: Memory = 1024 * 1024 * 1024
     contentapi_worker_max_requests: Count = 500_000
     contentapi_worker_timeout: Count = 30_000
@@ -180,7 +184,10 @@ def read_environment(variables: Mapping[str, str]) -> tuple[Environment, list[Er
             continue
         try:
             values[name] = msgspec.convert(split_words(text) if kind is Words else text, kind, strict=False)
-        except msgspec.ValidationError:
+            if kind is Networks:
+                parse_networks(text)
+        except (msgspec.ValidationError, ValueError):
+            values.pop(name, None)
             expected = next(meta.description for meta in kind.__metadata__)
             message = f"{name.upper()} must be {expected}, not {text!r}."
             errors.append(build_error(name.upper(), message, "Correct the value, or unset the variable."))
@@ -235,6 +242,12 @@ def parse_email_url(url: str) -> dict[str, Any]:
         "EMAIL_USE_TLS": parts.scheme == "smtp" and tls == "on",
         "EMAIL_USE_SSL": parts.scheme == "smtps",
     }
+
+
+@cache
+def parse_networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    """Return the networks of a setting. Raises `ValueError`, also for `10.0.0.1/8`, which is no network."""
+    return tuple(ip_network(word) for word in split_words(text))
 
 
 def split_words(text: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from django.db.models import TextChoices
 
-CredentialKind = Literal["none", "api-key", "jwt", "session", "link", "preview", "operator"]
+CredentialKind = Literal["none", "api-key", "jwt", "session", "link", "preview", "operator", "webhook"]
 Interface = Literal["", "GraphQL", "REST", "OAuth", "admin", "command line", "import", "demo", "worker"]
 
 
@@ -29,6 +29,7 @@ class Scope(TextChoices):
     IMAGES_WRITE = "images:write", "Upload, change and delete images"
     AUTHORS_READ = "authors:read", "See authors' email addresses"
     EVENTS_READ = "events:read", "See what happens to objects that are not public"
+    WEBHOOKS_MANAGE = "webhooks:manage", "Send events to addresses, and see what was sent"
     ORDERS_READ = "orders:read", "See orders"
     ORDERS_WRITE = "orders:write", "Place, pay and cancel orders"
     USERS_READ = "users:read", "See user accounts, with names and email addresses"
@@ -37,11 +38,12 @@ class Scope(TextChoices):
 
 ALL_SCOPES = frozenset(Scope)
 # The scopes that a role can use. `contentapi.core.policy` decides whose posts, orders and users each of them covers.
+SCOPES_OF_AUTHORS = ALL_SCOPES - {Scope.WEBHOOKS_MANAGE}
 ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
-    Role.READER: ALL_SCOPES
+    Role.READER: SCOPES_OF_AUTHORS
     - {Scope.POSTS_READ, Scope.POSTS_WRITE, Scope.POSTS_PUBLISH, Scope.COMMENTS_MODERATE, Scope.IMAGES_WRITE},
-    Role.AUTHOR: ALL_SCOPES,
-    Role.EDITOR: ALL_SCOPES,
+    Role.AUTHOR: SCOPES_OF_AUTHORS,
+    Role.EDITOR: SCOPES_OF_AUTHORS,
     Role.ADMIN: ALL_SCOPES,
 }
 

@@ -5,6 +5,8 @@ from threading import Event
 from contentapi.conf.timeouts import PARTITION_INTERVAL
 from contentapi.events.partitions import expire_events, look_at_all_events, prepare_partitions
 from contentapi.events.relay import Relay
+from contentapi.events.webhooks.figures import measure_webhooks
+from contentapi.events.webhooks.planning import advance_all_stalled_subjects
 from contentapi.worker.jobs import Job
 
 
@@ -19,4 +21,6 @@ def list_jobs() -> list[Job]:
 def maintain_partitions(_: Event) -> None:
     prepare_partitions()
     look_at_all_events()
-    expire_events()
+    if expire_events():
+        advance_all_stalled_subjects()
+    measure_webhooks()

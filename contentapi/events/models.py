@@ -1,6 +1,6 @@
 """The tables of events. `contentapi.events.triggers` fills the outbox, `contentapi.events.relay` the log.
 
-Tickets are of streams.
+Tickets are of streams. The models of webhooks are in `contentapi.events.webhooks.models`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,10 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+
+from contentapi.events.webhooks.models import Attempt, Delivery, Webhook
+
+__all__ = ["Attempt", "Delivery", "Event", "Log", "OutboxEvent", "Webhook"]
 
 
 class EventColumns(models.Model):

@@ -1,4 +1,4 @@
-"""The partitions of the log: one for each day. They are made ahead, and dropped as a whole when they are too old."""
+"""The partitions of the log and of deliveries: one for each day, made ahead, and dropped as a whole when too old."""
 
 import logging
 from collections.abc import Mapping
@@ -14,9 +14,11 @@ from contentapi.conf.timeouts import PARTITION_LOCK_TIMEOUT
 LOG = logging.getLogger("contentapi.worker")
 PARTITIONS_LOCK = 0x706172746974  # "partit": one worker makes partitions at a time
 DAYS_AHEAD = 7
+EVENTS = "events_event"
+DELIVERIES = ("events_delivery", "events_attempt")
 READ_NAMES = """
     SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
-    WHERE inhparent = 'events_event'::regclass AND relname ~ '^events_event_[0-9]{8}$'
+    WHERE inhparent = %s::regclass AND relname ~ ('^' || %s || '_[0-9]{8}$')
 """
 READ_TODAY = "SELECT (now() AT TIME ZONE 'UTC')::date"
 NEW_EPOCH = "substr(md5(gen_random_uuid()::text), 1, 8)"
@@ -24,10 +26,12 @@ CREATE_LOG = f"""
     INSERT INTO events_log (id, epoch, server, position)
     SELECT 1, {NEW_EPOCH}, events_server(), coalesce(max(position), 0) FROM events_event ON CONFLICT DO NOTHING
 """  # noqa: S608 - a constant
+# Positions of webhooks in the backup are of another log.
+BEGIN_WEBHOOKS = "UPDATE events_webhook SET position = 0"
 # CREATE TABLE … PARTITION OF would wait for all readers of the log, and let others wait.
 CREATE = """
-    CREATE TABLE {name} (LIKE events_event INCLUDING DEFAULTS INCLUDING INDEXES);
-    ALTER TABLE events_event ATTACH PARTITION {name} FOR VALUES FROM ('{day}') TO ('{next_day}')
+    CREATE TABLE {name} (LIKE {table} INCLUDING DEFAULTS INCLUDING INDEXES);
+    ALTER TABLE {table} ATTACH PARTITION {name} FOR VALUES FROM ('{day}') TO ('{next_day}')
 """
 EXPIRE = """
     UPDATE events_log SET expired = expirable.position
@@ -37,15 +41,22 @@ EXPIRE = """
 
 
 def prepare_partitions() -> None:
-    """Make the missing partitions of today and of some days ahead, and the row of the log if it is missing."""
+    """Make the missing partitions of today and of some days ahead, and the row of the log if it is missing.
+
+    Webhooks then begin with the first event of the new log.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [PARTITIONS_LOCK])
         cursor.execute(CREATE_LOG)
-        existing, today = list_partitions(cursor), read_today(cursor)
-        for day in (today + timedelta(days=number) for number in range(DAYS_AHEAD + 1)):
-            if day not in existing:
-                name = f"events_event_{day:%Y%m%d}"
-                cursor.execute(CREATE.format(name=name, day=day, next_day=day + timedelta(days=1)))
+        if cursor.rowcount:
+            cursor.execute(BEGIN_WEBHOOKS)
+        today = read_today(cursor)
+        for table in (EVENTS, *DELIVERIES):
+            existing = list_partitions(cursor, table)
+            for day in (today + timedelta(days=number) for number in range(DAYS_AHEAD + 1)):
+                if day not in existing:
+                    names = {"table": table, "name": f"{table}_{day:%Y%m%d}"}
+                    cursor.execute(CREATE.format(**names, day=day, next_day=day + timedelta(days=1)))
 
 
 def look_at_all_events() -> None:
@@ -54,8 +65,10 @@ def look_at_all_events() -> None:
         cursor.execute("UPDATE events_log SET moved = 0 WHERE moved >= (SELECT min(id) FROM events_outbox)")
 
 
-def expire_events() -> None:
+def expire_events() -> bool:
     """Let no reader begin with events older than CONTENTAPI_EVENTS_KEEP, and drop the partitions of earlier ones.
+
+    Return whether a partition of deliveries was dropped.
 
     Those had expired before, and are a day older: no reader that has just begun reads one that is being dropped.
     """
@@ -66,7 +79,14 @@ def expire_events() -> None:
         cursor.execute(EXPIRE, [oldest])
         for day, name in sorted(list_partitions(cursor).items()):
             if day < oldest - timedelta(days=1) and is_expired(cursor, name, expired) and not drop_partition(name):
-                return
+                return False
+        dropped = [
+            drop_partition(name)
+            for table in DELIVERIES
+            for day, name in list_partitions(cursor, table).items()
+            if day < oldest - timedelta(days=1)
+        ]
+    return any(dropped)
 
 
 def is_expired(cursor: Any, name: str, expired: int) -> bool:
@@ -86,13 +106,13 @@ def drop_partition(name: str) -> bool:
         if not isinstance(error.__cause__, LockNotAvailable):
             raise
         return False
-    LOG.info("Dropped %s: its events are older than CONTENTAPI_EVENTS_KEEP.", name)
+    LOG.info("Dropped %s: its rows are older than CONTENTAPI_EVENTS_KEEP.", name)
     return True
 
 
-def list_partitions(cursor: Any) -> Mapping[date, str]:
-    """Return the names of the partitions by their days."""
-    cursor.execute(READ_NAMES)
+def list_partitions(cursor: Any, table: str = EVENTS) -> Mapping[date, str]:
+    """Return the names of the partitions of a table by their days."""
+    cursor.execute(READ_NAMES, [table, table])
     names = [name for (name,) in cursor.fetchall()]
     return {datetime.strptime(name[-8:], "%Y%m%d").date(): name for name in names}  # noqa: DTZ007 - a day in UTC
 

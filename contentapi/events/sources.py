@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -91,9 +91,11 @@ class EventSource:
     def condition(self) -> Q:
         return Q(type__startswith=f"{self.kind}.")
 
-    def select_data(self) -> tuple[SelectedField, ...]:
-        """Return the fields of an event in REST."""
-        fields = self.data.selection if isinstance(self.data, Representation) else map(select_field, self.data)
+    def select_data(self, selection: Sequence[SelectedField] | None = None) -> tuple[SelectedField, ...]:
+        """Return the fields of an event in REST. `selection` replaces the fields of the object."""
+        fields: Iterable[SelectedField] = selection or ()
+        if selection is None:
+            fields = self.data.selection if isinstance(self.data, Representation) else map(select_field, self.data)
         return *map(select_field, COLUMNS), SelectedField("data", self.kind, selection=tuple(fields))
 
 
@@ -174,15 +176,18 @@ class EventTypes:
             names.update(self.meanings[text])
         return sorted(names)
 
-    def select_data(self) -> tuple[SelectedField, ...]:
-        """Return the selection of an event in REST: an entry for each type."""
-        return tuple(SelectedField(name, name, selection=source.select_data()) for name, source in self.sources.items())
+    def select_data(self, selections: Mapping[str, Sequence[SelectedField]] = {}) -> tuple[SelectedField, ...]:
+        """Return the selection of an event in REST: an entry for each type. `selections` replaces those of kinds."""
+        return tuple(
+            SelectedField(name, name, selection=source.select_data(selections.get(source.kind)))
+            for name, source in self.sources.items()
+        )
 
-    def represent(self, event: bytes, prefix: str) -> bytes:
-        """Return the JSON of an event in REST; `prefix` is that of paths."""
+    def represent(self, event: bytes, prefix: str, *, as_selected: Container[str] = ()) -> bytes:
+        """Return the JSON of an event in REST; `prefix` is that of paths. Kinds in `as_selected` stay as they are."""
         members = MEMBERS.decode(event)
         kind = msgspec.json.decode(members["type"], type=str).partition(".")[0]
-        represent = self.represents.get(kind)
+        represent = None if kind in as_selected else self.represents.get(kind)
         if represent is None or bytes(members["data"]) == b"null":
             return event
         return msgspec.json.encode({**members, "data": msgspec.Raw(represent(bytes(members["data"]), prefix))})

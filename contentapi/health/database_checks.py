@@ -15,7 +15,7 @@ from contentapi.health.deployment import Messages, describe_result, format_bytes
 OLDEST_VERSION = 14
 OLDEST_TRANSACTION_AGE = 1_000_000_000  # transactions; PostgreSQL stops at 2.1 billion, and vacuums from 0.2 billion on
 LARGEST_RETAINED_WAL = 1024**3  # bytes of an inactive slot
-CONNECTIONS_OF_WORKER = 16  # one for each job, and one for the heartbeat
+CONNECTIONS_OF_WORKER = 17  # one for each job, and one for the heartbeat
 CONNECTIONS_OF_STREAMS = 10  # of their process: readers, the follower, requests, checks
 
 ALWAYS_ON = {
@@ -218,6 +218,30 @@ def inspect_events(connection: DeadlineConnection) -> Messages:
         yield note("events", f"None waits for long; {ahead} partitions are ahead.")
 
 
+def inspect_webhooks(connection: DeadlineConnection) -> Messages:
+    """Find webhooks that are late, that fail, and that the worker has disabled."""
+    ((age, failing, disabled, count),) = query(
+        connection,
+        """SELECT extract(epoch FROM clock_timestamp() - min(due_at) FILTER (WHERE disabled_at IS NULL))::bigint,
+             string_agg(id::text, ', ' ORDER BY id) FILTER (
+                 WHERE disabled_at IS NULL AND failing_since < clock_timestamp() - interval '1 hour'),
+             string_agg(id::text, ', ' ORDER BY id) FILTER (WHERE disabled_reason NOT IN ('', 'person')),
+             count(*) FILTER (WHERE disabled_at IS NULL)
+           FROM events_webhook""",
+    )
+    if int(age or 0) > EVENTS_DELAY_LIMIT:
+        remedy = "Start a worker: python manage.py worker. If one runs, a receiver is slow, or one worker is not enough"
+        yield warning("webhooks", f"A webhook has had something to send for {int(age or 0):,} seconds.", remedy)
+    if failing:
+        remedy = "Look at their deliveries in the desk: they have the responses of the receivers"
+        yield warning("webhooks", f"These webhooks have failed for an hour: {failing}.", remedy)
+    if disabled:
+        remedy = "Enable them in the desk when their receivers work again, or delete them"
+        yield warning("webhooks", f"The worker has disabled these webhooks: {disabled}.", remedy)
+    if not (failing or disabled or int(age or 0) > EVENTS_DELAY_LIMIT):
+        yield note("webhooks", f"{count} are enabled; none is late, and none has failed for an hour.")
+
+
 def inspect_replicas(_: DeadlineConnection) -> Messages:
     if checks.has_replicas():
         remedy = "Start the replica, or correct DATABASE_REPLICA_URLS."
@@ -234,5 +258,6 @@ INSPECTIONS: tuple[Inspection, ...] = (
     inspect_transaction_ids,
     inspect_replication_slots,
     inspect_events,
+    inspect_webhooks,
     inspect_replicas,
 )

@@ -71,6 +71,13 @@ class Event(StrEnum):
     IMPORT_CANCELLED = "import.cancelled"
     IMPORT_UNDONE = "import.undone"
     IMPORT_PURGED = "import.purged"
+    WEBHOOK_CREATED = "webhook.created"
+    WEBHOOK_CHANGED = "webhook.changed"
+    WEBHOOK_ENABLED = "webhook.enabled"
+    WEBHOOK_DISABLED = "webhook.disabled"
+    WEBHOOK_SECRET_ROTATED = "webhook.secret_rotated"  # noqa: S105
+    WEBHOOK_REPLAYED = "webhook.replayed"
+    WEBHOOK_DELETED = "webhook.deleted"
     ORDER_PAID = "order.paid"
     ORDER_CANCELLED = "order.cancelled"
     ORDER_SHIPPED = "order.shipped"

@@ -52,6 +52,12 @@ METRICS: dict[str, Metric] = {
     "contentapi_stream_groups": Metric("gauge", (), "Different streams: equal ones are read once."),
     "contentapi_stream_events_total": Metric("counter", (), "Events that streams have sent, once for each stream."),
     "contentapi_streams_closed_total": Metric("counter", ("reason",), "Streams that have ended."),
+    "contentapi_webhooks": Metric("gauge", ("state",), "Webhooks, counted each minute."),
+    "contentapi_webhook_waiting_seconds": Metric(
+        "gauge", (), "Time for which the latest webhook has had something to send, measured each minute."
+    ),
+    "contentapi_webhook_attempts_total": Metric("counter", ("result",), "Attempts to send a delivery of a webhook."),
+    "contentapi_webhook_seconds_total": Metric("counter", ("result",), "Time that these attempts took."),
     "contentapi_job_last_success_timestamp_seconds": Metric(
         "gauge", ("name",), "Time of the last success of a job of the worker: a statement or a round that ended."
     ),

@@ -58,6 +58,7 @@ CLIENTS = (
     Client("openid-client", Runtime.NODE, "openid-client"),
     Client("jose", Runtime.NODE, "jose"),
     Client("pyjwt", Runtime.PYTHON, "pyjwt"),
+    Client("standardwebhooks", Runtime.NODE, "standardwebhooks"),
     Client("schemathesis", Runtime.PYTHON, "schemathesis"),
     Client("spectral", Runtime.NODE, "@stoplight/spectral-cli"),
     Client("redocly", Runtime.NODE, "@redocly/cli"),

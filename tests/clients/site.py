@@ -1,4 +1,4 @@
-"""The server that the clients use: its own folder and database, the demo's content, and a credential of each kind."""
+"""The server and the worker that the clients use: their own database, the demo's content, a credential of each kind."""
 
 import json
 import subprocess
@@ -33,7 +33,7 @@ class ClientSite:
         self.bucket = S3Server(folder)
         media = {"CONTENTAPI_MEDIA": self.bucket.place, "CONTENTAPI_MEDIA_URL": "https://cdn.example.com", **VARIABLES}
         own = {"PORT": str(self.port), "CONTENTAPI_PUBLIC_URL": self.url, "WEB_CONCURRENCY": "1"}
-        self.settings = {**LIMITS, **own, **media}
+        self.settings = {**LIMITS, **own, **media, "CONTENTAPI_WEBHOOK_NETWORKS": "127.0.0.0/8"}
         addresses = {"API_URL": self.url, "GRAPHQL_URL": f"{self.url}/graphql"}
         addresses["STREAM_URL"] = f"http://localhost:{self.stream_port}/graphql"
         self.environment = addresses | self.create_credentials()

@@ -18,6 +18,7 @@ from tests.admin_forms import read_form
 from tests.contract.permissions import COAUTHORED, OTHERS, OWN, REPLACE_FILE, Outcome
 from tests.contract.worlds import CHANGED, World, read_all_rows
 from tests.image_files import make_png
+from tests.webhook_rows import WEBHOOK
 from users.models import User
 
 STAFF = ("author", "editor", "admin")
@@ -191,6 +192,16 @@ def create_user(world: World) -> Outcome:
     return send_form(world, reverse("admin:users_user_add"), **values)
 
 
+def create_webhook(world: World) -> Outcome:
+    """Send the form for a new webhook. The page of the result shows its secret; it is no redirect."""
+    url = reverse("admin:events_webhook_add")
+    browser = browse(world)
+    page = browser.get(url)
+    values = read_form(page.text) if page.status_code == 200 else {}
+    response = browser.post(url, {**values, **WEBHOOK})
+    return name_outcome(response, done=response.status_code == 200 and "whsec_" in response.text)
+
+
 TIME = {"schedule_at_local": "2100-01-01T00:00"}
 SCHEDULE = {"_act": "schedule", **TIME}
 ADMIN: dict[str, Callable[[World], Outcome]] = {
@@ -259,4 +270,5 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "create a user": create_user,
     "lock a user": lambda world: press_button(world, "users_user", world.target.user.pk, "lock"),
     "delete a user": lambda world: confirm_deletion(world, "users_user", world.target.user.pk),
+    "create a webhook": create_webhook,
 }

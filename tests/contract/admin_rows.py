@@ -8,6 +8,7 @@ from oauth2_provider.models import AccessToken, Application, RefreshToken
 
 from blog.models import ImportJob, ImportState
 from tests.contract.worlds import World
+from tests.webhook_rows import make_delivery, make_webhook
 from users.models import ApiKey
 from users.oauth.clients import register_client
 
@@ -38,3 +39,13 @@ def create_consent(world: World) -> int:
     values: dict[str, Any] = {"user": world.target.user, "application_id": create_client(world)}
     token = AccessToken.objects.create(token="a", expires=timezone.now(), **values)
     return int(RefreshToken.objects.create(token="r", access_token=token, **values).pk)
+
+
+def create_webhook(world: World) -> int:
+    return make_webhook(world.target.user).pk
+
+
+def create_delivery(world: World) -> tuple[int, int]:
+    """Create a delivery that has failed. Return the ids of its webhook and its own."""
+    delivery = make_delivery(make_webhook(world.target.user), state="failed", finished_at=timezone.now())
+    return delivery.webhook_id, delivery.pk

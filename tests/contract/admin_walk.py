@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 
 from blog.models import Post, PostVersion
-from tests.contract.admin_urls import PAGE
+from tests.contract.admin_requests import PAGE
 from tests.contract.test_admin_urls import find_patterns, list_parameters
 from users.models import User
 

@@ -12,6 +12,8 @@ from django.utils import timezone
 from blog.models import OldSlug, Post, PostStatus
 from blog.services import create_preview_link
 from contentapi.core.identity import Role, Scope
+from contentapi.events.webhooks.resending import ping_webhook
+from contentapi.events.webhooks.services import create_webhook
 from tests.blog.stored_images import make_ready_image
 from tests.conftest import make_api_key
 from tests.event_log import relay
@@ -59,6 +61,10 @@ class World:
         self.shipped = make_order(user=self.order.user, status="shipped", **shipped)
         self.user = make_user()
         relay()
+        admin = self.actors["admin"]
+        hook: dict[str, Any] = {"name": "Site", "url": "https://hooks.example.com/", "types": ["post.*"]}
+        self.webhook = create_webhook(actor=admin, **hook).webhook
+        self.delivery = ping_webhook(actor=admin, webhook_id=str(self.webhook.pk))
 
 
 MakeRequest = Callable[[World], Request]
@@ -105,11 +111,16 @@ def user_request(**values: Any) -> MakeRequest:
     return lambda world: Request({"user_id": world.user.pk}, **values)
 
 
+def webhook_request(**values: Any) -> MakeRequest:
+    return lambda world: Request({"webhook_id": world.webhook.pk, "delivery_id": world.delivery.pk}, **values)
+
+
 def plain_request(**values: Any) -> MakeRequest:
     return lambda _: Request(**values)
 
 
 NEW_POST = {"title": "Hello", "body": "A first post."}
+NEW_WEBHOOK = {"name": "Build", "url": "https://build.example.com/", "types": ["post.*"]}
 NEW_USER = {"name": "New", "email": "new@example.invalid"}
 SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
     "listPosts": [
@@ -162,6 +173,27 @@ SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
     ],
     "streamEvents": [(400, plain_request())],  # of this server, which has no streams
     "createEventTicket": [(200, plain_request()), (200, plain_request(body={}))],
+    "listWebhooks": [(200, plain_request()), (200, plain_request(query="?offset=0"))],
+    "createWebhook": [
+        (201, plain_request(body=NEW_WEBHOOK)),
+        (201, plain_request(body={**NEW_WEBHOOK, "coalesce": 30, "scopes": ["events:read"]})),
+    ],
+    "getWebhook": [(200, webhook_request())],
+    "updateWebhook": [
+        (200, webhook_request(body={"enabled": False})),
+        (200, webhook_request(body={"selection": "fragment Data on Post { title }"})),
+    ],
+    "deleteWebhook": [(204, webhook_request())],
+    "rotateWebhookSecret": [(201, webhook_request())],
+    "pingWebhook": [(201, webhook_request())],
+    "replayWebhook": [(200, webhook_request()), (200, webhook_request(body={"onlyFailed": True}))],
+    "listWebhookDeliveries": [
+        (200, webhook_request()),
+        (200, webhook_request(query="?state=waiting")),
+        (200, webhook_request(query="?offset=0")),
+    ],
+    "getWebhookDelivery": [(200, webhook_request())],
+    "redeliverWebhookDelivery": [(200, webhook_request())],
     "listOrders": [(200, plain_request()), (200, plain_request(query="?offset=0"))],
     "createOrder": [(201, plain_request(body={"total": 49.9}))],
     "getOrder": [(200, order_request()), (200, shipped_order_request())],

@@ -34,6 +34,7 @@ REPLACE_FILE = "replace the file of an image"  # a request of REST, with the byt
 READ_USERS = "read a user, list users"
 CREATE_USER = "create a user"
 DELETE_USER = "delete a user"
+MANAGE_WEBHOOKS = "manage webhooks, see deliveries"
 
 
 class Row(NamedTuple):
@@ -77,6 +78,7 @@ SAY, MODERATE = {Scope.COMMENTS_WRITE: "403"}, {Scope.COMMENTS_MODERATE: "403"}
 UPLOAD = {Scope.IMAGES_WRITE: "403"}
 SEE_EMAILS = {Scope.AUTHORS_READ: "404"}
 SEE_ORDERS, SEE_USERS = {Scope.ORDERS_READ: "403"}, {Scope.USERS_READ: "403"}
+MANAGE = {Scope.WEBHOOKS_MANAGE: "403"}
 WRITE_ORDERS, WRITE_USERS = {Scope.ORDERS_WRITE: "403"}, {Scope.USERS_WRITE: "403"}
 
 TABLE: dict[str, list[Row]] = {
@@ -275,6 +277,9 @@ TABLE: dict[str, list[Row]] = {
             allow(ADMINS, anonymous=401, reader=404, author=404, editor=404),
             SEE_USERS | WRITE_USERS,
         ),
+    ],
+    MANAGE_WEBHOOKS: [
+        Row("create a webhook", OTHERS, allow(ADMINS, anonymous=401, reader=403, author=403, editor=403), MANAGE),
     ],
 }
 ROWS = [row for rows in TABLE.values() for row in rows]

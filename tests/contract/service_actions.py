@@ -16,10 +16,12 @@ from blog.models import Author, Comment, Post, PreviewLink, WorkingCopy
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from contentapi.events.feed import select_events
+from contentapi.events.webhooks import services as webhooks
 from orders.models import Order
 from tests.contract.permissions import REPLACE_FILE, Outcome
 from tests.contract.worlds import LATER, World
 from tests.image_files import make_png, send_file
+from tests.webhook_rows import WEBHOOK
 
 
 class Result(NamedTuple):
@@ -187,6 +189,7 @@ SERVICES: dict[str, Callable[[World], object]] = {
         actor=world.actor, email="new@example.invalid", name="New"
     ),
     "delete a user": delete_user,
+    "create a webhook": lambda world: webhooks.create_webhook(actor=world.actor, **WEBHOOK),
 }
 
 

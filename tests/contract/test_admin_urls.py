@@ -10,7 +10,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
 
 from tests.contract.admin_pages import STAFF, browse, log_in
-from tests.contract.admin_urls import OBJECTS, PAGES, name_outcome
+from tests.contract.admin_requests import OBJECTS
+from tests.contract.admin_urls import PAGES, name_outcome
 from tests.contract.permissions import ANONYMOUS_CALLER, OTHERS
 from tests.contract.worlds import World, make_worlds, read_all_rows, roll_back
 

@@ -35,9 +35,14 @@ from contentapi.conf.timeouts import (
     SHORTEST_PREVIEW_LIFETIME,
     SITE_PREVIEW_LIFETIME,
     UPLOADS_KEPT_FOR,
+    WEBHOOK_SECRET_OVERLAP,
 )
 from contentapi.core.pagination import DEFAULT_PAGE
 from contentapi.events.sources import MAX_TYPES
+from contentapi.events.webhooks import models as webhooks
+from contentapi.events.webhooks.resending import MAX_REPLAYED
+from contentapi.events.webhooks.services import MAX_WEBHOOKS
+from contentapi.events.webhooks.transport import MAX_KEPT
 from contentapi.rest.pages import MAX_OFFSET
 from orders.models import LARGEST_TOTAL, SMALLEST_TOTAL
 from tests.openapi import DOCUMENT
@@ -73,6 +78,20 @@ PHRASES = {
     ],
     "note": [f"at most {MAX_NOTE} characters"],
     "createPreviewLink": [f"At most {MAX_LINKS} links"],
+    "createWebhook": [f"At most {MAX_WEBHOOKS} webhooks"],
+    "rotateWebhookSecret": [f"For {WEBHOOK_SECRET_OVERLAP // timedelta(hours=1)} hours"],
+    "replayWebhook": [f"At most {MAX_REPLAYED:,} are allowed"],
+    "url": [f"at most {webhooks.MAX_URL:,} characters"],
+    "selection": [f"at most {webhooks.MAX_SELECTION:,} characters"],
+    "coalesce": [
+        f"From 1 to {webhooks.LONGEST_COALESCE}:",
+        f"from 0 to {webhooks.LONGEST_COALESCE}",
+        "0 sends each event",
+        "0 if each event is sent",
+        "The default is 0",
+    ],
+    "number": ["from 1"],
+    "response": [f"first {MAX_KEPT // 1024} KiB"],
     "deleteImage": [f"for {RESTORABLE_FOR.days} days"],
     "createUpload": [f"within {UPLOADS_KEPT_FOR // timedelta(hours=1)} hours"],
     "sha256": ["SHA-256", "64 hexadecimal digits"],
@@ -84,7 +103,7 @@ PHRASES = {
     "caption": [f"at most {MAX_CAPTION:,} characters"],
     "credit": [f"at most {MAX_CREDIT} characters"],
     "total": [f"from {SMALLEST_TOTAL} to {LARGEST_TOTAL}"],
-    "types": [f"at most {MAX_TYPES}"],
+    "types": [f"at most {MAX_TYPES}", f"from 1 to {MAX_TYPES}"],
     "name": [f"1 to {MAX_NAME} characters"],
     "email": [f"at most {MAX_EMAIL} characters"],
 }
@@ -103,6 +122,11 @@ KEYWORDS: dict[str, dict[str, float]] = {
     "search": {"maxLength": MAX_SEARCH},
     "expiresIn": {"maximum": LONGEST_PREVIEW_LIFETIME},
     "note": {"maxLength": MAX_NOTE},
+    "url": {"maxLength": webhooks.MAX_URL},
+    "types": {"maxItems": MAX_TYPES},
+    "selection": {"maxLength": webhooks.MAX_SELECTION},
+    "coalesce": {"maximum": webhooks.LONGEST_COALESCE},
+    "onlyFailed": {"default": False},
     "alt": {"maxLength": MAX_ALT},
     "coverAlt": {"maxLength": MAX_ALT},
     "caption": {"maxLength": MAX_CAPTION},

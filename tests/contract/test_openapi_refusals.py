@@ -11,6 +11,7 @@ from tests.conftest import make_api_key
 from tests.contract.openapi_requests import (
     NEW_POST,
     NEW_USER,
+    NEW_WEBHOOK,
     SUCCESSES,
     MakeRequest,
     Request,
@@ -24,6 +25,7 @@ from tests.contract.openapi_requests import (
     post_request,
     send_request,
     shipped_order_request,
+    webhook_request,
 )
 from tests.image_files import make_png
 from tests.openapi import OPERATIONS, Operation
@@ -31,7 +33,11 @@ from tests.openapi import OPERATIONS, Operation
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
 
 NOBODY = dict.fromkeys(
-    ("post_id", "comment_id", "author_id", "order_id", "user_id", "link_id", "image_id", "slug"), 10**9
+    (
+        *("post_id", "comment_id", "author_id", "order_id", "user_id", "link_id", "image_id", "slug"),
+        *("webhook_id", "delivery_id"),
+    ),
+    10**9,
 )
 REFUSALS: dict[str, list[tuple[int, MakeRequest]]] = {
     "createPost": [
@@ -78,6 +84,28 @@ REFUSALS: dict[str, list[tuple[int, MakeRequest]]] = {
         (400, plain_request(query="?after=1")),
         (400, plain_request(query="?type=post.eaten")),
     ],
+    "listWebhooks": [(401, plain_request(who="")), (403, plain_request(who="author"))],
+    "createWebhook": [
+        (403, plain_request(body=NEW_WEBHOOK, who="without scopes")),
+        (422, plain_request(body={**NEW_WEBHOOK, "url": "https://127.0.0.1/"})),
+    ],
+    "getWebhook": [(403, webhook_request(who="author"))],
+    "updateWebhook": [
+        (403, webhook_request(body={"name": "New"}, who="without scopes")),
+        (409, webhook_request(body={"expectedVersion": "9"})),
+        (422, webhook_request(body={"selection": "{ posts { id } }"})),
+    ],
+    "deleteWebhook": [(403, webhook_request(who="author"))],
+    "rotateWebhookSecret": [(403, webhook_request(who="author"))],
+    "pingWebhook": [(403, webhook_request(who="author"))],
+    "replayWebhook": [
+        (403, webhook_request(who="author")),
+        (400, webhook_request(body={"types": ["post.eaten"]})),
+        (410, webhook_request(body={"after": "other-1"})),
+    ],
+    "listWebhookDeliveries": [(403, webhook_request(who="author")), (400, webhook_request(query="?state=lost"))],
+    "getWebhookDelivery": [(403, webhook_request(who="author"))],
+    "redeliverWebhookDelivery": [(403, webhook_request(who="author"))],
     "listOrders": [(401, plain_request(who="")), (403, plain_request(who="without scopes"))],
     "createOrder": [(422, plain_request(body={"total": 0}))],
     "cancelOrder": [(409, shipped_order_request())],

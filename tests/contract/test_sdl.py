@@ -21,7 +21,9 @@ from graphql import (
 
 import blog.projections
 import blog.selectors
-import contentapi.urls  # noqa: F401 - imports every module that declares errors
+import contentapi.events.webhooks.projections
+import contentapi.events.webhooks.selectors
+import contentapi.urls
 import orders.projections
 import orders.selectors
 import users.projections
@@ -39,6 +41,7 @@ from tests.e2e.checkout import ROOT
 PROJECTIONS = [
     PAGE_INFO,
     *EVENT_TYPES.projections,
+    *contentapi.events.webhooks.projections.PROJECTIONS,
     *blog.projections.PROJECTIONS,
     *orders.projections.PROJECTIONS,
     *users.projections.PROJECTIONS,
@@ -46,10 +49,14 @@ PROJECTIONS = [
 WITHOUT_ROWS = {
     "CreatePreviewLinkPayload",
     "CreateUploadPayload",
+    "CreateWebhookPayload",
     "DeleteImagePayload",
     "DeleteUserPayload",
+    "DeleteWebhookPayload",
     "PreviewAddress",
+    "ReplayWebhookPayload",
     "RevokePreviewLinkPayload",
+    "RotateWebhookSecretPayload",
     "UploadHeader",
 }  # the types that no projection reads
 
@@ -107,6 +114,8 @@ def test_each_order_of_the_sdl_has_an_ordering_of_rows() -> None:
     assert list_names("AuthorSortField") == list(blog.selectors.AUTHOR_SORT_FIELDS)
     assert list_names("OrderSortField") == list(orders.selectors.ORDER_SORT_FIELDS)
     assert list_names("UserSortField") == list(users.selectors.USER_SORT_FIELDS)
+    assert list_names("WebhookSortField") == list(contentapi.events.webhooks.selectors.WEBHOOK_SORT_FIELDS)
+    assert list_names("WebhookDeliverySortField") == list(contentapi.events.webhooks.selectors.DELIVERY_SORT_FIELDS)
 
 
 def test_roles_of_the_sdl_equal_the_roles_of_an_actor() -> None:

@@ -14,6 +14,7 @@ from tests.contract.image_actions import GRAPHQL_IMAGES, REST_IMAGES, Body
 from tests.contract.input_documents import copy_document, input_document, link_document
 from tests.contract.service_actions import Result
 from tests.contract.worlds import CHANGED, LATER, World
+from tests.webhook_rows import WEBHOOK
 
 # GraphQL. An action is a document, its variables, and a value that only a successful response contains.
 
@@ -132,6 +133,7 @@ GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = 
     "list users": lambda world: ("{ users { edges { node { id } } } }", {}, str(world.target.user.pk)),
     "create a user": lambda _: input_document("createUser", "user { id }", email="new@example.invalid", name="New"),
     "delete a user": lambda world: input_document("deleteUser", "deletedUserId", id=str(world.target.user.pk)),
+    "create a webhook": lambda _: input_document("createWebhook", "webhook { id }", **WEBHOOK),
 }
 
 
@@ -265,6 +267,7 @@ REST: dict[str, Callable[[World], RestRequest]] = {
     "list users": lambda world: build_request("GET", "/users", expected_value=world.target.user.pk),
     "create a user": lambda _: build_request("POST", "/users", {"name": "New", "email": "new@example.invalid"}),
     "delete a user": lambda world: build_request("DELETE", f"/users/{world.target.user.pk}"),
+    "create a webhook": lambda _: build_request("POST", "/webhooks", WEBHOOK),
 }
 # POST /posts/{id}/publish, which must have the same outcome as PATCH.
 REST_ACTIONS: dict[str, Callable[[World], RestRequest]] = {

@@ -10,6 +10,7 @@ from django.db import connection, transaction
 
 from blog.models import Author, Comment, Image, ImageUpload, Post, PostStatus, PreviewLink, WorkingCopy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
+from contentapi.events.webhooks.models import Webhook
 from contentapi.rate_limits.account import COUNTERS
 from orders.models import Order
 from tests.conftest import make_api_key
@@ -112,7 +113,8 @@ def make_owned_rows(role: Role, **values: object) -> OwnedRows:
 
 
 TABLES = [
-    model._meta.db_table for model in (User, Author, Post, WorkingCopy, PreviewLink, Image, ImageUpload, Comment, Order)
+    model._meta.db_table
+    for model in (User, Author, Post, WorkingCopy, PreviewLink, Image, ImageUpload, Comment, Order, Webhook)
 ]
 READ_ALL = " UNION ALL ".join(f"SELECT '{table} ' || t FROM {table} t" for table in TABLES)  # noqa: S608
 

@@ -41,6 +41,12 @@ PAGES = {
     "new application": "/admin/oauth2_provider/application/add/",
     "application": "/admin/oauth2_provider/application/{application}/change/",
     "new secret": "/admin/oauth2_provider/application/{application}/act/renew-secret/",
+    "webhooks": "/admin/events/webhook/",
+    "new webhook": "/admin/events/webhook/add/",
+    "webhook": "/admin/events/webhook/{webhook}/change/",
+    "replay of a webhook": "/admin/events/webhook/{webhook}/act/replay/",
+    "deliveries": "/admin/events/webhook/{webhook}/deliveries/",
+    "delivery": "/admin/events/webhook/{webhook}/deliveries/{delivery}/",
     "orders": "/admin/orders/order/",
     "order": "/admin/orders/order/{order}/change/",
     "shipping": "/admin/orders/order/{order}/act/ship/",
@@ -123,7 +129,10 @@ WIDEN_IDS = """
 
 
 def find_rows(page: Page, run: Run) -> dict[str, str]:
-    """Hide a comment, pay an order, register an application, upload an image. Return their ids and that of a user."""
+    """Hide a comment, pay an order, register an application, upload an image, create a webhook.
+
+    Return their ids, and that of a user.
+    """
     found = {}
     for name, model in {"comment": "blog/comment", "order": "orders/order", "user": "users/user"}.items():
         page.goto(f"http://localhost:{run.port}/admin/{model}/")
@@ -140,7 +149,23 @@ def find_rows(page: Page, run: Run) -> dict[str, str]:
     expect(page.locator("body")).to_contain_text("shown this once")
     page.goto(f"http://localhost:{run.port}/admin/oauth2_provider/application/")
     page.locator("#result_list tbody th a").first.click()
-    return found | {"application": page.url.split("/")[-3], "image": upload_image(page, run, "boat.jpg")}
+    found |= {"application": page.url.split("/")[-3], "image": upload_image(page, run, "boat.jpg")}
+    return found | create_webhook(page, run)
+
+
+def create_webhook(page: Page, run: Run) -> dict[str, str]:
+    """Create a webhook and send a ping. Return the ids of the webhook and of the delivery."""
+    page.goto(f"http://localhost:{run.port}/admin/events/webhook/add/")
+    page.locator("#id_name").fill("Search index")
+    page.locator("#id_url").fill("https://search.example.invalid/hooks/harbour")
+    page.locator("input[name=types][value='post.*']").check()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#secret")).to_contain_text("whsec_")
+    page.get_by_role("link", name="To the webhook").click()
+    page.get_by_role("button", name="Send a ping").click()
+    page.get_by_role("link", name="webhook.ping").click()
+    webhook, _, delivery = page.url.rstrip("/").split("/")[-3:]
+    return {"webhook": webhook, "delivery": delivery}
 
 
 def write_site(archive: Path) -> None:

@@ -55,6 +55,9 @@ PAGES = {
     "new-key": "/admin/users/apikey/add/",
     "users": "/admin/users/user/",
     "user": "/admin/users/user/{user}/change/",
+    "webhooks": "/admin/events/webhook/",
+    "webhook": "/admin/events/webhook/{webhook}/change/",
+    "delivery": "/admin/events/webhook/{webhook}/deliveries/{failed}/",
     "orders": "/admin/orders/order/",
     "order": "/admin/orders/order/{order}/change/",
     "applications": "/admin/oauth2_provider/application/",
@@ -64,6 +67,29 @@ PAGES = {
     "conflict": "/admin/blog/post/{conflict}/change/",
 }
 SHOWS_FILTERS = {"filters"}
+
+
+# Deliveries of a day, most of which have arrived. Prints the id of one that has not.
+WRITE_DELIVERIES = """
+from datetime import timedelta
+from django.utils import timezone
+from contentapi.events.models import Event
+from contentapi.events.webhooks.models import Attempt, Delivery, Webhook
+now, webhook = timezone.now(), Webhook.objects.get()
+event = Event.objects.filter(type="post.created").latest("position")
+for number in range(260):
+    made = now - timedelta(minutes=number * number % 1381)
+    is_failed = number % 17 == 3
+    values = {"state": "failed" if is_failed else "delivered", "status": 503 if is_failed else 204, "attempts": 1}
+    values["error"] = "The receiver answered 503." if is_failed else ""
+    values |= {"subject_id": event.subject_id, "position": event.position, "finished_at": made}
+    values |= {"type": ["post.updated", event.type][number % 2], "message_id": f"evt_1f0c5a3e_{2000 - number}"}
+    delivery = Delivery.objects.create(webhook=webhook, day=now.date(), created_at=made, **values)
+    response = "The index is being rebuilt." if is_failed else ""
+    attempt = {"status": values["status"], "error": values["error"], "response": response, "started_at": made}
+    Attempt.objects.create(delivery=delivery, day=now.date(), number=1, seconds=0.043, **attempt)
+print("failed", Delivery.objects.filter(state="failed", type=event.type).latest("created_at").pk)
+"""
 
 
 class Form(NamedTuple):
@@ -111,7 +137,8 @@ def prepare(browser: Browser, run: Run, checkout: Checkout) -> dict[str, str]:
     open_changes(page, run)
     ids["changes"] = page.url.split("/")[-3]
     page.close()
-    return {"post": post, **ids}
+    written = checkout.manage("shell", given=WRITE_DELIVERIES)
+    return {"post": post, **ids, "failed": written.stdout.split()[-1]}
 
 
 def show_pages(browser: Browser, run: Run, checkout: Checkout, form: str, size: Form, pages: dict[str, str]) -> None:

@@ -81,7 +81,7 @@ class Site:
         content = None if body is None else json.dumps(body).encode()
         request = Request(self.api + path, content, headers, method=method)  # noqa: S310 - loopback
         with urlopen(request, timeout=30) as response:  # noqa: S310 - loopback
-            result: dict[str, Any] = json.load(response)
+            result: dict[str, Any] = json.loads(response.read() or b"{}")
         return result
 
     def read_build(self) -> dict[str, str]:

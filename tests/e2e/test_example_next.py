@@ -1,12 +1,9 @@
 """examples/next: Draft Mode shows previews on the site, in Chromium, and readers get public texts only."""
 
-import os
 import re
 import shutil
-import signal
-import subprocess
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +11,16 @@ import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
 from contentapi.frontend.build import has_node
-from tests.e2e.checkout import PATIENCE, ROOT, Checkout
+from tests.e2e.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.desk_pages import log_in
 from tests.e2e.example_images import check_next_images
-from tests.e2e.example_site import NODE, Site, install, read_node_version
-from tests.e2e.http_client import HttpClient, HttpResponse
+from tests.e2e.example_site import NODE, install, read_node_version
+from tests.e2e.http_client import HttpClient
 from tests.e2e.live_server import wait_until
+from tests.e2e.next_site import EXAMPLE, KEPT, NOT_TRACKED, NextSite
 from tests.ports import find_free_port
 
-EXAMPLE = ROOT / "examples" / "next"
-NOT_TRACKED = shutil.ignore_patterns("node_modules", ".next", "next-env.d.ts", ".env.local")
-NEXT = "node_modules/next/dist/bin/next"
 FORGED = f"cap_{64 * '0'}"
 EXPIRE = """
 from django.utils import timezone
@@ -34,49 +29,6 @@ PreviewLink.objects.update(expires_at=timezone.now())
 """
 
 pytestmark = [*NEEDS_CHROMIUM, pytest.mark.skipif(not has_node(), reason="Node and npm are not installed")]
-
-
-class NextSite(Site):
-    """A copy of the example, and what it shows."""
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {**super().environment, "API_URL": self.api, "NEXT_TELEMETRY_DISABLED": "1"}
-
-    def build(self) -> None:
-        done = self.run_npm("run", "build")
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    @contextmanager
-    def serve(self) -> Iterator[None]:
-        """Serve the build. The files that this writes are the cache of static pages."""
-        command = ["node", NEXT, "start", "--port", self.address.rsplit(":", 1)[1]]
-        with (self.folder / "printed.log").open("w") as log:
-            process = subprocess.Popen(
-                command, cwd=self.folder, env=self.environment, stdout=log, stderr=log, start_new_session=True
-            )
-        try:
-            wait_until(self.is_reachable, "the first response of the site", PATIENCE)
-            yield
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait(PATIENCE)
-
-    def is_reachable(self) -> bool:
-        try:
-            return self.get("/").status == 200
-        except OSError:
-            return False
-
-    def write(self, title: str, **values: str) -> dict[str, Any]:
-        return self.send("/posts", {"title": title, "body": "Only **mud**.", **values})
-
-    def create_link(self, post: dict[str, Any], **values: str) -> dict[str, Any]:
-        return self.send(f"/posts/{post['id']}/preview-links", values)
-
-    def get(self, path: str) -> HttpResponse:
-        """Send a request without cookies, and return the response, also if it is a redirect."""
-        return HttpClient(self.address).get(path)
 
 
 @pytest.fixture
@@ -88,7 +40,7 @@ def site(checkout: Checkout, tmp_path: Path) -> Iterator[NextSite]:
     shutil.copytree(EXAMPLE, folder, ignore=NOT_TRACKED)
     port = find_free_port()
     address = f"http://localhost:{port}/api/preview?token={{token}}&path=/blog/{{slug}}"
-    run = checkout.run(CONTENTAPI_PREVIEW_URL=address)
+    run = checkout.run(CONTENTAPI_PREVIEW_URL=address, CONTENTAPI_WEBHOOK_NETWORKS="127.0.0.0/8")
     install(folder)
     run.wait_until_ready()
     site = NextSite(folder, run, port)
@@ -109,6 +61,8 @@ def test_example_shows_previews_and_readers_get_public_texts(site: NextSite, sub
             check_ended_links(site, browser)
     with subtests.test("no link leads to another site"):
         check_redirects(site)
+    with subtests.test("a webhook lets the next visit make a page again"):
+        check_webhook(site)
     with subtests.test("browsers get no secret"):
         check_secrets(site)
     with subtests.test("a preview waits for an API that cannot be reached"):
@@ -128,7 +82,7 @@ def check_reading(site: NextSite, browser: Browser) -> None:
     expect(find_line(page)).to_have_count(0)
 
     check_next_images(site, browser)
-    assert "s-maxage" in read_headers(page.reload())["cache-control"]  # a static page
+    assert f"s-maxage={KEPT}" in read_headers(page.reload())["cache-control"]  # a static page
     post = site.write("Knots", status="published")
     site.send(f"/posts/{post['id']}", {"slug": "splices"}, "PATCH")
     old = site.get("/blog/knots")
@@ -230,6 +184,23 @@ def check_redirects(site: NextSite) -> None:
         assert "Set-Cookie" not in led.headers
     for reason in ("https://other.example/", "//other.example", "../blog/fog", ""):
         assert site.get(f"/api/preview/exit?reason={reason}").headers["Location"] == "/"
+
+
+def check_webhook(site: NextSite) -> None:
+    path, post = "/blog/dawn", site.write("Dawn", status="published")
+    wait_until(lambda: "<strong>mud" in site.get(path).body, "the page of the new post")
+    wait_until(lambda: site.get(path).headers["x-nextjs-cache"] == "HIT", "the static page")
+
+    site.send(f"/posts/{post['id']}", {"body": "Only **sand**."}, "PATCH")
+    wait_until(lambda: "<strong>sand" in site.get(path).body, "the page of the changed post")
+    site.send(f"/posts/{post['id']}", {"slug": "dusk"}, "PATCH")
+    wait_until(lambda: site.get(path).headers["Location"] == "/blog/dusk", "the page that leads to the new slug")
+    site.send(f"/posts/{post['id']}", {"status": "draft"}, "PATCH")
+    wait_until(lambda: site.get("/blog/dusk").status == 404, "the end of the page")
+
+    forged = {"webhook-id": "msg_1", "webhook-timestamp": str(int(time.time())), "webhook-signature": "v1,AAAA"}
+    for headers in ({}, forged):
+        assert HttpClient(site.address).post("/api/webhook", {"type": "post.deleted"}, **headers).status == 401
 
 
 def check_secrets(site: NextSite) -> None:

@@ -25,6 +25,7 @@ from tests.e2e.example_images import (
 )
 from tests.e2e.example_site import EXAMPLE, NODE, NOT_TRACKED, Site, Visit, install, read_node_version, serve
 from tests.e2e.example_site_addresses import check_addresses, check_feed, check_links_and_sitemap, write_posts
+from tests.e2e.example_site_builds import check_builds
 from tests.ports import find_free_port
 
 DRAFT = "Notes for the winter issue"
@@ -42,7 +43,11 @@ def site(checkout: Checkout, tmp_path: Path) -> Iterator[Site]:
     folder = tmp_path / "site"
     shutil.copytree(EXAMPLE, folder, ignore=NOT_TRACKED)
     port = find_free_port()
-    run = checkout.run(CORS_ALLOWED_ORIGINS=f"http://localhost:{port}", CONTENTAPI_RATE_ANONYMOUS="9999/minute")
+    run = checkout.run(
+        CORS_ALLOWED_ORIGINS=f"http://localhost:{port}",
+        CONTENTAPI_RATE_ANONYMOUS="9999/minute",
+        CONTENTAPI_WEBHOOK_NETWORKS="127.0.0.0/8",
+    )
     install(folder)
     run.wait_until_ready()
     with serve(folder / "build", port):
@@ -84,6 +89,8 @@ def test_example_site_builds_and_works(site: Site, tmp_path: Path, subtests: pyt
             check_failing_builds(site)
         with subtests.test("texts of posts cannot run scripts"):
             check_attacks(site, browser)
+    with subtests.test("the site builds itself when posts have changed"):
+        check_builds(site)
 
 
 def check_reading(site: Site, browser: Browser) -> None:

@@ -1,1 +1,1 @@
-"""The admin site and the base classes of its pages; users and API keys."""
+"""The admin site and the base classes of its pages; users, API keys and webhooks."""

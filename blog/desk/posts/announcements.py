@@ -1,29 +1,40 @@
-"""The page with the events of a post. Users who may see the history of the post may see it."""
+"""The page with the events of a post, and for admins to whom they were sent.
 
-from django.db.models import F
+Users who may see the history of the post may see it.
+"""
+
+from collections import defaultdict
+
 from django.http import HttpRequest, HttpResponse
 
 from blog.desk.posts.history import read_position
 from blog.history import versions
 from contentapi.core.pagination import parse_id
 from contentapi.events.feed import list_last_events
+from contentapi.events.webhooks.models import Delivery
+from contentapi.events.webhooks.selectors import list_deliveries_of_subject
 from users.desk.bases import Page, PolicyAdmin, get_actor
-from users.models import User
+from users.selectors import name_users
 
 SHOWN = 50
 
 
 def show_events(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Show the events of a post, the last first. They are kept for some time, also of a deleted post."""
-    actor = get_actor(request)
+    actor, post_id = get_actor(request), parse_id(object_id)
     page = versions.list_versions(actor=actor, post_id=object_id, limit=1)
-    events = list_last_events(actor, parse_id(object_id), before=read_position(request, "before"), limit=SHOWN + 1)
+    events = list_last_events(actor, post_id, before=read_position(request, "before"), limit=SHOWN + 1)
     shown = events[:SHOWN]
-    names = dict(User.objects.filter(pk__in={event.actor_id for event in shown}).values_list("pk", F("name")))
+    deliveries = list_deliveries_of_subject(actor, post_id, positions=[event.position for event in shown])
+    sent: defaultdict[int | None, list[Delivery]] = defaultdict(list)
+    for delivery in deliveries:
+        sent[delivery.position].append(delivery)
+    names = name_users(event.actor_id for event in shown)
     context = {
         "title": f"Events of {page.title}",
         "page": page,
-        "events": [(event, names.get(event.actor_id or 0, "")) for event in shown],
+        "events": [(event, names.get(event.actor_id or 0, ""), sent[event.position]) for event in shown],
+        "has_deliveries": bool(deliveries),
         "next_before": shown[-1].position if len(events) > SHOWN else None,
         "object_id": object_id,
     }

@@ -81,3 +81,4 @@ from contentapi.core.policy.posts import (
     visible_working_copies,
 )
 from contentapi.core.policy.reach import ADMINS, EVERYTHING, NEVER, NOTHING, PUBLIC_POSTS
+from contentapi.core.policy.webhooks import may_manage_webhooks, may_name_maker, visible_webhooks

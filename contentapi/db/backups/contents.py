@@ -13,8 +13,8 @@ SETTINGS = {
     "idle_in_transaction_session_timeout": "0",
     "row_security": "off",
 }
-# A restored database begins a new log of events: positions would be given a second time.
-EVENTS = "events_(outbox|log|event)(|_[0-9]+|_id_seq)"
+# A restored database begins a new log of events: positions would be given a second time. Deliveries are of the old log.
+EVENTS = "events_(outbox|log|event|delivery|attempt)(|_[0-9]+|_id_seq)"
 NOT_DUMPED = f"*.{EVENTS}"  # a pattern of pg_dump, which knows these regular expressions
 IS_OURS = f"""
     c.relname !~ '^{EVENTS}$' AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'

@@ -1,7 +1,6 @@
 // Requests to the API. They are sent by the server only: no browser gets the key or a token.
 
 const TIMEOUT = 10_000; // milliseconds
-const REVALIDATE = 60; // seconds after which a page of public posts is made again
 
 export interface Author {
   name: string;
@@ -77,13 +76,13 @@ export async function readResource<Resource>(path: string, token?: string): Prom
 }
 
 async function send(path: string, token?: string): Promise<Response> {
-  const { API_URL, API_KEY } = process.env;
+  const { API_URL, API_KEY, REVALIDATE } = process.env;
   const credential: Record<string, string> = token ? { 'Preview-Token': token } : API_KEY ? { 'X-API-Key': API_KEY } : {};
   try {
     return await fetch(`${API_URL}${path}`, {
       headers: { Accept: 'application/json', ...credential },
       signal: AbortSignal.timeout(TIMEOUT),
-      ...(token ? { cache: 'no-store' } : { next: { revalidate: REVALIDATE } })
+      ...(token ? { cache: 'no-store' } : { next: { revalidate: Number(REVALIDATE) } })
     });
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error;

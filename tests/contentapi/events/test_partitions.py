@@ -44,7 +44,7 @@ def make_old_event(day: date, position: int) -> str:
     """Add a partition of a day with an event, and return its name."""
     name = f"events_event_{day:%Y%m%d}"
     with connection.cursor() as cursor:
-        cursor.execute(CREATE.format(name=name, day=day, next_day=day + timedelta(days=1)))
+        cursor.execute(CREATE.format(table="events_event", name=name, day=day, next_day=day + timedelta(days=1)))
     values = {"type": "author.created", "timestamp": f"{day}T00:00Z", "subject_id": 1, "is_public": True}
     Event.objects.create(position=position, day=day, **values)
     Log.objects.update(position=position)

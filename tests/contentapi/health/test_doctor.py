@@ -48,8 +48,19 @@ def test_healthy_database_has_no_problem() -> None:
     findings = find_by(database_checks.check_database)
 
     assert [finding for finding in findings if finding.status == "problem"] == []
-    expected = {"events", "migrations", "worker", "database", "durability", "time limits", "connections", "indexes"}
-    assert expected | {"time", "transaction ids", "replication slots"} == {finding.check for finding in findings}
+    expected = {
+        "events",
+        "webhooks",
+        "migrations",
+        "worker",
+        "database",
+        "durability",
+        "time limits",
+        "connections",
+        "indexes",
+    }
+    expected |= {"indexes", "time", "transaction ids", "replication slots"}
+    assert expected == {finding.check for finding in findings}
 
 
 def test_database_that_is_down_is_a_problem_and_all_else_is_examined(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +126,7 @@ def test_more_connections_than_postgresql_has_are_a_problem(connection: Deadline
     finding = find(database_checks.inspect_connections, connection)
 
     assert finding.status == "problem"
-    assert finding.message.startswith("This host may open 1826 connections, and PostgreSQL has ")
+    assert finding.message.startswith("This host may open 1827 connections, and PostgreSQL has ")
     assert "lower WEB_CONCURRENCY" in finding.remedy
 
 

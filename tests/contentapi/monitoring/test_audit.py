@@ -27,6 +27,7 @@ from tests.contentapi.monitoring import (
     audit_blog_actions,
     audit_credential_actions,
     audit_order_actions,
+    audit_webhook_actions,
 )
 from tests.contentapi.monitoring.audit_credential_actions import make_key
 from tests.contentapi.monitoring.audit_scene import CASES, Case, Scene
@@ -41,6 +42,7 @@ ACTIONS = (
     audit_credential_actions,
     audit_blog_actions,
     audit_order_actions,
+    audit_webhook_actions,
 )  # their import fills CASES
 
 

@@ -30,7 +30,7 @@ def test_document_lists_the_jobs_and_their_intervals() -> None:
     text = (Path(__file__).parents[3] / "docs/deployment.md").read_text()
     table = text.partition("<!-- jobs -->")[2].partition("<!-- /jobs -->")[0]
 
-    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", table, re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", table, re.MULTILINE)
 
     assert sorted(rows) == sorted((job.name, str(job.pause)) for job in load_jobs())
 
@@ -39,5 +39,5 @@ def test_two_jobs_of_one_name_prevent_the_start(monkeypatch: pytest.MonkeyPatch)
     job = Job("twice", Event.is_set, interval=1)
     monkeypatch.setattr(background, "list_jobs", lambda: [job, job])
 
-    with pytest.raises(ValueError, match=r"Two jobs have the same name: .*twice, twice\."):
+    with pytest.raises(ValueError, match=r"Two jobs have the same name: .*twice, twice\b"):
         load_jobs()

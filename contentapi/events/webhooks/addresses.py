@@ -1,0 +1,174 @@
+"""Where webhooks may be sent: https, to public addresses only.
+
+CONTENTAPI_WEBHOOK_NETWORKS allows more networks, and http to them. A name is resolved for each new connection, which
+goes to an address that was checked here: so a name that resolves to something else a moment later changes nothing.
+"""
+
+import re
+import socket
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from contentapi.conf import conf
+from contentapi.conf.environment import parse_networks
+from contentapi.core.errors import Invalid
+from contentapi.events.webhooks.models import MAX_URL
+
+Address = IPv4Address | IPv6Address
+PORTS = {"https": 443, "http": 80}
+HOST = re.compile(r"(?=.{1,253}\.?$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?", re.ASCII)
+NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)  # the last label of an IPv4 address, as browsers read it
+URL = re.compile(r"https?://[!-\[\]_a-z~]+", re.ASCII | re.IGNORECASE)  # printable, without a backslash
+# IPv6 addresses that contain an IPv4 address, and the number of bits that follow it
+NAT64 = IPv6Network("64:ff9b::/96")
+COMPATIBLE = IPv6Network("::/96")
+TRANSLATED = IPv6Network("::ffff:0:0:0/96")
+NOT_GLOBAL = (
+    IPv6Network("64:ff9b:1::/48"),
+    IPv6Network("fec0::/10"),
+    IPv6Network("5f00::/16"),
+    IPv6Network("3fff::/20"),
+)
+ISATAP = (0x00005EFE, 0x02005EFE)  # the third quarter of the address
+
+
+class AddressRefused(Exception):
+    """A webhook may not be sent to this address. The message is for its maker."""
+
+
+class Target(NamedTuple):
+    """A URL in parts. `host` is the name or address without brackets, `authority` the header `Host`."""
+
+    scheme: str
+    host: str
+    port: int
+    authority: str
+    path: str  # with the query
+
+
+def parse_url(url: str) -> Target:
+    """Return the parts of a URL. Raises `AddressRefused`."""
+    if not URL.fullmatch(url):
+        raise AddressRefused(
+            "This must be an address that begins with https://, without spaces and special characters."
+        )
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise AddressRefused("This is not a valid address.") from None
+    host = parts.hostname or ""
+    if "@" in parts.netloc or "#" in url:
+        raise AddressRefused("The address must not have a user name, a password or a fragment.")
+    if not (is_name_or_ipv4(host) or is_ipv6(host)) or port == 0:
+        raise AddressRefused("The address needs a valid host name and port.")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target(parts.scheme, host, port or PORTS[parts.scheme], parts.netloc, path)
+
+
+def is_name_or_ipv4(host: str) -> bool:
+    """Return whether a host is a name, or four decimal numbers. Other numbers are IPv4 addresses in disguise."""
+    if not HOST.fullmatch(host):
+        return False
+    if not NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]):
+        return True
+    try:
+        IPv4Address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def is_ipv6(host: str) -> bool:
+    try:
+        return "%" not in host and IPv6Address(host) is not None
+    except ValueError:
+        return False
+
+
+def validate_url(url: str | None) -> str:
+    """Return the URL of a webhook. Its name is not resolved here. Raises `Invalid`."""
+    text = (url or "").strip()
+    if not 1 <= len(text) <= MAX_URL:
+        raise Invalid({"url": [f"From 1 to {MAX_URL} characters are allowed (got {len(text)})."]})
+    try:
+        require_acceptable(parse_url(text))
+    except AddressRefused as error:
+        raise Invalid({"url": [str(error)]}) from None
+    return text
+
+
+def require_acceptable(target: Target) -> None:
+    """Raise `AddressRefused` if a target is certainly not allowed."""
+    if target.scheme == "http" and not conf.environment.contentapi_webhook_networks:
+        raise AddressRefused("Only https is allowed. CONTENTAPI_WEBHOOK_NETWORKS allows http in some networks.")
+    try:
+        literal = ip_address(target.host)
+    except ValueError:
+        return
+    require_allowed(literal, target.scheme)
+
+
+def resolve(target: Target) -> Sequence[tuple[str, int]]:
+    """Return the addresses and ports of a target. Raises `AddressRefused` unless all are allowed."""
+    try:
+        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise AddressRefused(f"The name cannot be resolved: {describe(error)}") from None
+    places = []
+    for _, _, _, _, place in found:
+        if len(place) == 4 and (place[3] or "%" in str(place[0])):
+            raise AddressRefused("An address with a zone is not allowed.")
+        address = ip_address(place[0])
+        require_allowed(address, target.scheme)
+        places.append((str(address), target.port))
+    return list(dict.fromkeys(places))
+
+
+def describe(error: Exception) -> str:
+    return getattr(error, "strerror", None) or type(error).__name__
+
+
+def require_allowed(address: Address, scheme: str) -> None:
+    """Raise `AddressRefused` unless an address is public, or in an allowed network, in all forms that it contains."""
+    is_in_network = is_allowed_by_operator(address)
+    if scheme == "http" and not is_in_network:
+        raise AddressRefused("http is only allowed to the networks of CONTENTAPI_WEBHOOK_NETWORKS.")
+    if not is_in_network and not all(is_public(each) for each in iterate_forms(address)):
+        raise AddressRefused(f"{address} is not a public address.")
+
+
+def is_allowed_by_operator(address: Address) -> bool:
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return any(
+        (mapped or address) in network for network in parse_networks(conf.environment.contentapi_webhook_networks)
+    )
+
+
+def iterate_forms(address: Address) -> Iterator[Address]:
+    """Yield an address, and the IPv4 addresses that it contains: a gateway may send packets to those."""
+    yield address
+    if isinstance(address, IPv4Address):
+        return
+    last = IPv4Address(int(address) & 0xFFFFFFFF)
+    if address.ipv4_mapped or address in NAT64 or address in TRANSLATED or address in COMPATIBLE:
+        yield last
+    if address.sixtofour:
+        yield address.sixtofour
+    if address.teredo:
+        yield from address.teredo
+    if int(address) >> 32 & 0xFFFFFFFF in ISATAP:
+        yield last
+
+
+def is_public(address: Address) -> bool:
+    """Return whether everybody can reach an address. A form that only contains another one is judged by that."""
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped or address in NAT64:
+            return True
+        if any(address in network for network in NOT_GLOBAL):
+            return False
+    is_special = address.is_multicast or address.is_reserved or address.is_unspecified or address.is_loopback
+    return address.is_global and not is_special and not address.is_link_local and not address.is_private

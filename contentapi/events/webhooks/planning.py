@@ -1,0 +1,168 @@
+"""Plan deliveries: one of each event that a webhook wants and its maker may see, or one of all with `coalesce`.
+
+Whoever plans has locked the webhook: so a position is planned once, and ids rise with the positions of a webhook.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connection, transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from contentapi.core.identity import Actor
+from contentapi.events.feed import WINDOW, LogState, select_events
+from contentapi.events.models import Event
+from contentapi.events.webhooks.catalogue import CATALOGUE
+from contentapi.events.webhooks.models import BATCH, Webhook
+
+PLAN_WINDOW = WINDOW // 5  # positions that are planned at once
+BATCH_WINDOW = 10 * WINDOW  # positions that one delivery of many events covers
+MAX_NAMED = 100  # subjects in such a delivery
+# The `webhook-id` of an event: with a digest, because a restored database gives positions again.
+DIGEST = """substr(md5(concat_ws('/', extract(epoch FROM "timestamp"), type, subject_id)), 1, 8)"""
+# An event is due at once unless another delivery of its subject is waiting. A scalar subquery, because PostgreSQL may
+# answer EXISTS by reading the whole table.
+PLAN = f"""
+    INSERT INTO events_delivery (day, webhook_id, message_id, type, subject_id, position, due_at)
+    SELECT (now() AT TIME ZONE 'UTC')::date, %s, 'evt_' || position || '_' || {DIGEST}, type, subject_id, position,
+        CASE WHEN row_number() OVER (PARTITION BY subject_id ORDER BY position) = 1 AND (
+            SELECT waiting.id FROM events_delivery AS waiting
+            WHERE waiting.webhook_id = %s AND waiting.subject_id = event.subject_id AND waiting.state = 'waiting'
+            LIMIT 1
+        ) IS NULL THEN now() END
+    FROM ({{events}}) AS event (position, type, subject_id, "timestamp") ORDER BY position
+"""  # noqa: S608 - a constant
+# All events of a delivery. Without any, there is no row.
+BATCH_BODY = f"""
+    WITH event (position, type, subject_id, "timestamp") AS MATERIALIZED ({{events}}), ends AS (
+        SELECT count(*) AS size, min(position) AS first, max(position) AS last,
+            (SELECT {DIGEST} FROM event ORDER BY position DESC LIMIT 1) AS digest FROM event
+    )
+    SELECT first, last, digest, jsonb_build_object('type', %s, 'timestamp', %s::timestamptz, 'count', size,
+        'first', first::text, 'last', last::text,
+        'types', ARRAY(SELECT DISTINCT type FROM event ORDER BY type),
+        'subjects', ARRAY(SELECT DISTINCT subject_id::text FROM event ORDER BY 1 LIMIT {MAX_NAMED}))
+    FROM ends WHERE size > 0
+"""  # noqa: S608
+PLAN_BATCH = """
+    INSERT INTO events_delivery (day, webhook_id, message_id, type, subject_id, position, due_at, batch)
+    SELECT (now() AT TIME ZONE 'UTC')::date, %s, 'evt_' || first || '_' || last || '_' || digest, %s, 0, last,
+        CASE WHEN (
+            SELECT id FROM events_delivery WHERE webhook_id = %s AND subject_id = 0 AND state = 'waiting' LIMIT 1
+        ) IS NULL THEN now() END, body
+    FROM ({batch}) AS batch (first, last, digest, body)
+"""
+# The first delivery of each subject is due.
+ADVANCE = """
+    UPDATE events_delivery AS delivery SET due_at = clock_timestamp()
+    FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (webhook_id, subject_id), LATERAL (
+        SELECT id, day, due_at FROM events_delivery AS waiting
+        WHERE waiting.webhook_id = wanted.webhook_id AND waiting.subject_id = wanted.subject_id
+            AND waiting.state = 'waiting'
+        ORDER BY id LIMIT 1
+    ) AS next
+    WHERE delivery.id = next.id AND delivery.day = next.day AND next.due_at IS NULL
+"""
+STALLED = """
+    SELECT webhook_id, subject_id FROM events_delivery
+    WHERE webhook_id = %s AND state = 'waiting' AND subject_id IS NOT NULL
+    GROUP BY webhook_id, subject_id HAVING count(due_at) = 0
+"""
+IS_BATCH_WAITING = """
+    SELECT id FROM events_delivery WHERE webhook_id = %s AND subject_id = 0 AND state = 'waiting' LIMIT 1
+"""
+
+
+def plan(webhook: Webhook, actor: Actor, log: LogState) -> int:
+    """Plan the deliveries of the next events of the log, and return their number. The webhook is locked.
+
+    Its position never goes back, except with a new log of a restored database, which has fewer events.
+    """
+    if webhook.epoch != log.epoch:
+        webhook.epoch = log.epoch
+        if webhook.position > log.position:
+            webhook.position = log.expired
+    begin = max(webhook.position, log.expired)
+    end = min(begin + (BATCH_WINDOW if webhook.coalesce else PLAN_WINDOW), log.position)
+    if webhook.coalesce and is_batch_waiting(webhook):
+        end = begin  # the next delivery has everything since
+    planned = plan_events(webhook, select_wanted(webhook, actor, begin, end)) if end > begin else 0
+    webhook.position = max(webhook.position, end)
+    webhook.save(update_fields=["epoch", "position"])
+    if webhook.coalesce and (planned or end == begin):
+        Webhook.objects.filter(pk=webhook.pk).update(planned_at=Now())
+    return planned
+
+
+def is_batch_waiting(webhook: Webhook) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(IS_BATCH_WAITING, [webhook.pk])
+        return cursor.fetchone() is not None
+
+
+def select_wanted(
+    webhook: Webhook, actor: Actor, begin: int, end: int, types: Collection[str] | None = None
+) -> QuerySet[Event]:
+    """Return the events after `begin` up to `end` that a webhook wants, of some types if there are any."""
+    wanted = CATALOGUE.types.parse([name for name in webhook.types if name in CATALOGUE.types.meanings])
+    if types is not None:
+        wanted = sorted(set(wanted) & set(types))
+    return select_events(actor, after=begin, end=end, types=wanted, subject=None).queryset()
+
+
+def plan_events(webhook: Webhook, events: QuerySet[Event]) -> int:
+    """Plan the delivery of events, all in one if the webhook collects them. Return the number of deliveries."""
+    sql, values = compile_events(events)
+    with connection.cursor() as cursor:
+        if webhook.coalesce:
+            statement = PLAN_BATCH.format(batch=BATCH_BODY.format(events=sql))
+            cursor.execute(statement, [webhook.pk, BATCH, webhook.pk, *values, BATCH, timezone.now()])
+        else:
+            cursor.execute(PLAN.format(events=sql), [webhook.pk, webhook.pk, *values])
+        planned: int = cursor.rowcount
+    return planned
+
+
+def read_batch(webhook: Webhook, actor: Actor, first: int, last: int, created_at: datetime) -> bytes | None:
+    """Return the body of a delivery of many events, of those that the webhook may still see; None without any."""
+    sql, values = compile_events(select_wanted(webhook, actor, first - 1, last))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT body::text FROM ({BATCH_BODY.format(events=sql)}) AS batch (first, last, digest, body)",  # noqa: S608
+            [*values, BATCH, created_at],
+        )
+        found = cursor.fetchone()
+    return None if found is None else found[0].encode()
+
+
+def compile_events(events: QuerySet[Event]) -> tuple[str, Sequence[Any]]:
+    query = events.values_list("position", "type", "subject_id", "timestamp").query
+    sql, values = query.get_compiler(DEFAULT_DB_ALIAS).as_sql()
+    return str(sql), values
+
+
+def advance_subjects(subjects: Collection[tuple[int, int]]) -> None:
+    """Let the first delivery of each subject be due that has none: pairs of a locked webhook and a subject."""
+    if subjects:
+        with connection.cursor() as cursor:
+            cursor.execute(ADVANCE, [list(column) for column in zip(*sorted(subjects), strict=True)])
+
+
+def advance_stalled_subjects(webhook: Webhook) -> None:
+    """Let the first delivery of each subject be due that has none: the one before was dropped with its partition."""
+    with connection.cursor() as cursor:
+        cursor.execute(STALLED, [webhook.pk])
+        advance_subjects(cursor.fetchall())
+
+
+def advance_all_stalled_subjects() -> None:
+    """Do this for all webhooks, each under its lock."""
+    for pk in Webhook.objects.values_list("pk", flat=True):
+        with transaction.atomic():
+            webhook = Webhook.objects.select_for_update(no_key=True).filter(pk=pk).first()
+            if webhook is not None:
+                advance_stalled_subjects(webhook)
+                Webhook.objects.filter(pk=pk).update(due_at=Now())

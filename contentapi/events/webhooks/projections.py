@@ -1,0 +1,115 @@
+"""Projections of webhooks: how each field of the SDL is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import (
+    BooleanField,
+    Case,
+    CharField,
+    DateTimeField,
+    ExpressionWrapper,
+    F,
+    Field,
+    Q,
+    QuerySet,
+    TextField,
+    Value,
+    When,
+)
+from django.db.models.functions import Now, NullIf
+
+from contentapi.core.identity import Actor
+from contentapi.db.literals import Term, TextLiteral
+from contentapi.events.webhooks.models import NO_SUBJECT, Attempt, Delivery, DisabledReason, Webhook
+from contentapi.events.webhooks.selectors import filter_deliveries
+from contentapi.projection import Computed, Connection, ConnectionType, Projection, RelayType, SameRowAsType, ToMany
+
+
+def build_enabled(_: Actor) -> Term:
+    return ExpressionWrapper(Q(disabled_at__isnull=True), output_field=BooleanField())
+
+
+def build_unless_empty(column: str, field: Field[Any, Any]) -> Case:
+    """Return the text of a column, or null if it is empty."""
+    return Case(When(~Q(**{column: TextLiteral("")}), then=F(column)), output_field=field)
+
+
+def build_previous_until(_: Actor) -> Term:
+    return Case(When(previous_until__gt=Now(), then=F("previous_until")), output_field=DateTimeField())
+
+
+def select_last_attempts(attempts: QuerySet[Attempt], _: Actor) -> QuerySet[Attempt]:
+    return attempts.order_by("-number", "-id")
+
+
+ATTEMPT = Projection(
+    "WebhookAttempt",
+    Attempt,
+    {
+        "number": "number",
+        "startedAt": "started_at",
+        "seconds": "seconds",
+        "status": "status",
+        "error": "error",
+        "response": "response",
+    },
+)
+
+DELIVERY = Projection(
+    "WebhookDelivery",
+    Delivery,
+    {
+        "id": "id",
+        "messageId": "message_id",
+        "type": "type",
+        "subject": Computed(lambda _: NullIf("subject_id", Value(NO_SUBJECT))),
+        "position": "position",
+        "state": "state",
+        "attemptCount": "attempts",
+        "status": "status",
+        "error": "error",
+        "createdAt": "created_at",
+        "dueAt": "due_at",
+        "finishedAt": "finished_at",
+        "attempts": ToMany("log", select_last_attempts),
+    },
+)
+
+WEBHOOK = Projection(
+    "Webhook",
+    Webhook,
+    {
+        "id": "id",
+        "name": "name",
+        "url": "url",
+        "types": "types",
+        "selection": Computed(lambda _: build_unless_empty("selection", TextField())),
+        "coalesce": "coalesce",
+        "scopes": "scopes",
+        "makerId": Computed(lambda _: F("maker_id")),
+        "createdAt": "created_at",
+        "enabled": Computed(build_enabled),
+        "disabledReason": Computed(
+            lambda _: build_unless_empty("disabled_reason", CharField(choices=DisabledReason.choices))
+        ),
+        "failingSince": "failing_since",
+        "previousSecretUntil": Computed(build_previous_until),
+        "version": "version",
+        "deliveries": Connection("deliveries", filter_deliveries),
+    },
+)
+
+DELIVERY_CONNECTION = ConnectionType(DELIVERY)
+WEBHOOK_CONNECTION = ConnectionType(WEBHOOK)
+
+PROJECTIONS: list[Projection | RelayType] = [
+    *(ATTEMPT, DELIVERY, DELIVERY_CONNECTION, DELIVERY_CONNECTION.edge),
+    *(WEBHOOK, WEBHOOK_CONNECTION, WEBHOOK_CONNECTION.edge),
+    Projection("UpdateWebhookPayload", Webhook, {"webhook": SameRowAsType()}),
+    *(
+        Projection(f"{mutation}Payload", Delivery, {"delivery": SameRowAsType()})
+        for mutation in ("PingWebhook", "RedeliverWebhookDelivery")
+    ),
+]

@@ -1,0 +1,56 @@
+"""When a failed attempt is repeated, and when a webhook is given up."""
+
+import math
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import NamedTuple
+
+from contentapi.conf.timeouts import WEBHOOK_FAILURES_LIMIT, WEBHOOK_LONGEST_RETRY_AFTER, WEBHOOK_RETRIES
+from contentapi.events.webhooks.models import PING, DeliveryState
+from contentapi.events.webhooks.transport import Reply
+
+JITTER = 0.2
+GONE = 410
+
+
+class Outcome(NamedTuple):
+    """What follows from an attempt. A delivery that is still waiting is due after `delay` seconds."""
+
+    state: DeliveryState
+    delay: float | None = None
+    error: str = ""
+
+
+def decide(
+    reply: Reply, tries: int, kind: str, now: datetime, choose: Callable[[float, float], float] = random.uniform
+) -> Outcome:
+    """Return what follows from a reply to the attempt number `tries` (from 1). A ping is tried once."""
+    if reply.status is not None and 200 <= reply.status < 300:
+        return Outcome(DeliveryState.DELIVERED)
+    error = reply.error or f"The receiver answered {reply.status}."
+    if kind == PING or tries > len(WEBHOOK_RETRIES):
+        return Outcome(DeliveryState.FAILED, error=error)
+    delay = WEBHOOK_RETRIES[tries - 1] * choose(1 - JITTER, 1 + JITTER)
+    return Outcome(DeliveryState.WAITING, max(delay, read_retry_after(reply.retry_after, now)), error)
+
+
+def read_retry_after(text: str, now: datetime) -> float:
+    """Return the seconds that a receiver asks to wait, a day at most; 0 if the text is no number and no date."""
+    text = text.strip()
+    if text.isascii() and text.isdecimal():
+        seconds = float(text[:9])
+    else:
+        try:
+            date = parsedate_to_datetime(text)
+        except (ValueError, TypeError, IndexError, OverflowError):
+            return 0.0
+        seconds = ((date if date.tzinfo else date.replace(tzinfo=UTC)) - now).total_seconds()
+    return min(max(seconds, 0.0), WEBHOOK_LONGEST_RETRY_AFTER) if math.isfinite(seconds) else 0.0
+
+
+def has_failed_for_long(failing_since: datetime | None, now: datetime) -> bool:
+    """Return whether a webhook is disabled, of which all attempts since a time have failed."""
+    limit: timedelta = WEBHOOK_FAILURES_LIMIT
+    return failing_since is not None and now - failing_since >= limit

@@ -1,0 +1,299 @@
+"""The job that sends webhooks. Its thread uses the database; the threads of `lanes` send.
+
+A round records what was sent, claims what is due, reads the bodies, and gives them to the lanes. Each step is done for
+many deliveries at once.
+"""
+
+import logging
+from collections.abc import Iterable, Sequence
+from queue import Empty
+from threading import Event as StopEvent
+from time import monotonic
+from typing import NamedTuple
+from uuid import uuid4
+
+import msgspec
+from django.db import Error as DatabaseError
+from django.db import connection, transaction
+from django.utils import timezone
+
+from contentapi.conf import conf
+from contentapi.conf.timeouts import (
+    WEBHOOK_BODY_TIMEOUT,
+    WEBHOOK_BUSY_INTERVAL,
+    WEBHOOK_IDLE_INTERVAL,
+    WEBHOOK_LEASE,
+    WEBHOOK_LEASE_RENEWAL,
+    WEBHOOK_LONGEST_REST,
+    WEBHOOK_SHORTEST_REST,
+    WEBHOOK_STATEMENT_TIMEOUT,
+    WEBHOOK_STOP_LIMIT,
+)
+from contentapi.core.errors import ApiError, Invalid
+from contentapi.core.identity import Actor
+from contentapi.events.webhooks.addresses import AddressRefused, parse_url
+from contentapi.events.webhooks.bodies import RIGHTS, build_ping, choose_body, compute_rights, read_bodies
+from contentapi.events.webhooks.claims import Claimed, claim, find_webhooks, release, renew_lease, store_bodies
+from contentapi.events.webhooks.lanes import PLACES, Lanes, Line
+from contentapi.events.webhooks.models import PING, Webhook
+from contentapi.events.webhooks.planning import read_batch
+from contentapi.events.webhooks.recording import Result, cancel, judge, record_results
+from contentapi.events.webhooks.selections import Selection, get_selection
+from contentapi.events.webhooks.signing import decrypt_secret
+from contentapi.events.webhooks.transport import Reply
+from contentapi.projection.selections import SelectedFieldError
+from contentapi.worker.runner import is_outage
+
+LOG = logging.getLogger("contentapi.worker")
+LIMITS = f"SET statement_timeout = '{WEBHOOK_STATEMENT_TIMEOUT}s'"
+MOST_RECORDED = 256  # results in one transaction
+BODY_LIMIT = f"SET LOCAL statement_timeout = '{WEBHOOK_BODY_TIMEOUT}s'"  # meanwhile, no other webhook is supplied
+
+
+class Sender:
+    """The job of the worker. Between rounds, the lanes go on."""
+
+    def __init__(self, places: int = PLACES) -> None:
+        self.lease = uuid4()
+        self.lanes = Lanes(places)
+        self.unrecorded: list[Result] = []
+        self.finished: set[int] = set()  # webhooks of which deliveries were recorded since the last claim
+        self.renewed_at = monotonic()
+        self.again: set[int] = set()  # webhooks of which deliveries were claimed that are not prepared
+        self.rests: dict[int, Rest] = {}  # of webhooks whose statements fail
+        self.pause: float = WEBHOOK_IDLE_INTERVAL
+
+    def get_pause(self) -> float:
+        return self.pause
+
+    def run(self, stop: StopEvent) -> None:
+        """Send what is due, for a while at most: then the worker notes that the job makes progress."""
+        self.pause = WEBHOOK_IDLE_INTERVAL  # after an error too
+        with connection.cursor() as cursor:
+            cursor.execute(LIMITS)
+        end = monotonic() + WEBHOOK_LEASE_RENEWAL
+        self.do_round()
+        while self.lanes.lines and not stop.is_set() and monotonic() < end:
+            self.collect(WEBHOOK_BUSY_INTERVAL)
+            self.do_round()
+        if stop.is_set():
+            self.finish()
+        if self.lanes.lines:
+            self.pause = 0
+
+    def do_round(self) -> None:
+        self.record()
+        self.renew()
+        self.take()
+        self.lanes.start()
+        self.release_idle()
+
+    def finish(self) -> None:
+        """Begin no attempt any more, wait a while for those that have begun, and let other senders continue."""
+        lines = list(self.lanes.lines.values())
+        unsent = [delivery for line in lines for delivery, _ in self.lanes.drop(line)]
+        end = monotonic() + WEBHOOK_STOP_LIMIT
+        while any(line.places for line in lines) and monotonic() < end:
+            self.collect(WEBHOOK_BUSY_INTERVAL)
+        self.collect(0)
+        self.record()
+        store_bodies([(delivery, None) for delivery in unsent])
+        release(self.lease, [line.webhook_id for line in lines if not line.places])
+
+    def collect(self, seconds: float) -> None:
+        """Wait for the first result, and get all that there are."""
+        try:
+            self.unrecorded.append(self.lanes.results.get(block=seconds > 0, timeout=seconds))
+            while True:
+                self.unrecorded.append(self.lanes.results.get_nowait())
+        except Empty:
+            pass
+
+    def record(self) -> None:
+        """Record results. After an error of the database, and of webhooks that are locked, in the next round."""
+        kept: list[Result] = []
+        while self.unrecorded:
+            results = self.unrecorded[:MOST_RECORDED]
+            lost, locked = record_results(self.lease, results)
+            del self.unrecorded[:MOST_RECORDED]
+            self.forget(lost)
+            for result in results:
+                pk = result.delivery.webhook_id
+                line = self.lanes.lines.get(pk)
+                if pk in locked:
+                    kept.append(result)
+                elif line is not None:
+                    line.taken.discard(result.delivery.id)
+                    self.finished.add(pk)
+        self.unrecorded = kept
+
+    def forget(self, ids: Iterable[int]) -> None:
+        """Send nothing more to webhooks that this sender does not own any more, or that are disabled."""
+        for pk in ids:
+            line = self.lanes.lines.get(pk)
+            if line is not None:
+                self.lanes.drop(line)
+
+    def renew(self) -> None:
+        """Own the webhooks for longer. The time is that before the statement: PostgreSQL's lease ends later."""
+        now, lines = monotonic(), self.lanes.lines
+        if lines and now > self.renewed_at + WEBHOOK_LEASE_RENEWAL:
+            renewed, owned = renew_lease(self.lease, list(lines))
+            self.renewed_at = now
+            self.forget(lines.keys() - owned)
+            for pk in renewed & lines.keys():
+                lines[pk].leased_until = now + WEBHOOK_LEASE.total_seconds()
+
+    def take(self) -> None:
+        """Claim webhooks and deliveries, and make them ready."""
+        lines = self.lanes.lines
+        supplied = {pk for pk, line in lines.items() if not line.needs_supply} | self.lanes.list_ending()
+        supplied |= {pk for pk, rest in self.rests.items() if rest.end > monotonic()}
+        found = find_webhooks(self.lease, supplied, most=self.lanes.free) if self.lanes.free else []
+        sizes = {pk: lines[pk].wanted if pk in lines else 1 for pk in {*found, *self.finished} - supplied}
+        if not sizes:
+            return
+        begin = monotonic()
+        claimed = claim(self.lease, sizes, [number for line in lines.values() for number in line.taken])
+        deliveries: dict[int, list[Claimed]] = {pk: [] for pk in claimed.webhooks}
+        for delivery in claimed.deliveries:
+            deliveries[delivery.webhook_id].append(delivery)
+        self.finished = (
+            self.finished - sizes.keys()
+        ) | claimed.webhooks.keys()  # those are claimed again after an error
+        for pk in claimed.broken:
+            self.rest(pk)
+        self.again.clear()
+        prepared: list[tuple[Line, Claimed, bytes]] = []
+        for pk, webhook in claimed.webhooks.items():
+            line = lines.setdefault(pk, Line(pk))
+            line.leased_until = begin + WEBHOOK_LEASE.total_seconds()
+            ready = self.prepare(line, webhook, claimed.actors[pk], deliveries[pk])
+            prepared += [(line, delivery, body) for delivery, body in ready]
+        store_bodies([(delivery, body) for _, delivery, body in prepared])
+        for line, delivery, body in prepared:
+            line.taken.add(delivery.id)
+            self.lanes.add(line, delivery, body[RIGHTS:])
+        self.finished -= claimed.webhooks.keys() - self.again
+
+    def rest(self, pk: int) -> None:
+        """Leave a webhook alone for a while, each time for longer, because a statement for it failed."""
+        before = self.rests.get(pk, Rest(0.0, WEBHOOK_SHORTEST_REST / 2))
+        seconds = min(2 * before.seconds, WEBHOOK_LONGEST_REST)
+        self.rests[pk] = Rest(monotonic() + seconds, seconds)
+
+    def prepare(
+        self, line: Line, webhook: Webhook, actor: Actor, deliveries: Sequence[Claimed]
+    ) -> list[tuple[Claimed, bytes]]:
+        """Return deliveries with their bodies, each after the digest of its rights.
+
+        They are as many as one statement reads. If they cannot be read, they are claimed again one by one. One that
+        cannot be read is a failed attempt of this webhook, which then rests; others do not notice.
+        """
+        try:
+            line.target, line.keys = parse_url(webhook.url), list_keys(webhook)
+            selection = get_selection(webhook.selection)
+        except (AddressRefused, UnreadableSecret, Invalid) as error:
+            self.fail(line, deliveries, str(error))
+            return []
+        most = max(1, conf.environment.contentapi_max_cost // selection.cost)
+        read, others = deliveries[:most], deliveries[most:]
+        try:
+            bodies = read_bodies_of(webhook, actor, selection, read)
+        except Exception as error:
+            if isinstance(error, DatabaseError) and is_outage(error):
+                raise
+            line.window = 1
+            if len(read) > 1:
+                self.again.add(webhook.pk)
+            else:
+                self.rest(webhook.pk)
+                self.fail(line, read, describe_failure(error))
+            return []
+        if others:
+            self.again.add(webhook.pk)
+        if read:
+            self.rests.pop(webhook.pk, None)
+        hidden = [delivery for delivery in read if delivery.id not in bodies]
+        line.taken.update(delivery.id for delivery in hidden)
+        self.unrecorded += map(cancel, hidden)
+        rights = compute_rights(webhook, actor)
+        return [
+            (delivery, rights + choose_body(delivery.body, bodies[delivery.id], rights))
+            for delivery in read
+            if delivery.id in bodies
+        ]
+
+    def fail(self, line: Line, deliveries: Sequence[Claimed], error: str) -> None:
+        line.taken.update(delivery.id for delivery in deliveries)
+        self.unrecorded += [judge(delivery, Reply(error=error), timezone.now(), 0.0) for delivery in deliveries]
+
+    def release_idle(self) -> None:
+        """Let other senders own the webhooks for which there is nothing to do."""
+        idle = [line for pk, line in self.lanes.lines.items() if not line.taken and pk not in self.finished]
+        for line in idle:
+            self.lanes.drop(line)
+        release(self.lease, [line.webhook_id for line in idle])
+
+
+class Rest(NamedTuple):
+    """Until when a webhook is left alone, as a time of `monotonic`, and for how many seconds that is."""
+
+    end: float
+    seconds: float
+
+
+class UnreadableSecret(Exception):
+    """The secret of a webhook is encrypted with another SECRET_KEY."""
+
+
+def list_keys(webhook: Webhook) -> list[str]:
+    """Return the secrets that sign: in the time after a rotation, two. Raises `UnreadableSecret`."""
+    stored = [webhook.secret]
+    if webhook.previous_secret is not None and webhook.previous_until and webhook.previous_until > timezone.now():
+        stored.append(webhook.previous_secret)
+    keys = [decrypt_secret(secret, webhook.pk) for secret in stored]
+    readable = [key for key in keys if key is not None]
+    if not readable:
+        raise UnreadableSecret("The secret cannot be decrypted: SECRET_KEY is another one. Rotate the secret.")
+    return readable
+
+
+class Bounds(msgspec.Struct):
+    """The positions of the first and the last event of a delivery of many."""
+
+    first: str
+    last: str
+
+
+def read_bodies_of(
+    webhook: Webhook, actor: Actor, selection: Selection, deliveries: Sequence[Claimed]
+) -> dict[int, bytes]:
+    """Return the body of each delivery by its id, without those that the webhook may not see any more.
+
+    In a transaction: a statement that fails ends nothing else.
+    """
+    bodies = {each.id: build_ping(webhook.pk, each.created_at) for each in deliveries if each.type == PING}
+    batches = [(each, msgspec.json.decode(each.batch, type=Bounds)) for each in deliveries if each.batch is not None]
+    positions = {
+        each.position: each.id for each in deliveries if each.type != PING and each.batch is None and each.position
+    }
+    if positions or batches:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(BODY_LIMIT)
+            for each, bounds in batches:
+                body = read_batch(webhook, actor, int(bounds.first), int(bounds.last), each.created_at)
+                bodies |= {} if body is None else {each.id: body}
+            found = read_bodies(actor, selection, positions)
+        bodies |= {positions[position]: body for position, body in found.items()}
+    return bodies
+
+
+def describe_failure(error: Exception) -> str:
+    """Return the reason for the maker of a webhook. The texts of PostgreSQL are for the log only."""
+    if isinstance(error, SelectedFieldError):
+        error = error.cause
+    if isinstance(error, ApiError):
+        return f"The event could not be read: {error.message}"
+    LOG.warning("An event for a webhook could not be read: %s: %s", type(error).__name__, error)
+    return "The event could not be read: the log of the server says why."

@@ -1,0 +1,150 @@
+"""Webhooks for operators: `webhooks list | create | ping | rotate | replay | disable`."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+import contentapi.schema  # noqa: F401 - states which events there are, and what they show
+from contentapi.core.commands import ListCommand
+from contentapi.core.identity import OPERATOR, Scope
+from contentapi.events.webhooks import resending, selectors, services
+from contentapi.events.webhooks.models import Webhook
+from users.management.descriptions import format_time
+from users.selectors import get_user_by_email, name_users
+
+COLUMNS = {
+    "id": "ID",
+    "state": "STATE",
+    "createdAt": "CREATED",
+    "failingSince": "FAILING SINCE",
+    "types": "TYPES",
+    "url": "URL",
+    "name": "NAME",
+}
+
+
+class Command(ListCommand):
+    help = (
+        "list: print all webhooks. create: create one with the rights of a user, and print its secret, which cannot be "
+        "printed again. ping: send an event of the type webhook.ping. rotate: make a new secret and print it; the "
+        "former one is valid for 24 hours too. replay: send events again, and print their number. disable: send "
+        "nothing any more."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        super().add_arguments(actions.add_parser("list", help="print all webhooks"))
+        add_create_arguments(actions.add_parser("create", help="create a webhook and print its secret"))
+        for action, text in (
+            ("ping", "send a ping"),
+            ("rotate", "print a new secret"),
+            ("disable", "send nothing more"),
+        ):
+            add_id(actions.add_parser(action, help=text))
+        add_replay_arguments(actions.add_parser("replay", help="send events again and print their number"))
+
+    def handle(self, *, action: str, **options: Any) -> None:
+        getattr(self, action)(options)
+
+    def list(self, options: Mapping[str, Any]) -> None:
+        self.print_rows(describe_webhooks(), COLUMNS, as_json=options["as_json"])
+
+    def create(self, options: Mapping[str, Any]) -> None:
+        created = services.create_webhook(
+            actor=OPERATOR,
+            name=options["name"],
+            url=options["url"],
+            types=options["types"],
+            selection=options["selection"],
+            coalesce=options["coalesce"],
+            scopes=options["scopes"],
+            maker_id=get_user_by_email(options["email"]).pk,
+        )
+        self.info(f"The id is {created.webhook.pk}.")
+        self.stdout.write(created.secret)
+
+    def ping(self, options: Mapping[str, Any]) -> None:
+        delivery = resending.ping_webhook(actor=OPERATOR, webhook_id=options["id"])
+        self.info(f"A ping is sent as {delivery.message_id}.")
+
+    def rotate(self, options: Mapping[str, Any]) -> None:
+        self.stdout.write(services.rotate_secret(actor=OPERATOR, webhook_id=options["id"]).secret)
+
+    def disable(self, options: Mapping[str, Any]) -> None:
+        webhook = services.edit_webhook(actor=OPERATOR, webhook_id=options["id"], changes={"enabled": False})
+        self.info(f"{webhook.name} is disabled.")
+
+    def replay(self, options: Mapping[str, Any]) -> None:
+        replay = resending.replay_webhook(
+            actor=OPERATOR,
+            webhook_id=options["id"],
+            after=options["after"],
+            to=options["to"],
+            types=options["types"],
+            only_failed=options["only_failed"],
+        )
+        self.stdout.write(str(replay.delivery_count))
+
+
+def add_id(parser: ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="the id of the webhook")
+
+
+def add_types(parser: ArgumentParser, **options: Any) -> None:
+    parser.add_argument(
+        "--type", action="append", dest="types", metavar="T", help="such as post.*; can be repeated", **options
+    )
+
+
+def add_create_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("email", metavar="EMAIL", help="the user whose rights the webhook has")
+    parser.add_argument("url", metavar="URL", help="the address, which begins with https://")
+    parser.add_argument("--name", required=True, help="what the webhook is for")
+    add_types(parser, required=True)
+    parser.add_argument(
+        "--selection", metavar="FRAGMENTS", help="what an event has of its object, as GraphQL fragments"
+    )
+    parser.add_argument("--coalesce", type=int, default=0, metavar="SECONDS", help="default: each event is sent")
+    parser.add_argument(
+        "--scope",
+        action="append",
+        default=[],
+        dest="scopes",
+        choices=[scope.value for scope in Scope],
+        metavar="SCOPE",
+        help="can be repeated; default: none, so that it sees what everybody sees",
+    )
+
+
+def add_replay_arguments(parser: ArgumentParser) -> None:
+    add_id(parser)
+    parser.add_argument("--after", metavar="CURSOR", help="default: from the oldest event that is kept")
+    parser.add_argument("--to", metavar="CURSOR", help="default: up to the last event")
+    add_types(parser)
+    parser.add_argument("--only-failed", action="store_true", help="only events that could not be delivered")
+
+
+def describe_webhooks() -> Iterator[dict[str, Any]]:
+    """Return webhooks as JSON objects, without secrets, the oldest first."""
+    webhooks = list(selectors.select_visible_webhooks(OPERATOR).queryset().order_by("created_at", "pk"))
+    names = name_users(webhook.maker_id for webhook in webhooks)
+    return (describe_webhook(webhook, names) for webhook in webhooks)
+
+
+def describe_webhook(webhook: Webhook, names: Mapping[int, str]) -> dict[str, Any]:
+    return {
+        "id": str(webhook.pk),
+        "name": webhook.name,
+        "url": webhook.url,
+        "types": webhook.types,
+        "coalesce": webhook.coalesce,
+        "scopes": webhook.scopes,
+        "maker": names.get(webhook.maker_id),
+        "makerId": str(webhook.maker_id),
+        "state": f"disabled: {webhook.disabled_reason}" if webhook.disabled_at else "active",
+        "createdAt": format_time(webhook.created_at),
+        "failingSince": format_time(webhook.failing_since),
+        "disabledAt": format_time(webhook.disabled_at),
+    }

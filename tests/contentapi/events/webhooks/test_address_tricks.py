@@ -1,0 +1,172 @@
+"""No address leads a webhook into the network of the server: nothing is connected, and nobody listens in vain."""
+
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from pytest_django import Settings
+
+from contentapi.conf import conf
+from contentapi.events.webhooks.addresses import AddressRefused, parse_url
+from contentapi.events.webhooks.transport import Receiver as Sender
+from contentapi.events.webhooks.transport import Reply
+from tests.contentapi.events.webhooks.address_tricks import GLOBAL, HOSTS, RESOLUTIONS, URLS, Resolution
+from tests.receiver_behaviours import accept, respond
+from tests.webhook_receivers import Receiver
+
+NAME = "hooks.example.com"
+UNREACHABLE = "no test connects to other machines"
+resolve_really = socket.getaddrinfo
+connect_really = socket.socket.connect
+
+
+@pytest.fixture
+def connected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Addresses to which sockets connect. Only a connection to this machine is made."""
+    addresses: list[str] = []
+
+    def connect(own: socket.socket, address: Any) -> None:
+        addresses.append(address[0])
+        if address[0] not in ("127.0.0.1", "::1"):
+            raise ConnectionRefusedError(UNREACHABLE)
+        connect_really(own, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    monkeypatch.setattr(socket, "getaddrinfo", resolve_locally)
+    return addresses
+
+
+def resolve_locally(host: str | bytes | None, *arguments: Any, **options: Any) -> Any:
+    if str(host).rstrip(".").endswith("example.com"):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+    return resolve_really(host, *arguments, **options)
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch, connected: list[str]) -> Callable[[Resolution], None]:  # noqa: ARG001
+    """Return a function that lets `NAME` resolve to the answers of a resolution, one after the other."""
+
+    def let(resolution: Resolution) -> None:
+        answers = [list(each) for each in resolution.answers]
+
+        def resolve(host: Any, port: Any, *arguments: Any, **options: Any) -> Any:
+            if host != NAME:
+                return resolve_locally(host, port, *arguments, **options)
+            present = answers.pop(0) if len(answers) > 1 else answers[0]
+            if not present:
+                raise socket.gaierror(socket.EAI_NODATA, "No address associated with hostname")
+            return [entry for each in present for entry in resolve_really(each, port, type=socket.SOCK_STREAM)]
+
+        monkeypatch.setattr(socket, "getaddrinfo", resolve)
+
+    return let
+
+
+@pytest.fixture
+def listener() -> Iterator[Receiver]:
+    with Receiver(accept) as receiver:
+        yield receiver
+
+
+def allow(settings: Settings, *networks: str) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(conf.environment, contentapi_webhook_networks=networks)
+
+
+def attempt(url: str) -> Reply:
+    """Send to an address, as if it had been stored before the rules for addresses."""
+    try:
+        target = parse_url(url)
+    except AddressRefused as error:
+        return Reply(error=str(error))
+    sender = Sender(target)
+    try:
+        return sender.send(b"{}", {})
+    finally:
+        sender.close()
+
+
+def test_there_are_forty_tricks() -> None:
+    assert len(HOSTS) + len(URLS) + len(RESOLUTIONS) >= 40
+    assert len({*HOSTS.values(), *URLS.values()}) == len(HOSTS) + len(URLS)
+
+
+@pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
+def test_host_that_is_not_public_gets_no_connection(host: str, connected: list[str], listener: Receiver) -> None:
+    for scheme in ("https", "http"):
+        reply = attempt(f"{scheme}://{host}:{listener.port}/hook")
+
+        assert (reply.status, connected, listener.connections) == (None, [], 0)
+        assert reply.error
+
+
+@pytest.mark.parametrize("url", URLS.values(), ids=URLS)
+def test_odd_url_gets_no_connection(url: str, connected: list[str], listener: Receiver) -> None:
+    reply = attempt(url.format(port=listener.port))
+
+    assert (reply.status, connected, listener.connections) == (None, [], 0)
+    assert reply.error
+
+
+@pytest.mark.parametrize("resolution", RESOLUTIONS.values(), ids=RESOLUTIONS)
+def test_name_leads_to_checked_addresses_only(
+    resolution: Resolution, answer: Callable[[Resolution], None], connected: list[str], listener: Receiver
+) -> None:
+    answer(resolution)
+
+    for _ in range(4):  # each is a new connection, which is checked again
+        reply = attempt(f"https://{NAME}:{listener.port}/hook")
+        assert reply.status is None
+        assert reply.error
+
+    assert set(connected) == resolution.connects_to
+    assert listener.connections == 0
+
+
+@pytest.mark.parametrize("networks", [["127.0.0.0/8"], ["127.0.0.1/32", "::1/128"]])
+def test_allowed_network_is_connected_to(
+    networks: list[str],
+    settings: Settings,
+    answer: Callable[[Resolution], None],
+    connected: list[str],
+    listener: Receiver,
+) -> None:
+    allow(settings, *networks)
+    answer(Resolution([["127.0.0.1"]]))
+
+    reply = attempt(f"http://{NAME}:{listener.port}/hook")
+
+    assert (reply.status, connected, listener.connections) == (204, ["127.0.0.1"], 1)
+    assert listener.received[0].headers["host"] == f"{NAME}:{listener.port}"
+
+
+@pytest.mark.parametrize("host", ["10.0.0.1", "[::1]", "169.254.169.254", "[::ffff:10.0.0.1]", GLOBAL])
+def test_allowed_network_allows_http_to_no_other(host: str, settings: Settings, connected: list[str]) -> None:
+    allow(settings, "127.0.0.0/8")
+
+    reply = attempt(f"http://{host}/hook")
+
+    assert (reply.status, connected) == (None, [])
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirect_is_not_followed(status: int, settings: Settings, connected: list[str], listener: Receiver) -> None:
+    allow(settings, "127.0.0.0/8")
+    with Receiver(respond(status, f"Location: {listener.url}")) as redirecting:
+        reply = attempt(redirecting.url)
+
+    assert (reply.status, connected, listener.connections) == (status, ["127.0.0.1"], 0)
+
+
+def test_proxies_of_the_environment_are_not_used(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, connected: list[str], listener: Receiver
+) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{listener.port}")
+    allow(settings, "127.0.0.0/8")
+    with Receiver(accept) as receiver:
+        assert attempt(receiver.url).status == 204
+        assert attempt(f"https://{GLOBAL}/").status is None
+
+    assert (set(connected), listener.connections) == ({"127.0.0.1", GLOBAL}, 0)

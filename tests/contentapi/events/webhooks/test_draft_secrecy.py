@@ -1,0 +1,78 @@
+"""Random actions on drafts: no byte of what is not public is sent for a reader, nor to a webhook without scopes."""
+
+from typing import Any
+
+import hypothesis
+import pytest
+from hypothesis import HealthCheck
+from hypothesis.stateful import rule, run_state_machine_as_test
+
+from contentapi.core.identity import ALL_SCOPES, OPERATOR, Role
+from contentapi.events.webhooks.sender import Sender
+from contentapi.events.webhooks.services import create_webhook
+from contentapi.rate_limits.account import COUNTERS
+from tests.contentapi.events.test_draft_secrecy import DraftMachine
+from tests.contentapi.events.webhooks.hooks import allow_local_receivers, send_all
+from tests.factories import make_user
+from tests.receiver_behaviours import accept
+from tests.thoroughness import scale_examples
+from tests.webhook_receivers import Receiver
+
+SELECTION = """
+fragment PostData on Post { title body bodyHtml slug excerpt description canonicalUrl tags oldSlugs
+  comments { body } workingCopy { title } author { name posts { title } } }
+fragment CommentData on Comment { body author { posts { title slug } } }
+"""
+
+
+class WebhookMachine(DraftMachine):
+    """The same actions, and a receiver of three webhooks in place of the reader of the feed."""
+
+    receiver: Receiver
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.checked = len(self.receiver.received)
+        self.sender = Sender()
+        reader, admin = make_user(Role.READER), make_user(Role.ADMIN)
+        hooks = [(reader, ALL_SCOPES, ""), (reader, ALL_SCOPES, SELECTION), (admin, frozenset[str](), SELECTION)]
+        for maker, scopes, selection in hooks:
+            create_webhook(
+                actor=OPERATOR,
+                name="Reader",
+                url=self.receiver.url,
+                types=["post.*", "comment.*"],
+                selection=selection,
+                scopes=scopes,
+                maker_id=maker.pk,
+            )
+
+    @rule()
+    def read(self, is_new: bool = True) -> None:  # noqa: ARG002, FBT001, FBT002
+        """Send what is new, and check it at once: it is what the public may read now."""
+        send_all(self.sender)
+        COUNTERS.clear()
+        received = self.receiver.received
+        for request in received[self.checked :]:
+            text = request.body.decode()
+            assert not [word for word in self.list_hidden_words() if word in text]
+        self.checked = len(received)
+
+
+@pytest.mark.property
+@pytest.mark.django_db
+def test_webhook_of_a_reader_gets_nothing_of_a_draft(settings: Any) -> None:
+    allow_local_receivers(settings)
+    with Receiver(accept) as receiver:
+        WebhookMachine.receiver = receiver
+        run_state_machine_as_test(
+            WebhookMachine,
+            settings=hypothesis.settings(
+                max_examples=scale_examples(100),
+                stateful_step_count=50,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
+        types = {request.event["type"] for request in receiver.received}
+    assert types >= {"post.published", "post.updated", "post.unpublished"}  # of what was or became public

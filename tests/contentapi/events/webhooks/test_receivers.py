@@ -1,0 +1,176 @@
+"""What receivers may do: no response keeps a sender longer than its limits, takes its memory, or makes it fail."""
+
+import resource
+import ssl
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+from pytest_django import Settings
+
+from contentapi.conf import conf
+from contentapi.events.webhooks import transport
+from contentapi.events.webhooks.addresses import parse_url
+from contentapi.events.webhooks.models import DeliveryState
+from contentapi.events.webhooks.retries import decide
+from contentapi.events.webhooks.transport import MAX_KEPT, Reply
+from tests.certificates import Authority
+from tests.receiver_behaviours import (
+    ENDLESS,
+    FAILING,
+    LIMIT,
+    ODD_SUCCESSES,
+    REDIRECTS,
+    SLOW,
+    close_after,
+    fail_if,
+    respond,
+)
+from tests.webhook_receivers import Behaviour, Receiver
+
+MEGABYTE = 1_000_000
+WHOLE = 1.5  # seconds in place of the 15 of an attempt
+NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def allow_local_network(settings: Settings) -> None:
+    settings.ENVIRONMENT = msgspec.structs.replace(conf.environment, contentapi_webhook_networks=("127.0.0.0/8",))
+
+
+@pytest.fixture
+def shorten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "WEBHOOK_LIMIT", WHOLE)
+
+
+def send(receiver: Receiver, times: int = 1) -> list[Reply]:
+    """Send some requests, one after the other on a connection while it can be used."""
+    sender = transport.Receiver(parse_url(receiver.url))
+    try:
+        return [
+            sender.send(f'{{"number": {number}}}'.encode(), {"webhook-id": f"evt_{number}"}) for number in range(times)
+        ]
+    finally:
+        sender.close()
+
+
+def is_success(reply: Reply) -> bool:
+    return decide(reply, 1, "post.updated", NOW).state is DeliveryState.DELIVERED
+
+
+@pytest.mark.parametrize("behave", SLOW.values(), ids=SLOW)
+@pytest.mark.usefixtures("shorten")
+def test_slow_response_ends_in_time(behave: Behaviour) -> None:
+    with Receiver(behave) as receiver:
+        begin = time.monotonic()
+        (reply,) = send(receiver)
+
+        assert time.monotonic() - begin < WHOLE + 5  # the machine may be busy; the response has no end
+        assert reply.status == 200 or "in time" in reply.error
+
+
+@pytest.mark.parametrize("behave", ENDLESS.values(), ids=ENDLESS)
+def test_endless_response_is_cut_off(behave: Behaviour) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with Receiver(behave) as receiver:
+        (reply,) = send(receiver)
+
+        assert receiver.sent < LIMIT / 4
+        assert len(reply.body) <= MAX_KEPT
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 30 * MEGABYTE
+
+
+@pytest.mark.parametrize("behave", FAILING.values(), ids=FAILING)
+def test_wrong_response_is_a_failure(behave: Behaviour) -> None:
+    with Receiver(behave) as receiver:
+        (reply,) = send(receiver)
+
+        assert len(receiver.received) == 1
+    assert not is_success(reply)
+    assert reply.status or reply.error
+
+
+@pytest.mark.parametrize("status", REDIRECTS)
+def test_redirect_is_a_failure(status: int) -> None:
+    with Receiver(respond(status, "Location: /elsewhere")) as receiver:
+        (reply,) = send(receiver)
+
+        assert len(receiver.received) == 1
+    assert not is_success(reply)
+
+
+@pytest.mark.parametrize("behave", ODD_SUCCESSES.values(), ids=ODD_SUCCESSES)
+def test_odd_response_is_a_success_and_so_is_the_next_one(behave: Behaviour) -> None:
+    with Receiver(behave) as receiver:
+        replies = send(receiver, times=3)
+
+        assert [is_success(reply) for reply in replies] == [True, True, True]
+        assert [each.id for each in receiver.received] == ["evt_0", "evt_1", "evt_2"]
+    assert all(len(reply.body) <= MAX_KEPT for reply in replies)
+
+
+def test_connection_is_used_again_and_replaced_when_the_receiver_has_closed_it() -> None:
+    with Receiver(close_after(2)) as receiver:
+        replies = send(receiver, times=6)
+
+        assert [reply.status for reply in replies] == [204] * 6
+        assert [each.connection for each in receiver.received] == [1, 1, 2, 2, 3, 3]
+
+
+def test_event_is_sent_again_only_if_the_used_connection_gave_no_byte() -> None:
+    with Receiver(fail_if(lambda exchange: exchange.number == 1, status=500)) as receiver:
+        replies = send(receiver, times=3)
+
+        assert [reply.status for reply in replies] == [204, 500, 204]
+        assert len(receiver.received) == 3
+
+
+def test_closed_port_is_a_failure_that_says_so() -> None:
+    with Receiver(respond(200)) as receiver:
+        pass
+
+    (reply,) = send(receiver)
+
+    assert reply.status is None
+    assert "refused" in reply.error
+
+
+@pytest.fixture
+def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Authority:
+    """An authority that the sender trusts, as one of the system."""
+    authority = Authority(tmp_path)
+    monkeypatch.setattr(transport, "TLS", ssl.create_default_context(cafile=str(authority.path)))
+    return authority
+
+
+def test_certificate_with_the_name_is_accepted(authority: Authority) -> None:
+    with Receiver(respond(200), tls=authority.create_context("localhost", "127.0.0.1")) as receiver:
+        (reply,) = send(receiver)
+
+        assert (reply.status, receiver.received[0].headers["host"]) == (200, f"127.0.0.1:{receiver.port}")
+
+
+@pytest.mark.parametrize(
+    ("names", "days"),
+    [(["example.com"], 1), (["127.0.0.2"], 1), (["127.0.0.1"], -1)],
+    ids=["name", "address", "expired"],
+)
+def test_wrong_certificate_gets_no_request(authority: Authority, names: list[str], days: int) -> None:
+    with Receiver(respond(200), tls=authority.create_context(*names, days=days)) as receiver:
+        (reply,) = send(receiver)
+
+        assert receiver.received == []
+    assert reply.status is None
+    assert "TLS failed" in reply.error
+
+
+@pytest.mark.usefixtures("authority")
+def test_certificate_of_an_unknown_authority_gets_no_request(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    with Receiver(respond(200), tls=Authority(other).create_context("127.0.0.1")) as receiver:
+        (reply,) = send(receiver)
+
+        assert (receiver.received, reply.status) == ([], None)

@@ -1,0 +1,108 @@
+"""When an attempt is repeated. No test here uses the database."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from contentapi.conf.timeouts import WEBHOOK_FAILURES_LIMIT, WEBHOOK_RETRIES
+from contentapi.events.webhooks.models import DeliveryState
+from contentapi.events.webhooks.retries import Outcome, decide, has_failed_for_long, read_retry_after
+from contentapi.events.webhooks.transport import Reply
+from tests.receiver_behaviours import RETRY_AFTER
+
+NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
+DAY = 86_400
+HOURS = [2, 5, 10, 14, 20, 24]
+FAILED = Reply(500)
+
+
+def choose_least(low: float, _: float) -> float:
+    return low
+
+
+def choose_most(_: float, high: float) -> float:
+    return high
+
+
+def judge(reply: Reply, tries: int = 1, kind: str = "post.updated") -> Outcome:
+    """Return what follows, without jitter."""
+    return decide(reply, tries, kind, NOW, lambda low, high: (low + high) / 2)
+
+
+@pytest.mark.parametrize("status", [200, 201, 204, 299])
+def test_2xx_is_delivered(status: int) -> None:
+    assert judge(Reply(status)) == Outcome(DeliveryState.DELIVERED)
+    assert judge(Reply(status), tries=10) == Outcome(DeliveryState.DELIVERED)
+
+
+@pytest.mark.parametrize("status", [100, 199, 300, 301, 304, 400, 410, 429, 500, 999])
+def test_other_status_is_repeated(status: int) -> None:
+    assert judge(Reply(status)) == Outcome(DeliveryState.WAITING, 5, f"The receiver answered {status}.")
+
+
+def test_attempt_without_a_response_is_repeated_with_its_reason() -> None:
+    assert judge(Reply(error="Broken.")) == Outcome(DeliveryState.WAITING, 5, "Broken.")
+
+
+def test_schedule_is_that_of_the_documentation() -> None:
+    delays = [judge(FAILED, tries).delay for tries in range(1, 10)]
+
+    assert delays == pytest.approx([5, 5 * 60, 30 * 60, *(hours * 3600 for hours in HOURS)])
+    assert judge(FAILED, 10) == Outcome(DeliveryState.FAILED, None, "The receiver answered 500.")
+    assert len(WEBHOOK_RETRIES) == 9
+
+
+@pytest.mark.parametrize("tries", range(1, 10))
+def test_delay_varies_by_a_fifth(tries: int) -> None:
+    delay = judge(FAILED, tries).delay
+    least, most = (decide(FAILED, tries, "post.updated", NOW, choose).delay for choose in (choose_least, choose_most))
+
+    assert delay is not None
+    assert least == pytest.approx(0.8 * delay)
+    assert most == pytest.approx(1.2 * delay)
+
+
+def test_delay_is_chosen_by_chance() -> None:
+    delays = {decide(FAILED, 9, "post.updated", NOW).delay for _ in range(100)}
+
+    assert len(delays) > 50
+    assert all(0.8 * DAY <= delay <= 1.2 * DAY for delay in delays if delay is not None)
+
+
+def test_ping_is_tried_once() -> None:
+    assert judge(FAILED, kind="webhook.ping").state is DeliveryState.FAILED
+
+
+@pytest.mark.parametrize(("text", "seconds"), RETRY_AFTER.items(), ids=lambda value: str(value)[:30])
+def test_retry_after_is_respected_if_it_says_something(text: str, seconds: int | None) -> None:
+    assert read_retry_after(text, NOW) == (seconds or 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("Thu, 26 Nov 2026 12:00:30 GMT", 30),
+        ("Thu, 26 Nov 2026 13:00:30 +0100", 30),
+        ("Thu, 26 Nov 2026 12:00:30", 30),  # without a zone
+        ("Thu, 26 Nov 2026 11:59:59 GMT", 0),
+        ("Fri, 27 Nov 2026 12:00:01 GMT", DAY),
+        ("86400", DAY),
+        ("86401", DAY),
+        (" 9 ", 9),
+    ],
+)
+def test_retry_after_may_be_a_date_and_is_a_day_at_most(text: str, seconds: int) -> None:
+    assert read_retry_after(text, NOW) == seconds
+
+
+def test_later_of_schedule_and_retry_after_counts() -> None:
+    assert judge(Reply(503, retry_after="60")).delay == 60
+    assert judge(Reply(503, retry_after="2")).delay == 5
+    assert judge(Reply(204, retry_after="60")).delay is None
+
+
+def test_five_days_of_failures_are_too_long() -> None:
+    assert timedelta(days=5) == WEBHOOK_FAILURES_LIMIT
+    assert has_failed_for_long(NOW - timedelta(days=5), NOW)
+    assert not has_failed_for_long(NOW - timedelta(days=5, seconds=-1), NOW)
+    assert not has_failed_for_long(None, NOW)

@@ -1,0 +1,159 @@
+"""Requests to pages of the admin site, with objects of a world: what the rows of `admin_urls` send."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib.contenttypes.models import ContentType
+from django.test import Client
+from django.urls import reverse
+from oauth2_provider.models import Application
+
+from blog import services
+from blog.models import Post, PreviewLink
+from contentapi.core.identity import OPERATOR
+from contentapi.events.webhooks.models import Delivery
+from tests.contract.admin_rows import (
+    create_client,
+    create_consent,
+    create_delivery,
+    create_job,
+    create_key,
+    create_webhook,
+)
+from tests.contract.worlds import World
+from users.oauth.clients import describe_state
+
+PAGE = "3f0c1a52-6a0e-4c9b-9d38-0b6f3d1c7a10"  # the number of an open page
+
+
+def read_draft(world: World) -> str:
+    return world.post_id("draft")
+
+
+# The object of a page, by the beginning of the name of its URL
+OBJECTS: Mapping[str, Callable[[World], object]] = {
+    "auth_user_password_change": lambda world: world.target.user.pk,
+    "blog_author": lambda world: world.target.author.pk,
+    "blog_comment": lambda world: world.comment_id("draft"),
+    "blog_image": lambda world: world.target.image.pk,
+    "blog_importjob": create_job,
+    "blog_post": read_draft,
+    "events_webhook": create_webhook,
+    "oauth2_provider_application": create_client,
+    "oauth2_provider_refreshtoken": create_consent,
+    "orders_order": lambda world: world.target.order.pk,
+    "users_apikey": create_key,
+    "users_user": lambda world: world.target.user.pk,
+}
+
+
+def find_object(world: World, name: str) -> object:
+    return next(find(world) for beginning, find in OBJECTS.items() if name.startswith(beginning))
+
+
+Send = Callable[[World, Client, str], Any]
+
+
+def get_page(world: World, browser: Client, name: str) -> Any:
+    return browser.get(reverse(f"admin:{name}"))
+
+
+def get_object(world: World, browser: Client, name: str, *more: object) -> Any:
+    return browser.get(reverse(f"admin:{name}", args=[find_object(world, name), *more]))
+
+
+def post_page(values: Mapping[str, str]) -> Send:
+    return lambda _, browser, name: browser.post(reverse(f"admin:{name}"), values, follow=True)
+
+
+def post_object(values: Mapping[str, str], *more: object) -> Send:
+    """Return a request that sends values for the object. A redirect is followed: it may lead to a refusal."""
+
+    def send(world: World, browser: Client, name: str) -> Any:
+        url = reverse(f"admin:{name}", args=[find_object(world, name), *more])
+        return browser.post(url, values, follow=True)
+
+    return send
+
+
+def act_on(action: str, values: Mapping[str, str] | None = None) -> Send:
+    return post_object(values or {}, action)
+
+
+def change_post_before(world: World) -> None:
+    """Give the draft a second version."""
+    services.edit_post(actor=OPERATOR, post_id=read_draft(world), changes={"title": "New"})
+
+
+def get_version(world: World, browser: Client, name: str) -> Any:
+    return get_object(world, browser, name, 1)
+
+
+def restore_version(world: World, browser: Client, name: str) -> Any:
+    change_post_before(world)
+    return post_object({"present": "2"}, 1)(world, browser, name)
+
+
+def revoke_link(world: World, browser: Client, name: str) -> Any:
+    link = world.target.link
+    response = browser.post(reverse(f"admin:{name}", args=[link.post_id, link.pk]), follow=True)
+    return response if response.status_code >= 400 or not PreviewLink.objects.filter(pk=link.pk).exists() else "404"
+
+
+def restore_deleted(world: World, browser: Client, name: str) -> Any:
+    post_id = read_draft(world)
+    services.delete_post(actor=OPERATOR, post_id=post_id)
+    response = browser.post(reverse(f"admin:{name}", args=[post_id]), follow=True)
+    return response if response.status_code >= 400 or Post.objects.filter(pk=post_id).exists() else "404"
+
+
+def list_deleted(world: World, browser: Client, name: str) -> Any:
+    services.delete_post(actor=OPERATOR, post_id=read_draft(world))
+    response = browser.get(reverse(f"admin:{name}"))
+    return response if world.target.posts["draft"].title in response.text else "404"
+
+
+def preview_draft(world: World, browser: Client, name: str) -> Any:
+    return browser.post(reverse(f"admin:{name}"), {"post": read_draft(world), "body": "Text"})
+
+
+def perform_in_list(action: str) -> Send:
+    """Return a request for an action of the list. An object that it does not find is as if it did not exist."""
+
+    def send(world: World, browser: Client, name: str) -> Any:
+        values = {"ids": str(find_object(world, name))}
+        address = reverse(f"admin:{name}", args=[action])
+        response = browser.post(address, values, headers={"Accept": "application/json"})
+        return response if response.status_code >= 400 or response.json()["done"] else "404"
+
+    return send
+
+
+def get_delivery(world: World, browser: Client, name: str) -> Any:
+    return browser.get(reverse(f"admin:{name}", args=create_delivery(world)))
+
+
+def send_again(world: World, browser: Client, name: str) -> Any:
+    response = browser.post(reverse(f"admin:{name}", args=create_delivery(world)), follow=True)
+    return response if response.status_code >= 400 or Delivery.objects.get().state == "waiting" else "404"
+
+
+def get_app(_: World, browser: Client, name: str) -> Any:
+    return browser.get(reverse(f"admin:{name}", args=["orders"]))
+
+
+def find_authors(world: World, browser: Client, name: str) -> Any:
+    values = {"app_label": "blog", "model_name": "post", "field_name": "author", "term": world.target.author.name}
+    response = browser.get(reverse(f"admin:{name}"), values)
+    return response if response.status_code >= 400 or response.json()["results"] else "404"
+
+
+def view_on_site(world: World, browser: Client, name: str) -> Any:
+    kind = ContentType.objects.get_for_model(Post).pk
+    return browser.get(reverse(f"admin:{name}", args=[kind, read_draft(world)]))
+
+
+def renew_secret(world: World, browser: Client, name: str) -> Any:
+    client_id = create_client(world)
+    values = {"opened": describe_state(Application.objects.get())}
+    return browser.post(reverse(f"admin:{name}", args=[client_id, "renew-secret"]), values, follow=True)

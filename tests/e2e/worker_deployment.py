@@ -1,0 +1,98 @@
+"""A PostgreSQL with the demo and real worker processes."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+from contentapi.conf.timeouts import PUBLICATION_INTERVAL
+from tests.blog.archives import build_archive
+from tests.blog.import_work import make_files
+from tests.database_template import Template
+from tests.e2e.live_server import wait_until
+from tests.hosts import ROOT, Host
+from tests.postgresql_cluster import PostgresServer
+
+PUBLICATION_LIMIT = 10  # seconds between the time of a post and its publication
+DELAY_LIMIT = PUBLICATION_INTERVAL + 5  # of them, while other jobs work, hang or fail
+PATIENCE = 180
+UPLOAD = """
+from blog.files import jobs
+from users.authentication import build_session_actor
+from users.models import User
+actor = build_session_actor(User.objects.get(email="editor@example.com"))
+with open({path!r}, "rb") as archive:
+    print(jobs.create_import_job(actor=actor, archive=archive, name="site.zip").pk)
+"""
+
+
+class Deployment:
+    """A PostgreSQL with the demo, on which a test starts workers."""
+
+    def __init__(self, folder: Path, server: PostgresServer) -> None:
+        self.folder = folder
+        self.server = server
+        self.log = folder / "worker.log"
+        self.host = Host(self.log, {"DATABASE_URL": server.build_url(), "PYTHONUNBUFFERED": "1"})
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def start_worker(self, **variables: str) -> psutil.Process:
+        with self.log.open("ab") as log:
+            command = [sys.executable, "manage.py", "worker"]
+            environment = {**self.host.environment, **variables}
+            self.workers.append(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log))
+        return psutil.Process(self.workers[-1].pid)
+
+    def stop_workers(self) -> None:
+        for worker in self.workers:
+            if worker.poll() is None:
+                for child in psutil.Process(worker.pid).children():
+                    with suppress(psutil.NoSuchProcess):  # it has just ended
+                        child.send_signal(signal.SIGCONT)
+                worker.terminate()
+        for worker in self.workers:
+            assert worker.wait(PATIENCE) in (0, -signal.SIGKILL)
+
+    def read(self, sql: str) -> int:
+        ((value,),) = self.server.execute(sql)
+        return int(value)
+
+    def schedule(self) -> None:
+        """Make all published posts due now."""
+        self.server.execute("UPDATE blog_post SET status = 'scheduled', publish_at = now() WHERE status = 'published'")
+
+    def count_due(self) -> int:
+        return self.read("SELECT count(*) FROM blog_post WHERE status = 'scheduled' AND publish_at <= now()")
+
+    def is_published(self) -> bool:
+        return self.count_due() == 0
+
+    def require_publication(self, limit: float = PUBLICATION_LIMIT) -> None:
+        """Make posts due and wait until they are published, within the promised time."""
+        self.schedule()
+        wait_until(self.is_published, "the publication", limit)
+
+    def upload(self, files: int) -> None:
+        path = self.folder / "site.zip"
+        path.write_bytes(build_archive(make_files(files)).getvalue())
+        self.host.manage("shell", "-c", UPLOAD.format(path=str(path)))
+
+    def count_done(self) -> int:
+        return self.read("SELECT coalesce(max(done), 0) FROM blog_importjob WHERE state = 'checking'")
+
+
+@contextmanager
+def run_deployment(folder: Path, template: Template) -> Iterator[Deployment]:
+    folder.chmod(0o755)
+    server = template.copy_data(folder / "primary")
+    deployment = Deployment(folder, server)
+    try:
+        server.start()
+        yield deployment
+    finally:
+        deployment.stop_workers()
+        server.remove()

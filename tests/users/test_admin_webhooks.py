@@ -1,0 +1,203 @@
+"""The pages of webhooks in the desk: what admins see and do there, and that a secret is shown once."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.sessions.models import Session
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from contentapi.core.identity import OPERATOR, Role
+from contentapi.events.partitions import prepare_partitions
+from contentapi.events.webhooks import services
+from contentapi.events.webhooks.models import Delivery, DeliveryState, Webhook
+from contentapi.events.webhooks.signing import decrypt_secret
+from tests.admin_forms import get_form_errors, read_form
+from tests.event_log import relay
+from tests.factories import make_post, make_user
+from tests.webhook_rows import URL, make_webhook
+from users.models import User
+
+ADD, LIST = reverse("admin:events_webhook_add"), reverse("admin:events_webhook_changelist")
+SECRET = re.compile(r"whsec_[A-Za-z0-9+/=]+")
+NEW = {
+    "name": "Search index",
+    "url": URL,
+    "types": ["post.*", "author.updated"],
+    "coalesce": "30",
+    "scopes": ["posts:read"],
+}
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def admin(db: None) -> User:
+    prepare_partitions()
+    return make_user(Role.ADMIN, name="Ada")
+
+
+@pytest.fixture
+def browser(admin: User, client: Client) -> Client:
+    client.force_login(admin)
+    return client
+
+
+def open_page(name: str, *ids: object) -> str:
+    return reverse(f"admin:events_webhook_{name}", args=ids)
+
+
+def act(browser: Client, webhook: Webhook, action: str, **edits: Any) -> Any:
+    """Press a button; send the form of an action that has one."""
+    url = open_page("action", webhook.pk, action)
+    page = browser.get(url)
+    values = read_form(page.text) if page.status_code == 200 else {}
+    return browser.post(url, {**values, **edits}, follow=True)
+
+
+def send_form(browser: Client, page: str, **edits: Any) -> Any:
+    return browser.post(page, {**read_form(browser.get(page).text), **edits})
+
+
+def read_messages(response: Any) -> list[str]:
+    return [str(message) for message in response.context["messages"]]
+
+
+def test_admin_creates_a_webhook_and_sees_its_secret_once(browser: Client, admin: User) -> None:
+    response = send_form(browser, ADD, **NEW)
+
+    webhook = Webhook.objects.get()
+    [secret] = SECRET.findall(response.text)
+    assert secret == decrypt_secret(bytes(webhook.secret), webhook.pk)
+    assert "no-store" in response["Cache-Control"]
+    assert (webhook.name, webhook.url, webhook.coalesce, webhook.maker_id) == ("Search index", URL, 30, admin.pk)
+    assert (webhook.types, webhook.scopes) == (["author.updated", "post.*"], ["posts:read"])
+    pages = [
+        browser.get(url).text for url in (LIST, open_page("change", webhook.pk), open_page("deliveries", webhook.pk))
+    ]
+    kept = [*pages, str(browser.cookies), *[str(session.get_decoded()) for session in Session.objects.all()]]
+    assert all("whsec_" not in text for text in kept)
+
+
+@pytest.mark.parametrize(
+    ("edits", "field"),
+    [
+        ({"url": "http://hooks.example.com/"}, "url"),
+        ({"url": "https://127.0.0.1/"}, "url"),
+        ({"types": []}, "types"),
+        ({"types": ["post.lost"]}, "types"),
+        ({"coalesce": "301"}, "coalesce"),
+        ({"selection": "fragment Data on Post { nothing }"}, "selection"),
+        ({"name": ""}, "name"),
+    ],
+)
+def test_webhook_against_a_rule_is_refused_in_the_form(browser: Client, edits: dict[str, Any], field: str) -> None:
+    response = send_form(browser, ADD, **{**NEW, **edits})
+
+    assert (response.status_code, Webhook.objects.exists()) == (200, False)
+    assert list(get_form_errors(response)) == [field]
+
+
+def test_form_changes_a_webhook_and_keeps_its_secret(browser: Client, admin: User) -> None:
+    webhook = make_webhook(admin, selection="fragment Data on Post { title }")
+    page = open_page("change", webhook.pk)
+
+    response = send_form(browser, page, name="Cache", types=["post.published"])
+
+    changed = Webhook.objects.get()
+    assert response.status_code == 302
+    assert (changed.name, changed.types, changed.selection) == ("Cache", ["post.published"], webhook.selection)
+    assert bytes(changed.secret) == bytes(webhook.secret)
+
+
+def test_new_secret_is_shown_once_and_the_form_makes_one_only(browser: Client, admin: User) -> None:
+    webhook = make_webhook(admin)
+    url = open_page("action", webhook.pk, "rotate")
+    form = read_form(browser.get(url).text)
+
+    responses = [browser.post(url, form, follow=True) for _ in range(2)]
+
+    found = [SECRET.findall(response.text) for response in responses]
+    rotated = Webhook.objects.get()
+    assert found == [[decrypt_secret(bytes(rotated.secret), rotated.pk)], []]
+    assert "no-store" in responses[0]["Cache-Control"]
+    assert bytes(rotated.previous_secret or b"") == bytes(webhook.secret)
+    assert "Version conflict" in responses[1].text
+
+
+def test_button_disables_a_webhook_and_the_other_one_enables_it(browser: Client, admin: User) -> None:
+    webhook = make_webhook(admin)
+
+    states = []
+    for action in ("disable", "enable"):
+        act(browser, webhook, action)
+        page = browser.get(open_page("change", webhook.pk)).text
+        offered = {each for each in ("disable", "enable", "ping") if open_page("action", webhook.pk, each) in page}
+        states.append((Webhook.objects.get().is_enabled, offered))
+
+    assert states == [(False, {"enable"}), (True, {"disable", "ping"})]
+    assert set(LogEntry.objects.values_list("change_message", flat=True)) == {"Disabled.", "Enabled."}
+
+
+def test_ping_is_a_delivery_of_the_webhook(browser: Client, admin: User) -> None:
+    webhook = make_webhook(admin)
+
+    response = act(browser, webhook, "ping")
+
+    delivery = Delivery.objects.get()
+    assert (delivery.webhook_id, delivery.type, delivery.state) == (webhook.pk, "webhook.ping", DeliveryState.WAITING)
+    assert open_page("delivery", webhook.pk, delivery.pk) in response.text
+
+
+def test_deletion_removes_the_webhook(browser: Client, admin: User) -> None:
+    webhook = make_webhook(admin)
+
+    send_form(browser, open_page("delete", webhook.pk), post="yes")
+
+    assert not Webhook.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({}, "active"),
+        ({"failing_since": timezone.now() - timedelta(hours=1)}, "failing since"),
+        ({"disabled_at": timezone.now(), "disabled_reason": "gone"}, "disabled: the receiver answered 410"),
+    ],
+)
+def test_list_shows_the_state(browser: Client, admin: User, changes: dict[str, Any], shown: str) -> None:
+    webhook = make_webhook(admin)
+    Webhook.objects.filter(pk=webhook.pk).update(**changes)
+
+    assert shown in browser.get(LIST).text
+
+
+def test_page_names_the_maker_also_if_the_account_is_deleted(browser: Client, admin: User) -> None:
+    webhook, lost = make_webhook(admin), make_webhook(make_user(Role.ADMIN, name="Otto"))
+    User.objects.filter(pk=lost.maker_id).delete()
+
+    pages = [browser.get(open_page("change", each.pk)).text for each in (webhook, lost)]
+
+    assert ["Ada" in pages[0], "a deleted user" in pages[1]] == [True, True]
+
+
+def test_replay_sends_the_events_of_the_last_hours_again(browser: Client, admin: User) -> None:
+    make_post(status="published")
+    relay()
+    webhook = make_webhook(admin)
+
+    response = act(browser, webhook, "replay", hours="24", only_failed="")
+
+    assert read_messages(response) == ["1 event is sent again."]
+    assert [delivery.type for delivery in Delivery.objects.all()] == ["post.created"]
+
+
+def test_webhooks_of_all_admins_are_listed(browser: Client) -> None:
+    webhook = make_webhook(make_user(Role.ADMIN), name="Somebody's")
+    services.edit_webhook(actor=OPERATOR, webhook_id=str(webhook.pk), changes={"enabled": False})
+
+    assert [row.pk for row in browser.get(LIST).context["cl"].result_list] == [webhook.pk]
