@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from time import monotonic
@@ -29,6 +31,7 @@ from contentapi.streams.plans import Batch
 from contentapi.streams.requests import Receive, Send
 from contentapi.streams.stream import Stream
 
+LOG = logging.getLogger("contentapi.streams")
 REQUEST_THREADS = 3  # which open streams, check credentials and charge for events
 EVENTS_PER_CHARGE = 100
 LATE = 5 * STREAM_FOLLOW_INTERVAL  # without a look at the log
@@ -44,12 +47,16 @@ class StreamService:
         self.checks = CredentialChecks(self.hub, self.requests)
         self.follower = Follower(self.tell, self.check_credentials_now)
         self.is_ending = False
+        self.part = 0  # of the streams, which got the last signs of life
         self.tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         FIGURES.gauge_sources.append(self.hub.measure)
         self.follower.thread.start()
-        self.tasks = [self.loop.create_task(work) for work in (self.check_limits(), self.check_credentials())]
+        self.tasks = [
+            self.loop.create_task(self.repeat(STREAM_CHECK_INTERVAL, self.check_limits)),
+            self.loop.create_task(self.repeat(STREAM_CREDENTIAL_INTERVAL, self.checks.check)),
+        ]
 
     async def end(self) -> None:
         """End all streams. Their clients come back to the next process."""
@@ -80,18 +87,20 @@ class StreamService:
 
     # --- What runs beside the streams
 
-    async def check_limits(self) -> None:
-        parts, part = round(STREAM_KEEP_ALIVE / STREAM_CHECK_INTERVAL), 0
+    async def repeat(self, interval: float, work: Callable[[], Awaitable[object]]) -> None:
+        """Do something again and again. An error ends one round alone: streams depend on these checks."""
         while True:
-            await asyncio.sleep(STREAM_CHECK_INTERVAL)
-            self.hub.check()
-            self.hub.keep_alive(part, parts)
-            part = (part + 1) % parts
+            await asyncio.sleep(interval)
+            try:
+                await work()
+            except Exception:
+                LOG.exception("A check of the streams failed, and is repeated.")
 
-    async def check_credentials(self) -> None:
-        while True:
-            await asyncio.sleep(STREAM_CREDENTIAL_INTERVAL)
-            await self.checks.check()
+    async def check_limits(self) -> None:
+        parts = round(STREAM_KEEP_ALIVE / STREAM_CHECK_INTERVAL)
+        self.part = (self.part + 1) % parts
+        self.hub.check()
+        self.hub.keep_alive(self.part, parts)
 
     async def charge(self, stream: Stream) -> None:
         """Charge for the events that were sent. A client that has used up its limit comes back when it may."""
