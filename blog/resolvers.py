@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ariadne import EnumType, InputType, MutationType, QueryType
+from ariadne import EnumType, InputType, MutationType, QueryType, SubscriptionType
 from graphql import GraphQLResolveInfo
 
 from blog import selectors, services
@@ -20,6 +20,8 @@ from blog.models import (
 )
 from blog.selectors import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, IMAGE_SORT_FIELDS, POST_ORDERS, POST_SORT_FIELDS
 from blog.services import CreatedLink
+from contentapi.core.pagination import parse_id
+from contentapi.events.subscriptions import ObjectSubscription
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.sorting import build_ordering
 from contentapi.projection import ConnectionQuery, Ordering, Rows
@@ -28,12 +30,13 @@ Info = GraphQLResolveInfo[RequestContext]
 
 QUERY = QueryType()
 MUTATION = MutationType()
+SUBSCRIPTION = SubscriptionType()
 STATUSES = {status.value: status for status in PostStatus}
 MODES = {mode.value: mode for mode in PreviewMode}
 IMAGE_STATUSES = {status.value: status for status in ImageStatus}
 IMAGE_FORMATS = {each.value: each for each in ImageFormat}
 BINDABLES = [
-    *(QUERY, MUTATION),
+    *(QUERY, MUTATION, SUBSCRIPTION),
     *(EnumType("PostStatus", STATUSES), EnumType("PostOrder", POST_ORDERS), EnumType("CommentOrder", COMMENT_ORDERS)),
     EnumType("PreviewMode", MODES),
     *(EnumType("ImageStatus", IMAGE_STATUSES), EnumType("ImageFormat", IMAGE_FORMATS)),
@@ -46,6 +49,14 @@ BINDABLES = [
 @QUERY.field("post")
 def post(_: None, info: Info, id: str) -> Rows[Post]:
     return selectors.select_post_by_id(info.context["actor"], id)
+
+
+@SUBSCRIPTION.source("post")  # type: ignore[arg-type]  # no generator: `contentapi.graphql.subscriptions` calls it
+def follow_post(_: None, info: Info, id: str) -> ObjectSubscription:
+    return ObjectSubscription(parse_id(id))
+
+
+SUBSCRIPTION.set_field("post", post)
 
 
 @QUERY.field("postBySlug")

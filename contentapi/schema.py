@@ -17,7 +17,7 @@ import users.events
 import users.projections
 import users.resolvers
 import users.selectors
-from contentapi.events.resolvers import build_event_resolvers
+from contentapi.events.resolvers import build_event_resolvers, build_event_subscription
 from contentapi.events.sources import EventTypes
 from contentapi.events.webhooks import projections as webhooks
 from contentapi.events.webhooks.catalogue import CATALOGUE
@@ -62,6 +62,7 @@ def build_schema() -> GraphQLSchema:
         SORT_DIRECTION,
         build_node_resolvers(NODE),
         build_event_resolvers(EVENT_TYPES),
+        build_event_subscription(EVENT_TYPES),
         *WEBHOOK_BINDABLES,
         ProjectionBindable(
             [

@@ -6,7 +6,7 @@ import blog.urls
 import orders.urls
 import users.urls
 from contentapi.auth.jwks import jwks
-from contentapi.events.views import build_event_resource
+from contentapi.events.views import StreamElsewhere, TicketCollection, build_event_resource
 from contentapi.events.webhooks.urls import RESOURCES as WEBHOOK_RESOURCES
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view
@@ -18,7 +18,8 @@ from contentapi.schema import EVENT_TYPES, SCHEMA, load_sdl
 
 endpoint = GraphQLEndpoint(SCHEMA, settings.SCHEMA_DIR / "documents")
 CLASSES = blog.urls.RESOURCES | orders.urls.RESOURCES | users.urls.RESOURCES | WEBHOOK_RESOURCES
-CLASSES["events"] = build_event_resource(EVENT_TYPES)
+CLASSES |= {"events": build_event_resource(EVENT_TYPES), "events/stream": StreamElsewhere}
+CLASSES["events/tickets"] = TicketCollection
 # Of each resource the path, without the leading slash, and the view
 RESOURCES = {
     prefix + route: kind.as_view() for prefix in ("", f"{VERSION_PREFIX[1:]}/") for route, kind in CLASSES.items()

@@ -3,7 +3,7 @@
 import hmac
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import lru_cache, partial
 from typing import Any
@@ -121,12 +121,54 @@ def authenticate_api_key(key: str) -> Actor:
     row, is_primary = (
         read_credential(partial(USABLE_KEY.first, prefix=match["prefix"], now=now)) if match else (None, True)
     )
-    if row is None or not hmac.compare_digest(row.digest, f"\\x{hash_api_key(key).hex()}"):
+    if row is None or not is_key_of(key, row):
         raise Unauthenticated("The API key is unknown, expired or revoked.")
     if is_primary:
         record_last_use(row.id, row.last_used_at, now)
+    return build_key_actor(key, row)
+
+
+def is_key_of(key: str, row: ApiKeyRow) -> bool:
+    return hmac.compare_digest(row.digest, f"\\x{hash_api_key(key).hex()}")
+
+
+def build_key_actor(key: str, row: ApiKeyRow) -> Actor:
     credential_id = f"key:{key.rpartition('_')[0]}"
     return Actor(row.user_id, row.role, row.scopes, credential="api-key", credential_id=credential_id)
+
+
+def authenticate_again(credentials: Collection[Mapping[str, str]]) -> list[Actor | None]:
+    """Return the present actor of each credential, as `authenticate` does; None for one that is not valid any more.
+
+    One statement reads all API keys. Raises Django's database errors.
+    """
+    keys = [
+        headers.get("X-API-Key") or get_bearer_token(headers.get("Authorization", "")) or "" for headers in credentials
+    ]
+    rows = read_usable_keys({match["prefix"] for match in map(API_KEY.fullmatch, keys) if match})
+    actors: list[Actor | None] = []
+    for headers, key in zip(credentials, keys, strict=True):
+        if match := API_KEY.fullmatch(key):
+            row = rows.get(match["prefix"])
+            actors.append(build_key_actor(key, row) if row is not None and is_key_of(key, row) else None)
+        else:
+            try:
+                actors.append(authenticate(headers))
+            except Unauthenticated:
+                actors.append(None)
+    return actors
+
+
+def read_usable_keys(prefixes: Collection[str]) -> dict[str, ApiKeyRow]:
+    """Return the usable API keys with these prefixes. Executes one statement, or none without a prefix."""
+    if not prefixes:
+        return {}
+    found = ApiKey.objects.all().usable(timezone.now()).filter(prefix__in=prefixes)
+    columns = ("prefix", "id", "digest", "last_used_at", "scopes", "user_id", "user__role")
+    return {
+        prefix: ApiKeyRow(pk, f"\\x{bytes(digest).hex()}", used, frozenset(map(Scope, scopes)), user, Role(role))
+        for prefix, pk, digest, used, scopes, user, role in found.values_list(*columns)
+    }
 
 
 def build_session_actor(user: Any) -> Actor:

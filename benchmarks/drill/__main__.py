@@ -14,19 +14,20 @@ from benchmarks.drill.images import drill_images
 from benchmarks.drill.load import Load
 from benchmarks.drill.report import Outcome, Span, Use, format_row, format_table, judge
 from benchmarks.drill.stack import SERVERS, THREADS, WORKERS, Stack
+from benchmarks.drill.streams import drill_streams
 from benchmarks.drill.webhooks import drill_webhooks
-from contentapi.health.database_checks import CONNECTIONS_OF_WORKER
+from contentapi.health.database_checks import CONNECTIONS_OF_STREAMS, CONNECTIONS_OF_WORKER
 
-# Not faults of their own: the processes that work on images, or on webhooks, are killed again and again.
-DRILLS = {"images": drill_images, "webhooks": drill_webhooks}
+# Not one fault each: all processes that take part are killed in turn, again and again.
+DRILLS = {"images": drill_images, "streams": drill_streams, "webhooks": drill_webhooks}
 KNOWN = (*DRILLS, *FAULTS)
 CLIENTS = 16
 WARM_UP = 6.0  # seconds
 BEFORE, AFTER = 3.0, 9.0  # seconds of load before a fault, and after its cause
 SETTLE = 3.0  # seconds
 LONGEST_RETURN = 40.0  # seconds, after which the drill continues without workers
-# The connections of the workers: their slots, revocations, health and availability; and those of the jobs.
-MOST_CONNECTIONS = WORKERS * (THREADS + 3) + CONNECTIONS_OF_WORKER
+# The connections of the workers: their slots, revocations, health and availability; and those of the jobs and streams.
+MOST_CONNECTIONS = WORKERS * (THREADS + 3) + CONNECTIONS_OF_WORKER + CONNECTIONS_OF_STREAMS
 
 
 def main() -> None:

@@ -1,4 +1,7 @@
-"""The deployment of the drill: PostgreSQL, Redis, the server and the background worker, each restarted when it ends."""
+"""The deployment of the drill: PostgreSQL, Redis, the server, the background worker and the process of the streams.
+
+Each is started again when it ends.
+"""
 
 import os
 import secrets
@@ -40,7 +43,7 @@ class Stack:
         self.logs = self.folder / "logs"
         self.disk = self.folder / "disk"
         self.network = Network(os.getpid() % 10_000) if can_cut_networks() else None
-        self.port = find_free_port()
+        self.port, self.stream_port = find_free_port(), find_free_port()
         redis_port = find_free_port()
         own = {MARK: self.mark}
         ports = (find_free_port(), find_free_port())
@@ -56,6 +59,7 @@ class Stack:
             "JWT_SECRET": secret,
             "PORT": str(self.port),
             "CONTENTAPI_BIND": "127.0.0.1",
+            "CONTENTAPI_STREAM_PORT": str(self.stream_port),
             "CONTENTAPI_VAR": str(self.folder / "var"),
             "CONTENTAPI_THREADS": str(THREADS),
             "WEB_CONCURRENCY": str(WORKERS),
@@ -69,6 +73,7 @@ class Stack:
         self.redis = Service("redis", [*redis, "--bind", "127.0.0.1"], bases, self.logs)
         self.server = Service("server", [sys.executable, *COMMANDS[server]], self.environment, self.logs)
         self.background = Service("background", [sys.executable, "manage.py", "worker"], self.environment, self.logs)
+        self.stream = Service("stream", [sys.executable, "manage.py", "stream"], self.environment, self.logs)
         self.key = self.post_id = ""
         self.database = self.primary  # the one that accepts writes
 
@@ -90,6 +95,7 @@ class Stack:
         self.post_id = str(self.primary.query("SELECT min(id) FROM blog_post WHERE status = 'published'"))
         self.server.start()
         self.background.start()
+        self.stream.start()
         self.wait_until_serving()
 
     def run(self, *arguments: str) -> str:
@@ -133,7 +139,7 @@ class Stack:
 
     def stop(self) -> None:
         """Stop what this drill started, and remove its files, its network and its file system."""
-        services = (self.background, self.server, self.redis, self.primary.service, self.replica.service)
+        services = (self.stream, self.background, self.server, self.redis, self.primary.service, self.replica.service)
         for service in services:
             service.stop()
         kill_marked_processes(self.mark)

@@ -40,12 +40,21 @@ def start_server(name: str) -> Iterator[int]:
 
 @contextmanager
 def start_nginx(
-    upstream: int, folder: Path, *, text: str = CONFIGURATION.read_text(), addresses: Sequence[str] = ("127.0.0.1",)
+    upstream: int,
+    folder: Path,
+    *,
+    text: str = CONFIGURATION.read_text(),
+    addresses: Sequence[str] = ("127.0.0.1",),
+    streams: int | None = None,
 ) -> Iterator[int]:
-    """Run nginx in front of a server's port, with its files in a folder, and yield the port of nginx."""
+    """Run nginx in front of the port of a server, and of that of streams, with its files in a folder.
+
+    Yields the port of nginx.
+    """
     port = find_free_port()
     folder.mkdir(parents=True, exist_ok=True)
     configuration = folder / "nginx.conf"
+    text = text if streams is None else text.replace("server 127.0.0.1:8100;", f"server 127.0.0.1:{streams};")
     configuration.write_text(adapt_configuration(text, folder, port, upstream, addresses))
     directives = "daemon off;" + (
         " user root;" if os.geteuid() == 0 else ""

@@ -84,6 +84,8 @@ STATEMENTS_PER_TIMEOUT = 4
 SMTP_PORTS = {"smtp": 587, "smtps": 465}
 BACKENDS = "django.core.mail.backends"
 FILE_SENDER = "content-api@localhost"
+STREAM_PORT_OFFSET = 100  # from PORT to the port of streams, by default
+LAST_PORT = 65535
 MAX_CONNECTIONS = 64  # of all workers of a host, by default; PostgreSQL's default is 100
 
 
@@ -157,6 +159,8 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_site_post_url: PostUrl = ""
     contentapi_statement_cache: Count = 1024 * 1024
     contentapi_statement_timeout: Count = 5000
+    contentapi_stream_port: Port = 8100
+    contentapi_stream_url: Origin = ""
     contentapi_threads: Count = 16
     contentapi_trusted_proxies: Proxies = 0
     contentapi_var: str = ""
@@ -188,7 +192,11 @@ def read_environment(variables: Mapping[str, str]) -> tuple[Environment, list[Er
             message = f"{name.upper()} must be {expected}, not {text!r}."
             errors.append(build_error(name.upper(), message, "Correct the value, or unset the variable."))
     environment = Environment(**values)
-    derived: dict[str, Any] = {"contentapi_threads": max(4, min(16, MAX_CONNECTIONS // environment.web_concurrency))}
+    stream_port = environment.port + STREAM_PORT_OFFSET
+    derived: dict[str, Any] = {
+        "contentapi_stream_port": stream_port if stream_port <= LAST_PORT else environment.port - STREAM_PORT_OFFSET,
+        "contentapi_threads": max(4, min(16, MAX_CONNECTIONS // environment.web_concurrency)),
+    }
     for name in ("contentapi_worker_timeout", "contentapi_shutdown_timeout"):
         derived[name] = max(30_000, STATEMENTS_PER_TIMEOUT * environment.contentapi_statement_timeout)
     derived = {name: value for name, value in derived.items() if name not in values}

@@ -80,6 +80,24 @@ COMPARISON_INTERVAL = 600  # between two comparisons of the search index with th
 RECENT = timedelta(days=1)  # what the first page of the desk shows
 OVERDUE = timedelta(minutes=1)  # of a scheduled post; the worker publishes it within 10 seconds
 
+# Streams
+STREAM_LIFETIME = 3600  # at most; a tenth less for some, so that clients do not come back together
+STREAM_RETRY = 2000  # milliseconds after which a browser comes back
+STREAM_WRITE_LIMIT = 10  # in which a client takes a write
+STREAM_WRITE_LIMIT_AT_WORST = 1.0  # the same, while the events that were read for others take too much memory
+STREAM_KEEP_ALIVE = 15  # between two signs of life
+STREAM_CHECK_INTERVAL = 1.0  # between two looks at the time limits
+STREAM_CREDENTIAL_INTERVAL = 2.5  # between two checks of credentials; with `REVOCATION_INTERVAL` less than 5
+STREAM_FOLLOW_INTERVAL = 1.0  # for which the follower waits for a notification
+STREAM_RETRY_INTERVAL = 1.0  # after a read that failed
+STREAM_PACE = 0.1  # for which a group of streams lets its clients read before it reads on
+STREAM_BODY_TIMEOUT = 5.0  # for the body of a request
+STREAM_STOP_LIMIT = 5.0  # in which streams end after SIGTERM
+STREAM_RESTART_INTERVAL = 5.0  # after which `make run` starts the process of streams again
+STREAM_START_LIMIT = 10.0  # in which an end shows that it cannot run
+CHILD_INTERVAL = 0.2  # between two looks whether that process runs
+TICKET_LIFETIME = 30
+
 # The worker
 PUBLICATION_INTERVAL = 2  # between two rounds of a job; at most 10 from the time of a post to its publication
 IMPORT_INTERVAL = 5

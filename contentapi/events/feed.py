@@ -23,10 +23,9 @@ from contentapi.core.replicas import use_primary
 from contentapi.db.arrays import IsInArray
 from contentapi.db.literals import Term
 from contentapi.events.models import Event, Log
-from contentapi.events.sources import EventTypes
+from contentapi.events.sources import EventCursor, EventTypes
 from contentapi.projection import (
     ConnectionQuery,
-    FormattedFunc,
     Ordering,
     PreparedQuery,
     RawExpression,
@@ -132,13 +131,6 @@ class FeedWindow(ConnectionWindow):
     end_cursor: str
     has_later: bool  # after the window
     has_earlier: bool
-
-
-class EventCursor(FormattedFunc):
-    """The cursor of a position: `$1::text || '-' || "position"::text`; null without a position."""
-
-    template = "({}::text || '-' || ({})::text)"
-    output_field = TextField()
 
 
 class FeedCompiler(ConnectionCompiler):

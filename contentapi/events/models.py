@@ -1,6 +1,6 @@
 """The tables of events. `contentapi.events.triggers` fills the outbox, `contentapi.events.relay` the log.
 
-Those of webhooks are in `contentapi.events.webhooks.models`.
+Tickets are of streams. The models of webhooks are in `contentapi.events.webhooks.models`.
 """
 
 from __future__ import annotations
@@ -86,3 +86,17 @@ class Log(models.Model):
 
     def __str__(self) -> str:
         return f"{self.epoch}-{self.position}"
+
+
+class Ticket(models.Model):
+    """What opens one stream in place of a credential. See `contentapi.events.tickets`."""
+
+    digest = models.CharField(primary_key=True, max_length=64, help_text="SHA-256 of the ticket.")
+    credential = models.BinaryField(help_text="The credential that it replaces, encrypted.")
+    expires_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        db_table = "events_ticket"
+
+    def __str__(self) -> str:
+        return self.digest

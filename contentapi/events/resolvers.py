@@ -1,12 +1,14 @@
-"""The resolver of the field `events` of the graph."""
+"""The resolvers of the fields `events` of the graph: a page, and what streams follow."""
 
 from collections.abc import Sequence
 
-from ariadne import QueryType
+from ariadne import QueryType, SubscriptionType
 from graphql import GraphQLResolveInfo
 
+from contentapi.core.pagination import parse_id
 from contentapi.events.feed import FeedQuery, build_events_connection
 from contentapi.events.sources import EventTypes
+from contentapi.events.subscriptions import LogSubscription
 from contentapi.graphql.context import RequestContext
 
 Info = GraphQLResolveInfo[RequestContext]
@@ -29,3 +31,21 @@ def build_event_resolvers(event_types: EventTypes) -> QueryType:
         return build_events_connection(actor, event_types, first=first, after=after, names=types, subject=subject)
 
     return query
+
+
+def build_event_subscription(event_types: EventTypes) -> SubscriptionType:
+    """Return the source of the root field. `contentapi.streams` reads its events, so that it has no resolver."""
+    subscription = SubscriptionType()
+
+    @subscription.source("events")  # type: ignore[arg-type]  # no generator: `contentapi.graphql.subscriptions` calls it
+    def follow_events(
+        _: None,
+        info: Info,
+        after: str | None = None,
+        types: Sequence[str] | None = None,
+        subject: str | None = None,
+    ) -> LogSubscription:
+        names = None if types is None else frozenset(event_types.parse(types))
+        return LogSubscription(after, names, None if subject is None else parse_id(subject))
+
+    return subscription

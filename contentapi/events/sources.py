@@ -14,15 +14,23 @@ from typing import Any
 
 import msgspec
 from django.core.exceptions import EmptyResultSet
-from django.db.models import Case, Expression, OuterRef, Q, When
+from django.db.models import Case, Expression, F, OuterRef, Q, Subquery, TextField, When
 from django.db.models.sql.compiler import SQLCompiler
 
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.db.literals import Term
-from contentapi.events.models import Event
-from contentapi.projection import Computed, ConnectionType, Projection, ProjectionError, RelayType, RowInterface
+from contentapi.events.models import Event, Log
+from contentapi.projection import (
+    Computed,
+    ConnectionType,
+    FormattedFunc,
+    Projection,
+    ProjectionError,
+    RelayType,
+    RowInterface,
+)
 from contentapi.projection.expressions import JsonObject
 from contentapi.projection.fields import CompilationContext, ProjectedField
 from contentapi.projection.nodes import SelectById
@@ -40,12 +48,24 @@ def build_actor_id(actor: Actor) -> Expression:
     return Case(When(seen, then="actor_id"))
 
 
+class EventCursor(FormattedFunc):
+    """The cursor of a position: `$1::text || '-' || "position"::text`; null without a position."""
+
+    template = "({}::text || '-' || ({})::text)"
+    output_field = TextField()
+
+
+def build_cursor(_: Actor) -> Expression:
+    return EventCursor(Subquery(Log.objects.values("epoch")), F("position"))
+
+
 COLUMNS = ("position", "type", "timestamp", "subject", "parent", "version", "was", "now", "changes", "actorId")
 FIELDS: Mapping[str, ProjectedField | str] = {
     **{name: name for name in COLUMNS},
     "subject": "subject_id",
     "parent": "parent_id",
     "actorId": Computed(build_actor_id),
+    "cursor": Computed(build_cursor),  # of the graph alone: pages and streams of REST have cursors of their own
 }
 
 

@@ -1,21 +1,29 @@
 """The feed as a REST resource."""
 
 import re
+from collections.abc import Iterable
 
 import msgspec
 
+from contentapi.auth.authentication import HEADERS
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed
+from contentapi.core.identity import Actor
 from contentapi.core.pagination import DEFAULT_PAGE, require_page_size
 from contentapi.core.text import consume_into_json_array
 from contentapi.events.feed import Feed
+from contentapi.events.models import Event
 from contentapi.events.sources import EventTypes
+from contentapi.events.tickets import create_ticket
+from contentapi.graphql.documents import describe_stream_server
 from contentapi.http.response import OK, Response
+from contentapi.projection import Rows
 from contentapi.projection.statements import SelectionRequest, read_json_and_column
 from contentapi.rest import Resource, ResourceRequest
 from contentapi.rest.pages import parse_integer, parse_query_parameters
+from contentapi.rest.request_bodies import EmptyBody
 
-PARAMETERS = {"after", "limit", "subject", "type"}
+PARAMETERS = frozenset({"after", "subject", "type"})
 ID = re.compile("[1-9][0-9]{0,18}", re.ASCII)
 SIZE = 4096  # of the selection, for the cache of statements
 
@@ -25,33 +33,65 @@ def build_event_resource(types: EventTypes) -> type[Resource]:
 
     class EventCollection(Resource):
         def get(self, request: ResourceRequest) -> Response:
-            given = ((name, [",".join(values)] if name == "type" else values) for name, values in request.query)
-            values = parse_query_parameters(given, PARAMETERS)
+            values, names = parse_filter(request.query, "limit")
             limit = require_page_size(parse_integer("limit", values), default=DEFAULT_PAGE)
-            names = values["type"].split(",") if "type" in values else None
-            after, subject = values.get("after"), values.get("subject")
-            if subject is not None and not ID.fullmatch(subject):
-                raise Malformed("subject must be the id of an object.")
-            feed = Feed(request.actor, types, after=after, names=names, subject=subject)
+            feed = Feed(request.actor, types, after=values.get("after"), names=names, subject=values.get("subject"))
             return render_page(feed, limit, types, request)
 
     return EventCollection
 
 
+class TicketCollection(Resource):
+    def post(self, request: ResourceRequest) -> Response:
+        request.body_if_any(EmptyBody)
+        credential = {name: request.environ[key] for name, key in HEADERS.items() if key in request.environ}
+        issued = create_ticket(request.actor, credential)
+        return Response(OK, msgspec.json.encode({"ticket": issued.ticket, "expiresAt": issued.expires_at}))
+
+
+class StreamElsewhere(Resource):
+    """The address of the stream, which another process serves: a proxy has not sent the request there."""
+
+    def get(self, _: ResourceRequest) -> Response:
+        raise Malformed(describe_stream_server())
+
+
+def parse_filter(query: Iterable[tuple[str, list[str]]], *others: str) -> tuple[dict[str, str], list[str] | None]:
+    """Return the query parameters, `after`, `subject` and `others`, and the names in `type`. Raises `Malformed`."""
+    given = ((name, [",".join(values)] if name == "type" else values) for name, values in query)
+    values = parse_query_parameters(given, PARAMETERS.union(others))
+    subject = values.get("subject")
+    if subject is not None and not ID.fullmatch(subject):
+        raise Malformed("subject must be the id of an object.")
+    return values, values["type"].split(",") if "type" in values else None
+
+
 def render_page(feed: Feed, limit: int, types: EventTypes, request: ResourceRequest) -> Response:
     """Return the first events of a feed as JSON. Executes one statement."""
+    room = conf.environment.contentapi_max_response
+    found = read_events(feed.rows[:limit], types, request.actor, request.prefix, room)
+    end = found[-1][1] if len(found) == limit else feed.end
+    items = [event for event, _ in found]
+    members = {"data": msgspec.Raw(consume_into_json_array(items)), "next_cursor": feed.log.format_cursor(end)}
+    return Response(OK, msgspec.json.encode(members))
+
+
+def read_events(
+    rows: Rows[Event], types: EventTypes, actor: Actor, prefix: str, room: int | None
+) -> list[tuple[bytes, int]]:
+    """Return the JSON of events with their positions. `prefix` is that of paths. Raises `ResponseTooLarge`.
+
+    `room` is the maximum size of all of them in bytes. Executes one statement.
+    """
     selection = SelectionRequest(
         types.interface,
         key="events",
         size=SIZE,
         select=types.select_data,
-        actor=request.actor,
+        actor=actor,
         variables={},
-        room=conf.environment.contentapi_max_response,
+        room=room,
         column="position",
     )
-    found = read_json_and_column(feed.rows[:limit], selection)
-    end = int(found[-1][1]) if len(found) == limit else feed.end
-    items = [types.represent(event, request.prefix) for event, _ in found]
-    members = {"data": msgspec.Raw(consume_into_json_array(items)), "next_cursor": feed.log.format_cursor(end)}
-    return Response(OK, msgspec.json.encode(members))
+    found = read_json_and_column(rows, selection)
+    return [(types.represent(event, prefix), int(position)) for event, position in found]

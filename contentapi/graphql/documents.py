@@ -10,6 +10,7 @@ from graphql import (
     GraphQLSyntaxError,
     Lexer,
     OperationDefinitionNode,
+    OperationType,
     Source,
     TokenKind,
     parse,
@@ -17,7 +18,7 @@ from graphql import (
 
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
-from contentapi.core.errors import LimitExceeded
+from contentapi.core.errors import LimitExceeded, Malformed
 from contentapi.graphql.costs import measure_costs
 from contentapi.graphql.execution.operations import DocumentFragments, Operation
 from contentapi.graphql.execution.validation import drop_token_links, find_validation_errors
@@ -83,7 +84,8 @@ def get_operation(
 ) -> Operation:
     """Return the operation of a request, within its limits and prepared for execution.
 
-    Calls `before_work` unless the operation is cached, and raises what it raises. Raises `DocumentRejected`.
+    Calls `before_work` unless the operation is cached, and raises what it raises. Raises `DocumentRejected`, and
+    `Malformed` for a subscription.
     """
     environment = conf.environment
     cached = DOCUMENTS.get((schema, text))
@@ -91,8 +93,16 @@ def get_operation(
     if operation is None or operation.checked_against is not environment:
         before_work()
         operation = get_document(schema, text, name).require_operation(name)
+        if operation.node.operation is OperationType.SUBSCRIPTION:
+            raise Malformed(describe_stream_server())
         operation.checked_against = environment
     return operation
+
+
+def describe_stream_server() -> str:
+    """Return where streams are, for a client that asks the API for one."""
+    place = conf.environment.contentapi_stream_url or "the server of CONTENTAPI_STREAM_URL"
+    return f"Streams and subscriptions are sent by {place}, which this request did not reach."
 
 
 def get_document(schema: GraphQLSchema, text: str, operation_name: str | None) -> CachedDocument:

@@ -23,7 +23,7 @@ from contentapi.core.replicas import read, read_credential, record_write
 from contentapi.db.engine.slots import enter_expensive_lane, enter_preparation_lane
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import COST_PER_CHARGE, require_cost_within_limit
-from contentapi.graphql.documents import DocumentRejected, get_operation
+from contentapi.graphql.documents import DocumentRejected, describe_stream_server, get_operation
 from contentapi.graphql.errors import ErrorReport, build_error_entry
 from contentapi.graphql.execution.introspection import Introspection
 from contentapi.graphql.execution.operations import Operation
@@ -153,7 +153,7 @@ def require_acceptable(environ: Mapping[str, Any], media_type: str | None) -> No
     if media_type is not None:
         return
     if select_media_type(environ.get("HTTP_ACCEPT", ""), [EVENT_STREAM]) is not None:
-        raise Malformed(f"This server has no subscriptions and sends no {EVENT_STREAM}. Accept {JSON}.")
+        raise Malformed(f"{describe_stream_server()} For queries and mutations, accept {JSON}.")
     raise NotAcceptable(f"The response is {JSON} or {GRAPHQL_RESPONSE}; Accept allows neither.")
 
 

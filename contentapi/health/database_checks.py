@@ -16,6 +16,7 @@ OLDEST_VERSION = 14
 OLDEST_TRANSACTION_AGE = 1_000_000_000  # transactions; PostgreSQL stops at 2.1 billion, and vacuums from 0.2 billion on
 LARGEST_RETAINED_WAL = 1024**3  # bytes of an inactive slot
 CONNECTIONS_OF_WORKER = 17  # one for each job, and one for the heartbeat
+CONNECTIONS_OF_STREAMS = 10  # of their process: readers, the follower, requests, checks
 
 ALWAYS_ON = {
     "fsync": "A crash of the host can destroy the database.",
@@ -122,7 +123,8 @@ def inspect_connections(connection: DeadlineConnection) -> Messages:
         "  WHERE name IN ('superuser_reserved_connections', 'reserved_connections'))",
     )
     environment = conf.environment
-    needed = environment.web_concurrency * (environment.contentapi_threads + 2) + CONNECTIONS_OF_WORKER
+    needed = environment.web_concurrency * (environment.contentapi_threads + 2)
+    needed += CONNECTIONS_OF_WORKER + CONNECTIONS_OF_STREAMS
     available = int(total or 0) - int(reserved or 0)
     if connection.is_pooled(pid):
         yield note(

@@ -31,7 +31,11 @@ def respond_alive(_: Mapping[str, Any]) -> Response:
 
 def respond_ready(environ: Mapping[str, Any]) -> Response:
     """Respond with 200, or with 503 if a check fails. `?exclude=redis,worker` makes failures of checks warnings."""
-    results = exclude_checks(get_readiness().read(), parse_excluded(environ.get("QUERY_STRING", "")))
+    return build_readiness_response(get_readiness().read(), environ)
+
+
+def build_readiness_response(results: Results, environ: Mapping[str, Any]) -> Response:
+    results = exclude_checks(results, parse_excluded(environ.get("QUERY_STRING", "")))
     is_ready = not any(result.is_problem for result in results.values())
     checks = {
         name: {"status": result.status, **({"reason": result.reason} if result.reason else {})}

@@ -48,6 +48,10 @@ METRICS: dict[str, Metric] = {
     "contentapi_events_batches_total": Metric("counter", (), "Batches in which they were moved."),
     "contentapi_events_waiting": Metric("gauge", (), "Events that wait to be moved, counted up to 10,000."),
     "contentapi_events_waiting_seconds": Metric("gauge", (), "Time for which the oldest of them has waited."),
+    "contentapi_streams": Metric("gauge", (), "Open streams."),
+    "contentapi_stream_groups": Metric("gauge", (), "Different streams: equal ones are read once."),
+    "contentapi_stream_events_total": Metric("counter", (), "Events that streams have sent, once for each stream."),
+    "contentapi_streams_closed_total": Metric("counter", ("reason",), "Streams that have ended."),
     "contentapi_webhooks": Metric("gauge", ("state",), "Webhooks, counted each minute."),
     "contentapi_webhook_waiting_seconds": Metric(
         "gauge", (), "Time for which the latest webhook has had something to send, measured each minute."

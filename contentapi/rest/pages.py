@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, NamedTuple, TypeVar
@@ -96,7 +97,7 @@ def parse_page_params(
     )
 
 
-def parse_query_parameters(parameters: Iterable[tuple[str, Sequence[str]]], known: set[str]) -> dict[str, str]:
+def parse_query_parameters(parameters: Iterable[tuple[str, Sequence[str]]], known: AbstractSet[str]) -> dict[str, str]:
     """Return the value of each parameter. Raises `Malformed` for unknown and repeated ones."""
     parsed = {}
     for name, values in parameters:

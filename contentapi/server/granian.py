@@ -80,11 +80,11 @@ class Server(Granian):  # type: ignore[misc,valid-type]
         self._shd = SocketHolder(listener.fileno(), uds=False, backlog=self.backlog)  # type: ignore[call-arg]
 
 
-def open_listener(host: str, port: int, backlog: int) -> socket.socket:
+def open_listener(host: str, port: int, backlog: int, *, peer_timeout: int = PEER_TIMEOUT) -> socket.socket:
     """Open a listening socket, whose options connections inherit.
 
     The kernel closes the connections of clients that have vanished, or never read their response. Without this, a
-    client that loses its network while it sends a body keeps a thread for ever.
+    client that loses its network while it sends a body keeps a thread for ever. `peer_timeout` is in seconds.
     """
     address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(address[0], socket.SOCK_STREAM)
@@ -96,7 +96,7 @@ def open_listener(host: str, port: int, backlog: int) -> socket.socket:
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, PEER_TIMEOUT // 2)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, PEER_TIMEOUT * 1000)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, peer_timeout * 1000)
     listener.bind(address[4])
     listener.listen(backlog)
     listener.setblocking(False)  # noqa: FBT003

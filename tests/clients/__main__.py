@@ -126,7 +126,7 @@ def run_recipe(client: Client, site: ClientSite, pins: dict[str, str]) -> list[s
         return []
     folder = INSTALLED / "recipes" / client.name
     environment = {**os.environ, **pins, "API_KEY": site.environment["API_KEY"]}
-    wrong = list(follow_recipe(samples, folder, site.port, environment, PATIENCE))
+    wrong = list(follow_recipe(samples, folder, site.ports, environment, PATIENCE))
     if wrong:
         raise Failed("\n".join(f"{PAGE.name}:{each}" for each in wrong)[-6000:])
     return [f"the recipe of {PAGE.relative_to(ROOT)}"]

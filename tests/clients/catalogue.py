@@ -39,6 +39,7 @@ CLIENTS = (
     Client("apollo-client-3", Runtime.NODE, "@apollo/client"),
     Client("urql", Runtime.NODE, "@urql/core"),
     Client("relay", Runtime.NODE, "relay-runtime", manifest="persisted_queries.json"),
+    Client("graphql-sse", Runtime.NODE, "graphql-sse"),
     Client("graphql-request", Runtime.NODE, "graphql-request"),
     Client("graphql-codegen", Runtime.NODE, "@graphql-codegen/cli", manifest="generated/persisted-documents.json"),
     Client("gql.tada", Runtime.NODE, "gql.tada"),

@@ -3,7 +3,8 @@
 The info string of a block names the client: ```` ```sh client=urql ````. The blocks of a client are its recipe, which
 begins in an empty folder. A block with `file=NAME` is saved under this name. The others are commands: one shell
 executes them in their order, with the API key of the demo in its environment. A block with `text response` that follows
-commands must equal their output. The server is at localhost:8000, as in all of the documentation.
+commands must equal their output. The server is at localhost:8000 and streams at localhost:8100, as in all of the
+documentation.
 
 The installed versions are pinned: packages of npm by the day of the lock file, those of Python by the lock file itself.
 """
@@ -63,15 +64,20 @@ def pin_versions() -> dict[str, str]:
 
 
 def follow_recipe(
-    samples: Sequence[Sample], folder: Path, port: int, environment: dict[str, str], timeout: float
+    samples: Sequence[Sample], folder: Path, ports: dict[str, int], environment: dict[str, str], timeout: float
 ) -> Iterator[str]:
-    """Follow the recipe of a client in an empty folder. Yield what is wrong, with the line of the page."""
+    """Follow the recipe of a client in an empty folder. Yield what is wrong, with the line of the page.
+
+    `ports` has those of the server and of streams by those of the documentation.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     commands = [sample for sample in samples if not sample.file]
     script = ""
     for sample in samples:
-        text = sample.block.text.replace("localhost:8000", f"localhost:{port}")
+        text = sample.block.text
+        for written, port in ports.items():
+            text = text.replace(f"localhost:{written}", f"localhost:{port}")
         if sample.file:
             path = folder / sample.file
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ from secrets import token_urlsafe
 from tests.database_template import Template
 from tests.e2e.checkout import PATIENCE, ROOT
 from tests.e2e.live_server import Site
+from tests.e2e.stream_server import serve_streams
 from tests.ports import find_free_port
 from tests.s3_server import VARIABLES, S3Server
 
@@ -21,19 +22,26 @@ LIMITS = {f"CONTENTAPI_RATE_{name}": "1000000/minute" for name in RATES}
 
 
 class ClientSite:
-    """A site with a server on one port and a bucket for images, and what its clients have in their environment."""
+    """A site with a server, streams and a bucket for images, and what its clients have in their environment."""
 
     def __init__(self, folder: Path) -> None:
         template = Template(folder.with_name("template"))
         template.create()
         self.site = Site(folder, template)
-        self.port = find_free_port()
+        self.port, self.stream_port = find_free_port(), find_free_port()
         self.url = f"http://localhost:{self.port}"
         self.bucket = S3Server(folder)
         media = {"CONTENTAPI_MEDIA": self.bucket.place, "CONTENTAPI_MEDIA_URL": "https://cdn.example.com", **VARIABLES}
         own = {"PORT": str(self.port), "CONTENTAPI_PUBLIC_URL": self.url, "WEB_CONCURRENCY": "1"}
         self.settings = {**LIMITS, **own, **media, "CONTENTAPI_WEBHOOK_NETWORKS": "127.0.0.0/8"}
-        self.environment = {"API_URL": self.url, "GRAPHQL_URL": f"{self.url}/graphql", **self.create_credentials()}
+        addresses = {"API_URL": self.url, "GRAPHQL_URL": f"{self.url}/graphql"}
+        addresses["STREAM_URL"] = f"http://localhost:{self.stream_port}/graphql"
+        self.environment = addresses | self.create_credentials()
+
+    @property
+    def ports(self) -> dict[str, int]:
+        """The ports by those of the documentation."""
+        return {"8000": self.port, "8100": self.stream_port}
 
     def create_credentials(self) -> dict[str, str]:
         """Create a user with a password, applications and tokens. Returns them as environment variables."""
@@ -72,27 +80,11 @@ class ClientSite:
     @contextmanager
     def serve(self) -> Iterator[None]:
         try:
-            with self.site.serve("granian", **self.settings), self.work():
+            streams = serve_streams(self.site, self.settings, self.stream_port)
+            with self.site.serve("granian", **self.settings), streams:
                 yield
         finally:
             self.bucket.stop()
-
-    @contextmanager
-    def work(self) -> Iterator[None]:
-        """Run the worker, which sends webhooks."""
-        with (self.site.folder / "worker.log").open("wb") as log:
-            worker = subprocess.Popen(
-                [sys.executable, "manage.py", "worker"],
-                cwd=ROOT,
-                env=self.site.environment(**self.settings),
-                stdout=log,
-                stderr=log,
-            )
-        try:
-            yield
-        finally:
-            worker.terminate()
-            worker.wait(PATIENCE)
 
     @contextmanager
     def serve_trusted(self, manifest: Path) -> Iterator[str]:

@@ -171,6 +171,8 @@ SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
         (200, plain_request(query="?type=post.*,order.created&limit=2", who="")),
         (200, plain_request(query="?after=now")),
     ],
+    "streamEvents": [(400, plain_request())],  # of this server, which has no streams
+    "createEventTicket": [(200, plain_request()), (200, plain_request(body={}))],
     "listWebhooks": [(200, plain_request()), (200, plain_request(query="?offset=0"))],
     "createWebhook": [
         (201, plain_request(body=NEW_WEBHOOK)),

@@ -21,7 +21,7 @@ from tests.e2e.units import UNITS, read_unit
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 KUBERNETES_VERSION = "1.30"  # an old version in wide use; the files use stable parts only
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
-APPLICATION = ("migrate", "server", "worker")
+APPLICATION = ("migrate", "server", "worker", "stream")
 SERVICES = sorted(path.name for path in UNITS.glob("*.service"))
 MEMORY = re.compile(r"[1-9][0-9]*(?:[gmGM]|[GM]i)")
 # Variables of Python, libraries and Compose, which the project does not define.
@@ -117,11 +117,20 @@ def test_container_limits_its_memory(name: str) -> None:
 def test_ingress_does_not_route_readyz() -> None:
     """A Service without a selector has no pods. An exact path takes precedence over `/`."""
     services = {each["metadata"]["name"]: each["spec"] for each in MANIFESTS if each["kind"] == "Service"}
-    (ingress,) = (manifest["spec"] for manifest in MANIFESTS if manifest["kind"] == "Ingress")
+    (ingress,) = (
+        manifest["spec"]
+        for manifest in MANIFESTS
+        if (manifest["kind"], manifest["metadata"]["name"]) == ("Ingress", "contentapi")
+    )
     (rule,) = ingress["rules"]
     routes = {(path["pathType"], path["path"]): path["backend"]["service"]["name"] for path in rule["http"]["paths"]}
 
-    assert routes == {("Exact", "/readyz"): "contentapi-nothing", ("Prefix", "/"): "contentapi"}
+    assert routes == {
+        ("Exact", "/readyz"): "contentapi-nothing",
+        ("Exact", "/events/stream"): "contentapi-stream",
+        ("Exact", "/v1/events/stream"): "contentapi-stream",
+        ("Prefix", "/"): "contentapi",
+    }
     assert "selector" not in services["contentapi-nothing"]
     assert "selector" in services["contentapi"]
 
@@ -162,9 +171,9 @@ def test_container_is_restricted(name: str) -> None:
 
 
 def test_compose_migrates_before_servers_and_worker_start() -> None:
-    conditions = [COMPOSE["services"][name]["depends_on"]["migrate"] for name in ("server", "worker")]
+    conditions = [COMPOSE["services"][name]["depends_on"]["migrate"] for name in ("server", "worker", "stream")]
 
-    assert conditions == [{"condition": "service_completed_successfully"}] * 2
+    assert conditions == [{"condition": "service_completed_successfully"}] * 3
     assert COMPOSE["networks"]["internal"] == {"internal": True}
 
 

@@ -54,7 +54,8 @@ class Checkout:
 
     def run(self, *arguments: str, **variables: str) -> "Run":
         """Start `make run` in a terminal of its own, on a free port unless the variables name one."""
-        variables = {"PORT": str(find_free_port()), **variables}
+        ports = {"PORT": str(find_free_port()), "CONTENTAPI_STREAM_PORT": str(find_free_port())}
+        variables = {**ports, **variables}
         return Run(self, ["make", "run", *arguments], self.environment(**variables))
 
     def serve_as_the_procfile(self, **variables: str) -> "Run":
@@ -136,6 +137,7 @@ class Run:
         checkout.runs.append(self)
         self.checkout = checkout
         self.port = environment.get("PORT", "8000")
+        self.stream_port = environment.get("CONTENTAPI_STREAM_PORT", "8100")
         self.log = checkout.folder / f"printed-{time.monotonic_ns()}.log"
 
         def prepare_child() -> None:

@@ -50,6 +50,7 @@ def examples(document: Path) -> list[Example]:
 def run_example(example: Example, run: Run) -> subprocess.CompletedProcess[str]:
     """Run an example in the checkout of a started server. An HTTP error fails it, unless its response is compared."""
     text = example.block.text.replace("localhost:8000", f"localhost:{run.port}")
+    text = text.replace("localhost:8100", f"localhost:{run.stream_port}")
     if example.block.info == "graphql runnable":
         body = json.dumps({"query": text})
         script = f"curl http://localhost:{run.port}/graphql -H 'Content-Type: application/json' --data @-"

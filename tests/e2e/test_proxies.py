@@ -11,7 +11,7 @@ from functools import partial
 from http.client import HTTPConnection
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import pytest
@@ -55,11 +55,17 @@ def build_ingress_configuration() -> str:
     controller = found["ConfigMap", "ingress-nginx-controller"]["data"]
     headers = found["ConfigMap", controller["proxy-set-headers"].split("/")[1]]["data"]
     locations = []
-    for path in found["Ingress", "contentapi"]["spec"]["rules"][0]["http"]["paths"]:
-        has_pods = "selector" in found["Service", path["backend"]["service"]["name"]]["spec"]
+    for path in list_paths(found["Ingress", "contentapi"]):
+        name = path["backend"]["service"]["name"]
         modifier = "= " if path["pathType"] == "Exact" else ""
-        action = "proxy_pass http://contentapi" if has_pods else "return 503"
+        action = f"proxy_pass http://{name}" if "selector" in found["Service", name]["spec"] else "return 503"
         locations.append(f"location {modifier}{path['path']} {{ {action}; }}")
+    canary = found["Ingress", "contentapi-subscriptions"]
+    (path,) = list_paths(canary)
+    locations.append(f"location = {path['path']} {{ proxy_pass http://$canary; }}")
+    annotations = canary["metadata"]["annotations"]
+    pattern = annotations["nginx.ingress.kubernetes.io/canary-by-header-pattern"]
+    header = annotations["nginx.ingress.kubernetes.io/canary-by-header"].lower()
     switches = {"true": "on", "false": "off"}
     return f"""
         pid /run/nginx.pid;
@@ -72,6 +78,8 @@ def build_ingress_configuration() -> str:
             ignore_invalid_headers {switches[controller["ignore-invalid-headers"]]};
             {controller["http-snippet"]}
             upstream contentapi {{ server 127.0.0.1:8000; }}
+            upstream contentapi-stream {{ server 127.0.0.1:8100; }}
+            map $http_{header} $canary {{ default contentapi; "~{pattern}" {path["backend"]["service"]["name"]}; }}
             server {{
                 listen 80 default_server;
                 proxy_set_header Host $host;
@@ -82,6 +90,11 @@ def build_ingress_configuration() -> str:
             }}
         }}
     """
+
+
+def list_paths(ingress: dict[str, Any]) -> list[dict[str, Any]]:
+    paths: list[dict[str, Any]] = ingress["spec"]["rules"][0]["http"]["paths"]
+    return paths
 
 
 def find_loopback_addresses() -> list[str]:
@@ -98,7 +111,7 @@ CLIENTS = ["127.0.0.2", "127.0.0.3", *(["::1"] if len(LOOPBACK) > 1 else [])]
 
 
 SERVERS = ("granian", "gunicorn")
-PROXIES: dict[str, Callable[[int, Path], AbstractContextManager[int]]] = {
+PROXIES: dict[str, Callable[..., AbstractContextManager[int]]] = {
     "nginx": partial(start_nginx, addresses=LOOPBACK),
     "caddy": start_caddy,
     "ingress": partial(start_nginx, addresses=LOOPBACK, text=build_ingress_configuration()),

@@ -12,10 +12,11 @@ from contentapi.auth.signing_keys import get_key_ring
 from contentapi.core.errors import Malformed, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from tests.challenges import build_schemes
-from tests.factories import make_user
+from tests.conftest import make_api_key
+from tests.factories import get_user, make_actor, make_user
 from users import services, tokens
-from users.authentication import authenticate, build_session_actor
-from users.models import User
+from users.authentication import authenticate, authenticate_again, build_session_actor
+from users.models import ApiKey, User
 
 
 def test_request_without_a_credential_is_anonymous() -> None:
@@ -208,3 +209,38 @@ def test_session_authenticates_its_user_with_all_scopes_of_the_role(role: Role) 
     actor = build_session_actor(user)
 
     assert actor == Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="session", interface="admin")
+
+
+@pytest.mark.django_db
+def test_credentials_are_checked_again_by_one_statement(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    actors = [make_actor(Role.READER), make_actor(Role.ADMIN, scopes={Scope.POSTS_READ})]
+    headers = [{"X-API-Key": make_api_key(actor)} for actor in actors]
+    headers += [{**headers[0], "Authorization": f"Bearer {headers[0]['X-API-Key']}"}]
+    headers += [{"Authorization": f"Bearer {tokens.issue_token(user=make_user())}"}]
+    expected = [authenticate(each) for each in headers]
+
+    with django_assert_num_queries(1):
+        assert authenticate_again(headers) == expected
+
+
+@pytest.mark.django_db
+def test_credential_that_has_lost_its_rights_is_another_actor_or_none() -> None:
+    actors = [make_actor(Role.ADMIN) for _ in range(4)]
+    keys = [make_api_key(actor) for actor in actors]
+    headers = [{"X-API-Key": key} for key in keys]
+    before = authenticate_again(headers)
+    services.revoke_api_key(actor=OPERATOR, prefix=keys[0].rpartition("_")[0])
+    User.objects.filter(pk=get_user(actors[1]).pk).update(role=Role.READER)
+    User.objects.filter(pk=get_user(actors[2]).pk).update(is_active=False)
+    ApiKey.objects.filter(user=get_user(actors[3])).update(scopes=["posts:read"])
+
+    after = authenticate_again([*headers, {"X-API-Key": f"{keys[3][:-1]}x"}, {"Authorization": "Basic x"}])
+
+    assert after[0] is None
+    assert after[2] is None
+    assert after[1] is not None
+    assert after[1].role is Role.READER
+    assert after[3] is not None
+    assert after[3].scopes == {Scope.POSTS_READ}
+    assert after[4:] == [None, None]
+    assert all(then != now for then, now in zip(before, after, strict=False))

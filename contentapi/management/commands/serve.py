@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 from django.conf import settings
@@ -16,6 +16,7 @@ from django.db import connection
 
 from contentapi import demo
 from contentapi.conf import conf
+from contentapi.conf.timeouts import CHILD_INTERVAL, STREAM_RESTART_INTERVAL, STREAM_START_LIMIT
 from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import start_exporter, start_figures
 from contentapi.worker.jobs import load_jobs
@@ -95,21 +96,60 @@ def serve(command: list[str]) -> int:
     This process continues to run, because it keeps the embedded PostgreSQL alive until the server has ended. It passes
     each termination signal on as SIGTERM. That includes SIGHUP from a closed terminal, on which a server would reload.
     """
+    environment = {"CONTENTAPI_GREETING": "on", "CONTENTAPI_STREAM_URL": find_stream_url()}
     server = subprocess.Popen(
         command,
         cwd=settings.BASE_DIR,
-        env={**os.environ, "CONTENTAPI_GREETING": "on"},
+        env={**os.environ, **environment},
         process_group=0,  # not the terminal's: a Ctrl-C that reaches the workers can prevent them from ending
         preexec_fn=restore_default_signals,
     )
     for each in TERMINATION_SIGNALS:
         signal.signal(each, lambda *_: server.terminate())
-    with building_pages(), Worker(load_jobs()):  # their threads block the signals, too
+    with building_pages(), serving_streams(), Worker(load_jobs()):  # their threads block the signals, too
         signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
         status = server.wait()
     if status == -signal.SIGKILL:
         time.sleep(2)  # the workers need a second to notice, and use PostgreSQL until then
     return abs(status)
+
+
+def find_stream_url() -> str:
+    """Return CONTENTAPI_STREAM_URL, by default the address at which this process starts the server of streams."""
+    return conf.environment.contentapi_stream_url or f"http://localhost:{conf.environment.contentapi_stream_port}"
+
+
+@contextmanager
+def serving_streams() -> Iterator[None]:
+    """Run the process of streams beside the server, and start it again when it has ended."""
+    stop = Event()
+    thread = Thread(target=keep_streams_alive, args=[stop], name="streams", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def keep_streams_alive(stop: Event) -> None:
+    """Run the process until the end. One that ends by itself at once, as without a free port, is not started again."""
+    while not stop.is_set():
+        began = time.monotonic()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "contentapi.streams"],
+            cwd=settings.BASE_DIR,
+            process_group=0,
+            preexec_fn=restore_default_signals,
+        )
+        while process.poll() is None and not stop.wait(CHILD_INTERVAL):
+            pass
+        if process.poll() is None:
+            process.terminate()
+            process.wait()
+        elif process.returncode > 0 and time.monotonic() - began < STREAM_START_LIMIT:
+            return
+        stop.wait(STREAM_RESTART_INTERVAL)
 
 
 @contextmanager

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 
 export { assert };
-export const { API_URL, GRAPHQL_URL, TRUSTED_GRAPHQL_URL, API_KEY, ACCESS_TOKEN } = process.env;
+export const { API_URL, GRAPHQL_URL, STREAM_URL, TRUSTED_GRAPHQL_URL, API_KEY, ACCESS_TOKEN } = process.env;
 
 /** Check something, and print it for the table of `make clients`. */
 export async function prove(what, check) {
@@ -28,6 +28,19 @@ globalThis.fetch = async (input, init) => {
   requests.push({ method: request.method, url: request.url, body, status: response.status });
   return response;
 };
+
+/** Create a post, change its title, and delete it after a while: events for a client that follows them. */
+export async function changePosts(title) {
+  const write = async (query, variables) => {
+    const headers = { "Content-Type": "application/json", "X-API-Key": API_KEY };
+    const response = await send(GRAPHQL_URL, { method: "POST", headers, body: JSON.stringify({ query, variables }) });
+    return (await response.json()).data;
+  };
+  const create = "mutation ($input: CreatePostInput!) { createPost(input: $input) { id } }";
+  const { createPost: { id } } = await write(create, { input: { title, body: "Text" } });
+  await write("mutation ($input: UpdatePostInput!) { updatePost(input: $input) { id } }", { input: { id, title: `${title}!` } });
+  return id;
+}
 
 /** A `fetch` that loses the first response, as a broken connection does, and the responses of the server. */
 export function loseFirstResponse() {

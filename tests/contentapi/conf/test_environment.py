@@ -19,6 +19,8 @@ INVALID_RATES = [
 ]
 VALID_RATES = ["300/minute", "1/second", "5/10seconds", "100000/hours", "999999999/day"]
 INVALID = {
+    "CONTENTAPI_STREAM_PORT": ["0", "65536", "stream"],
+    "CONTENTAPI_STREAM_URL": ["stream.example.com", "https://stream.example.com/graphql"],
     "PORT": ["0", "65536", "-1", "http", "80.5", "8_000", "8000,8001"],
     "WEB_CONCURRENCY": ["0", "-2", "many", "2147483648"],
     "CONTENTAPI_DOCUMENT_CACHE": ["0", "-1", "256k"],
@@ -103,6 +105,8 @@ INVALID = {
     "CONTENTAPI_WORKER_TIMEOUT": ["0", "30s"],
 }
 VALID = {
+    "CONTENTAPI_STREAM_PORT": ["1", "65535"],
+    "CONTENTAPI_STREAM_URL": ["https://stream.example.com", "http://localhost:8100"],
     "PORT": ["1", "65535", " 8001 "],
     "WEB_CONCURRENCY": ["1", "64"],
     "CONTENTAPI_DOCUMENT_CACHE": ["1", "262144"],
@@ -261,3 +265,10 @@ def test_number_of_threads_keeps_a_host_below_64_connections() -> None:
     threads = [read_environment({"WEB_CONCURRENCY": text})[0].contentapi_threads for text in ("1", "4", "8", "64")]
 
     assert threads == [16, 16, 8, 4]
+
+
+@pytest.mark.parametrize(("port", "expected"), [("8000", 8100), ("9000", 9100), ("65500", 65400)])
+def test_port_of_streams_follows_that_of_the_server(port: str, expected: int) -> None:
+    environment, _ = read_environment({"PORT": port})
+
+    assert environment.contentapi_stream_port == expected

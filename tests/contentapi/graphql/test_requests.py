@@ -181,7 +181,10 @@ def test_head_is_a_get_without_the_body(client: Client) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("accept", ["text/event-stream", "text/event-stream, text/html;q=0"])
 def test_request_for_events_is_400_with_the_reason(client: Client, accept: str) -> None:
-    message = "This server has no subscriptions and sends no text/event-stream. Accept application/json."
+    message = (
+        "Streams and subscriptions are sent by the server of CONTENTAPI_STREAM_URL, which this request did not reach."
+        " For queries and mutations, accept application/json."
+    )
     body = {"query": "subscription { posts { id } }"}
     by_post = GraphQLResponse(
         client.post("/graphql", body, content_type="application/json", headers={"Accept": accept})

@@ -1,13 +1,14 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ApolloClient, ApolloLink, CombinedGraphQLErrors, HttpLink, InMemoryCache, gql } from "@apollo/client";
+import { OperationTypeNode } from "graphql";
 import { BatchHttpLink } from "@apollo/client/link/batch-http";
 import { SetContextLink } from "@apollo/client/link/context";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { RetryLink } from "@apollo/client/link/retry";
 import { relayStylePagination } from "@apollo/client/utilities";
 import { generatePersistedQueryIdsFromManifest } from "@apollo/persisted-query-lists";
-import { API_KEY, GRAPHQL_URL, TRUSTED_GRAPHQL_URL, assert, loseFirstResponse, prove, takeRequests } from "../prove.mjs";
+import { API_KEY, GRAPHQL_URL, STREAM_URL, TRUSTED_GRAPHQL_URL, assert, changePosts, loseFirstResponse, prove, takeRequests } from "../prove.mjs";
 import { NEWEST } from "./documents.mjs";
 
 const connect = (link, cache = new InMemoryCache()) => new ApolloClient({ link, cache });
@@ -125,4 +126,31 @@ await prove("RetryLink with an Idempotency-Key: a mutation whose response was lo
   assert.deepEqual(responses.map(({ status, replayed }) => [status, replayed]), [[200, null], [200, "true"]]);
   assert.deepEqual(responses.map(({ body }) => body.data.createPost.id), [id, id]);
   await client.mutate({ mutation: gql`mutation ($id: ID!) { deletePost(id: $id) }`, variables: { id } });
+});
+
+await prove("HttpLink: gets an event of each change over multipart, and the errors of a document", async () => {
+  const isSubscription = ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION;
+  const [streams, queries] = [STREAM_URL, GRAPHQL_URL].map((uri) => new HttpLink({ uri, ...credential }));
+  const client = connect(ApolloLink.split(isSubscription, streams, queries));
+  const title = `Event for Apollo ${process.pid}`;
+  const query = gql`subscription { events(types: ["post.*"]) { type subject ... on PostEvent { post { id title } } } }`;
+  const types = await new Promise((done, error) => {
+    const types = [];
+    const subscription = client.subscribe({ query }).subscribe({
+      next({ data, error: failure }) {
+        if (failure) error(failure);
+        types.push(data.events.type);
+        if (data.events.type !== "post.updated" || data.events.post?.title !== `${title}!`) return;
+        subscription.unsubscribe();
+        done(types);
+      },
+      error,
+    });
+    setTimeout(() => changePosts(title).catch(error), 1000); // a client is not told that its stream has begun
+  });
+  assert.ok(types.includes("post.created"), String(types));
+  const { error } = await new Promise((next, error) => {
+    client.subscribe({ query: gql`subscription { events { unknown } }` }).subscribe({ next, error });
+  });
+  assert.equal(error.errors[0].extensions.code, "GRAPHQL_VALIDATION_FAILED");
 });

@@ -4,7 +4,7 @@ import { cacheExchange } from "@urql/exchange-graphcache";
 import { relayPagination } from "@urql/exchange-graphcache/extras";
 import { persistedExchange } from "@urql/exchange-persisted";
 import { retryExchange } from "@urql/exchange-retry";
-import { API_KEY, GRAPHQL_URL, assert, loseFirstResponse, prove, takeRequests } from "../prove.mjs";
+import { API_KEY, GRAPHQL_URL, STREAM_URL, assert, changePosts, loseFirstResponse, prove, takeRequests } from "../prove.mjs";
 
 const connect = (options = {}, exchanges = [cacheExchange({}), fetchExchange]) =>
   new Client({ url: GRAPHQL_URL, exchanges, ...options });
@@ -119,4 +119,36 @@ await prove("retryExchange with an Idempotency-Key: a mutation whose response wa
   assert.deepEqual(responses.map(({ status, replayed }) => [status, replayed]), [[200, null], [200, "true"]]);
   assert.deepEqual(responses.map(({ body }) => body.data.createPost.id), [createPost.id, createPost.id]);
   present(await client.mutation(gql`mutation ($id: ID!) { deletePost(id: $id) }`, { id: createPost.id }));
+});
+
+await prove("fetchSubscriptions: gets an event of each change, and queries stay queries", async () => {
+  const client = connect({ fetchSubscriptions: true, ...credential });
+  const title = `Event for urql ${process.pid}`;
+  const document = gql`subscription { events(types: ["post.*"]) { type subject ... on PostEvent { post { id title } } } }`;
+  takeRequests();
+  const types = await new Promise((done, fail) => {
+    const types = [];
+    const { unsubscribe } = client.subscription(document, {}, { url: STREAM_URL }).subscribe(({ data, error }) => {
+      if (error) fail(error);
+      types.push(data.events.type);
+      if (data.events.type === "post.updated" && data.events.post?.title === `${title}!`) {
+        setTimeout(unsubscribe); // in its callback, urql would not catch the end
+        done(types);
+      }
+    });
+    setTimeout(() => changePosts(title).catch(fail), 1000); // a client is not told that its stream has begun
+  });
+  assert.ok(types.includes("post.created"), String(types));
+  assert.equal(takeRequests().filter(({ url }) => url.startsWith(STREAM_URL)).length, 1);
+  present(await client.query(gql`{ posts(limit: 1) { id } }`, {}));
+  assert.deepEqual(takeRequests().map(({ status }) => status), [200]);
+});
+
+await prove("fetchSubscriptions: gets the errors of a document", async () => {
+  const client = connect({ fetchSubscriptions: true });
+  const document = gql`subscription { events { unknown } }`;
+  const error = await new Promise((done) => {
+    client.subscription(document, {}, { url: STREAM_URL }).subscribe((result) => result.error && done(result.error));
+  });
+  assert.equal(error.graphQLErrors[0].extensions.code, "GRAPHQL_VALIDATION_FAILED");
 });

@@ -1,10 +1,15 @@
 import { Window } from "happy-dom";
 import { Suspense, act } from "react";
 import { RelayEnvironmentProvider } from "react-relay";
-import { Environment, Network, RecordSource, Store, commitMutation, fetchQuery, graphql } from "relay-runtime";
-import { API_KEY, GRAPHQL_URL, TRUSTED_GRAPHQL_URL, assert, prove, takeRequests } from "../../prove.mjs";
+import { createClient } from "graphql-sse";
+import {
+  Environment, Network, Observable, RecordSource, Store, commitMutation, fetchQuery, graphql, requestSubscription,
+} from "relay-runtime";
+import { API_KEY, GRAPHQL_URL, STREAM_URL, TRUSTED_GRAPHQL_URL, assert, changePosts, prove, takeRequests } from "../../prove.mjs";
 import { Page, controls } from "./components.js";
 
+const streams = createClient({ url: STREAM_URL, headers: { "X-API-Key": API_KEY } });
+const subscribe = ({ text: query }, variables) => Observable.create((sink) => streams.subscribe({ query, variables }, sink));
 const connect = (url = GRAPHQL_URL, buildBody = ({ text }) => ({ query: text }), headers = { "X-API-Key": API_KEY }) =>
   new Environment({
     store: new Store(new RecordSource()),
@@ -12,7 +17,7 @@ const connect = (url = GRAPHQL_URL, buildBody = ({ text }) => ({ query: text }),
       const body = JSON.stringify({ ...buildBody(request), variables });
       const response = await fetch(url, { method: "POST", headers: { "Content-Type": "application/json", ...headers }, body });
       return response.json();
-    }),
+    }, subscribe),
   });
 const mutate = (environment, mutation, variables) =>
   new Promise((done, onError) => {
@@ -28,6 +33,9 @@ const UPDATE = graphql`
 const DELETE = graphql`mutation clientDeleteMutation($id: ID!) { deletePost(id: $id) @deleteRecord }`;
 const POST = graphql`
   query clientPostQuery($id: ID!) { node(id: $id) { id ... on Post { title author { id name } } } }
+`;
+const EVENTS = graphql`
+  subscription clientEventsSubscription { events(types: ["post.*"]) { type ... on PostEvent { post { id title } } } }
 `;
 const NODES = graphql`
   query clientNodesQuery($ids: [ID!]!) { nodes(ids: $ids) { __typename id ... on Post { title } ... on Author { name } } }
@@ -126,6 +134,24 @@ await prove("trusted documents: executes the manifest of persistConfig by docume
   const other = connect(TRUSTED_GRAPHQL_URL, () => ({ query: "{ posts { body } }" }));
   const error = await fetchQuery(other, POST, { id }).toPromise().then(assert.fail, (reason) => reason);
   assert.equal(error.source.errors[0].extensions.code, "DOCUMENT_NOT_FOUND");
+});
+
+await prove("requestSubscription with graphql-sse: an event changes the record of its post in the store", async () => {
+  const title = `Event for Relay ${process.pid}`;
+  const id = await new Promise((done, onError) => {
+    const { dispose } = requestSubscription(environment, {
+      subscription: EVENTS,
+      variables: {},
+      onNext: ({ events }) => {
+        if (events.type !== "post.updated" || events.post?.title !== `${title}!`) return;
+        dispose();
+        done(events.post.id);
+      },
+      onError,
+    });
+    setTimeout(() => changePosts(title).catch(onError), 1000); // a client is not told that its stream has begun
+  });
+  assert.equal(environment.getStore().getSource().get(id).title, `${title}!`);
 });
 
 process.exit(0); // React's scheduler keeps the process alive

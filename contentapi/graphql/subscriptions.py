@@ -1,0 +1,122 @@
+"""Prepare subscriptions: what a client follows, and the selection with which its values are read.
+
+graphql-core's `subscribe` executes an operation for each event and each client. Here one statement reads many events,
+for all clients with equal subscriptions and rights (`contentapi.streams`). A subscription is found in three steps: its
+operation, by `get_subscription`; then `Subscription`; then the source that its root field follows.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from graphql import GraphQLError, GraphQLResolveInfo, GraphQLSchema, OperationType, StringValueNode, VariableNode
+
+from contentapi.conf import conf
+from contentapi.core.errors import Malformed
+from contentapi.core.identity import Actor
+from contentapi.graphql.context import RequestContext
+from contentapi.graphql.documents import DocumentRejected, get_document
+from contentapi.graphql.execution.executor import ProjectingExecutor
+from contentapi.graphql.execution.fields import WITHOUT_ASYNC_WORK
+from contentapi.graphql.execution.operations import Operation
+from contentapi.projection import Rows
+from contentapi.projection.selections import SelectedFieldError
+from contentapi.projection.statements import read_json_and_column
+
+PRESENT = "now"
+DEFINED_AND_USED = 2  # places of a variable that is one argument
+
+
+def get_subscription(schema: GraphQLSchema, text: str, name: str | None) -> Operation:
+    """Return the operation of a request. Raises `DocumentRejected`, and `Malformed` for a query or a mutation."""
+    operation = get_document(schema, text, name).require_operation(name)
+    if operation.node.operation is not OperationType.SUBSCRIPTION:
+        kind = operation.node.operation.value
+        raise Malformed(f"Streams are for subscriptions. Send a {kind} to the API, and accept application/json.")
+    return operation
+
+
+class Subscription:
+    """A subscription with its variables and the rights of an actor. Several threads may read its values at once."""
+
+    def __init__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor) -> None:
+        """Raises `DocumentRejected`."""
+        self.operation = operation
+        self.given = variables
+        self.context: RequestContext = {"actor": actor}
+        self.is_hidden = conf.environment.contentapi_introspection == "off"
+        values = operation.coerce_variables(variables, hide_suggestions=self.is_hidden)
+        if isinstance(values, list):
+            raise DocumentRejected(values)
+        self.values = values
+        try:
+            fields = operation.collect_root_fields(values) if operation.varies else operation.constant_fields
+        except GraphQLError as error:
+            raise DocumentRejected([error]) from None
+        if len(fields) != 1 or fields[0].field.subscribe is None:
+            raise DocumentRejected([GraphQLError("A subscription has one field, without @skip and @include.")])
+        (self.root,) = fields
+
+    def follow(self) -> Any:
+        """Return what the root field follows, from its source. Raises `DocumentRejected`."""
+        root = self.root
+        given = self.values, self.context
+        info: GraphQLResolveInfo[Any] = GraphQLResolveInfo._make(root.info + given + WITHOUT_ASYNC_WORK)
+        subscribe: Callable[..., Any] = root.field.subscribe  # type: ignore[assignment]  # checked before
+        try:
+            arguments = root.read_arguments(self.values) if root.read_arguments else {}
+            return subscribe(None, info, **arguments)
+        except Exception as error:
+            raise DocumentRejected([self.locate(error)]) from error
+
+    def locate(self, error: Exception) -> GraphQLError:
+        """Return an error of the root field with its place in the document."""
+        try:
+            self.build_executor().handle_field_error(error, self.root.field.type, self.root.details, self.root.path)
+        except GraphQLError as located:
+            return located
+        return GraphQLError(str(error), self.root.nodes, path=self.root.path.as_list(), original_error=error)
+
+    def build_executor(self) -> ProjectingExecutor:
+        operation = self.operation
+        return ProjectingExecutor(
+            operation.prepared,
+            self.context,
+            self.values,
+            document_size=operation.document_size,
+            hide_suggestions=self.is_hidden,
+        )
+
+    def read_rows(self, rows: Rows[Any], column: str, room: int | None) -> list[tuple[bytes, bytes]]:
+        """Return the value of the root field for each row, and a column of the row.
+
+        `room` is the maximum size of all values in bytes. Executes one statement. Raises `DocumentRejected`,
+        `ResponseTooLarge`, and Django's database errors.
+        """
+        executor = self.build_executor()
+        executor.root, executor.room = self.root, room
+        request = executor.build_selection_request(self.root.returned, self.root.details, self.root.path)
+        request.column = column
+        try:
+            return read_json_and_column(rows, request)
+        except SelectedFieldError as error:
+            raise DocumentRejected([self.locate(error)]) from None
+
+
+def replace_cursor(
+    text: str, variables: Mapping[str, Any], subscription: Subscription, name: str
+) -> tuple[str, Mapping[str, Any]]:
+    """Return the text and the variables with `now` in place of the cursor in the argument `name` of the root field.
+
+    So equal subscriptions have one text and equal variables, wherever their clients resume. A variable that has other
+    uses stays.
+    """
+    for node in subscription.root.nodes:
+        for argument in node.arguments or ():
+            value = argument.value
+            if argument.name.value != name or value.loc is None:
+                continue
+            if isinstance(value, StringValueNode):
+                return f'{text[: value.loc.start]}"{PRESENT}"{text[value.loc.end :]}', variables
+            if isinstance(value, VariableNode) and text.count(f"${value.name.value}") == DEFINED_AND_USED:
+                return text, {**variables, value.name.value: PRESENT}
+    return text, variables

@@ -1,0 +1,1 @@
+"""Streams: events sent while they happen, to Server-Sent Events and GraphQL subscriptions, by a process of its own."""

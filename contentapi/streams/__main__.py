@@ -1,0 +1,138 @@
+"""The process of streams: `python -m contentapi.streams` serves them at CONTENTAPI_STREAM_PORT.
+
+It is one process with an event loop, in which granian's server calls the application. The server of the API does not
+know it: if it falls, clients come back to the next one, and resume.
+"""
+
+import asyncio
+import logging
+import resource
+import signal
+import socket
+from contextlib import suppress
+from typing import Any
+
+from contentapi.wsgi import fast_path  # the first import: it makes this process one that serves
+
+# isort: split
+from django.conf import settings
+from granian._granian import SocketHolder
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.server.embed import Server
+
+from contentapi.conf import conf
+from contentapi.conf.timeouts import HEADER_TIMEOUT, STREAM_WRITE_LIMIT
+from contentapi.health.start import report_database_state
+from contentapi.monitoring.repeated import share_outage_log
+from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
+from contentapi.server import systemd
+from contentapi.server.granian import open_listener
+from contentapi.streams.application import StreamApplication
+from contentapi.streams.limits import FOR_PROCESS
+from contentapi.streams.service import StreamService
+
+CONNECTIONS = FOR_PROCESS + 1000  # the rest for requests that open streams, and for probes
+SEND_BUFFER = (
+    64 * 1024
+)  # bytes of the kernel for each client; by itself, it grows to megabytes for those that do not read
+HTTP_BUFFER = 32 * 1024  # bytes of granian for each client, and the most for the headers of a request
+LOG = logging.getLogger("contentapi.streams")
+
+
+class SkipNotice(logging.Filter):
+    """Drops granian's notice that this server is experimental."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return "experimental" not in record.getMessage()
+
+
+LOGGING: dict[str, Any] = {
+    "filters": {"notice": {"()": SkipNotice}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "generic", "filters": ["notice"]},
+        "access": {"class": "logging.NullHandler"},
+    },
+}
+
+
+class StreamServer(Server):
+    """granian's server in an event loop, with a listening socket whose options connections inherit.
+
+    The kernel closes the connection of a client that does not read for as long as a write may wait.
+    """
+
+    def _init_shared_socket(self) -> None:
+        """Open the socket. Exits with a message if this is not possible."""
+        try:
+            listener = open_listener(self.bind_addr, self.bind_port, self.backlog, peer_timeout=STREAM_WRITE_LIMIT)
+        except OSError as error:
+            raise SystemExit(f"Cannot listen on {self._bind_addr_fmt}: {error.strerror}.") from None
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+        self._sso = listener
+        self._ssp = None
+        self._shd = SocketHolder(listener.fileno(), uds=False, backlog=self.backlog)  # type: ignore[call-arg,assignment]
+
+
+def main() -> None:
+    """Serve until SIGINT or SIGTERM."""
+    if settings.EMBEDDED:
+        from contentapi.db.embedded.base import SERVER
+
+        SERVER.acquire()  # for as long as this process lives
+    share_outage_log()
+    start_exporter(conf.environment.contentapi_metrics_bind)
+    start_figures("stream")
+    report_database_state()
+    raise_file_limit()
+    try:
+        asyncio.run(serve())
+    finally:
+        flush_figures()
+
+
+def raise_file_limit() -> None:
+    """Allow a file for each connection, as far as the system does."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + 1000
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+
+
+async def serve() -> None:
+    ending = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ending.set)
+    service = StreamService()
+    host = settings.BIND.rpartition(":")[0].strip("[]")
+    port = conf.environment.contentapi_stream_port
+    server = StreamServer(
+        StreamApplication(service, fast_path),
+        address=host,
+        port=port,
+        interface=Interfaces.ASGINL,
+        http=HTTPModes.http1,
+        websockets=False,
+        backlog=CONNECTIONS,
+        backpressure=CONNECTIONS,
+        http1_settings=HTTP1Settings(
+            header_read_timeout=1000 * HEADER_TIMEOUT, keep_alive=False, max_buffer_size=HTTP_BUFFER
+        ),
+        log_dictconfig=LOGGING,
+    )
+    service.start()
+    serving = loop.create_task(server.serve())
+    systemd.start_notifications(host, port)
+    waiting = loop.create_task(ending.wait())
+    await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    systemd.notify("STOPPING=1")
+    await service.end()
+    server.stop()  # type: ignore[no-untyped-call]
+    await serving
+
+
+if __name__ == "__main__":
+    main()

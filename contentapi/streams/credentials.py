@@ -1,0 +1,66 @@
+"""Check the credentials of open streams again: a stream ends with the rights that it began with.
+
+A revoked key, a deleted or locked user, a token that has expired: the credential is not valid any more. A new role or
+other scopes: the actor is another one. The client comes back, and gets 401 or its new rights.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from contentapi.auth.authentication import HEADERS, authenticate_request
+from contentapi.core.errors import ApiError
+from contentapi.core.identity import Actor
+from contentapi.http.previews import TOKEN
+from contentapi.streams.groups import OUTAGES, Readers
+from contentapi.streams.hub import Hub
+from contentapi.streams.opening import Credential
+from contentapi.streams.stream import Stream
+from users.authentication import authenticate_again
+
+LOG = logging.getLogger("contentapi.streams")
+
+
+class CredentialChecks:
+    """Checks each credential once, for all of its streams."""
+
+    def __init__(self, hub: Hub, readers: Readers) -> None:
+        self.hub = hub
+        self.readers = readers
+
+    async def check(self) -> bool:
+        """End the streams whose actor is another one now. Return False if that cannot be known at present."""
+        streams: dict[tuple[Credential, Actor], list[Stream]] = {}
+        for stream in self.hub.streams:
+            opening = stream.opening
+            if opening.credential.environ:
+                streams.setdefault((opening.credential, opening.actor), []).append(stream)
+        if not streams:
+            return True
+        try:
+            actors = await self.readers.run(find_actors, [credential for credential, _ in streams])
+        except OUTAGES:
+            return False
+        for ((_, actor), members), present in zip(streams.items(), actors, strict=True):
+            if present != actor:
+                for stream in members:
+                    stream.close("credential")
+        return True
+
+
+def find_actors(credentials: Sequence[Credential]) -> list[Actor | None]:
+    """Return the present actors. Raises Django's database errors."""
+    environs: list[Mapping[str, Any]] = [dict(credential.environ) for credential in credentials]
+    plain = [environ for environ in environs if TOKEN not in environ]
+    names = {key: name for name, key in HEADERS.items()}
+    found = iter(authenticate_again([{names[key]: value for key, value in each.items()} for each in plain]))
+    return [find_preview_actor(environ) if TOKEN in environ else next(found) for environ in environs]
+
+
+def find_preview_actor(environ: Mapping[str, Any]) -> Actor | None:
+    try:
+        return authenticate_request(environ)
+    except ApiError:
+        return None

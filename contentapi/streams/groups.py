@@ -1,0 +1,178 @@
+"""Groups of streams with equal plans. A group reads what is new once, for all of its streams.
+
+All of it runs in the event loop, except what `Readers.run` calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
+from typing import Any, TypeVar
+
+from django.db import Error as DatabaseError
+from django.db import InterfaceError
+
+from contentapi.conf.timeouts import STREAM_PACE, STREAM_RETRY_INTERVAL
+from contentapi.core.errors import Unavailable
+from contentapi.db.engine.thread_connections import close_unusable_connection
+from contentapi.events.feed import LogState
+from contentapi.monitoring.figures import FIGURES
+from contentapi.streams.plans import FIRST_ROWS, Batch, Chunk, Excerpt, LogPlan, ObjectPlan, Plan
+from contentapi.streams.stream import Stream
+
+OUTAGES = (DatabaseError, InterfaceError, Unavailable)
+T = TypeVar("T")
+
+
+class Readers(ThreadPoolExecutor):
+    """Threads that use the database, each with a connection of its own."""
+
+    async def run(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Call a function in one of the threads."""
+        return await asyncio.get_running_loop().run_in_executor(self, call_with_connection, function, *arguments)
+
+
+def call_with_connection(function: Callable[..., T], *arguments: Any) -> T:
+    close_unusable_connection()
+    return function(*arguments)
+
+
+class Group(ABC):
+    """The streams with one plan. `position` is how far it has read, and `target` how far it has to."""
+
+    plan: Plan
+
+    def __init__(self, readers: Readers, position: int) -> None:
+        self.readers = readers
+        self.position = self.target = self.seen = position
+        self.members: set[Stream] = set()
+        self.reading: asyncio.Task[None] | None = None
+
+    def advance(self, batch: Batch) -> None:
+        """Take note of what has happened, and read it if it may concern this plan."""
+        self.seen = max(self.seen, batch.end)
+        if self.plan.may_concern(batch):
+            self.target = self.seen
+            self.begin_to_read()
+        elif self.reading is None:
+            self.position = self.target = self.seen
+
+    def begin_to_read(self) -> None:
+        if self.reading is None:
+            self.reading = asyncio.get_running_loop().create_task(self.read_on())
+
+    async def read_on(self) -> None:
+        """Read until the target is reached, and send what was read."""
+        try:
+            while self.members and self.has_more:
+                try:
+                    await self.read_next()
+                except OUTAGES:
+                    await asyncio.sleep(STREAM_RETRY_INTERVAL)
+        except Exception as error:  # noqa: BLE001 - it concerns the streams of this group alone
+            for stream in [*self.members]:
+                stream.fail(error)
+        finally:
+            self.reading = None
+        if self.position >= self.target:  # no batch since has concerned this plan
+            self.position = self.target = self.seen
+
+    @property
+    def has_more(self) -> bool:
+        return self.position < self.target
+
+    @abstractmethod
+    async def read_next(self) -> None:
+        """Read something that is new, and send it."""
+
+    def add(self, stream: Stream) -> None:
+        self.members.add(stream)
+
+    def remove(self, stream: Stream) -> None:
+        self.members.discard(stream)
+
+
+class LogGroup(Group):
+    """Streams of events."""
+
+    def __init__(self, plan: LogPlan, readers: Readers, position: int, log: Callable[[], LogState]) -> None:
+        super().__init__(readers, position)
+        self.plan: LogPlan = plan
+        self.get_log = log
+        self.rows = FIRST_ROWS
+
+    async def read_next(self) -> None:
+        log, after, target = self.get_log(), self.position, self.target
+        excerpt = await self.readers.run(self.plan.read, log, after, target, self.rows)
+        if log.epoch != self.get_log().epoch:
+            return
+        self.rows, self.position = excerpt.rows, excerpt.end
+        self.send(excerpt, after)
+        if self.has_more:
+            await self.wait_for_writers()
+
+    def send(self, excerpt: Excerpt, after: int) -> None:
+        everything = b"".join(chunk.content for chunk in excerpt.chunks)
+        for stream in [*self.members]:
+            if stream.position > after:
+                send_rest(stream, excerpt.chunks)
+            elif everything:
+                stream.add(everything, len(excerpt.chunks))
+            stream.position = max(stream.position, excerpt.end)
+        FIGURES.count("contentapi_stream_events_total", amount=len(excerpt.chunks) * len(self.members))
+
+    async def wait_for_writers(self) -> None:
+        """Let the streams write before more is read. One whose client does not read is not waited for long."""
+        await asyncio.sleep(0)
+        if any(stream.waiting for stream in self.members):
+            await asyncio.sleep(STREAM_PACE)
+
+
+class ObjectGroup(Group):
+    """Streams of an object. They get its value when they join, and each value that differs from the last one.
+
+    So nobody learns of a change that they cannot see.
+    """
+
+    def __init__(self, plan: ObjectPlan, readers: Readers, position: int) -> None:
+        super().__init__(readers, position)
+        self.plan: ObjectPlan = plan
+        self.new_members: set[Stream] = set()
+        self.digest = b""  # of the last value
+
+    @property
+    def has_more(self) -> bool:
+        return super().has_more or bool(self.new_members)
+
+    async def read_next(self) -> None:
+        target, waiting = self.target, [*self.new_members]
+        content = await self.readers.run(self.plan.read)
+        self.position = target
+        digest = blake2b(content).digest()
+        is_equal, self.digest = digest == self.digest, digest
+        for stream in [*self.members]:
+            is_new = stream in self.new_members
+            if is_new != (stream in waiting):  # it has joined meanwhile: it gets a later value
+                continue
+            if is_new or not is_equal:
+                stream.add(content, 1)
+        self.new_members.difference_update(waiting)
+
+    def add(self, stream: Stream) -> None:
+        super().add(stream)
+        self.new_members.add(stream)
+        self.begin_to_read()
+
+    def remove(self, stream: Stream) -> None:
+        super().remove(stream)
+        self.new_members.discard(stream)
+
+
+def send_rest(stream: Stream, chunks: list[Chunk]) -> None:
+    """Send the chunks that a stream does not have: it has read beyond its group."""
+    rest = [chunk.content for chunk in chunks if chunk.position > stream.position]
+    if rest:
+        stream.add(b"".join(rest), len(rest))

@@ -1,0 +1,211 @@
+"""What a stream sends, and how it is read: once for all streams with an equal plan.
+
+Two plans with an equal `key` send the same bytes: the key has what is followed and selected, the format, and the rights
+of the actor. Plans are read in threads, many at once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Hashable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import msgspec
+from django.db.models import QuerySet
+
+from contentapi.conf import conf
+from contentapi.core.errors import ResponseTooLarge, Unavailable
+from contentapi.core.identity import Actor, Scope
+from contentapi.events.feed import WINDOW, LogState, select_events
+from contentapi.events.models import Event
+from contentapi.events.views import read_events
+from contentapi.graphql.endpoint import build_result_response
+from contentapi.graphql.subscriptions import Subscription
+from contentapi.schema import EVENT_TYPES
+
+if TYPE_CHECKING:
+    from contentapi.projection import Rows
+    from contentapi.streams.formats import EventStream
+
+FIRST_ROWS = 8  # that are read at once; more if they are small
+MOST_ROWS = 64
+MOST_BYTES = 256 * 1024  # of several rows
+MANY_BYTES = MOST_BYTES // 4  # after which fewer rows are read
+COST_OF_READ = 2500  # objects that one statement may read
+
+
+class Batch(msgspec.Struct):
+    """What has happened between two positions: enough to tell which plans may have to read."""
+
+    end: int
+    types: set[str]
+    public_types: set[str]
+    objects: set[int]  # the subjects and their parents
+    subjects: set[int]
+
+
+class Chunk(NamedTuple):
+    """The bytes of an event in a stream."""
+
+    position: int
+    content: bytes
+
+
+class Excerpt(NamedTuple):
+    """What was read: chunks up to the position `end`, and how many rows to read next."""
+
+    chunks: list[Chunk]
+    end: int
+    rows: int
+
+
+class Plan(ABC):
+    """What equal streams send. `is_log` says whether it has positions, so that a stream can resume."""
+
+    is_log: ClassVar[bool]
+
+    def __init__(self, key: Hashable, actor: Actor, format_: EventStream) -> None:
+        self.key = (key, type(format_), actor.user_id, actor.role, actor.scopes, actor.preview)
+        self.actor = actor
+        self.format = format_
+
+    @abstractmethod
+    def may_concern(self, batch: Batch) -> bool:
+        """Return whether a batch may have something for these streams. It may return True too often."""
+
+
+class LogPlan(Plan):
+    """Events. The actor sees of them what the feed shows."""
+
+    is_log = True
+
+    def __init__(
+        self,
+        key: Hashable,
+        actor: Actor,
+        format_: EventStream,
+        types: Collection[str] | None,
+        subject: int | None,
+        cost: int = 1,
+    ) -> None:
+        names = None if types is None else frozenset(types)
+        super().__init__((key, names, subject), actor, format_)
+        self.types = names
+        self.subject = subject
+        self.most_rows = max(1, min(MOST_ROWS, COST_OF_READ // max(cost, 1)))
+        self.sees_others = actor.has(Scope.EVENTS_READ)
+
+    def may_concern(self, batch: Batch) -> bool:
+        if self.subject is not None and self.subject not in batch.subjects:
+            return False
+        types = batch.types if self.sees_others else batch.public_types
+        return bool(types) if self.types is None else not types.isdisjoint(self.types)
+
+    @abstractmethod
+    def read_rows(self, rows: Rows[Event], room: int) -> list[tuple[bytes, int]]:
+        """Return the values of events with their positions. Raises `ResponseTooLarge`."""
+
+    def read(self, log: LogState, after: int, end: int, rows: int = FIRST_ROWS) -> Excerpt:
+        """Read the next events after a position, `rows` at most. The first of them may be large, all together may not.
+
+        Executes one statement, or some more if rows turn out to be large. Raises `DocumentRejected`,
+        `ResponseTooLarge`, and Django's database errors.
+        """
+        end = end if self.subject is not None else min(end, after + WINDOW)
+        rows = min(rows, self.most_rows)
+        types = None if self.types is None else sorted(self.types)
+        selected = select_events(self.actor, after=after, end=end, types=types, subject=self.subject)
+        while True:
+            room = MOST_BYTES if rows > 1 else conf.environment.contentapi_max_response
+            try:
+                found = self.read_rows(selected[:rows], room)
+                break
+            except ResponseTooLarge:
+                if rows == 1:
+                    raise
+                rows = max(1, rows // 8)
+        chunks = [Chunk(at, self.format.frame(value, log.format_cursor(at))) for value, at in found]
+        size = sum(len(chunk.content) for chunk in chunks)
+        following = max(1, rows // 2) if size > MANY_BYTES else min(MOST_ROWS, 2 * rows)
+        return Excerpt(chunks, chunks[-1].position if len(chunks) == rows else end, following)
+
+
+class FeedPlan(LogPlan):
+    """Events as REST shows them. `prefix` is that of paths."""
+
+    def __init__(
+        self, actor: Actor, format_: EventStream, types: Collection[str] | None, subject: int | None, prefix: str
+    ) -> None:
+        super().__init__(("feed", prefix), actor, format_, types, subject)
+        self.prefix = prefix
+
+    def read_rows(self, rows: Rows[Event], room: int) -> list[tuple[bytes, int]]:
+        return read_events(rows, EVENT_TYPES, self.actor, self.prefix, room)
+
+
+class EventsPlan(LogPlan):
+    """Events as a subscription selects them."""
+
+    def __init__(
+        self,
+        subscription: Subscription,
+        actor: Actor,
+        format_: EventStream,
+        types: Collection[str] | None,
+        subject: int | None,
+        cost: int,
+    ) -> None:
+        super().__init__(build_subscription_key(subscription), actor, format_, types, subject, cost)
+        self.subscription = subscription
+
+    def read_rows(self, rows: Rows[Event], room: int) -> list[tuple[bytes, int]]:
+        found = self.subscription.read_rows(rows, "position", room)
+        name = msgspec.json.encode(self.subscription.root.key)
+        return [(b'{"data":{%s:%s}}' % (name, event), int(position)) for event, position in found]
+
+
+class ObjectPlan(Plan):
+    """An object, as a subscription selects it."""
+
+    is_log = False
+
+    def __init__(self, subscription: Subscription, actor: Actor, format_: EventStream, subject: int) -> None:
+        super().__init__(build_subscription_key(subscription), actor, format_)
+        self.subscription = subscription
+        self.subject = subject
+
+    def may_concern(self, batch: Batch) -> bool:
+        return self.subject in batch.objects
+
+    def read(self) -> bytes:
+        """Return the result of the operation as a chunk. Raises `LimitExceeded`, and `Unavailable`."""
+        subscription = self.subscription
+        result = subscription.operation.execute(
+            subscription.given, subscription.context, hide_suggestions=subscription.is_hidden
+        )
+        response = build_result_response(result, None)
+        if response.status == Unavailable.status:
+            raise Unavailable
+        return self.format.frame(response.body)
+
+
+def build_subscription_key(subscription: Subscription) -> Hashable:
+    variables = msgspec.json.encode(subscription.given, order="sorted")
+    return subscription.operation.digest, variables
+
+
+def select_batch(after: int) -> QuerySet[Event, Any]:
+    """Return the events after a position as rows for `build_batch`: position, type, subject, parent, is public."""
+    columns = ("position", "type", "subject_id", "parent_id", "is_public")
+    return Event.objects.filter(position__gt=after).order_by("position").values_list(*columns)
+
+
+def build_batch(rows: Collection[tuple[int, str, int, int | None, bool]], end: int) -> Batch:
+    subjects = {subject for _, _, subject, _, _ in rows}
+    return Batch(
+        end=end,
+        types={name for _, name, _, _, _ in rows},
+        public_types={name for _, name, _, _, is_public in rows if is_public},
+        subjects=subjects,
+        objects=subjects.union(parent for _, _, _, parent, _ in rows if parent is not None),
+    )

@@ -1,0 +1,164 @@
+"""One stream: what waits for its client, and the loop that writes it.
+
+All of this runs in the event loop, so that nothing needs a lock. There are thousands of streams: an object of this
+class is small, and has no timer of its own (`contentapi.streams.hub` looks at all of them from time to time).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from random import uniform
+from time import monotonic
+from typing import Any, Literal
+
+from contentapi.conf.timeouts import STREAM_LIFETIME, STREAM_WRITE_LIMIT
+from contentapi.core.errors import EventsExpired, Internal, to_api_error
+from contentapi.graphql.documents import DocumentRejected
+from contentapi.graphql.endpoint import encode_members, report_errors
+from contentapi.graphql.errors import build_error_entry
+from contentapi.streams.opening import Opening
+
+LOG = logging.getLogger("contentapi.streams")
+Write = Callable[[dict[str, Any]], Awaitable[None]]
+
+MOST_EVENTS = 256  # that wait for a client
+MOST_BYTES = 1024 * 1024
+PIECE = 64 * 1024  # bytes that are written at once: what waits is shared by streams, and what is written is a copy
+JITTER = 0.1  # of the lifetime, so that clients do not come back together
+Reason = Literal["client", "slow", "lifetime", "credential", "rate", "error", "expired", "end"]
+
+
+class Stream:
+    """A client with an open response.
+
+    `position` is that of the last event which the stream has, or has left out. `reason` is set when it ends.
+    """
+
+    __slots__ = (
+        "charged",
+        "deadline",
+        "events",
+        "final",
+        "is_idle",
+        "opening",
+        "position",
+        "reason",
+        "sent",
+        "size",
+        "task",
+        "waiter",
+        "waiting",
+        "write_began",
+    )
+
+    def __init__(self, opening: Opening) -> None:
+        self.opening = opening
+        self.position = opening.position
+        self.waiting: list[tuple[bytes, int]] = []  # with the numbers of events
+        self.size = self.events = 0  # of what waits
+        self.sent = self.charged = 0  # events
+        self.waiter: asyncio.Future[None] | None = None
+        self.task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]
+        self.write_began = 0.0  # 0: no write waits
+        self.deadline = monotonic() + STREAM_LIFETIME * uniform(1 - JITTER, 1)  # noqa: S311 - a delay
+        self.reason: Reason | None = None
+        self.final = b""  # what is written before the end
+        self.is_idle = False  # no event since the last keep-alive
+
+    # --- What happens to it
+
+    def add(self, content: bytes, events: int) -> None:
+        """Let bytes wait for the client. If too much waits, the stream ends: the client resumes by its cursor."""
+        if self.reason is not None:
+            return
+        if self.size and (self.size + len(content) > MOST_BYTES or self.events + events > MOST_EVENTS):
+            self.close("slow")
+            return
+        self.waiting.append((content, events))
+        self.size += len(content)
+        self.events += events
+        self.is_idle = self.is_idle and not events
+        self.wake()
+
+    def close(self, reason: Reason, final: bytes = b"") -> None:
+        """End the stream. What waits is still written, unless the client does not read."""
+        if self.reason is not None:
+            return
+        if reason in ("client", "slow") and self.write_began:
+            self.cancel(reason)
+            return
+        self.reason, self.final = reason, final
+        self.wake()
+
+    def cancel(self, reason: Reason) -> None:
+        """End the stream in the midst of a write."""
+        self.reason = self.reason or reason
+        self.write_began = 0.0
+        self.task.cancel()
+
+    def fail(self, error: Exception) -> None:
+        """End the stream because of an error. A client of GraphQL gets it."""
+        format_ = self.opening.plan.format
+        final = format_.frame(describe_error(error)) + format_.end if format_.end else b""
+        self.close("expired" if isinstance(error, EventsExpired) else "error", final)
+
+    def wake(self) -> None:
+        if self.waiter is not None and not self.waiter.done():
+            self.waiter.set_result(None)
+
+    def check(self, now: float) -> None:
+        """End the stream if a write waits for too long, or at the end of its life."""
+        if self.write_began and now - self.write_began > STREAM_WRITE_LIMIT:
+            self.cancel("slow")
+        elif now > self.deadline:
+            self.close("lifetime")
+
+    # --- Writing
+
+    def take(self) -> bytes:
+        """Remove the first of what waits, up to the size of a piece but at least one part, and return it."""
+        number = size = 0
+        for content, events in self.waiting:
+            if number and size + len(content) > PIECE:
+                break
+            number, size = number + 1, size + len(content)
+            self.events -= events
+            self.sent += events
+        taken, self.size = self.waiting[:number], self.size - size
+        del self.waiting[:number]
+        return taken[0][0] if number == 1 else b"".join([content for content, _ in taken])
+
+    async def write(self, send: Write) -> None:
+        """Write what waits, and wait until the server has taken it. The task is cancelled if that takes too long."""
+        while self.waiting:
+            content = self.take()
+            for begin in range(0, len(content), PIECE):
+                self.write_began = monotonic()
+                piece = content if len(content) <= PIECE else content[begin : begin + PIECE]
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+                self.write_began = 0.0
+
+    async def write_forever(self, send: Write, charge: Callable[[Stream], Awaitable[None]]) -> None:
+        """Write what waits until the stream ends. `charge` is called after each write."""
+        while True:
+            if self.waiting:
+                await self.write(send)
+                await charge(self)
+            elif self.reason is not None:
+                return
+            else:
+                self.waiter = asyncio.get_running_loop().create_future()
+                await self.waiter
+                self.waiter = None
+
+
+def describe_error(error: Exception) -> bytes:
+    """Return the response of GraphQL for an error of a stream."""
+    if isinstance(error, DocumentRejected):
+        return report_errors(error.errors).body
+    known = to_api_error(error)
+    if known.status == Internal.status:
+        LOG.error("A stream has failed.", exc_info=error)
+    return encode_members({"errors": [build_error_entry(known)]})

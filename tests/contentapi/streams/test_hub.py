@@ -1,0 +1,246 @@
+"""Groups of streams, and streams that resume. Plans are read from memory, so that each read is known."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+from django.db import OperationalError
+
+from contentapi.core.errors import EventsExpired
+from contentapi.events.feed import LogState
+from contentapi.streams import groups, hub
+from contentapi.streams.hub import Hub
+from contentapi.streams.plans import Plan
+from contentapi.streams.stream import Stream
+from tests.contentapi.streams.plans import MemoryObject, MemoryPlan, make_batch, make_opening
+
+
+class World:
+    """A hub, and what each of its streams has been given."""
+
+    def __init__(self) -> None:
+        self.hub = Hub()
+        self.tell(0)
+
+    def tell(self, position: int, *, epoch: str = "e", subjects: tuple[int, ...] = (7,)) -> None:
+        self.hub.advance(LogState(epoch, position, 0), make_batch(position, subjects=subjects))
+
+    async def join(self, plan: Plan, position: int = 0) -> Stream:
+        stream = Stream(make_opening(plan, position=position))
+        self.hub.streams.add(stream)
+
+        async def take() -> None:
+            """Leave everything where the test finds it."""
+
+        await self.hub.join(stream, take)
+        return stream
+
+    async def settle(self) -> None:
+        """Wait until no group reads."""
+        async with asyncio.timeout(10):
+            while any(group.reading for group in self.hub.groups.values()):
+                await asyncio.sleep(0.005)
+
+
+@pytest.fixture(autouse=True)
+def _log_of_the_world(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "read_log", lambda: LogState("e", 10**9, 0))
+    monkeypatch.setattr(groups, "STREAM_RETRY_INTERVAL", 0.01)
+
+
+def run(work: Callable[[World], Awaitable[None]]) -> None:
+    async def main() -> None:
+        await work(World())
+
+    asyncio.run(main())
+
+
+def get_text(stream: Stream) -> str:
+    return b"".join(content for content, _ in stream.waiting).decode()
+
+
+def test_equal_streams_are_read_once() -> None:
+    async def work(world: World) -> None:
+        plans = [MemoryPlan(range(1, 4)) for _ in range(3)]
+        streams = [await world.join(plan) for plan in plans]
+        world.tell(3)
+        await world.settle()
+
+        assert [get_text(stream) for stream in streams] == ["1 2 3 "] * 3
+        assert [len(plan.reads) for plan in plans] == [1, 0, 0]
+
+    run(work)
+
+
+def test_different_streams_are_read_for_themselves() -> None:
+    async def work(world: World) -> None:
+        plans = [MemoryPlan([1], "one"), MemoryPlan([2], "other")]
+        streams = [await world.join(plan) for plan in plans]
+        world.tell(2)
+        await world.settle()
+
+        assert [get_text(stream) for stream in streams] == ["1 ", "2 "]
+
+    run(work)
+
+
+def test_batch_that_cannot_concern_a_group_is_not_read() -> None:
+    async def work(world: World) -> None:
+        plan = MemoryPlan([5], subject=8)
+        await world.join(plan)
+        world.tell(5)
+        await world.settle()
+        world.tell(6, subjects=(8,))
+        await world.settle()
+
+        assert plan.reads == [(5, 6)]
+
+    run(work)
+
+
+def test_resumed_stream_reads_first_and_then_joins_its_group() -> None:
+    async def work(world: World) -> None:
+        plan, resumed = MemoryPlan(range(1, 100)), MemoryPlan(range(1, 100))
+        world.tell(50)
+        head = await world.join(plan, position=50)
+        stream = await world.join(resumed, position=20)
+        assert get_text(stream).split() == [str(number) for number in range(21, 51)]
+        world.tell(52)
+        await world.settle()
+
+        assert get_text(head) == "51 52 "
+        assert get_text(stream).split()[-2:] == ["51", "52"]
+        assert len(world.hub.groups) == 1
+        assert stream.opening.plan is plan
+
+    run(work)
+
+
+def test_stream_ahead_of_its_group_gets_no_event_twice() -> None:
+    async def work(world: World) -> None:
+        behind = await world.join(MemoryPlan(range(1, 10)))
+        ahead = await world.join(MemoryPlan(range(1, 10)), position=4)
+        world.tell(6)
+        await world.settle()
+
+        assert get_text(behind) == "1 2 3 4 5 6 "
+        assert get_text(ahead) == "5 6 "
+
+    run(work)
+
+
+def test_group_is_read_again_after_an_outage() -> None:
+    async def work(world: World) -> None:
+        plan = MemoryPlan([1, 2])
+        plan.errors = [OperationalError("gone")]
+        stream = await world.join(plan)
+        world.tell(2)
+        await world.settle()
+
+        assert get_text(stream) == "1 2 "
+        assert plan.reads == [(0, 2)] * 2
+
+    run(work)
+
+
+def test_error_ends_the_streams_of_its_group_only() -> None:
+    async def work(world: World) -> None:
+        plan = MemoryPlan([1], "one")
+        plan.errors = [ValueError("a fault")]
+        failed, other = await world.join(plan), await world.join(MemoryPlan([1], "other"))
+        world.tell(1)
+        await world.settle()
+
+        assert (failed.reason, other.reason) == ("error", None)
+
+    run(work)
+
+
+def test_new_epoch_ends_streams_of_events() -> None:
+    async def work(world: World) -> None:
+        stream, value = await world.join(MemoryPlan([1])), await world.join(MemoryObject([b"a "]))
+        world.tell(1, epoch="f")
+        await world.settle()
+
+        assert (stream.reason, value.reason) == ("expired", None)
+        assert get_text(stream) == ""
+
+    run(work)
+
+
+def test_events_that_were_dropped_before_they_were_read_expire(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "read_log", lambda: LogState("e", 50, 30))
+
+    async def work(world: World) -> None:
+        world.tell(50)
+        stream = await world.join(MemoryPlan(range(31, 50)), position=20)
+
+        assert stream.reason == "expired"
+        assert get_text(stream) == ""
+
+    run(work)
+
+
+def test_reading_for_a_resumed_stream_refuses_another_epoch() -> None:
+    with pytest.raises(EventsExpired):
+        hub.read_resumed(MemoryPlan(), LogState("other", 5, 0), 0, 5, 8)
+
+
+def test_object_is_sent_at_once_and_when_its_value_differs() -> None:
+    async def work(world: World) -> None:
+        plan = MemoryObject([b"a ", b"a ", b"b "])
+        first = await world.join(plan)
+        await world.settle()
+        world.tell(1)  # a change that this caller cannot see
+        await world.settle()
+        assert get_text(first) == "a "
+        world.tell(2)
+        await world.settle()
+        second = await world.join(MemoryObject([b"never read"]))
+        await world.settle()
+
+        assert get_text(first) == "a b "
+        assert get_text(second) == "b "
+
+    run(work)
+
+
+def test_group_without_streams_is_forgotten() -> None:
+    async def work(world: World) -> None:
+        stream = await world.join(MemoryPlan([1]))
+        world.hub.remove(stream)
+
+        assert not world.hub.groups
+        assert not world.hub.streams
+
+    run(work)
+
+
+def test_sign_of_life_has_the_cursor_of_what_the_filter_left_out() -> None:
+    async def work(world: World) -> None:
+        stream = await world.join(MemoryPlan(subject=8))
+        world.tell(9)
+        world.hub.keep_alive(0, 1)
+        assert not stream.waiting  # something was written a moment ago, for all that is known
+        world.hub.keep_alive(0, 1)
+
+        assert get_text(stream) == ":\nid: e-9\n\n"
+
+    run(work)
+
+
+def test_memory_of_resumed_streams_ends_those_that_do_not_read() -> None:
+    async def work(world: World) -> None:
+        stuck = await world.join(MemoryPlan())
+        stuck.write_began = 0.001
+        world.hub.resumed_bytes = hub.MOST_RESUMED_BYTES + 1
+        stuck.task = asyncio.create_task(asyncio.sleep(60))
+        waiting = asyncio.create_task(world.hub.wait_for_memory())
+        await asyncio.wait({stuck.task}, timeout=5)
+        assert stuck.task.cancelled()
+        assert stuck.reason == "slow"
+        assert not waiting.done()
+        world.hub.resumed_bytes = 0
+        await asyncio.wait_for(waiting, 5)
+
+    run(work)

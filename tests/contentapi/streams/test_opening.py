@@ -1,0 +1,300 @@
+"""Requests that open streams: their plans, and their refusals."""
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any
+
+import msgspec
+import pytest
+
+from contentapi.core.identity import Actor, Role, Scope
+from contentapi.events.feed import read_log
+from contentapi.events.tickets import create_ticket
+from contentapi.http.response import Response
+from contentapi.streams.formats import GRAPHQL_FORMATS
+from contentapi.streams.limits import FOR_ADDRESS, LIMITS
+from contentapi.streams.opening import NOW, Opening, open_feed, open_subscription
+from contentapi.streams.plans import EventsPlan, LogPlan, ObjectPlan
+from tests.conftest import make_api_key
+from tests.event_log import relay
+from tests.factories import make_actor, make_author, make_post
+
+pytestmark = pytest.mark.django_db
+EVENTS = "subscription ($from: String) { events(after: $from) { cursor type } }"
+STREAM = "text/event-stream"
+
+
+@pytest.fixture(autouse=True)
+def _nobody_has_streams() -> Iterator[None]:
+    yield
+    LIMITS.open.clear()
+    LIMITS.total = 0
+
+
+def build_environ(query: str = "", *, method: str = "GET", accept: str = STREAM, **headers: str) -> dict[str, Any]:
+    return {
+        "REQUEST_METHOD": method,
+        "PATH_INFO": "/events/stream",
+        "QUERY_STRING": query,
+        "REMOTE_ADDR": "192.0.2.7",
+        "HTTP_ACCEPT": accept,
+        "wsgi.input": BytesIO(),
+        **{f"HTTP_{name.upper()}": value for name, value in headers.items()},
+    }
+
+
+def feed(query: str = "", **options: str) -> Opening:
+    opening = open_feed(build_environ(query, **options), "")
+    assert isinstance(opening, Opening), opening
+    return opening
+
+
+def refuse_feed(query: str = "", **options: str) -> Response:
+    response = open_feed(build_environ(query, **options), "")
+    assert isinstance(response, Response)
+    return response
+
+
+def send(body: bytes, *, content_type: str = "application/json", **options: str) -> Opening | Response:
+    environ = build_environ(method="POST", **options)
+    environ |= {"PATH_INFO": "/graphql", "CONTENT_TYPE": content_type, "CONTENT_LENGTH": str(len(body))}
+    return open_subscription({**environ, "wsgi.input": BytesIO(body)})
+
+
+def subscribe(query: str, *, variables: dict[str, Any] | None = None, **options: str) -> Opening:
+    opening = send(msgspec.json.encode({"query": query, "variables": variables or {}}), **options)
+    assert isinstance(opening, Opening), opening
+    return opening
+
+
+def refuse_subscription(query: str, **options: str) -> Response:
+    response = send(msgspec.json.encode({"query": query}), **options)
+    assert isinstance(response, Response)
+    return response
+
+
+def read_all(opening: Opening) -> list[tuple[str, Any]]:
+    """Return the cursor and the value of each event that a plan reads from its position to the present."""
+    log = read_log()
+    assert isinstance(opening.plan, LogPlan)
+    reading = opening.plan.read(log, max(opening.position, 0), log.position, 64)
+    found = []
+    for chunk in reading.chunks:
+        lines = dict(line.split(": ", 1) for line in chunk.content.decode().strip().split("\n"))
+        found.append((lines["id"], msgspec.json.decode(lines["data"])))
+    return found
+
+
+# --- REST
+
+
+def test_stream_begins_with_the_next_event_or_after_a_cursor() -> None:
+    make_author()
+    relay()
+    cursor = read_log().format_cursor(0)
+
+    assert feed().position == feed("after=now").position == NOW
+    assert feed(f"after={cursor}").position == 0
+
+
+def test_last_event_id_takes_precedence_over_after() -> None:
+    make_author()
+    relay()
+    log = read_log()
+
+    opening = feed("after=now", last_event_id=log.format_cursor(log.position - 1))
+
+    assert opening.position == log.position - 1
+    assert len(read_all(opening)) == 1
+
+
+def test_events_are_those_of_the_feed() -> None:
+    author = make_author()
+    relay()
+    log = read_log()
+
+    (found,) = read_all(feed(f"after={log.format_cursor(log.position - 1)}"))
+
+    assert found[0] == log.format_cursor(log.position)
+    assert found[1]["data"]["name"] == author.name
+    assert found[1]["type"] == "author.created"
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "code"),
+    [
+        ({"query": "after=zz-1"}, 410, "EVENTS_EXPIRED"),
+        ({"query": "after=nonsense"}, 400, "BAD_REQUEST"),
+        ({"query": "type=post.eaten"}, 400, "BAD_REQUEST"),
+        ({"query": "limit=1"}, 400, "BAD_REQUEST"),
+        ({"query": "ticket=unknown"}, 401, "UNAUTHENTICATED"),
+        ({"x_api_key": "unknown"}, 401, "UNAUTHENTICATED"),
+        ({"method": "POST"}, 405, "METHOD_NOT_ALLOWED"),
+        ({"accept": "application/json"}, 406, "NOT_ACCEPTABLE"),
+    ],
+)
+def test_refused_stream_has_the_status_and_the_code(options: dict[str, str], status: int, code: str) -> None:
+    response = refuse_feed(**options)
+
+    assert (response.status, response.headers["X-Error-Code"]) == (status, code)
+    assert not LIMITS.open
+
+
+def test_too_many_streams_of_an_address_are_refused() -> None:
+    for _ in range(FOR_ADDRESS):
+        feed()
+
+    assert refuse_feed().status == 429
+
+
+def test_ticket_opens_a_stream_with_the_rights_of_its_credential() -> None:
+    actor = make_actor(Role.ADMIN)
+    key = make_api_key(actor)
+    ticket, _ = create_ticket(actor, {"X-API-Key": key})
+
+    opening = feed(f"ticket={ticket}")
+
+    assert (opening.actor.user_id, opening.actor.role) == (actor.user_id, Role.ADMIN)
+    assert dict(opening.credential.environ) == {"HTTP_X_API_KEY": key}
+    assert refuse_feed(f"ticket={ticket}").status == 401
+
+
+def test_ticket_beside_another_credential_is_refused() -> None:
+    actor = make_actor(Role.ADMIN)
+    key = make_api_key(actor)
+    ticket, _ = create_ticket(actor, {"X-API-Key": key})
+
+    assert refuse_feed(f"ticket={ticket}", x_api_key=key).status == 400
+
+
+# --- GraphQL
+
+
+def test_subscription_selects_each_event() -> None:
+    make_author()
+    relay()
+    log = read_log()
+    cursor = log.format_cursor(log.position)
+
+    opening = subscribe(EVENTS, variables={"from": log.format_cursor(log.position - 1)})
+
+    assert read_all(opening) == [(cursor, {"data": {"events": {"cursor": cursor, "type": "author.created"}}})]
+
+
+def test_equal_subscriptions_have_one_plan_wherever_they_resume() -> None:
+    make_author()
+    relay()
+    cursors = [None, "now", *map(read_log().format_cursor, (0, 1))]
+    keys = {subscribe(EVENTS, variables={"from": cursor}).plan.key for cursor in cursors}
+    literals = {
+        subscribe(EVENTS.replace("$from)", f'"{cursor}")').replace("($from: String)", "")).plan.key
+        for cursor in cursors[1:]
+    }
+
+    assert (len(keys), len(literals)) == (1, 1)
+
+
+@pytest.mark.parametrize("other", ["rights", "user", "selection", "format"])
+def test_subscriptions_that_differ_have_plans_of_their_own(other: str) -> None:
+    actor, query, accept = make_actor(Role.ADMIN), EVENTS, STREAM
+    first = subscribe(EVENTS, x_api_key=make_api_key(actor))
+    if other == "rights":
+        actor = Actor(actor.user_id, actor.role, frozenset({Scope.POSTS_READ}))
+    elif other == "user":
+        actor = make_actor(Role.ADMIN)
+    elif other == "selection":
+        query = EVENTS.replace("type", "position")
+    else:
+        accept = "multipart/mixed"
+
+    assert subscribe(query, x_api_key=make_api_key(actor), accept=accept).plan.key != first.plan.key
+
+
+def test_two_keys_of_a_user_with_equal_rights_share_a_plan() -> None:
+    actor = make_actor(Role.ADMIN)
+    first, second = (subscribe(EVENTS, x_api_key=make_api_key(actor)) for _ in range(2))
+
+    assert first.plan.key == second.plan.key
+    assert first.payer != second.payer
+
+
+def test_object_of_a_subscription_is_read_with_the_rights_of_its_caller() -> None:
+    draft = make_post(status="draft")
+    query = f'subscription {{ post(id: "{draft.pk}") {{ title }} }}'
+    plans = [subscribe(query).plan, subscribe(query, x_api_key=make_api_key(make_actor(Role.ADMIN))).plan]
+
+    texts = [plan.read() for plan in plans if isinstance(plan, ObjectPlan)]
+
+    assert texts[0] == GRAPHQL_FORMATS[0].frame(b'{"data":{"post":null}}')
+    assert draft.title.encode() in texts[1]
+
+
+def test_subscription_by_get_is_opened() -> None:
+    environ = build_environ("query=subscription%20{events{type}}") | {"PATH_INFO": "/graphql"}
+
+    opening = open_subscription(environ)
+
+    assert isinstance(opening, Opening)
+    assert isinstance(opening.plan, EventsPlan)
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("subscription { nothing }", "GRAPHQL_VALIDATION_FAILED"),
+        ("subscription {", "GRAPHQL_PARSE_FAILED"),
+        ("{ posts { id } }", "BAD_REQUEST"),
+        ('subscription { events(after: "zz-1") { type } }', "EVENTS_EXPIRED"),
+        ("subscription { events { ... on PostEvent { post { comments(limit: 0) { id } } } } }", "BAD_REQUEST"),
+    ],
+)
+@pytest.mark.parametrize("format_", GRAPHQL_FORMATS)
+def test_error_of_a_document_is_in_the_stream_of_a_client_that_reads_nothing_else(
+    format_: Any, query: str, code: str
+) -> None:
+    response = refuse_subscription(query, accept=format_.media_type)
+
+    assert (response.status, response.headers["Content-Type"]) == (200, format_.content_type)
+    assert f'"code":"{code}"'.encode() in response.body
+    assert response.body.endswith(format_.end)
+    assert not LIMITS.open
+
+
+def test_error_of_a_document_has_its_status_for_a_client_that_reads_json() -> None:
+    response = refuse_subscription("subscription { nothing }", accept="multipart/mixed, application/json")
+
+    assert (response.status, response.headers["Content-Type"]) == (400, "application/json; charset=utf-8")
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b'{"query": "subscription { events { type } }"}', "text/plain"),
+        ('{"query": "subscription { events { type } }"}'.encode("utf-16"), "application/json; charset=utf-16"),
+        (b'\xef\xbb\xbf{"query": "subscription { events { type } }"}', "application/json"),
+        (b"[]", "application/json"),
+        (b'{"query": "\xff"}', "application/json"),
+    ],
+)
+def test_body_of_another_kind_is_refused_in_the_stream(body: bytes, content_type: str) -> None:
+    response = send(body, content_type=content_type)
+
+    assert isinstance(response, Response)
+    assert response.status == 200
+    assert b'"errors"' in response.body
+    assert response.body.endswith(GRAPHQL_FORMATS[0].end)
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [({"x_api_key": "unknown"}, 401), ({"accept": "application/json"}, 406), ({"accept": "image/png"}, 406)],
+)
+def test_refusals_that_clients_must_see_keep_their_status(options: dict[str, str], status: int) -> None:
+    assert refuse_subscription(EVENTS, **options).status == status
+
+
+def test_too_many_subscriptions_of_an_address_are_refused() -> None:
+    for _ in range(FOR_ADDRESS):
+        subscribe(EVENTS)
+
+    assert refuse_subscription(EVENTS).status == 429

@@ -1,0 +1,123 @@
+"""What runs beside the streams."""
+
+import asyncio
+
+import pytest
+
+from contentapi.core.errors import RateLimited
+from contentapi.core.identity import Role
+from contentapi.streams import credentials, service
+from contentapi.streams.groups import OUTAGES, Readers
+from contentapi.streams.opening import Credential
+from contentapi.streams.service import EVENTS_PER_CHARGE, StreamService
+from contentapi.streams.stream import Reason, Stream
+from tests.conftest import make_api_key
+from tests.contentapi.streams.plans import make_opening
+from tests.factories import make_actor
+from users.authentication import authenticate_api_key
+from users.models import User
+
+
+@pytest.fixture(autouse=True)
+def _database_in_the_same_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `Readers.run` call functions in the thread of the test, whose transaction nobody else sees."""
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+    async def run(_: object, function: object, *arguments: object) -> object:
+        assert callable(function)
+        return function(*arguments)
+
+    monkeypatch.setattr(Readers, "run", run)
+
+
+def test_failed_check_is_repeated(caplog: pytest.LogCaptureFixture) -> None:
+    rounds = []
+
+    async def main() -> None:
+        enough = asyncio.Event()
+
+        async def work() -> None:
+            rounds.append(1)
+            if len(rounds) == 3:
+                enough.set()
+            raise ValueError("a fault")
+
+        task = asyncio.create_task(StreamService().repeat(0, work))
+        await asyncio.wait_for(enough.wait(), 5)
+        task.cancel()
+
+    asyncio.run(main())
+
+    assert caplog.text.count("A check of the streams failed") >= 2
+
+
+def test_client_pays_one_unit_for_a_hundred_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    amounts: list[int] = []
+    monkeypatch.setattr(service, "charge_limits", lambda _, *, amount, **__: amounts.append(amount))
+
+    async def main() -> None:
+        streams, stream = StreamService(), Stream(make_opening())
+        for sent in (EVENTS_PER_CHARGE - 1, EVENTS_PER_CHARGE, 4 * EVENTS_PER_CHARGE + 1):
+            stream.sent = sent
+            await streams.charge(stream)
+
+    asyncio.run(main())
+
+    assert amounts == [1, 3]
+
+
+def test_client_beyond_its_limit_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise RateLimited("used up")
+
+    monkeypatch.setattr(service, "charge_limits", refuse)
+
+    async def main() -> None:
+        stream = Stream(make_opening())
+        stream.sent = EVENTS_PER_CHARGE
+        await StreamService().charge(stream)
+        assert stream.reason == "rate"
+
+    asyncio.run(main())
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("change", ["nothing", "role", "lock"])
+def test_stream_whose_actor_has_changed_ends(change: str) -> None:
+    keys = [make_api_key(make_actor(Role.ADMIN)) for _ in range(2)]
+    actors = [authenticate_api_key(key) for key in keys]
+    user = User.objects.filter(pk=actors[0].user_id or 0)
+
+    async def main() -> list[Reason | None]:
+        streams = StreamService()
+        for key, actor in zip(keys, actors, strict=True):
+            opening = make_opening(actor=actor, credential=Credential((("HTTP_X_API_KEY", key),)))
+            streams.hub.streams.add(Stream(opening))
+        streams.hub.streams.add(Stream(make_opening()))
+        if change == "role":
+            user.update(role=Role.READER)
+        elif change == "lock":
+            user.update(is_active=False)
+        assert await streams.checks.check()
+        by_actor = {stream.opening.actor.user_id: stream.reason for stream in streams.hub.streams}
+        return [by_actor[actor.user_id] for actor in actors] + [by_actor[None]]
+
+    ended = asyncio.run(main())
+
+    assert ended == [None if change == "nothing" else "credential", None, None]
+
+
+def test_outage_ends_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise OUTAGES[0]("gone")
+
+    monkeypatch.setattr(credentials, "find_actors", fail)
+
+    async def main() -> None:
+        streams = StreamService()
+        stream = Stream(make_opening(credential=Credential((("HTTP_X_API_KEY", "key"),))))
+        streams.hub.streams.add(stream)
+        assert not await streams.checks.check()
+        assert stream.reason is None
+
+    asyncio.run(main())

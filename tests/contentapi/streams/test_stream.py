@@ -1,0 +1,157 @@
+"""One stream: what waits for its client, and its end."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Any
+
+from contentapi.conf.timeouts import STREAM_LIFETIME, STREAM_WRITE_LIMIT
+from contentapi.core.errors import EventsExpired
+from contentapi.streams.formats import GRAPHQL_FORMATS
+from contentapi.streams.stream import MOST_BYTES, MOST_EVENTS, PIECE, Stream
+from tests.contentapi.streams.plans import make_opening
+
+Message = dict[str, Any]
+
+
+async def charge_nothing(_: Stream) -> None:
+    """Charge nothing."""
+
+
+def run(work: Callable[[Stream], Awaitable[None]], *, reads: bool = True, format_: Any = None) -> tuple[Stream, bytes]:
+    """Write a stream while `work` does something with it. Return the stream, and what its client has read.
+
+    A client that does not read takes nothing.
+    """
+
+    async def main() -> tuple[Stream, bytes]:
+        written: list[bytes] = []
+
+        async def send(message: Message) -> None:
+            if not reads:
+                await asyncio.Event().wait()
+            written.append(message["body"])
+
+        started = asyncio.get_running_loop().create_future()
+
+        async def write() -> None:
+            stream = Stream(make_opening(format_=format_))
+            started.set_result(stream)
+            try:
+                await stream.write_forever(send, charge_nothing)
+            except asyncio.CancelledError:
+                written.append(b"cancelled")
+
+        task = asyncio.create_task(write())
+        stream = await started
+        await work(stream)
+        async with asyncio.timeout(5):
+            await task
+        return stream, b"|".join(written)
+
+    return asyncio.run(main())
+
+
+def test_what_waits_is_written_before_the_end() -> None:
+    async def work(stream: Stream) -> None:
+        stream.add(b"a", 1)
+        stream.add(b"b", 1)
+        stream.close("lifetime")
+
+    stream, written = run(work)
+
+    assert (written, stream.sent, stream.size, stream.events) == (b"ab", 2, 0, 0)
+
+
+def test_long_content_is_written_in_pieces() -> None:
+    async def work(stream: Stream) -> None:
+        stream.add(b"x" * (2 * PIECE + 1), 1)
+        stream.close("lifetime")
+
+    _, written = run(work)
+
+    assert [len(piece) for piece in written.split(b"|")] == [PIECE, PIECE, 1]
+
+
+def test_client_that_does_not_read_is_closed_when_too_many_events_wait() -> None:
+    async def work(stream: Stream) -> None:
+        for _ in range(MOST_EVENTS + 1):
+            stream.add(b"e", 1)
+            await asyncio.sleep(0)
+        assert stream.reason is None
+        stream.add(b"e", 1)
+
+    stream, written = run(work, reads=False)
+
+    assert (stream.reason, written) == ("slow", b"cancelled")
+
+
+def test_client_that_does_not_read_is_closed_when_too_many_bytes_wait() -> None:
+    async def work(stream: Stream) -> None:
+        stream.add(b"first", 1)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        stream.add(b"x" * MOST_BYTES, 1)
+        assert stream.reason is None
+        stream.add(b"x", 1)
+
+    stream, _ = run(work, reads=False)
+
+    assert stream.reason == "slow"
+
+
+def test_single_event_may_be_larger_than_what_may_wait() -> None:
+    async def work(stream: Stream) -> None:
+        stream.add(b"x" * (MOST_BYTES + 1), 1)
+        stream.close("lifetime")
+
+    stream, _ = run(work)
+
+    assert (stream.reason, stream.sent) == ("lifetime", 1)
+
+
+def test_write_that_waits_for_too_long_ends_the_stream() -> None:
+    async def work(stream: Stream) -> None:
+        stream.add(b"e", 1)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        stream.check(monotonic() + STREAM_WRITE_LIMIT - 1)
+        assert stream.reason is None
+        stream.check(monotonic() + STREAM_WRITE_LIMIT + 1)
+
+    stream, _ = run(work, reads=False)
+
+    assert stream.reason == "slow"
+
+
+def test_stream_ends_after_its_lifetime() -> None:
+    async def work(stream: Stream) -> None:
+        stream.check(monotonic() + STREAM_LIFETIME * 0.89)
+        assert stream.reason is None
+        stream.check(monotonic() + STREAM_LIFETIME + 1)
+
+    stream, _ = run(work)
+
+    assert stream.reason == "lifetime"
+
+
+def test_ended_stream_takes_nothing_more() -> None:
+    async def work(stream: Stream) -> None:
+        stream.close("credential")
+        stream.add(b"secret", 1)
+
+    _, written = run(work)
+
+    assert written == b""
+
+
+def test_error_of_a_subscription_is_sent_and_completes_it() -> None:
+    async def work(stream: Stream) -> None:
+        stream.fail(EventsExpired("Read everything again."))
+
+    stream, _ = run(work, format_=GRAPHQL_FORMATS[0])
+
+    assert stream.reason == "expired"
+    assert stream.final.startswith(b"event: next\ndata: ")
+    assert b'"code":"EVENTS_EXPIRED"' in stream.final
+    assert stream.final.endswith(GRAPHQL_FORMATS[0].end)

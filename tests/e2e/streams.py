@@ -1,0 +1,180 @@
+"""The process of streams of a site, with a worker, and clients that read its bytes."""
+
+import json
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, Self
+
+import psycopg
+from psycopg.rows import scalar_row
+
+from tests.e2e.checkout import ROOT
+from tests.e2e.live_server import Site, wait_until
+from tests.e2e.load import PATIENCE
+from tests.ports import find_free_port
+
+STREAM = "text/event-stream"
+EVENTS = 'subscription ($from: String) { events(after: $from, types: ["author.*"]) { cursor type } }'
+
+
+NEW_AUTHOR = """
+    INSERT INTO blog_author (name, bio, avatar_url, email, created_at) VALUES ('A', %s, '', '', now())
+"""
+
+
+class StreamProcess:
+    """The process. It listens when `start` returns."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.port = find_free_port()
+        self.log = site.folder / "streams.log"
+        self.clients: list[StreamClient] = []
+        self.start()
+
+    def start(self) -> None:
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "stream"],
+                cwd=ROOT,
+                env=self.site.environment(CONTENTAPI_STREAM_PORT=str(self.port)),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        wait_until(self.is_ready, "the start of the streams")
+
+    def is_ready(self) -> bool:
+        assert self.process.poll() is None, self.log.read_text()
+        try:
+            with StreamClient(self.port, "GET", "/readyz") as client:
+                return client.read_until(rb"\r\n\r\n").startswith(b"HTTP/1.1 200")
+        except OSError:
+            return False
+
+    def follow(self, query: str = "", **headers: str) -> "StreamClient":
+        """Open a stream of REST. Names of headers are written with underscores."""
+        client = self.open("GET", f"/events/stream?{query}", {"Accept": STREAM} | rename(headers))
+        client.read_until(rb"id: \S+\n\n")
+        return client
+
+    def subscribe(self, query: str = EVENTS, *, accept: str = STREAM, **variables: Any) -> "StreamClient":
+        body = json.dumps({"query": query, "variables": {"from": None, **variables}}).encode()
+        client = self.open("POST", "/graphql", {"Accept": accept, "Content-Type": "application/json"}, body)
+        client.read_until(rb"\r\n\r\n.+")
+        return client
+
+    def open(self, method: str, path: str, headers: dict[str, str] | None = None, body: bytes = b"") -> "StreamClient":
+        """Send a request. Its connection is closed at the end of the test."""
+        self.clients.append(StreamClient(self.port, method, path, headers, body))
+        return self.clients[-1]
+
+    def close_clients(self) -> None:
+        for client in self.clients:
+            client.socket.close()
+        self.clients.clear()
+
+    def stop(self) -> None:
+        self.close_clients()
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.process.wait(PATIENCE)
+
+
+class StreamClient:
+    """A connection that has sent a request. `raw` has all bytes so far, with the sizes of chunks."""
+
+    def __init__(
+        self, port: int, method: str, path: str, headers: dict[str, str] | None = None, body: bytes = b""
+    ) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        given = {"Host": "localhost", **(headers or {})}
+        if method == "POST":
+            given.setdefault("Content-Length", str(len(body)))
+        lines = "".join(f"{name}: {value}\r\n" for name, value in given.items())
+        self.socket.sendall(f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode() + body)
+        self.raw = b""
+        self.has_ended = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def read_part(self) -> None:
+        part = self.socket.recv(65536)
+        self.raw += part
+        self.has_ended = self.has_ended or not part
+
+    def read_until(self, pattern: bytes, times: int = 1) -> bytes:
+        """Read until a pattern was received so often. Return everything. Raises `AssertionError` at the end."""
+        while len(re.findall(pattern, self.raw, re.DOTALL)) < times:
+            assert not self.has_ended, self.raw
+            self.read_part()
+        return self.raw
+
+    def read_to_end(self) -> float:
+        """Read until the server ends the stream. Return the number of seconds."""
+        start = time.monotonic()
+        while not self.has_ended:
+            self.read_part()
+        return time.monotonic() - start
+
+    @property
+    def cursors(self) -> list[str]:
+        """The cursors of the events in a stream of REST or GraphQL."""
+        return [found.decode() for found in re.findall(rb"id: (\S+)\n(?:event: next\n)?data:", self.raw)]
+
+
+@contextmanager
+def run_streams(site: Site) -> Iterator[StreamProcess]:
+    """Run the process of streams, and a worker that moves events to the log."""
+    with ExitStack() as stack:
+        worker = subprocess.Popen(
+            [sys.executable, "manage.py", "worker"],
+            cwd=ROOT,
+            env=site.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        stack.callback(worker.wait, PATIENCE)
+        stack.callback(worker.terminate)
+        streams = StreamProcess(site)
+        stack.callback(streams.stop)
+        yield streams
+
+
+def make_authors(site: Site, number: int, bio: str = "") -> None:
+    """Create authors, each in a transaction of its own, and wait until their events are in the log."""
+    with site.connect() as connection:
+        connection.autocommit = True
+        for _ in range(number):
+            connection.execute(NEW_AUTHOR, [bio])
+        wait_until(lambda: not count_waiting(connection), "the move of the events to the log")
+
+
+def count_waiting(connection: psycopg.Connection[Any]) -> int:
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return int(cursor.execute("SELECT count(*) FROM events_outbox").fetchone() or 0)
+
+
+def list_cursors(site: Site) -> list[str]:
+    """Return the cursors of the events of authors in the log."""
+    with site.connect() as connection, connection.cursor(row_factory=scalar_row) as cursor:
+        cursor.execute(
+            "SELECT epoch || '-' || event.position FROM events_event AS event, events_log"
+            " WHERE type LIKE 'author.%' ORDER BY event.position"
+        )
+        return cursor.fetchall()
+
+
+def rename(headers: dict[str, str]) -> dict[str, str]:
+    return {name.replace("_", "-"): value for name, value in headers.items()}

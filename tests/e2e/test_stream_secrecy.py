@@ -1,0 +1,87 @@
+"""Random actions on drafts: no byte of what is not public is in a stream without a credential."""
+
+import json
+import re
+import subprocess
+import sys
+from urllib.parse import urlencode
+
+import pytest
+
+from benchmarks.followers import Follower
+from tests.e2e.checkout import ROOT
+from tests.e2e.live_server import Site, wait_until
+from tests.e2e.stream_server import serve_streams
+
+pytestmark = pytest.mark.servers
+
+SECRET, OPEN = re.compile(rb".{0,80}secret\d+q"), re.compile(rb"open\d+q")
+EVENTS = """subscription ($after: String) { events(after: $after) {
+  cursor type subject parent version was now changes actorId
+  ... on PostEvent { post { title body bodyHtml slug excerpt description canonicalUrl tags oldSlugs
+    comments { body } workingCopy { title } author { name posts { title } } } }
+  ... on CommentEvent { comment { body author { posts { title slug } } } }
+  ... on AuthorEvent { author { name posts { title body } } } } }"""
+POST = "subscription ($id: ID!) { post(id: $id) { title body slug tags comments { body } workingCopy { title } } }"
+LIMIT = 1800.0  # seconds for the actions
+PATIENCE = 120.0
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.thorough)])
+def test_anonymous_streams_contain_nothing_of_a_draft(site: Site, count: int) -> None:
+    """Some streams are open during the actions. Others follow later, and read all events again."""
+    with serve_streams(site) as port:
+        drafts = json.loads(act(site, 30, seed=1))["posts"]
+        live = [Follower(port), follow(port, EVENTS), *(follow(port, POST, id=each) for each in drafts[:4])]
+        for follower in live:
+            follower.start()
+            assert follower.opened.wait(PATIENCE), follower.refusals
+        done = json.loads(act(site, count, seed=2))
+        epoch, positions = read_public_positions(site)
+        begin = f"{epoch}-0"
+        later = [Follower(port, f"/events/stream?after={begin}"), follow(port, EVENTS, after=begin)]
+        for follower in later:
+            follower.start()
+        for follower in [*live[:2], *later]:
+            last = f"{epoch}-{positions[-1]}"
+            assert follower.wait_for(lambda it: it.events and it.events[-1].cursor == last, PATIENCE)  # noqa: B023
+        for follower in [*live, *later]:
+            follower.stop()
+
+    assert done["actions"] > count / 3
+    for follower in [*live, *later]:
+        content = b"".join(follower.bytes)
+        assert set(SECRET.findall(content)) == set(), follower.path
+    for follower in [*live[:2], *later]:
+        assert len(set(OPEN.findall(b"".join(follower.bytes)))) > count / 100
+    for follower in later:
+        assert [received.cursor for received in follower.events] == [f"{epoch}-{each}" for each in positions]
+
+
+def act(site: Site, count: int, seed: int) -> str:
+    """Carry out random actions in a process of their own. Return what it prints."""
+    command = [sys.executable, "-m", "tests.e2e.draft_actions", str(count), str(seed)]
+    done = subprocess.run(
+        command, cwd=ROOT, env=site.environment(), capture_output=True, text=True, check=False, timeout=LIMIT
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def follow(port: int, document: str, **variables: str) -> Follower:
+    query = urlencode({"query": document, "variables": json.dumps(variables)})
+    return Follower(port, f"/graphql?{query}")
+
+
+def read_public_positions(site: Site) -> tuple[str, list[int]]:
+    """Return the epoch of the log and the positions of the public events, when no event waits for the relay."""
+    with site.connect() as connection:
+        connection.autocommit = True
+        wait_until(
+            lambda: not connection.execute("SELECT FROM events_outbox LIMIT 1").fetchall(), "the relay", PATIENCE
+        )
+        [(epoch, positions)] = connection.execute(
+            "SELECT (SELECT epoch FROM events_log), array_agg(position ORDER BY position) "
+            "FROM events_event WHERE is_public"
+        )
+    return epoch, positions
