@@ -133,7 +133,7 @@ def test_gunicorn_serves_the_same_responses(checkout: Checkout) -> None:
 
 def read_processes(metrics: str) -> dict[str, str]:
     """Return the number of processes of each role."""
-    with urlopen(f"http://{metrics}/metrics") as response:  # noqa: S310 - our own server
+    with urlopen(f"http://{metrics}/metrics") as response:
         text = response.read().decode()
     return dict(re.findall(r'^contentapi_processes\{role="(\w+)"\} (\S+)', text, re.MULTILINE))
 
