@@ -124,12 +124,18 @@ def test_gunicorn_serves_the_same_responses(checkout: Checkout) -> None:
     assert made == {"data": {"createPost": {"body": "é"}}}
     assert "csrfmiddlewaretoken" in page
     require_restart_of_postgresql(run)
-    with urlopen(f"http://{metrics}/metrics") as response:  # of all processes, the background's included
-        processes = re.findall(r'^contentapi_processes\{role="(\w+)"\} (\S+)', response.read().decode(), re.MULTILINE)
-    assert sorted(processes) == [("server", "2.0"), ("worker", "1.0")]
+    all_processes = {"server": "2.0", "stream": "1.0", "worker": "1.0"}
+    wait_until(lambda: read_processes(metrics) == all_processes, "the figures of all processes")
     run.interrupt()
     checkout.wait_until_empty()
     assert "Traceback" not in run.printed
+
+
+def read_processes(metrics: str) -> dict[str, str]:
+    """Return the number of processes of each role."""
+    with urlopen(f"http://{metrics}/metrics") as response:
+        text = response.read().decode()
+    return dict(re.findall(r'^contentapi_processes\{role="(\w+)"\} (\S+)', text, re.MULTILINE))
 
 
 def load_page(run: Run, path: str) -> str:

@@ -166,3 +166,17 @@ def test_worker_reports_start_life_and_end(checkout: Checkout, notifications: No
     run.process.terminate()
     assert notifications.wait_for("STOPPING=1")
     assert run.process.wait(PATIENCE) == 0
+
+
+def test_streams_report_start_life_and_end(checkout: Checkout, notifications: NotificationSocket, port: int) -> None:
+    unit = "contentapi-stream.service"
+    own = {"CONTENTAPI_STREAM_PORT": str(port), "CONTENTAPI_METRICS_BIND": f"127.0.0.1:1{port}"}
+    variables = {"NOTIFY_SOCKET": str(notifications.path), "WATCHDOG_USEC": "900000", **own}
+    run = start(checkout, read_command(unit, checkout.folder), read_variables(unit, "") | variables)
+
+    assert notifications.wait_for("READY=1")
+    assert is_listening(port)
+    assert notifications.wait_for("WATCHDOG=1")
+    run.process.terminate()
+    assert notifications.wait_for("STOPPING=1")
+    assert run.process.wait(PATIENCE) == 0

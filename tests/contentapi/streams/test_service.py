@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from contentapi.core.errors import RateLimited
-from contentapi.core.identity import Role
+from contentapi.core.identity import ANONYMOUS, Actor, Role
 from contentapi.streams import credentials, service
+from contentapi.streams.credentials import find_actors
 from contentapi.streams.groups import OUTAGES, Readers
 from contentapi.streams.opening import Credential
 from contentapi.streams.service import EVENTS_PER_CHARGE, StreamService
@@ -19,9 +20,8 @@ from users.models import User
 
 
 @pytest.fixture(autouse=True)
-def _database_in_the_same_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `Readers.run` call functions in the thread of the test, whose transaction nobody else sees."""
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+def _no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `Readers.run` call functions at once. None of them uses the database."""
 
     async def run(_: object, function: object, *arguments: object) -> object:
         assert callable(function)
@@ -83,28 +83,40 @@ def test_client_beyond_its_limit_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("change", ["nothing", "role", "lock"])
-def test_stream_whose_actor_has_changed_ends(change: str) -> None:
+def test_actor_is_made_from_the_credential_each_time(change: str) -> None:
     keys = [make_api_key(make_actor(Role.ADMIN)) for _ in range(2)]
-    actors = [authenticate_api_key(key) for key in keys]
-    user = User.objects.filter(pk=actors[0].user_id or 0)
+    held = [Credential((("HTTP_X_API_KEY", key),)) for key in keys]
+    before = find_actors(held)
+    user = User.objects.filter(pk=(before[0] or ANONYMOUS).user_id or 0)
+    if change == "role":
+        user.update(role=Role.READER)
+    elif change == "lock":
+        user.update(is_active=False)
 
-    async def main() -> list[Reason | None]:
+    after = find_actors(held)
+
+    assert (after[0] == before[0]) is (change == "nothing")
+    assert after[1] == before[1] == authenticate_api_key(keys[1])
+
+
+def test_stream_whose_actor_has_changed_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    then, now = Actor(7, Role.ADMIN), Actor(7, Role.READER)
+    present = {"same": then, "other": now, "none": None}
+    monkeypatch.setattr(credentials, "find_actors", lambda found: [present[each.environ[0][1]] for each in found])
+
+    async def main() -> dict[str, Reason | None]:
         streams = StreamService()
-        for key, actor in zip(keys, actors, strict=True):
-            opening = make_opening(actor=actor, credential=Credential((("HTTP_X_API_KEY", key),)))
+        for name in present:
+            opening = make_opening(actor=then, credential=Credential((("HTTP_X_API_KEY", name),)))
             streams.hub.streams.add(Stream(opening))
-        streams.hub.streams.add(Stream(make_opening()))
-        if change == "role":
-            user.update(role=Role.READER)
-        elif change == "lock":
-            user.update(is_active=False)
+        anonymous = Stream(make_opening())
+        streams.hub.streams.add(anonymous)
         assert await streams.checks.check()
-        by_actor = {stream.opening.actor.user_id: stream.reason for stream in streams.hub.streams}
-        return [by_actor[actor.user_id] for actor in actors] + [by_actor[None]]
+        assert anonymous.reason is None
+        held = streams.hub.streams - {anonymous}
+        return {stream.opening.credential.environ[0][1]: stream.reason for stream in held}
 
-    ended = asyncio.run(main())
-
-    assert ended == [None if change == "nothing" else "credential", None, None]
+    assert asyncio.run(main()) == {"same": None, "other": "credential", "none": "credential"}
 
 
 def test_outage_ends_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
