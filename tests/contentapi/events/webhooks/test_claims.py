@@ -279,3 +279,16 @@ def test_failed_attempt_keeps_no_body() -> None:
         send_all()
 
     assert [each.event["data"]["title"] for each in receiver.received] == ["Before", "After"]
+
+
+def test_stored_body_of_a_sender_that_was_killed_long_ago_is_forgotten() -> None:
+    with Receiver(accept) as receiver:
+        webhook = make_hook(receiver.url, types=["post.*"])
+        post = make_post(title="Before")
+        relay()
+        send_without_recording(webhook, receiver)
+        Webhook.objects.filter(pk=webhook.pk).update(leased_until=timezone.now() - timedelta(hours=1))
+        Post.objects.filter(pk=post.pk).update(title="After")
+        send_all()
+
+    assert [each.event["data"]["title"] for each in receiver.received[:2]] == ["Before", "After"]

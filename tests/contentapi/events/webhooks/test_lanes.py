@@ -23,7 +23,7 @@ def make_line(lanes: Lanes, number: int, *, is_slow: bool | None, window: int = 
 
 def fill(lanes: Lanes) -> None:
     """Give places to all lines in turn, as long as one gets some."""
-    while any([lanes.take_place(line) for line in lanes.lines.values()]):  # noqa: C419 - each line in turn
+    while sum(lanes.take_place(line) for line in lanes.lines.values()):
         pass
 
 
