@@ -48,9 +48,11 @@ def busy_seconds(core: int) -> float:
 
 
 def pin(processes: Iterable[psutil.Process], core: int) -> None:
+    """Let all threads of some processes use one core. Those that they start from now on inherit it."""
     for process in processes:
-        with suppress(psutil.NoSuchProcess):
-            process.cpu_affinity([core])
+        with suppress(psutil.NoSuchProcess, ProcessLookupError):
+            for thread in process.threads():
+                os.sched_setaffinity(thread.id, {core})
 
 
 def measure_load(seconds: float) -> float:

@@ -12,6 +12,7 @@ runs for about five minutes. Each stream is a file: `ulimit -Hn` must allow twic
 
 import argparse
 import json
+import os
 import random
 import resource
 import sys
@@ -59,8 +60,7 @@ class Site:
     """The processes, and the post that changes."""
 
     def __init__(self, stack: ExitStack) -> None:
-        address = EmbeddedServer(FOLDER / "postgres").acquire()
-        self.database = prepare_database(address)
+        self.database = prepare_database(EmbeddedServer(FOLDER / "postgres").acquire())
         self.port, self.stream_port = free_port(), free_port()
         self.environment = self.build_environment()
         api = ["-m", "contentapi.server.granian"]
@@ -72,8 +72,6 @@ class Site:
         key = manage(self.database, "create_api_key", EDITOR, "--name", f"streams {random.random()}")
         self.headers = {"X-API-Key": key.split()[-1]}
         self.post_id = self.create_post()
-        for name, process in self.processes.items():
-            pin(with_descendants(process.pid), STREAM_CORE if name == "stream" else OTHER_CORE)
 
     def build_environment(self) -> dict[str, str]:
         self.metrics = free_port()
@@ -90,6 +88,13 @@ class Site:
         with run_process([sys.executable, *command], FOLDER / f"{name}.log", port, self.environment | metrics):
             [process] = [each for each in psutil.Process().children() if each.pid not in before]
             yield process
+
+    def separate(self) -> None:
+        """Let the streams use one core, and everything else the other."""
+        postmaster = int((FOLDER / "postgres" / "postmaster.pid").read_text().split()[0])
+        for pid in (os.getpid(), postmaster):
+            pin(with_descendants(pid), OTHER_CORE)
+        pin(with_descendants(self.processes["stream"].pid), STREAM_CORE)
 
     def create_post(self) -> str:
         body = {"title": "Measured", "body": "Words.", "status": "published"}
@@ -133,18 +138,21 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         site = Site(stack)
-        psutil.Process().cpu_affinity([OTHER_CORE])
         rows = [*measure_latency(site), measure_revocation(site)]
+        site.separate()
         rows += [*measure_crowd(site, options.streams), *measure_slow_streams(site)]
     report(rows)
 
 
 def measure_latency(site: Site) -> Iterator[Row]:
+    """Measure commits while there is work. The first one after a pause waits up to a second for the relay."""
     followers = [Follower(site.stream_port) for _ in range(FOLLOWERS)]
     for follower in followers:
         follower.start()
         follower.opened.wait(30)
     begins: dict[str, float] = {}
+    site.change_title("The first one")
+    followers[0].wait_for(lambda it: it.events, 10)
     for number in range(COMMITS):
         title = f"Title {number}"
         begins[title] = time.monotonic()
@@ -158,7 +166,7 @@ def measure_latency(site: Site) -> Iterator[Row]:
     times = [
         (received.time - begin) * 1000
         for follower in followers
-        for begin, received in zip(begins.values(), list_updates(follower), strict=True)
+        for begin, received in zip(begins.values(), list_updates(follower)[1:], strict=True)
     ]
     percentiles = quantiles(times, n=100)
     for name in ("p50", "p99"):
