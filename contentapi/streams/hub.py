@@ -12,11 +12,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from time import monotonic
 
+from psycopg.errors import QueryCanceled
+
 from contentapi.conf.timeouts import STREAM_PACE, STREAM_RETRY_INTERVAL, STREAM_WRITE_LIMIT_AT_WORST
 from contentapi.core.errors import EventsExpired
 from contentapi.events.feed import EXPIRED, LogState, read_log
 from contentapi.monitoring.figures import FIGURES, Sample
-from contentapi.streams.groups import OUTAGES, Group, LogGroup, ObjectGroup, Readers
+from contentapi.streams.groups import OUTAGES, Group, LogGroup, ObjectGroup, Readers, is_outage
 from contentapi.streams.plans import FIRST_ROWS, Batch, Excerpt, LogPlan, ObjectPlan
 from contentapi.streams.stream import Reason, Stream
 
@@ -36,6 +38,8 @@ class Hub:
         self.readers = Readers(GROUP_READERS, "streams")
         self.resumed_readers = Readers(RESUMED_READERS, "resumed streams")
         self.resumed_bytes = 0
+        self.is_checked = asyncio.Event()
+        self.is_checked.set()
         self.turns = asyncio.Semaphore(RESUMED_READERS)
 
     def advance(self, log: LogState, batch: Batch) -> None:
@@ -65,9 +69,9 @@ class Hub:
     def build_group(self, stream: Stream) -> Group:
         plan = stream.opening.plan
         if isinstance(plan, LogPlan):
-            return LogGroup(plan, self.readers, stream.position, lambda: self.log)
+            return LogGroup(plan, self.readers, stream.position, self.is_checked, lambda: self.log)
         assert isinstance(plan, ObjectPlan)  # noqa: S101 - there are two kinds
-        return ObjectGroup(plan, self.readers, self.log.position)
+        return ObjectGroup(plan, self.readers, self.log.position, self.is_checked)
 
     async def catch_up(self, stream: Stream, plan: LogPlan, write: Callable[[], Awaitable[None]]) -> None:
         rows = FIRST_ROWS
@@ -77,15 +81,20 @@ class Hub:
             if stream.position >= target:
                 return
             await self.wait_for_memory()
+            await self.is_checked.wait()
             try:
                 async with self.turns:
                     excerpt = await self.resumed_readers.run(
                         read_resumed, plan, self.log, stream.position, target, rows
                     )
-            except OUTAGES:
-                await asyncio.sleep(STREAM_RETRY_INTERVAL)
-                continue
             except Exception as error:  # noqa: BLE001 - as in `Group.read_on`
+                if isinstance(error, OUTAGES) and is_outage(error):
+                    self.is_checked.clear()
+                    await asyncio.sleep(STREAM_RETRY_INTERVAL)
+                    continue
+                if rows > 1 and isinstance(error.__cause__, QueryCanceled):
+                    rows = 1
+                    continue
                 stream.fail(error)
                 return
             rows, stream.position = excerpt.rows, excerpt.end

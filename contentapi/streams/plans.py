@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
@@ -191,7 +192,7 @@ class ObjectPlan(Plan):
 
 def build_subscription_key(subscription: Subscription) -> Hashable:
     variables = msgspec.json.encode(subscription.given, order="sorted")
-    return subscription.operation.digest, variables
+    return subscription.operation.digest, blake2b(variables).digest()
 
 
 def select_batch(after: int) -> QuerySet[Event, Any]:

@@ -25,14 +25,13 @@ from contentapi.streams.credentials import CredentialChecks
 from contentapi.streams.follower import Follower
 from contentapi.streams.groups import Readers
 from contentapi.streams.hub import Hub, count_end
-from contentapi.streams.limits import LIMITS
 from contentapi.streams.opening import NOW, Opening
 from contentapi.streams.plans import Batch
 from contentapi.streams.requests import Receive, Send
 from contentapi.streams.stream import Stream
 
 LOG = logging.getLogger("contentapi.streams")
-REQUEST_THREADS = 3  # which open streams, check credentials and charge for events
+REQUEST_THREADS = 2  # which open streams and charge for events
 EVENTS_PER_CHARGE = 100
 LATE = 5 * STREAM_FOLLOW_INTERVAL  # without a look at the log
 
@@ -44,7 +43,7 @@ class StreamService:
         self.loop = asyncio.get_running_loop()
         self.requests = Readers(REQUEST_THREADS, "requests")
         self.hub = Hub()
-        self.checks = CredentialChecks(self.hub, self.requests)
+        self.checks = CredentialChecks(self.hub, Readers(1, "credentials"))
         self.follower = Follower(self.tell, self.check_credentials_now)
         self.is_ending = False
         self.part = 0  # of the streams, which got the last signs of life
@@ -97,7 +96,8 @@ class StreamService:
                 LOG.exception("A check of the streams failed, and is repeated.")
 
     async def check_limits(self) -> None:
-        parts = round(STREAM_KEEP_ALIVE / STREAM_CHECK_INTERVAL)
+        # A stream that was not idle at its turn gets a sign of life at the next one at the latest.
+        parts = int(STREAM_KEEP_ALIVE / 2 / STREAM_CHECK_INTERVAL)
         self.part = (self.part + 1) % parts
         self.hub.check()
         self.hub.keep_alive(self.part, parts)
@@ -133,15 +133,17 @@ class StreamService:
         finally:
             watching.cancel()
             self.hub.remove(stream)
-            LIMITS.release(opening.payer)
             count_end(stream)
 
     async def write(self, stream: Stream, send: Send) -> None:
-        write = partial(stream.write, send)
+        async def write() -> None:
+            await stream.write(send)
+            await self.charge(stream)
+
         stream.add(stream.opening.plan.format.begin(self.hub.get_cursor(stream)), 0)
         await write()
         await self.hub.join(stream, write)
-        await stream.write_forever(send, self.charge)
+        await stream.write_forever(write)
         if stream.reason != "client":
             await send({"type": "http.response.body", "body": stream.final, "more_body": False})
 

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from django.db import OperationalError
+from psycopg.errors import QueryCanceled
 
 from contentapi.core.errors import EventsExpired
 from contentapi.events.feed import LogState
@@ -135,6 +136,9 @@ def test_group_is_read_again_after_an_outage() -> None:
         plan.errors = [OperationalError("gone")]
         stream = await world.join(plan)
         world.tell(2)
+        await asyncio.sleep(0.05)
+        assert not world.hub.is_checked.is_set()  # nothing is sent before the credentials are checked
+        world.hub.is_checked.set()
         await world.settle()
 
         assert get_text(stream) == "1 2 "
@@ -242,5 +246,27 @@ def test_memory_of_resumed_streams_ends_those_that_do_not_read() -> None:
         assert not waiting.done()
         world.hub.resumed_bytes = 0
         await asyncio.wait_for(waiting, 5)
+
+    run(work)
+
+
+def test_statement_that_takes_too_long_is_read_with_fewer_rows_then_fails() -> None:
+    def build_error() -> OperationalError:
+        error = OperationalError("canceling statement")
+        error.__cause__ = QueryCanceled("canceling statement")
+        return error
+
+    async def work(world: World) -> None:
+        plan = MemoryPlan([1, 2])
+        plan.errors = [build_error()]
+        stream = await world.join(plan)
+        world.tell(2)
+        await world.settle()
+        assert get_text(stream) == "1 2 "
+        plan.errors = [build_error() for _ in range(2)]
+        world.tell(3)
+        await world.settle()
+
+        assert stream.reason == "error"
 
     run(work)

@@ -298,3 +298,18 @@ def test_too_many_subscriptions_of_an_address_are_refused() -> None:
         subscribe(EVENTS)
 
     assert refuse_subscription(EVENTS).status == 429
+
+
+def test_variables_that_no_operation_declares_are_not_kept() -> None:
+    keys = {subscribe(EVENTS, variables={"nonce": nonce}).plan.key for nonce in range(2)}
+
+    assert len(keys) == 1
+
+
+def test_long_variables_are_refused() -> None:
+    body = msgspec.json.encode({"query": EVENTS, "variables": {"from": "x" * 20_000}})
+    response = send(body, accept=f"{STREAM}, application/json")
+
+    assert isinstance(response, Response)
+    assert response.status == 400
+    assert b"At most 16384 bytes of variables" in response.body
