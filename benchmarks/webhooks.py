@@ -33,7 +33,7 @@ from tests.webhook_receivers import Receiver
 
 POSTS = 1000
 BLOCKED = 50_000  # deliveries behind the failing one of their object
-BATCH = 64  # deliveries that are claimed at once
+AT_ONCE = 64  # deliveries that are claimed together
 ROUNDS = 40
 FAST = 500.0  # deliveries a second
 SLOW = 50.0  # milliseconds
@@ -197,13 +197,13 @@ def measure_steps(database: Database, posts: list[int]) -> Iterator[Row]:
     from contentapi.events.webhooks.recording import Result, record_results
     from contentapi.events.webhooks.retries import Outcome
     from contentapi.events.webhooks.selections import get_selection
-    from contentapi.events.webhooks.sender import read_bodies_of
-    from contentapi.events.webhooks.transport import Reply
+    from contentapi.events.webhooks.supplies import read_bodies_of
+    from contentapi.events.webhooks.transport import ReceivedResponse
 
     lease, ids = uuid4(), list(Webhook.objects.values_list("pk", flat=True))
     times: dict[str, list[float]] = {}
     for _ in range(ROUNDS):
-        announce(database, posts, BATCH)
+        announce(database, posts, AT_ONCE)
         begin = time.perf_counter()
         found = find_webhooks(lease, [], most=64)
         note(times, "look for work", begin)
@@ -211,18 +211,20 @@ def measure_steps(database: Database, posts: list[int]) -> Iterator[Row]:
             raise RuntimeError(f"{len(found)} webhooks were found.")
         for pk in found:
             begin = time.perf_counter()
-            claimed = claim(lease, {pk: BATCH}, [])
-            note(times, f"plan and claim {BATCH} deliveries", begin)
-            if len(claimed.deliveries) != BATCH:
+            claimed = claim(lease, {pk: AT_ONCE}, [])
+            note(times, f"plan and claim {AT_ONCE} deliveries", begin)
+            if len(claimed.deliveries) != AT_ONCE:
                 raise RuntimeError(f"{len(claimed.deliveries)} deliveries were claimed.")
             begin = time.perf_counter()
             read_bodies_of(claimed.webhooks[pk], claimed.actors[pk], get_selection(""), claimed.deliveries)
-            note(times, f"read {BATCH} bodies", begin)
+            note(times, f"read {AT_ONCE} bodies", begin)
             outcome = Outcome(DeliveryState.DELIVERED)
-            results = [Result(each, outcome, Reply(204), timezone.now(), 0.01) for each in claimed.deliveries]
+            results = [
+                Result(each, outcome, ReceivedResponse(204), timezone.now(), 0.01) for each in claimed.deliveries
+            ]
             begin = time.perf_counter()
             record_results(lease, results)
-            note(times, f"record {BATCH} results", begin)
+            note(times, f"record {AT_ONCE} results", begin)
     for name, found_times in times.items():
         slow = sorted(found_times)[-2]
         yield name, f"ms, the second slowest of {len(found_times)}", slow, slow <= SLOW

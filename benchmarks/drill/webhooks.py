@@ -123,5 +123,5 @@ def find_problems(received: list[Received], positions: set[int]) -> list[str]:
 
 
 def has_changed(attempts: list[tuple[Received, bool]]) -> bool:
-    """Return whether an event that was accepted came again with another body. After a failure, it is read anew."""
+    """Return whether an event that was accepted came again with another body. After a failure, it is read again."""
     return any(before.body != after.body for (before, accepted), (after, _) in pairwise(attempts) if accepted)

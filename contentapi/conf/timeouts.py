@@ -57,6 +57,7 @@ WEBHOOK_SLOW = 1.0  # from which an attempt is slow
 WEBHOOK_IDLE_INTERVAL = 0.25  # between two looks for something to send
 WEBHOOK_BUSY_INTERVAL = 0.05  # the same, while something is being sent
 WEBHOOK_STOP_LIMIT = 8.0  # in which attempts that have begun end after SIGTERM
+WEBHOOK_GATHERING = 0.02  # after a result, for others that are recorded with it
 WEBHOOK_KEEP_ALIVE = 30.0  # for which an unused connection to a receiver is kept
 
 # Content

@@ -65,10 +65,8 @@ def look_at_all_events() -> None:
         cursor.execute("UPDATE events_log SET moved = 0 WHERE moved >= (SELECT min(id) FROM events_outbox)")
 
 
-def expire_events() -> bool:
+def expire_events() -> None:
     """Let no reader begin with events older than CONTENTAPI_EVENTS_KEEP, and drop the partitions of earlier ones.
-
-    Return whether a partition of deliveries was dropped.
 
     Those had expired before, and are a day older: no reader that has just begun reads one that is being dropped.
     """
@@ -79,14 +77,11 @@ def expire_events() -> bool:
         cursor.execute(EXPIRE, [oldest])
         for day, name in sorted(list_partitions(cursor).items()):
             if day < oldest - timedelta(days=1) and is_expired(cursor, name, expired) and not drop_partition(name):
-                return False
-        dropped = [
-            drop_partition(name)
-            for table in DELIVERIES
-            for day, name in list_partitions(cursor, table).items()
-            if day < oldest - timedelta(days=1)
-        ]
-    return any(dropped)
+                return
+        for table in DELIVERIES:
+            for day, name in list_partitions(cursor, table).items():
+                if day < oldest - timedelta(days=1):
+                    drop_partition(name)
 
 
 def is_expired(cursor: Any, name: str, expired: int) -> bool:

@@ -25,14 +25,9 @@ def create_document(world: World, **values: Any) -> tuple[str, dict[str, Any], N
     return document, {"input": {"title": "New", "body": "", **author_id, **values}}, None
 
 
-def update_document(world: World, status: str) -> tuple[str, dict[str, Any], None]:
+def change_document(world: World, status: str = "published", **values: Any) -> tuple[str, dict[str, Any], None]:
     document = "mutation ($input: UpdatePostInput!) { updatePost(input: $input) { id } }"
-    return document, {"input": {"id": world.post_id(status), "title": "New"}}, None
-
-
-def change_document(world: World, **values: Any) -> tuple[str, dict[str, Any], None]:
-    document = "mutation ($input: UpdatePostInput!) { updatePost(input: $input) { id } }"
-    return document, {"input": {"id": world.post_id("published"), **values}}, None
+    return document, {"input": {"id": world.post_id(status), **values}}, None
 
 
 def schedule_document(world: World) -> tuple[str, dict[str, Any], None]:
@@ -86,8 +81,8 @@ GRAPHQL: dict[str, Callable[[World], tuple[str, dict[str, Any], str | None]]] = 
     "create a post": create_document,
     "create a published post": lambda world: create_document(world, status="published"),
     "create a scheduled post": lambda world: create_document(world, status="scheduled", publishAt=LATER.isoformat()),
-    "update a published post": lambda world: update_document(world, "published"),
-    "update a draft": lambda world: update_document(world, "draft"),
+    "update a published post": lambda world: change_document(world, "published", title="New"),
+    "update a draft": lambda world: change_document(world, "draft", title="New"),
     "change the author of a post": lambda world: change_document(world, authorId=str(world.other_author.pk)),
     "set the co-authors of a post": lambda world: change_document(world, coauthorIds=[str(world.other_author.pk)]),
     "create a post with co-authors": lambda world: create_document(world, coauthorIds=[str(world.other_author.pk)]),

@@ -83,7 +83,7 @@ for number in range(260):
     values = {"state": "failed" if is_failed else "delivered", "status": 503 if is_failed else 204, "attempts": 1}
     values["error"] = "The receiver answered 503." if is_failed else ""
     values |= {"subject_id": event.subject_id, "position": event.position, "finished_at": made}
-    values |= {"type": ["post.updated", event.type][number % 2], "message_id": f"evt_1f0c5a3e_{2000 - number}"}
+    values |= {"type": ["post.updated", event.type][number % 2], "message_id": f"evt_{2000 - number}_1f0c5a3e"}
     delivery = Delivery.objects.create(webhook=webhook, day=now.date(), created_at=made, **values)
     response = "The index is being rebuilt." if is_failed else ""
     attempt = {"status": values["status"], "error": values["error"], "response": response, "started_at": made}

@@ -153,7 +153,7 @@ def test_no_time_limit_of_caddy_ends_a_stream(site: Site, upstreams: tuple[int, 
 def test_no_time_limit_of_nginx_but_that_of_reads_ends_a_stream(
     site: Site, upstreams: tuple[int, int], tmp_path: Path
 ) -> None:
-    """Keep-alives come every 15 seconds, and the time limit of reads is 35 seconds."""
+    """Keep-alives come every 15 seconds, and the time limit of reads is 60 seconds."""
     text = (DEPLOY / "nginx.conf").read_text()
     for name, seconds in {"client_header": "5s", "client_body": "10s", "send": "60s", "keepalive": "30s"}.items():
         assert f"    {name}_timeout {seconds}" in text

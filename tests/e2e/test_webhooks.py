@@ -51,7 +51,7 @@ def deployment(tmp_path: Path, template: Template) -> Iterator[Deployment]:
 
 
 class Editing:
-    """Edits of some posts, each on its own and in any order, and a webhook that is told of them."""
+    """Edits of some posts, each on its own and in any order, and the webhook that gets them."""
 
     def __init__(self, deployment: Deployment, receiver: Receiver, posts: int, edits: int) -> None:
         self.deployment, self.receiver = deployment, receiver

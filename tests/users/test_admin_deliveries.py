@@ -96,6 +96,20 @@ def test_delivery_shows_the_request_and_each_response(browser: Client, webhook: 
     assert text.index("The connection was refused.") < text.index("The receiver answered 500.")
 
 
+def test_delivery_of_several_events_shows_them(browser: Client, webhook: Webhook) -> None:
+    posts = [make_post(status="published") for _ in range(2)]
+    relay()
+    position = read_position()
+    bounds = {"first": "1", "last": str(position)}
+    delivery = make_delivery(webhook, type="events.batch", subject_id=0, position=position, batch=bounds)
+
+    text = browser.get(open_page("delivery", webhook.pk, delivery.pk)).text
+
+    assert "&quot;count&quot;: 2" in text
+    assert all(f"&quot;{post.pk}&quot;" in text for post in posts)
+    assert "for the object" not in text
+
+
 def test_delivery_whose_event_is_gone_says_so(browser: Client, webhook: Webhook) -> None:
     delivery = make_delivery(webhook, position=10**9)
 

@@ -4,7 +4,7 @@
 together. It is at least as new as the event. An event that the receiver may not see any more has no body.
 
 The body is stored while a sender has the delivery. If the sender is killed, the next one sends it byte for byte,
-because the receiver may have it already. After a failure that is recorded, it is read anew.
+because the receiver may have it already. After a failure that is recorded, it is read again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -6,8 +6,8 @@ recorded, with the same ids.
 """
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -19,7 +19,7 @@ from contentapi.conf.timeouts import WEBHOOK_LEASE
 from contentapi.core.identity import Actor
 from contentapi.events.feed import LogState, read_log
 from contentapi.events.webhooks.bodies import read_actors
-from contentapi.events.webhooks.disabling import disable
+from contentapi.events.webhooks.disabling import disable, forget_bodies
 from contentapi.events.webhooks.models import DisabledReason, Webhook
 from contentapi.events.webhooks.planning import plan
 from contentapi.worker.runner import is_outage
@@ -40,7 +40,7 @@ FIND = f"""
     )
     ORDER BY random() LIMIT %(most)s
 """  # noqa: S608 - a constant
-LOCK = f"""
+LOCK_WEBHOOKS = f"""
     SELECT id FROM events_webhook WHERE id = ANY (%(ids)s) AND disabled_at IS NULL AND {FREE}
     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 """  # noqa: S608
@@ -49,14 +49,14 @@ OWN = f"""
     WHERE id = ANY (%(ids)s)
 """  # noqa: S608
 # The deliveries that are due, of each webhook as many as wanted. With LATERAL, PostgreSQL uses the index of each
-# partition, whatever it knows of the table.
+# partition, whatever it knows of the table. It would estimate a constant array for each of them, which takes long.
 TAKE = """
     SELECT delivery.id, delivery.day, wanted.id, message_id, type, subject_id, position, batch::text, tries,
         created_at, body
     FROM unnest(%(ids)s::bigint[], %(sizes)s::int[]) AS wanted (id, size), LATERAL (
         SELECT * FROM events_delivery
         WHERE webhook_id = wanted.id AND state = 'waiting' AND due_at <= clock_timestamp()
-            AND events_delivery.id <> ALL (%(others)s)
+            AND events_delivery.id <> ALL ((SELECT %(others)s::bigint[])::bigint[])
         ORDER BY due_at, events_delivery.id LIMIT wanted.size
     ) AS delivery
 """
@@ -65,7 +65,7 @@ SCHEDULE = """
     UPDATE events_webhook SET due_at = (
         SELECT due_at FROM events_delivery
         WHERE webhook_id = events_webhook.id AND state = 'waiting' AND due_at IS NOT NULL
-            AND events_delivery.id <> ALL (%(others)s)
+            AND events_delivery.id <> ALL ((SELECT %(others)s::bigint[])::bigint[])
         ORDER BY due_at LIMIT 1
     ) WHERE id = ANY (%(ids)s)
 """
@@ -131,17 +131,20 @@ def claim(lease: UUID, sizes: Mapping[int, int], sending: Collection[int]) -> Cl
     """
     with connection.cursor() as cursor:
         values: dict[str, Any] = {"lease": lease, "ids": sorted(sizes)}
-        cursor.execute(LOCK, values)
+        cursor.execute(LOCK_WEBHOOKS, values)
         locked = [pk for (pk,) in cursor.fetchall()]
         if not locked:
             return Claim({}, {}, [])
-        cursor.execute(OWN, {**values, "ids": locked})
         log = read_log()  # after the lock: another sender may have planned events until then
-        webhooks = {webhook.pk: webhook for webhook in Webhook.objects.filter(pk__in=locked)}
+        webhooks = {webhook.pk: webhook for webhook in Webhook.objects.filter(pk__in=locked)}  # with the last leases
+        cursor.execute(OWN, {**values, "ids": locked})
+        cursor.execute("SELECT clock_timestamp()")
+        (now,) = cursor.fetchone()
+        forget_old_bodies(webhooks.values(), now)
         actors = read_actors(webhooks.values())
         for pk in webhooks.keys() - actors.keys():
             disable(webhooks.pop(pk), DisabledReason.MAKER)
-        broken = plan_all(webhooks, actors, log)
+        broken = plan_all(webhooks, actors, log, now)
         ids = [pk for pk in webhooks if pk not in broken]
         values = {"ids": ids, "sizes": [sizes[pk] for pk in ids], "others": list(sending)}
         cursor.execute(TAKE, values)
@@ -151,7 +154,21 @@ def claim(lease: UUID, sizes: Mapping[int, int], sending: Collection[int]) -> Cl
     return Claim({pk: webhooks[pk] for pk in ids}, actors, deliveries, broken)
 
 
-def plan_all(webhooks: Mapping[int, Webhook], actors: Mapping[int, Actor], log: LogState) -> set[int]:
+def forget_old_bodies(webhooks: Iterable[Webhook], now: datetime) -> None:
+    """Keep no text for longer than two leases: forget the bodies of a sender that was killed long ago."""
+    for webhook in webhooks:
+        if webhook.leased_until is not None and webhook.leased_until < now - WEBHOOK_LEASE:
+            forget_bodies(webhook)
+
+
+def is_new(webhook: Webhook, log: LogState, now: datetime) -> bool:
+    """Return whether there are events to plan: for a webhook that collects them, when its time has come."""
+    pause = timedelta(seconds=webhook.coalesce)
+    is_early = webhook.coalesce and webhook.planned_at is not None and webhook.planned_at > now - pause
+    return not is_early and (webhook.position < log.position or webhook.epoch != log.epoch)
+
+
+def plan_all(webhooks: Mapping[int, Webhook], actors: Mapping[int, Actor], log: LogState, now: datetime) -> set[int]:
     """Plan what is new, for a second at most: the rest follows in the next rounds.
 
     Return the ids of the webhooks for which a statement failed: they harm no others.
@@ -159,7 +176,7 @@ def plan_all(webhooks: Mapping[int, Webhook], actors: Mapping[int, Actor], log: 
     broken = set()
     end = monotonic() + PLANNING_LIMIT
     for pk, webhook in webhooks.items():
-        if monotonic() < end and (webhook.position < log.position or webhook.epoch != log.epoch):
+        if monotonic() < end and is_new(webhook, log, now):
             try:
                 with transaction.atomic():
                     plan(webhook, actors[pk], log)

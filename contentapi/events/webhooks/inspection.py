@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-import msgspec
 from django.db import Error as DatabaseError
 from django.db import connection, transaction
 from django.utils import timezone
@@ -15,6 +14,7 @@ from contentapi.events.feed import read_log
 from contentapi.events.models import Event
 from contentapi.events.webhooks.bodies import build_ping, read_actors, read_bodies
 from contentapi.events.webhooks.models import PING, Delivery, DeliveryState, Webhook
+from contentapi.events.webhooks.planning import read_batch
 from contentapi.events.webhooks.selections import get_selection
 from contentapi.events.webhooks.selectors import require_management
 from contentapi.projection.selections import SelectedFieldError
@@ -92,13 +92,14 @@ def read_body(webhook: Webhook, delivery: Delivery) -> bytes | None:
     """
     if delivery.type == PING:
         return build_ping(webhook.pk, delivery.created_at)
-    if delivery.batch is not None:
-        return msgspec.json.encode(delivery.batch)
     actor = read_actors([webhook]).get(webhook.pk)
     if actor is None or delivery.position is None:
         return None
     try:
         with transaction.atomic():
+            if delivery.batch is not None:
+                first, last = int(delivery.batch["first"]), int(delivery.batch["last"])
+                return read_batch(webhook, actor, first, last, delivery.created_at)
             return read_bodies(actor, get_selection(webhook.selection), [delivery.position]).get(delivery.position)
     except (ApiError, SelectedFieldError, DatabaseError):
         return None

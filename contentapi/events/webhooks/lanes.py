@@ -1,9 +1,9 @@
 """Send prepared deliveries in threads, and share the places of a sender fairly.
 
 A `Line` is a webhook of this sender. It begins with one place. A receiver that answers within a second gets more, up to
-eight; a slow one loses them. Slow receivers, and those that have not answered yet, have at most half of all places
-together, and the more places a line has, the more others must be free for its next one. So receivers that time out hold
-up nobody else.
+eight; a slow one loses them. Slow receivers have at most half of all places together, so have those that are not known
+yet, and both together three quarters. The more places a line has, the more others must be free for its next one. So
+receivers that time out hold up nobody else.
 """
 
 import logging
@@ -20,7 +20,7 @@ from contentapi.events.webhooks.addresses import Target
 from contentapi.events.webhooks.claims import Claimed
 from contentapi.events.webhooks.recording import Result, judge
 from contentapi.events.webhooks.signing import sign
-from contentapi.events.webhooks.transport import Receiver, Reply
+from contentapi.events.webhooks.transport import ReceivedResponse, Receiver
 
 LOG = logging.getLogger("contentapi.worker")
 PLACES = 64  # attempts at a time of a sender
@@ -39,14 +39,14 @@ class Line:
     target: Target
     keys: Sequence[str] = ()
 
-    def __init__(self, webhook_id: int) -> None:
+    def __init__(self, webhook_id: int, *, is_slow: bool | None = None) -> None:
         self.webhook_id = webhook_id
         self.leased_until = 0.0
         self.ready: deque[tuple[Claimed, bytes]] = deque()
         self.taken: set[int] = set()
         self.places = 0
         self.window = 1
-        self.is_slow = True  # or unknown
+        self.is_slow = is_slow  # None: not known
         self.is_dropped = False
         self.receivers: list[Receiver] = []
 
@@ -79,12 +79,15 @@ class Lanes:
         self.most = self.free = places
         self.lock = Lock()
         self.lines: dict[int, Line] = {}
+        self.size = 0  # bytes of bodies that are ready
+        self.slow: set[int] = set()  # webhooks whose receivers were slow the last time, also without a line
         self.dropped: list[Line] = []  # that may still have places
         self.results: SimpleQueue[Result] = SimpleQueue()
 
     def add(self, line: Line, delivery: Claimed, body: bytes) -> None:
         with self.lock:
             line.ready.append((delivery, body))
+            self.size += len(body)
 
     def drop(self, line: Line) -> list[tuple[Claimed, bytes]]:
         """Send nothing more to a webhook, and return what was not sent. Attempts that have begun go on."""
@@ -92,6 +95,7 @@ class Lanes:
             line.is_dropped = True
             self.dropped.append(line)
             unsent = list(line.ready)
+            self.size -= sum(len(body) for _, body in unsent)
             line.ready.clear()
             self.lines.pop(line.webhook_id, None)
             for receiver in line.receivers:
@@ -120,14 +124,20 @@ class Lanes:
         with self.lock:
             if len(line.ready) <= line.places or line.places >= line.window or self.free <= SHARE * line.places:
                 return False
-            if line.is_slow and self.count_slow_places() >= self.most // 2:
+            if line.is_slow is not False and not self.has_room_for_slow(line):
                 return False
             line.places += 1
             self.free -= 1
             return True
 
-    def count_slow_places(self) -> int:
-        return sum(line.places for line in self.lines.values() if line.is_slow)
+    def has_room_for_slow(self, line: Line) -> bool:
+        """Return whether a line that is slow, or not known, gets a place: each kind has a half, both three quarters."""
+        slow, unknown = self.count_places(True), self.count_places(None)  # noqa: FBT003 - None: not known
+        mine = slow if line.is_slow else unknown
+        return mine < self.most // 2 and slow + unknown < self.most * 3 // 4
+
+    def count_places(self, is_slow: bool | None) -> int:  # noqa: FBT001 - None: not known
+        return sum(line.places for line in self.lines.values() if line.is_slow is is_slow)
 
     def run(self, line: Line) -> None:
         """Send deliveries of a line with one connection, until there are none or others need the place."""
@@ -138,6 +148,7 @@ class Lanes:
             result = attempt(line, receiver, *ready)
             with self.lock:
                 line.adapt(result.seconds)
+                (self.slow.add if line.is_slow else self.slow.discard)(line.webhook_id)
             self.results.put(result)
 
     def get_receiver(self, line: Line) -> Receiver:
@@ -151,7 +162,9 @@ class Lanes:
             is_late = monotonic() > line.leased_until - WEBHOOK_SEND_MARGIN
             is_crowded = line.places > line.window or (self.free == 0 and line.places > 1)
             if line.ready and not is_late and not is_crowded:
-                return line.ready.popleft()
+                delivery, body = line.ready.popleft()
+                self.size -= len(body)
+                return delivery, body
             line.places -= 1
             self.free += 1
             if receiver is not None and line.is_dropped:
@@ -168,9 +181,9 @@ def attempt(line: Line, receiver: Receiver, delivery: Claimed, body: bytes) -> R
         reply = receiver.send(body, sign(line.keys, delivery.message_id, int(time()), body))
     except Exception:
         LOG.exception("An attempt to send to the webhook %s failed.", line.webhook_id)
-        reply = Reply(error="The attempt failed. The log of the server says why.")
+        reply = ReceivedResponse(error="The attempt failed. The log of the server says why.")
     try:
         return judge(delivery, reply, started_at, monotonic() - begin)
     except Exception:
         LOG.exception("The reply of the webhook %s could not be judged.", line.webhook_id)
-        return judge(delivery, Reply(error="The reply could not be read."), started_at, monotonic() - begin)
+        return judge(delivery, ReceivedResponse(error="The reply could not be read."), started_at, monotonic() - begin)

@@ -16,7 +16,7 @@ MAX_NAME = 150
 MAX_URL = 2000
 MAX_SELECTION = 8 * 1024
 LONGEST_COALESCE = 300  # seconds
-BATCH = "events.batch"
+BATCH_TYPE = "events.batch"
 NO_SUBJECT = 0  # of a delivery of many events; they are delivered one after the other, as those of one subject
 PING = "webhook.ping"
 
@@ -143,8 +143,8 @@ class Delivery(models.Model):
             ),
             models.Index(
                 fields=["webhook", "state", "created_at", "id"],
-                name="events_delivery_ended",
-                condition=Q(state__in=["failed", "cancelled"]),
+                name="events_delivery_state",
+                condition=Q(state__in=["waiting", "failed", "cancelled"]),
             ),
         ]
 

@@ -1,6 +1,6 @@
 """Plan deliveries: one of each event that a webhook wants and its maker may see, or one of all with `coalesce`.
 
-Whoever plans has locked the webhook: so a position is planned once, and ids rise with the positions of a webhook.
+The webhook is locked meanwhile: so a position is planned once, and ids rise with the positions of a webhook.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,7 +16,7 @@ from contentapi.core.identity import Actor
 from contentapi.events.feed import WINDOW, LogState, select_events
 from contentapi.events.models import Event
 from contentapi.events.webhooks.catalogue import CATALOGUE
-from contentapi.events.webhooks.models import BATCH, Webhook
+from contentapi.events.webhooks.models import BATCH_TYPE, Webhook
 
 PLAN_WINDOW = WINDOW // 5  # positions that are planned at once
 BATCH_WINDOW = 10 * WINDOW  # positions that one delivery of many events covers
@@ -69,7 +69,7 @@ ADVANCE = """
 STALLED = """
     SELECT webhook_id, subject_id FROM events_delivery
     WHERE webhook_id = %s AND state = 'waiting' AND subject_id IS NOT NULL
-    GROUP BY webhook_id, subject_id HAVING count(due_at) = 0
+    GROUP BY webhook_id, subject_id HAVING count(due_at) = 0 LIMIT 10000
 """
 IS_BATCH_WAITING = """
     SELECT id FROM events_delivery WHERE webhook_id = %s AND subject_id = 0 AND state = 'waiting' LIMIT 1
@@ -119,7 +119,7 @@ def plan_events(webhook: Webhook, events: QuerySet[Event]) -> int:
     with connection.cursor() as cursor:
         if webhook.coalesce:
             statement = PLAN_BATCH.format(batch=BATCH_BODY.format(events=sql))
-            cursor.execute(statement, [webhook.pk, BATCH, webhook.pk, *values, BATCH, timezone.now()])
+            cursor.execute(statement, [webhook.pk, BATCH_TYPE, webhook.pk, *values, BATCH_TYPE, timezone.now()])
         else:
             cursor.execute(PLAN.format(events=sql), [webhook.pk, webhook.pk, *values])
         planned: int = cursor.rowcount
@@ -132,7 +132,7 @@ def read_batch(webhook: Webhook, actor: Actor, first: int, last: int, created_at
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT body::text FROM ({BATCH_BODY.format(events=sql)}) AS batch (first, last, digest, body)",  # noqa: S608
-            [*values, BATCH, created_at],
+            [*values, BATCH_TYPE, created_at],
         )
         found = cursor.fetchone()
     return None if found is None else found[0].encode()
@@ -152,17 +152,24 @@ def advance_subjects(subjects: Collection[tuple[int, int]]) -> None:
 
 
 def advance_stalled_subjects(webhook: Webhook) -> None:
-    """Let the first delivery of each subject be due that has none: the one before was dropped with its partition."""
+    """Let the first delivery of each subject be due that has none: the one before was dropped with its partition.
+
+    Advances 10,000 subjects at most.
+    """
+    advance_subjects(list_stalled_subjects(webhook.pk))
+
+
+def list_stalled_subjects(webhook_id: int) -> list[tuple[int, int]]:
     with connection.cursor() as cursor:
-        cursor.execute(STALLED, [webhook.pk])
-        advance_subjects(cursor.fetchall())
+        cursor.execute(STALLED, [webhook_id])
+        return [(webhook, subject) for webhook, subject in cursor.fetchall()]
 
 
 def advance_all_stalled_subjects() -> None:
-    """Do this for all webhooks, each under its lock."""
+    """Advance the stalled subjects of all webhooks, each under its lock."""
     for pk in Webhook.objects.values_list("pk", flat=True):
-        with transaction.atomic():
-            webhook = Webhook.objects.select_for_update(no_key=True).filter(pk=pk).first()
-            if webhook is not None:
-                advance_stalled_subjects(webhook)
-                Webhook.objects.filter(pk=pk).update(due_at=Now())
+        if list_stalled_subjects(pk):
+            with transaction.atomic():
+                for webhook in Webhook.objects.select_for_update(no_key=True).filter(pk=pk):
+                    advance_stalled_subjects(webhook)
+                    Webhook.objects.filter(pk=pk).update(due_at=Now())

@@ -18,7 +18,7 @@ from contentapi.events.webhooks.disabling import disable
 from contentapi.events.webhooks.models import PING, DeliveryState, DisabledReason, Webhook
 from contentapi.events.webhooks.planning import advance_subjects
 from contentapi.events.webhooks.retries import GONE, Outcome, decide, has_failed_for_long
-from contentapi.events.webhooks.transport import Reply
+from contentapi.events.webhooks.transport import ReceivedResponse
 from contentapi.monitoring.figures import FIGURES
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -52,12 +52,12 @@ class Result(NamedTuple):
 
     delivery: Claimed
     outcome: Outcome
-    reply: Reply
+    reply: ReceivedResponse
     started_at: datetime | None
     seconds: float
 
 
-def judge(delivery: Claimed, reply: Reply, started_at: datetime, seconds: float) -> Result:
+def judge(delivery: Claimed, reply: ReceivedResponse, started_at: datetime, seconds: float) -> Result:
     outcome = decide(reply, delivery.tries + 1, delivery.type, timezone.now())
     return Result(delivery, outcome, reply, started_at, seconds)
 
@@ -65,7 +65,7 @@ def judge(delivery: Claimed, reply: Reply, started_at: datetime, seconds: float)
 def cancel(delivery: Claimed) -> Result:
     """Return the result for an event that the webhook may not see any more, or that is not kept."""
     error = "The webhook may not see the event any more, or it is not kept any more."
-    return Result(delivery, Outcome(DeliveryState.CANCELLED, error=error), Reply(), None, 0.0)
+    return Result(delivery, Outcome(DeliveryState.CANCELLED, error=error), ReceivedResponse(), None, 0.0)
 
 
 @transaction.atomic

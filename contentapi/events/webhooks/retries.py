@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from contentapi.conf.timeouts import WEBHOOK_FAILURES_LIMIT, WEBHOOK_LONGEST_RETRY_AFTER, WEBHOOK_RETRIES
 from contentapi.events.webhooks.models import PING, DeliveryState
-from contentapi.events.webhooks.transport import Reply
+from contentapi.events.webhooks.transport import ReceivedResponse
 
 JITTER = 0.2
 GONE = 410
@@ -24,7 +24,11 @@ class Outcome(NamedTuple):
 
 
 def decide(
-    reply: Reply, tries: int, kind: str, now: datetime, choose: Callable[[float, float], float] = random.uniform
+    reply: ReceivedResponse,
+    tries: int,
+    kind: str,
+    now: datetime,
+    choose: Callable[[float, float], float] = random.uniform,
 ) -> Outcome:
     """Return what follows from a reply to the attempt number `tries` (from 1). A ping is tried once."""
     if reply.status is not None and 200 <= reply.status < 300:

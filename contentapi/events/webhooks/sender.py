@@ -6,21 +6,21 @@ many deliveries at once.
 
 import logging
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from queue import Empty
 from threading import Event as StopEvent
 from time import monotonic
 from typing import NamedTuple
 from uuid import uuid4
 
-import msgspec
 from django.db import Error as DatabaseError
-from django.db import connection, transaction
+from django.db import connection
 from django.utils import timezone
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import (
-    WEBHOOK_BODY_TIMEOUT,
     WEBHOOK_BUSY_INTERVAL,
+    WEBHOOK_GATHERING,
     WEBHOOK_IDLE_INTERVAL,
     WEBHOOK_LEASE,
     WEBHOOK_LEASE_RENEWAL,
@@ -29,25 +29,23 @@ from contentapi.conf.timeouts import (
     WEBHOOK_STATEMENT_TIMEOUT,
     WEBHOOK_STOP_LIMIT,
 )
-from contentapi.core.errors import ApiError, Invalid
+from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
 from contentapi.events.webhooks.addresses import AddressRefused, parse_url
-from contentapi.events.webhooks.bodies import RIGHTS, build_ping, choose_body, compute_rights, read_bodies
+from contentapi.events.webhooks.bodies import RIGHTS, choose_body, compute_rights
 from contentapi.events.webhooks.claims import Claimed, claim, find_webhooks, release, renew_lease, store_bodies
 from contentapi.events.webhooks.lanes import PLACES, Lanes, Line
-from contentapi.events.webhooks.models import PING, Webhook
-from contentapi.events.webhooks.planning import read_batch
+from contentapi.events.webhooks.models import Webhook
 from contentapi.events.webhooks.recording import Result, cancel, judge, record_results
-from contentapi.events.webhooks.selections import Selection, get_selection
-from contentapi.events.webhooks.signing import decrypt_secret
-from contentapi.events.webhooks.transport import Reply
-from contentapi.projection.selections import SelectedFieldError
+from contentapi.events.webhooks.selections import get_selection
+from contentapi.events.webhooks.supplies import UnreadableSecret, describe_failure, list_keys, read_bodies_of
+from contentapi.events.webhooks.transport import ReceivedResponse
 from contentapi.worker.runner import is_outage
 
 LOG = logging.getLogger("contentapi.worker")
 LIMITS = f"SET statement_timeout = '{WEBHOOK_STATEMENT_TIMEOUT}s'"
+MOST_HELD = 64 * 1024 * 1024  # bytes of bodies with which nothing more is claimed
 MOST_RECORDED = 256  # results in one transaction
-BODY_LIMIT = f"SET LOCAL statement_timeout = '{WEBHOOK_BODY_TIMEOUT}s'"  # meanwhile, no other webhook is supplied
 
 
 class Sender:
@@ -101,13 +99,12 @@ class Sender:
         release(self.lease, [line.webhook_id for line in lines if not line.places])
 
     def collect(self, seconds: float) -> None:
-        """Wait for the first result, and get all that there are."""
-        try:
-            self.unrecorded.append(self.lanes.results.get(block=seconds > 0, timeout=seconds))
-            while True:
-                self.unrecorded.append(self.lanes.results.get_nowait())
-        except Empty:
-            pass
+        """Wait for the first result, and for a moment for others: they are recorded together."""
+        end = monotonic() + seconds
+        with suppress(Empty):
+            while len(self.unrecorded) < MOST_RECORDED:
+                self.unrecorded.append(self.lanes.results.get(timeout=max(0.0, end - monotonic())))
+                end = min(end, monotonic() + WEBHOOK_GATHERING)
 
     def record(self) -> None:
         """Record results. After an error of the database, and of webhooks that are locked, in the next round."""
@@ -146,6 +143,8 @@ class Sender:
 
     def take(self) -> None:
         """Claim webhooks and deliveries, and make them ready."""
+        if self.lanes.size > MOST_HELD:
+            return
         lines = self.lanes.lines
         supplied = {pk for pk, line in lines.items() if not line.needs_supply} | self.lanes.list_ending()
         supplied |= {pk for pk, rest in self.rests.items() if rest.end > monotonic()}
@@ -166,7 +165,7 @@ class Sender:
         self.again.clear()
         prepared: list[tuple[Line, Claimed, bytes]] = []
         for pk, webhook in claimed.webhooks.items():
-            line = lines.setdefault(pk, Line(pk))
+            line = lines.setdefault(pk, Line(pk, is_slow=True if pk in self.lanes.slow else None))
             line.leased_until = begin + WEBHOOK_LEASE.total_seconds()
             ready = self.prepare(line, webhook, claimed.actors[pk], deliveries[pk])
             prepared += [(line, delivery, body) for delivery, body in ready]
@@ -226,7 +225,9 @@ class Sender:
 
     def fail(self, line: Line, deliveries: Sequence[Claimed], error: str) -> None:
         line.taken.update(delivery.id for delivery in deliveries)
-        self.unrecorded += [judge(delivery, Reply(error=error), timezone.now(), 0.0) for delivery in deliveries]
+        self.unrecorded += [
+            judge(delivery, ReceivedResponse(error=error), timezone.now(), 0.0) for delivery in deliveries
+        ]
 
     def release_idle(self) -> None:
         """Let other senders own the webhooks for which there is nothing to do."""
@@ -241,59 +242,3 @@ class Rest(NamedTuple):
 
     end: float
     seconds: float
-
-
-class UnreadableSecret(Exception):
-    """The secret of a webhook is encrypted with another SECRET_KEY."""
-
-
-def list_keys(webhook: Webhook) -> list[str]:
-    """Return the secrets that sign: in the time after a rotation, two. Raises `UnreadableSecret`."""
-    stored = [webhook.secret]
-    if webhook.previous_secret is not None and webhook.previous_until and webhook.previous_until > timezone.now():
-        stored.append(webhook.previous_secret)
-    keys = [decrypt_secret(secret, webhook.pk) for secret in stored]
-    readable = [key for key in keys if key is not None]
-    if not readable:
-        raise UnreadableSecret("The secret cannot be decrypted: SECRET_KEY is another one. Rotate the secret.")
-    return readable
-
-
-class Bounds(msgspec.Struct):
-    """The positions of the first and the last event of a delivery of many."""
-
-    first: str
-    last: str
-
-
-def read_bodies_of(
-    webhook: Webhook, actor: Actor, selection: Selection, deliveries: Sequence[Claimed]
-) -> dict[int, bytes]:
-    """Return the body of each delivery by its id, without those that the webhook may not see any more.
-
-    In a transaction: a statement that fails ends nothing else.
-    """
-    bodies = {each.id: build_ping(webhook.pk, each.created_at) for each in deliveries if each.type == PING}
-    batches = [(each, msgspec.json.decode(each.batch, type=Bounds)) for each in deliveries if each.batch is not None]
-    positions = {
-        each.position: each.id for each in deliveries if each.type != PING and each.batch is None and each.position
-    }
-    if positions or batches:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(BODY_LIMIT)
-            for each, bounds in batches:
-                body = read_batch(webhook, actor, int(bounds.first), int(bounds.last), each.created_at)
-                bodies |= {} if body is None else {each.id: body}
-            found = read_bodies(actor, selection, positions)
-        bodies |= {positions[position]: body for position, body in found.items()}
-    return bodies
-
-
-def describe_failure(error: Exception) -> str:
-    """Return the reason for the maker of a webhook. The texts of PostgreSQL are for the log only."""
-    if isinstance(error, SelectedFieldError):
-        error = error.cause
-    if isinstance(error, ApiError):
-        return f"The event could not be read: {error.message}"
-    LOG.warning("An event for a webhook could not be read: %s: %s", type(error).__name__, error)
-    return "The event could not be read: the log of the server says why."

@@ -31,7 +31,7 @@ TIMED_OUT = "The receiver did not answer in time."
 USER_AGENT = "content-api-webhooks/1"
 
 
-class Reply(NamedTuple):
+class ReceivedResponse(NamedTuple):
     """The result of an attempt. `status` is None without a response; `error` then says why."""
 
     status: int | None = None
@@ -122,7 +122,7 @@ class Receiver:
         self.link: Link | None = None
         self.used_at = 0.0
 
-    def send(self, body: bytes, headers: Mapping[str, str]) -> Reply:
+    def send(self, body: bytes, headers: Mapping[str, str]) -> ReceivedResponse:
         """Send a request. A connection that the receiver has closed in between is replaced once. Raises nothing."""
         deadline = monotonic() + WEBHOOK_LIMIT
         if self.link is not None and (monotonic() > self.used_at + WEBHOOK_KEEP_ALIVE or self.link.is_readable()):
@@ -137,15 +137,17 @@ class Receiver:
             self.close()
             return self.exchange(body, headers, deadline)
         except (AddressRefused, Stopped) as error:
-            return Reply(error=str(error))
+            return ReceivedResponse(error=str(error))
         except TimeoutError:
-            return Reply(error=TIMED_OUT)
+            return ReceivedResponse(error=TIMED_OUT)
         except ssl.SSLError as error:
-            return Reply(error=f"TLS failed: {getattr(error, 'verify_message', '') or error.reason or 'error'}")
+            return ReceivedResponse(
+                error=f"TLS failed: {getattr(error, 'verify_message', '') or error.reason or 'error'}"
+            )
         except OSError as error:
-            return Reply(error=f"The connection failed: {describe(error)}")
+            return ReceivedResponse(error=f"The connection failed: {describe(error)}")
         except (HTTPException, ValueError) as error:
-            return Reply(error=f"The response is not valid HTTP: {type(error).__name__}")
+            return ReceivedResponse(error=f"The response is not valid HTTP: {type(error).__name__}")
         finally:
             if not self.is_reusable:
                 self.close()
@@ -153,7 +155,7 @@ class Receiver:
     has_received = False  # a byte of the present response
     is_reusable = False
 
-    def exchange(self, body: bytes, headers: Mapping[str, str], deadline: float) -> Reply:
+    def exchange(self, body: bytes, headers: Mapping[str, str], deadline: float) -> ReceivedResponse:
         self.is_reusable = self.has_received = False
         if self.connection is None or self.link is None:
             self.link = Link(connect(self.target, min(deadline, monotonic() + WEBHOOK_CONNECT_LIMIT)))
@@ -173,7 +175,7 @@ class Receiver:
         finally:
             self.has_received = link.room < MAX_RECEIVED
 
-    def read(self, response: HTTPResponse) -> Reply:
+    def read(self, response: HTTPResponse) -> ReceivedResponse:
         """Return the status and the beginning of the body. A connection with a longer body is not used again."""
         kept, part = b"", b"-"
         try:
@@ -185,7 +187,7 @@ class Receiver:
             is_complete = False  # it has answered: what the body lacks does not matter
         self.is_reusable = is_complete and not response.will_close
         self.used_at = monotonic()
-        return Reply(response.status, "", kept[:MAX_KEPT], response.headers.get("Retry-After", ""))
+        return ReceivedResponse(response.status, "", kept[:MAX_KEPT], response.headers.get("Retry-After", ""))
 
     def close(self) -> None:
         if self.link is not None:

@@ -14,13 +14,13 @@ from contentapi.core.pagination import Position
 from contentapi.events.webhooks import resending, selectors
 from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.inspection import read_body
-from contentapi.events.webhooks.models import BATCH, PING, Delivery, DeliveryState
+from contentapi.events.webhooks.models import BATCH_TYPE, PING, Delivery, DeliveryState
 from users.desk.bases import Page, PolicyAdmin, get_actor
 
 SHOWN = 50
 MOST_SEARCHED = 10_000  # deliveries among which those of a type are found
 STATES = {"": "All", **{state.value: state.label for state in DeliveryState}}
-OTHER_TYPES = (BATCH, PING)
+OTHER_TYPES = (BATCH_TYPE, PING)
 
 
 def show_deliveries(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:

@@ -56,6 +56,7 @@ HOSTS = {
     "IPv6 documentation": "[2001:db8::1]",
     "newer IPv6 documentation": "[3fff::1]",
     "discard": "[100::1]",
+    "reserved IPv6": "[4000::1]",
     "segment routing": "[5f00::1]",
     "ORCHID": "[2001:10::1]",
     "benchmarking of IPv6": "[2001:2::1]",
@@ -116,9 +117,9 @@ URLS = {
 
 
 class Resolution(NamedTuple):
-    """What the name `hooks.example.com` resolves to, in the order of the questions. The last answer stays."""
+    """What the name `hooks.example.com` resolves to, for one look-up after the other. The last result stays."""
 
-    answers: list[list[str]]
+    results: list[list[str]]
     connects_to: frozenset[str] = frozenset()
 
 
@@ -138,7 +139,7 @@ RESOLUTIONS = {
     "nothing": Resolution([[]]),
     "global": Resolution([[GLOBAL]], frozenset({GLOBAL})),
     "global and IPv6": Resolution([[GLOBAL_6, GLOBAL]], frozenset({GLOBAL_6, GLOBAL})),
-    "global, and loopback when it is asked again": Resolution([[GLOBAL], ["127.0.0.1"]], frozenset({GLOBAL})),
+    "global, and loopback at the next look-up": Resolution([[GLOBAL], ["127.0.0.1"]], frozenset({GLOBAL})),
     "global twice, and then loopback": Resolution([[GLOBAL], [GLOBAL], ["127.0.0.1"]], frozenset({GLOBAL})),
     "loopback after it was created": Resolution([[GLOBAL], ["127.0.0.1"], [GLOBAL]], frozenset({GLOBAL})),
     "NAT64 of a global address": Resolution([["64:ff9b::5db8:d70e"]], frozenset({"64:ff9b::5db8:d70e"})),

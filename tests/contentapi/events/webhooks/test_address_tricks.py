@@ -1,18 +1,17 @@
-"""No address leads a webhook into the network of the server: nothing is connected, and nobody listens in vain."""
+"""No address leads a webhook into the network of the server: no connection is opened."""
 
 import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import msgspec
 import pytest
 from pytest_django import Settings
 
-from contentapi.conf import conf
 from contentapi.events.webhooks.addresses import AddressRefused, parse_url
+from contentapi.events.webhooks.transport import ReceivedResponse
 from contentapi.events.webhooks.transport import Receiver as Sender
-from contentapi.events.webhooks.transport import Reply
 from tests.contentapi.events.webhooks.address_tricks import GLOBAL, HOSTS, RESOLUTIONS, URLS, Resolution
+from tests.environment import set_environment
 from tests.receiver_behaviours import accept, respond
 from tests.webhook_receivers import Receiver
 
@@ -46,15 +45,15 @@ def resolve_locally(host: str | bytes | None, *arguments: Any, **options: Any) -
 
 @pytest.fixture
 def answer(monkeypatch: pytest.MonkeyPatch, connected: list[str]) -> Callable[[Resolution], None]:  # noqa: ARG001
-    """Return a function that lets `NAME` resolve to the answers of a resolution, one after the other."""
+    """Return a function that lets `NAME` resolve to the results of a resolution, one after the other."""
 
     def let(resolution: Resolution) -> None:
-        answers = [list(each) for each in resolution.answers]
+        results = [list(each) for each in resolution.results]
 
         def resolve(host: Any, port: Any, *arguments: Any, **options: Any) -> Any:
             if host != NAME:
                 return resolve_locally(host, port, *arguments, **options)
-            present = answers.pop(0) if len(answers) > 1 else answers[0]
+            present = results.pop(0) if len(results) > 1 else results[0]
             if not present:
                 raise socket.gaierror(socket.EAI_NODATA, "No address associated with hostname")
             return [entry for each in present for entry in resolve_really(each, port, type=socket.SOCK_STREAM)]
@@ -71,15 +70,15 @@ def listener() -> Iterator[Receiver]:
 
 
 def allow(settings: Settings, *networks: str) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(conf.environment, contentapi_webhook_networks=networks)
+    set_environment(settings, CONTENTAPI_WEBHOOK_NETWORKS=",".join(networks))
 
 
-def attempt(url: str) -> Reply:
+def attempt(url: str) -> ReceivedResponse:
     """Send to an address, as if it had been stored before the rules for addresses."""
     try:
         target = parse_url(url)
     except AddressRefused as error:
-        return Reply(error=str(error))
+        return ReceivedResponse(error=str(error))
     sender = Sender(target)
     try:
         return sender.send(b"{}", {})

@@ -1,21 +1,33 @@
 """The rules for addresses. No test here uses the database or the network."""
 
+import socket
 from ipaddress import ip_address
 from typing import Any
 
-import msgspec
 import pytest
 from pytest_django import Settings
 
-from contentapi.conf import conf
 from contentapi.core.errors import Invalid
-from contentapi.events.webhooks.addresses import AddressRefused, Target, parse_url, require_allowed, validate_url
+from contentapi.events.webhooks.addresses import (
+    AddressRefused,
+    Target,
+    is_ipv6,
+    is_name_or_ipv4,
+    iterate_forms,
+    parse_url,
+    require_allowed,
+    resolve,
+    validate_url,
+)
+from tests.environment import set_environment
 
 GLOBAL = "93.184.215.14"
+NO_CREDENTIALS = "The address must not have a user name, a password or a fragment."
+PLACE = ("2606:4700::1", 443, 0, 0)
 
 
 def allow(settings: Settings, *networks: str) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(conf.environment, contentapi_webhook_networks=networks)
+    set_environment(settings, CONTENTAPI_WEBHOOK_NETWORKS=",".join(networks))
 
 
 def refuse(url: Any) -> str:
@@ -56,14 +68,16 @@ def test_reason_names_the_rule(settings: Settings) -> None:
     assert refuse("http://example.com/").startswith("Only https is allowed.")
     assert refuse("ftp://example.com/").startswith("This must be an address that begins with https://")
     assert refuse("https://me@example.com/") == refuse("https://example.com/#x")
-    assert "user name" in refuse("https://me:secret@example.com/")
+    assert refuse("https://me:secret@example.com/") == NO_CREDENTIALS
+    assert refuse("x").startswith("This must be an address")
     assert refuse("https://127.0.0.1/") == "127.0.0.1 is not a public address."
-    assert refuse("https://example.com:0/") == "The address needs a valid host name and port."
+    for url in ("https://example.com:0/", "https://:443/", "https://?x", "https://a..b/"):
+        assert refuse(url) == "The address needs a valid host name and port."
     assert refuse("https://example.com:70000/") == "This is not a valid address."
     allow(settings, "127.0.0.0/8")
     assert validate_url("http://127.0.0.1:8000/")
     assert validate_url("http://localhost:8000/")
-    assert refuse(f"http://{GLOBAL}/").startswith("http is only allowed to the networks")
+    assert refuse(f"http://{GLOBAL}/") == "http is only allowed to the networks of CONTENTAPI_WEBHOOK_NETWORKS."
 
 
 @pytest.mark.parametrize(
@@ -88,3 +102,78 @@ def test_operators_allow_networks(settings: Settings, networks: list[str], addre
     else:
         with pytest.raises(AddressRefused, match="is not a public address"):
             require_allowed(ip_address(address), "https")
+
+
+@pytest.mark.parametrize("host", ["example.com", "1.example", "x1", GLOBAL, "0x7g"])
+def test_name_or_address_is_a_host(host: str) -> None:
+    assert is_name_or_ipv4(host)
+    assert not is_ipv6(host)
+
+
+@pytest.mark.parametrize("host", ["", "a..b", "-a", "a.b.1", "1.2.3", "127.0.0.1.", "0x7f.1", "0x", "256.1.1.1", "é"])
+def test_number_in_disguise_is_no_host(host: str) -> None:
+    assert not is_name_or_ipv4(host)
+    assert not is_ipv6(host)
+
+
+def test_ipv6_has_no_zone() -> None:
+    assert is_ipv6("fe80::1")
+    assert not is_ipv6("fe80::1%lo")
+
+
+@pytest.mark.parametrize(
+    ("address", "inner"),
+    [
+        ("10.0.0.1", []),
+        ("2606:4700::1", []),
+        ("2606:4700::5eff:7f00:1", []),
+        ("::ffff:7f00:1", ["127.0.0.1"]),
+        ("::ffff:0:7f00:1", ["127.0.0.1"]),
+        ("::7f00:1", ["127.0.0.1"]),
+        ("64:ff9b::7f00:1", ["127.0.0.1"]),
+        ("2002:7f00:1::", ["127.0.0.1"]),
+        ("2001:0:5db8:d70e:0:0:80ff:fffe", [GLOBAL, "127.0.0.1"]),
+        ("2606:4700::5efe:7f00:1", ["127.0.0.1"]),  # ISATAP
+        ("2606:4700::200:5efe:7f00:1", ["127.0.0.1"]),
+    ],
+)
+def test_addresses_in_an_address(address: str, inner: list[str]) -> None:
+    outer, *found = iterate_forms(ip_address(address))
+
+    assert str(outer) == str(ip_address(address))
+    assert [str(each) for each in found] == inner
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, *places: tuple[Any, ...]) -> Target:
+    """Let a name resolve to these places, and return its target."""
+    entries = [(socket.AF_INET6, socket.SOCK_STREAM, 6, "", place) for place in places]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: entries)
+    return parse_url("https://example.com/")
+
+
+def test_places_of_a_name_are_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = answer(monkeypatch, PLACE, (GLOBAL, 443), PLACE)
+
+    assert resolve(target) == [("2606:4700::1", 443), (GLOBAL, 443)]
+
+
+@pytest.mark.parametrize("place", [("2606:4700::1%lo", 443, 0, 0), ("2606:4700::1", 443, 0, 2)])
+def test_place_with_a_zone_is_refused(monkeypatch: pytest.MonkeyPatch, place: tuple[Any, ...]) -> None:
+    with pytest.raises(AddressRefused, match=r"^An address with a zone is not allowed\.$"):
+        resolve(answer(monkeypatch, PLACE, place))
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "Name or service not known"),
+        (UnicodeError("x"), "UnicodeError"),
+    ],
+)
+def test_name_without_a_place_is_refused(monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    with pytest.raises(AddressRefused, match=f"^The name cannot be resolved: {reason}$"):
+        resolve(parse_url("https://example.com/"))

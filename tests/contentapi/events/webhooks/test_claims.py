@@ -17,7 +17,7 @@ from contentapi.events.webhooks.models import Delivery, Webhook
 from contentapi.events.webhooks.recording import judge, record_results
 from contentapi.events.webhooks.sender import Sender
 from contentapi.events.webhooks.services import edit_webhook
-from contentapi.events.webhooks.transport import Reply
+from contentapi.events.webhooks.transport import ReceivedResponse
 from tests.contentapi.events.webhooks.hooks import (
     allow_local_receivers,
     list_deliveries,
@@ -125,7 +125,7 @@ def test_sender_without_its_lease_records_nothing() -> None:
     end_lease(webhook)
     claim(second, {webhook.pk: 1}, [])
 
-    lost = record_results(first, [judge(late[0], Reply(500), timezone.now(), 0.1)])
+    lost = record_results(first, [judge(late[0], ReceivedResponse(500), timezone.now(), 0.1)])
 
     assert lost == ({webhook.pk}, set())
     assert renew_lease(first, [webhook.pk]) == (set(), set())
@@ -249,7 +249,7 @@ def test_what_a_killed_sender_has_sent_is_sent_again_byte_for_byte() -> None:
 
 
 @pytest.mark.parametrize("is_hidden", [True, False], ids=["hidden object", "changed scopes"])
-def test_what_was_sent_is_read_anew_after_a_change_of_rights(*, is_hidden: bool) -> None:
+def test_what_was_sent_is_read_again_after_a_change_of_rights(*, is_hidden: bool) -> None:
     with Receiver(accept) as receiver:
         webhook = make_hook(receiver.url, types=["post.*"], scopes=["events:read"] if is_hidden else None)
         post = make_post(title="Secret")

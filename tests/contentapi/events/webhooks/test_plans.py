@@ -11,8 +11,8 @@ from contentapi.events.webhooks import planning
 from contentapi.events.webhooks.claims import claim, find_webhooks
 from contentapi.events.webhooks.recording import judge, record_results
 from contentapi.events.webhooks.selections import get_selection
-from contentapi.events.webhooks.sender import read_bodies_of
-from contentapi.events.webhooks.transport import Reply
+from contentapi.events.webhooks.supplies import read_bodies_of
+from contentapi.events.webhooks.transport import ReceivedResponse
 from tests.contentapi.events.webhooks.hooks import make_hook
 from tests.event_log import relay
 from tests.factories import make_author
@@ -66,7 +66,7 @@ def test_statements_of_a_round_read_no_partition_as_a_whole() -> None:
     with CaptureQueriesContext(connection) as statements:
         found = find_webhooks(lease, [], most=64)
         claimed = claim(lease, dict.fromkeys(found, 64), [])
-        record_results(lease, [judge(each, Reply(204), timezone.now(), 0.1) for each in claimed.deliveries])
+        record_results(lease, [judge(each, ReceivedResponse(204), timezone.now(), 0.1) for each in claimed.deliveries])
         planning.is_batch_waiting(webhook)
 
     assert len(claimed.deliveries) == 64

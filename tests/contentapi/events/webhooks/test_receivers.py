@@ -6,17 +6,16 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
 import pytest
 from pytest_django import Settings
 
-from contentapi.conf import conf
 from contentapi.events.webhooks import transport
 from contentapi.events.webhooks.addresses import parse_url
 from contentapi.events.webhooks.models import DeliveryState
 from contentapi.events.webhooks.retries import decide
-from contentapi.events.webhooks.transport import MAX_KEPT, Reply
+from contentapi.events.webhooks.transport import MAX_KEPT, ReceivedResponse
 from tests.certificates import Authority
+from tests.environment import set_environment
 from tests.receiver_behaviours import (
     ENDLESS,
     FAILING,
@@ -37,7 +36,7 @@ NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def allow_local_network(settings: Settings) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(conf.environment, contentapi_webhook_networks=("127.0.0.0/8",))
+    set_environment(settings, CONTENTAPI_WEBHOOK_NETWORKS="127.0.0.0/8")
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def shorten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "WEBHOOK_LIMIT", WHOLE)
 
 
-def send(receiver: Receiver, times: int = 1) -> list[Reply]:
+def send(receiver: Receiver, times: int = 1) -> list[ReceivedResponse]:
     """Send some requests, one after the other on a connection while it can be used."""
     sender = transport.Receiver(parse_url(receiver.url))
     try:
@@ -56,7 +55,7 @@ def send(receiver: Receiver, times: int = 1) -> list[Reply]:
         sender.close()
 
 
-def is_success(reply: Reply) -> bool:
+def is_success(reply: ReceivedResponse) -> bool:
     return decide(reply, 1, "post.updated", NOW).state is DeliveryState.DELIVERED
 
 

@@ -152,7 +152,7 @@ def test_replay_is_limited_and_its_cursors_are_checked(admin_actor: Actor, monke
     make_author()
     make_author()
     send_all()
-    values = {"actor": admin_actor, "webhook_id": str(webhook.pk)}
+    values: dict[str, Any] = {"actor": admin_actor, "webhook_id": str(webhook.pk)}
 
     with pytest.raises(Malformed):
         replay_webhook(**values, after="soon")

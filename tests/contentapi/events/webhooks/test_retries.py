@@ -7,13 +7,13 @@ import pytest
 from contentapi.conf.timeouts import WEBHOOK_FAILURES_LIMIT, WEBHOOK_RETRIES
 from contentapi.events.webhooks.models import DeliveryState
 from contentapi.events.webhooks.retries import Outcome, decide, has_failed_for_long, read_retry_after
-from contentapi.events.webhooks.transport import Reply
+from contentapi.events.webhooks.transport import ReceivedResponse
 from tests.receiver_behaviours import RETRY_AFTER
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 DAY = 86_400
 HOURS = [2, 5, 10, 14, 20, 24]
-FAILED = Reply(500)
+FAILED = ReceivedResponse(500)
 
 
 def choose_least(low: float, _: float) -> float:
@@ -24,24 +24,24 @@ def choose_most(_: float, high: float) -> float:
     return high
 
 
-def judge(reply: Reply, tries: int = 1, kind: str = "post.updated") -> Outcome:
+def judge(reply: ReceivedResponse, tries: int = 1, kind: str = "post.updated") -> Outcome:
     """Return what follows, without jitter."""
     return decide(reply, tries, kind, NOW, lambda low, high: (low + high) / 2)
 
 
 @pytest.mark.parametrize("status", [200, 201, 204, 299])
 def test_2xx_is_delivered(status: int) -> None:
-    assert judge(Reply(status)) == Outcome(DeliveryState.DELIVERED)
-    assert judge(Reply(status), tries=10) == Outcome(DeliveryState.DELIVERED)
+    assert judge(ReceivedResponse(status)) == Outcome(DeliveryState.DELIVERED)
+    assert judge(ReceivedResponse(status), tries=10) == Outcome(DeliveryState.DELIVERED)
 
 
 @pytest.mark.parametrize("status", [100, 199, 300, 301, 304, 400, 410, 429, 500, 999])
 def test_other_status_is_repeated(status: int) -> None:
-    assert judge(Reply(status)) == Outcome(DeliveryState.WAITING, 5, f"The receiver answered {status}.")
+    assert judge(ReceivedResponse(status)) == Outcome(DeliveryState.WAITING, 5, f"The receiver answered {status}.")
 
 
 def test_attempt_without_a_response_is_repeated_with_its_reason() -> None:
-    assert judge(Reply(error="Broken.")) == Outcome(DeliveryState.WAITING, 5, "Broken.")
+    assert judge(ReceivedResponse(error="Broken.")) == Outcome(DeliveryState.WAITING, 5, "Broken.")
 
 
 def test_schedule_is_that_of_the_documentation() -> None:
@@ -96,9 +96,10 @@ def test_retry_after_may_be_a_date_and_is_a_day_at_most(text: str, seconds: int)
 
 
 def test_later_of_schedule_and_retry_after_counts() -> None:
-    assert judge(Reply(503, retry_after="60")).delay == 60
-    assert judge(Reply(503, retry_after="2")).delay == 5
-    assert judge(Reply(204, retry_after="60")).delay is None
+    assert judge(ReceivedResponse(503, retry_after="60")).delay == 60
+    assert judge(ReceivedResponse(503, retry_after="2")).delay == 5
+    assert judge(ReceivedResponse(503, retry_after="Thu, 26 Nov 2026 12:01:00 GMT")).delay == 60
+    assert judge(ReceivedResponse(204, retry_after="60")).delay is None
 
 
 def test_five_days_of_failures_are_too_long() -> None:

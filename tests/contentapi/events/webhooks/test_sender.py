@@ -237,7 +237,7 @@ def test_rights_of_the_maker_are_checked_again(change: dict[str, Any]) -> None:
     with Receiver(accept) as receiver:
         webhook = make_hook(receiver.url, actor=admin, types=["post.*"])
         with connection.cursor() as cursor:
-            values = {"is_active": True, "role": "admin"} | change
+            values: dict[str, Any] = {"is_active": True, "role": "admin"} | change
             cursor.execute(
                 "UPDATE users_user SET is_active = %s, role = %s WHERE id = %s", [*values.values(), admin.user_id]
             )
