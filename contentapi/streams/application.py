@@ -129,7 +129,7 @@ class StreamApplication:
     def find_outcome(self, environ: dict[str, Any], error: ApiError | None) -> Opening | Response:
         prefix, path = split_version_prefix(environ["PATH_INFO"])
         record = current_record.get()
-        methods = METHODS_BY_PATH.get(path)
+        methods = METHODS_BY_PATH.get(FEED if path == FEED else environ["PATH_INFO"])
         if methods and environ["REQUEST_METHOD"] == "OPTIONS":
             return Response(NO_CONTENT, headers={"Allow": ", ".join(methods)})
         if error is not None:

@@ -21,10 +21,13 @@ from contentapi.core.errors import Unavailable, to_api_error
 from contentapi.db.engine.thread_connections import close_unusable_connection
 from contentapi.events.feed import LogState
 from contentapi.monitoring.figures import FIGURES
-from contentapi.streams.plans import FIRST_ROWS, Batch, Chunk, Excerpt, LogPlan, ObjectPlan, Plan
+from contentapi.streams.plans import FIRST_ROWS, MOST_ROWS, Batch, Chunk, Excerpt, LogPlan, ObjectPlan, Plan
 from contentapi.streams.stream import Stream
 
 OUTAGES = (DatabaseError, InterfaceError, Unavailable)
+# SQLSTATEs: a lost connection, too many of them, a standby, a transaction of a process that was stopped, an end of the
+# server, and tables that a migration has still to create. A lost connection has none if the client noticed it.
+AWAY = ("08", "53300", "25006", "25P03", "57P", "42P01", "42703", "42883")
 T = TypeVar("T")
 
 
@@ -111,6 +114,7 @@ class LogGroup(Group):
         self.plan: LogPlan = plan
         self.get_log = log
         self.rows = FIRST_ROWS
+        self.most_rows = MOST_ROWS
 
     async def read_next(self) -> None:
         log, after, target = self.get_log(), self.position, self.target
@@ -119,11 +123,11 @@ class LogGroup(Group):
         except DatabaseError as error:
             if self.rows == 1 or not isinstance(error.__cause__, QueryCanceled):
                 raise
-            self.rows = 1  # many at once take longer than a statement may
+            self.most_rows = self.rows = max(1, self.rows // 8)  # so many at once take longer than a statement may
             return
         if log.epoch != self.get_log().epoch:
             return
-        self.rows, self.position = excerpt.rows, excerpt.end
+        self.rows, self.position = min(excerpt.rows, self.most_rows), excerpt.end
         self.send(excerpt, after)
         if self.has_more:
             await self.wait_for_writers()
@@ -187,7 +191,8 @@ class ObjectGroup(Group):
 
 def is_outage(error: Exception) -> bool:
     """Return whether an error means that the database is away, and not that a statement is wrong or takes too long."""
-    return isinstance(to_api_error(error), Unavailable) and not isinstance(error.__cause__, QueryCanceled)
+    code = getattr(error.__cause__, "sqlstate", None) or ""
+    return isinstance(to_api_error(error), Unavailable) and (not code or code.startswith(AWAY))
 
 
 def send_rest(stream: Stream, chunks: list[Chunk]) -> None:

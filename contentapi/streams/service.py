@@ -61,12 +61,12 @@ class StreamService:
         """End all streams. Their clients come back to the next process."""
         self.is_ending = True
         self.follower.stop.set()
-        for task in self.tasks:
-            task.cancel()
         self.hub.close_all("end")
         end = monotonic() + STREAM_STOP_LIMIT
         while self.hub.streams and monotonic() < end:
             await asyncio.sleep(STREAM_STOP_LIMIT / 100)
+        for task in self.tasks:
+            task.cancel()
 
     # --- The follower, which is another thread
 
@@ -80,6 +80,8 @@ class StreamService:
         """Return whether streams can be sent at present."""
         if self.is_ending:
             return failed("The process ends.")
+        if not self.hub.is_checked.is_set():
+            return failed("The credentials of the streams have not been checked since an outage.")
         if monotonic() - self.follower.seen_at > LATE:
             return failed("The log of events cannot be read.")
         return OK
@@ -126,6 +128,8 @@ class StreamService:
             opening.position = self.hub.log.position
         stream = Stream(opening)
         self.hub.streams.add(stream)
+        if self.is_ending:  # it was opened meanwhile
+            stream.close("end")
         watching = self.loop.create_task(watch_client(receive, stream))
         try:
             with suppress(asyncio.CancelledError):  # see `Stream.close`

@@ -2,14 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.db import OperationalError
-from psycopg.errors import QueryCanceled
+from psycopg import OperationalError as ConnectionLost
+from psycopg.errors import AdminShutdown, DeadlockDetected, QueryCanceled, TooManyConnections
 
 from contentapi.core.errors import EventsExpired
 from contentapi.events.feed import LogState
 from contentapi.streams import groups, hub
+from contentapi.streams.groups import is_outage
 from contentapi.streams.hub import Hub
 from contentapi.streams.plans import Plan
 from contentapi.streams.stream import Stream
@@ -160,13 +164,13 @@ def test_error_ends_the_streams_of_its_group_only() -> None:
     run(work)
 
 
-def test_new_epoch_ends_streams_of_events() -> None:
+def test_new_epoch_ends_all_streams() -> None:
     async def work(world: World) -> None:
         stream, value = await world.join(MemoryPlan([1])), await world.join(MemoryObject([b"a "]))
         world.tell(1, epoch="f")
         await world.settle()
 
-        assert (stream.reason, value.reason) == ("expired", None)
+        assert (stream.reason, value.reason) == ("expired", "expired")
         assert get_text(stream) == ""
 
     run(work)
@@ -268,5 +272,45 @@ def test_statement_that_takes_too_long_is_read_with_fewer_rows_then_fails() -> N
         await world.settle()
 
         assert stream.reason == "error"
+
+    run(work)
+
+
+@pytest.mark.parametrize(
+    ("cause", "expected"),
+    [
+        (ConnectionLost("gone"), True),
+        (AdminShutdown("the end"), True),
+        (TooManyConnections("full"), True),
+        (QueryCanceled("late"), False),
+        (DeadlockDetected("a deadlock"), False),
+    ],
+)
+def test_only_a_database_that_is_away_is_an_outage(*, cause: Exception, expected: bool) -> None:
+    error = OperationalError(str(cause))
+    error.__cause__ = cause
+
+    assert is_outage(error) is expected
+
+
+def test_documents_of_all_groups_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "MOST_DOCUMENT_BYTES", 10)
+
+    def build_plan(name: str, operation: Any) -> MemoryPlan:
+        plan = MemoryPlan(name=name)
+        plan.operation = operation
+        return plan
+
+    async def work(world: World) -> None:
+        operations = [SimpleNamespace(document_size=6) for _ in range(2)]
+        first = await world.join(build_plan("one", operations[0]))
+        same_document = await world.join(build_plan("two", operations[0]))
+        refused = await world.join(build_plan("three", operations[1]))
+        assert [stream.reason for stream in (first, same_document, refused)] == [None, None, "error"]
+        for stream in (first, same_document):
+            world.hub.remove(stream)
+
+        assert (world.hub.document_bytes, world.hub.documents) == (0, {})
+        assert (await world.join(build_plan("three", operations[1]))).reason is None
 
     run(work)
