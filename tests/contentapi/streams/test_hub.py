@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError
-from psycopg import OperationalError as ConnectionLost
-from psycopg.errors import AdminShutdown, DeadlockDetected, QueryCanceled, TooManyConnections
+from psycopg.errors import QueryCanceled
 
 from contentapi.core.errors import EventsExpired
 from contentapi.events.feed import LogState
 from contentapi.streams import groups, hub
-from contentapi.streams.groups import is_outage
 from contentapi.streams.hub import Hub
 from contentapi.streams.plans import Plan
 from contentapi.streams.stream import Stream
@@ -274,23 +272,6 @@ def test_statement_that_takes_too_long_is_read_with_fewer_rows_then_fails() -> N
         assert stream.reason == "error"
 
     run(work)
-
-
-@pytest.mark.parametrize(
-    ("cause", "expected"),
-    [
-        (ConnectionLost("gone"), True),
-        (AdminShutdown("the end"), True),
-        (TooManyConnections("full"), True),
-        (QueryCanceled("late"), False),
-        (DeadlockDetected("a deadlock"), False),
-    ],
-)
-def test_only_a_database_that_is_away_is_an_outage(*, cause: Exception, expected: bool) -> None:
-    error = OperationalError(str(cause))
-    error.__cause__ = cause
-
-    assert is_outage(error) is expected
 
 
 def test_documents_of_all_groups_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
