@@ -23,7 +23,6 @@ from contentapi.projection.selections import SelectedFieldError
 from contentapi.projection.statements import read_json_and_column
 
 PRESENT = "now"
-DEFINED_AND_USED = 2  # places of a variable that is one argument
 
 
 def get_subscription(schema: GraphQLSchema, text: str, name: str | None) -> Operation:
@@ -110,13 +109,18 @@ def replace_cursor(
     So equal subscriptions have one text and equal variables, wherever their clients resume. A variable that has other
     uses stays.
     """
-    for node in subscription.root.nodes:
+    texts: set[tuple[int, int]] = set()
+    names: list[str] = []
+    for node in subscription.root.nodes:  # several, if the document has the field several times
         for argument in node.arguments or ():
             value = argument.value
-            if argument.name.value != name or value.loc is None:
-                continue
-            if isinstance(value, StringValueNode):
-                return f'{text[: value.loc.start]}"{PRESENT}"{text[value.loc.end :]}', variables
-            if isinstance(value, VariableNode) and text.count(f"${value.name.value}") == DEFINED_AND_USED:
-                return text, {**variables, value.name.value: PRESENT}
+            if argument.name.value == name and isinstance(value, VariableNode):
+                names.append(value.name.value)
+            elif argument.name.value == name and isinstance(value, StringValueNode) and value.loc is not None:
+                texts.add((value.loc.start, value.loc.end))
+    for start, end in sorted(texts, reverse=True):
+        text = f'{text[:start]}"{PRESENT}"{text[end:]}'
+    for variable in {*names}:
+        if text.count(f"${variable}") == 1 + names.count(variable):  # its definition, and these arguments
+            variables = {**variables, variable: PRESENT}
     return text, variables

@@ -58,8 +58,11 @@ class StreamApplication:
         else:
             result.headers = {}
             del environ
-            await send(build_start(OK, outcome.headers))
-            await self.service.run(result, receive, send)
+            try:
+                await send(build_start(OK, outcome.headers))
+                await self.service.run(result, receive, send)
+            finally:
+                LIMITS.release(result.payer)
 
     async def handle(self, environ: dict[str, Any], receive: Receive) -> Outcome:
         outcome = Outcome()
@@ -69,21 +72,25 @@ class StreamApplication:
         elif path == "/readyz":
             outcome.result = await asyncio.to_thread(self.respond_ready, environ)
         else:
-            error = await self.read_body(environ, receive)
-            await self.service.requests.run(observe_request, partial(self.open, outcome, error), environ, refuse_start)
+            size, error = await self.read_body(environ, receive)
+            handle = partial(self.open, outcome, error)
+            try:
+                await self.service.requests.run(observe_request, handle, environ, refuse_start)
+            finally:
+                self.bodies.forget(size)
         if not outcome.headers and isinstance(outcome.result, Response):
             outcome.headers = [*outcome.result.headers.items()]
         return outcome
 
-    async def read_body(self, environ: dict[str, Any], receive: Receive) -> ApiError | None:
-        """Read the body, and return why that was not possible."""
-        if environ["REQUEST_METHOD"] != "POST":
-            return self.service.refuse()
-        try:
-            await self.bodies.read(receive, environ)
-        except ApiError as error:
-            return error
-        return self.service.refuse()
+    async def read_body(self, environ: dict[str, Any], receive: Receive) -> tuple[int, ApiError | None]:
+        """Read the body. Return its size, and why no stream can begin."""
+        size = 0
+        if environ["REQUEST_METHOD"] == "POST":
+            try:
+                size = await self.bodies.read(receive, environ)
+            except ApiError as error:
+                return 0, error
+        return size, self.service.refuse()
 
     def respond_ready(self, environ: Mapping[str, Any]) -> Response:
         results = {name: result for name, result in get_readiness().read().items() if name in OWN_CHECKS}
@@ -96,20 +103,33 @@ class StreamApplication:
     ) -> Iterable[bytes]:
         """Fill in the outcome of a request. Its record is that of the opening: a stream may last for an hour."""
         record = current_record.get()
-        shared = self.fast_path.headers_for(environ.get("HTTP_ORIGIN")) if is_eligible_for_fast_path(environ) else None
+        shared = self.find_shared_headers(environ)
         if shared is None:
             outcome.result, outcome.headers = call_django(self.fast_path, environ)
         else:
             outcome.result = self.find_outcome(environ, error)
-            outcome.headers = merge_headers({**outcome.result.headers}, shared, record.id)
+            outcome.headers = merge_headers(outcome.result.headers, shared, record.id)
         is_response = isinstance(outcome.result, Response)
         record.status = outcome.result.status if is_response else OK  # type: ignore[union-attr]
         return []
 
+    def find_shared_headers(self, environ: Mapping[str, Any]) -> dict[str, str] | None:
+        """Return the headers that Django's middleware adds to all responses; None if it answers the request itself.
+
+        Those are preflights, and requests for another host or without TLS. Django's URLs are not for this process: a
+        request with an `Origin` whose headers cannot be known has none of CORS.
+        """
+        if is_eligible_for_fast_path(environ):
+            return self.fast_path.headers_for(environ.get("HTTP_ORIGIN"))
+        without_origin = {name: value for name, value in environ.items() if name != "HTTP_ORIGIN"}
+        if environ["REQUEST_METHOD"] == "OPTIONS" or not is_eligible_for_fast_path(without_origin):
+            return None
+        return self.fast_path.headers_for(None)
+
     def find_outcome(self, environ: dict[str, Any], error: ApiError | None) -> Opening | Response:
         prefix, path = split_version_prefix(environ["PATH_INFO"])
         record = current_record.get()
-        methods = METHODS_BY_PATH.get(path)
+        methods = METHODS_BY_PATH.get(FEED if path == FEED else environ["PATH_INFO"])
         if methods and environ["REQUEST_METHOD"] == "OPTIONS":
             return Response(NO_CONTENT, headers={"Allow": ", ".join(methods)})
         if error is not None:

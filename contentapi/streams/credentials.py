@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from contentapi.auth.authentication import HEADERS, authenticate_request
-from contentapi.core.errors import ApiError
+from contentapi.core.errors import ApiError, Unavailable
 from contentapi.core.identity import Actor
 from contentapi.http.previews import TOKEN
 from contentapi.streams.groups import OUTAGES, Readers
@@ -19,6 +19,7 @@ from contentapi.streams.hub import Hub
 from contentapi.streams.opening import Credential
 from contentapi.streams.stream import Stream
 from users.authentication import authenticate_again
+from users.revocations import REVOCATIONS
 
 LOG = logging.getLogger("contentapi.streams")
 
@@ -38,11 +39,13 @@ class CredentialChecks:
             if opening.credential.environ:
                 streams.setdefault((opening.credential, opening.actor), []).append(stream)
         if not streams:
+            self.hub.is_checked.set()
             return True
         try:
             actors = await self.readers.run(find_actors, [credential for credential, _ in streams])
         except OUTAGES:
             return False
+        self.hub.is_checked.set()
         for ((_, actor), members), present in zip(streams.items(), actors, strict=True):
             if present != actor:
                 for stream in members:
@@ -54,6 +57,7 @@ def find_actors(credentials: Sequence[Credential]) -> list[Actor | None]:
     """Return the present actors. Raises Django's database errors."""
     environs: list[Mapping[str, Any]] = [dict(credential.environ) for credential in credentials]
     plain = [environ for environ in environs if TOKEN not in environ]
+    REVOCATIONS.refresh()  # otherwise a token would be checked against what was known before an outage
     names = {key: name for name, key in HEADERS.items()}
     found = iter(authenticate_again([{names[key]: value for key, value in each.items()} for each in plain]))
     return [find_preview_actor(environ) if TOKEN in environ else next(found) for environ in environs]
@@ -62,5 +66,7 @@ def find_actors(credentials: Sequence[Credential]) -> list[Actor | None]:
 def find_preview_actor(environ: Mapping[str, Any]) -> Actor | None:
     try:
         return authenticate_request(environ)
+    except Unavailable:
+        raise
     except ApiError:
         return None

@@ -14,16 +14,20 @@ from typing import Any, TypeVar
 
 from django.db import Error as DatabaseError
 from django.db import InterfaceError
+from psycopg.errors import QueryCanceled
 
 from contentapi.conf.timeouts import STREAM_PACE, STREAM_RETRY_INTERVAL
-from contentapi.core.errors import Unavailable
+from contentapi.core.errors import Unavailable, to_api_error
 from contentapi.db.engine.thread_connections import close_unusable_connection
 from contentapi.events.feed import LogState
 from contentapi.monitoring.figures import FIGURES
-from contentapi.streams.plans import FIRST_ROWS, Batch, Chunk, Excerpt, LogPlan, ObjectPlan, Plan
+from contentapi.streams.plans import FIRST_ROWS, MOST_ROWS, Batch, Chunk, Excerpt, LogPlan, ObjectPlan, Plan
 from contentapi.streams.stream import Stream
 
 OUTAGES = (DatabaseError, InterfaceError, Unavailable)
+# SQLSTATEs: a lost connection, too many of them, a standby, a transaction of a process that was stopped, an end of the
+# server, and tables that a migration has still to create. A lost connection has none if the client noticed it.
+AWAY = ("08", "53300", "25006", "25P03", "57P", "42P01", "42703", "42883")
 T = TypeVar("T")
 
 
@@ -45,8 +49,9 @@ class Group(ABC):
 
     plan: Plan
 
-    def __init__(self, readers: Readers, position: int) -> None:
+    def __init__(self, readers: Readers, position: int, is_checked: asyncio.Event) -> None:
         self.readers = readers
+        self.is_checked = is_checked  # whether the credentials of all streams were checked since the last outage
         self.position = self.target = self.seen = position
         self.members: set[Stream] = set()
         self.reading: asyncio.Task[None] | None = None
@@ -68,9 +73,13 @@ class Group(ABC):
         """Read until the target is reached, and send what was read."""
         try:
             while self.members and self.has_more:
+                await self.is_checked.wait()
                 try:
                     await self.read_next()
-                except OUTAGES:
+                except OUTAGES as error:
+                    if not is_outage(error):
+                        raise
+                    self.is_checked.clear()
                     await asyncio.sleep(STREAM_RETRY_INTERVAL)
         except Exception as error:  # noqa: BLE001 - it concerns the streams of this group alone
             for stream in [*self.members]:
@@ -98,18 +107,27 @@ class Group(ABC):
 class LogGroup(Group):
     """Streams of events."""
 
-    def __init__(self, plan: LogPlan, readers: Readers, position: int, log: Callable[[], LogState]) -> None:
-        super().__init__(readers, position)
+    def __init__(
+        self, plan: LogPlan, readers: Readers, position: int, is_checked: asyncio.Event, log: Callable[[], LogState]
+    ) -> None:
+        super().__init__(readers, position, is_checked)
         self.plan: LogPlan = plan
         self.get_log = log
         self.rows = FIRST_ROWS
+        self.most_rows = MOST_ROWS
 
     async def read_next(self) -> None:
         log, after, target = self.get_log(), self.position, self.target
-        excerpt = await self.readers.run(self.plan.read, log, after, target, self.rows)
+        try:
+            excerpt = await self.readers.run(self.plan.read, log, after, target, self.rows)
+        except DatabaseError as error:
+            if self.rows == 1 or not isinstance(error.__cause__, QueryCanceled):
+                raise
+            self.most_rows = self.rows = max(1, self.rows // 8)  # so many at once take longer than a statement may
+            return
         if log.epoch != self.get_log().epoch:
             return
-        self.rows, self.position = excerpt.rows, excerpt.end
+        self.rows, self.position = min(excerpt.rows, self.most_rows), excerpt.end
         self.send(excerpt, after)
         if self.has_more:
             await self.wait_for_writers()
@@ -137,8 +155,8 @@ class ObjectGroup(Group):
     So nobody learns of a change that they cannot see.
     """
 
-    def __init__(self, plan: ObjectPlan, readers: Readers, position: int) -> None:
-        super().__init__(readers, position)
+    def __init__(self, plan: ObjectPlan, readers: Readers, position: int, is_checked: asyncio.Event) -> None:
+        super().__init__(readers, position, is_checked)
         self.plan: ObjectPlan = plan
         self.new_members: set[Stream] = set()
         self.digest = b""  # of the last value
@@ -169,6 +187,12 @@ class ObjectGroup(Group):
     def remove(self, stream: Stream) -> None:
         super().remove(stream)
         self.new_members.discard(stream)
+
+
+def is_outage(error: Exception) -> bool:
+    """Return whether an error means that the database is away, and not that a statement is wrong or takes too long."""
+    code = getattr(error.__cause__, "sqlstate", None) or ""
+    return isinstance(to_api_error(error), Unavailable) and (not code or code.startswith(AWAY))
 
 
 def send_rest(stream: Stream, chunks: list[Chunk]) -> None:

@@ -9,20 +9,24 @@ events of the others.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable
 from time import monotonic
 
+from psycopg.errors import QueryCanceled
+
 from contentapi.conf.timeouts import STREAM_PACE, STREAM_RETRY_INTERVAL, STREAM_WRITE_LIMIT_AT_WORST
-from contentapi.core.errors import EventsExpired
+from contentapi.core.errors import EventsExpired, Unavailable
 from contentapi.events.feed import EXPIRED, LogState, read_log
 from contentapi.monitoring.figures import FIGURES, Sample
-from contentapi.streams.groups import OUTAGES, Group, LogGroup, ObjectGroup, Readers
-from contentapi.streams.plans import FIRST_ROWS, Batch, Excerpt, LogPlan, ObjectPlan
+from contentapi.streams.groups import OUTAGES, Group, LogGroup, ObjectGroup, Readers, is_outage
+from contentapi.streams.plans import FIRST_ROWS, Batch, Excerpt, LogPlan, ObjectPlan, Plan
 from contentapi.streams.stream import Reason, Stream
 
 GROUP_READERS = 2  # threads, and connections
 RESUMED_READERS = 2
 MOST_RESUMED_BYTES = 32 * 1024 * 1024  # that were read for streams which resume, and are not written yet
+MOST_DOCUMENT_BYTES = 2 * 1024 * 1024  # of text; a parsed document takes about a hundred times as much
 ALIGNMENT = 64  # bytes: the last bits of an address are equal
 
 
@@ -36,15 +40,26 @@ class Hub:
         self.readers = Readers(GROUP_READERS, "streams")
         self.resumed_readers = Readers(RESUMED_READERS, "resumed streams")
         self.resumed_bytes = 0
+        self.documents: Counter[int] = Counter()  # the groups of each, by the identity of its operation
+        self.document_bytes = 0  # of the texts of all
+        self.is_checked = asyncio.Event()
+        self.is_checked.set()
         self.turns = asyncio.Semaphore(RESUMED_READERS)
 
     def advance(self, log: LogState, batch: Batch) -> None:
-        """Take note that the log has a batch more. After a new epoch, clients must read everything again."""
+        """Take note that the log has a batch more. After a new epoch, clients must read everything again.
+
+        Its positions may be lower than those before, and some of its events are not passed on: all streams end.
+        """
         if self.log.epoch not in ("", log.epoch):
             for stream in [*self.streams]:
                 if isinstance(stream.opening.plan, LogPlan):
                     stream.fail(EventsExpired(EXPIRED))
-            self.groups = {key: group for key, group in self.groups.items() if isinstance(group, ObjectGroup)}
+                else:
+                    stream.close("expired")
+            self.groups = {}
+            self.documents.clear()
+            self.document_bytes = 0
         self.log = log
         for group in [*self.groups.values()]:
             group.advance(batch)
@@ -58,16 +73,40 @@ class Hub:
             return
         group = self.groups.get(plan.key)
         if group is None:
+            if not self.add_document(plan):
+                stream.fail(Unavailable(limit="documents of streams"))
+                return
             group = self.groups[plan.key] = self.build_group(stream)
         stream.opening.plan = group.plan  # equal plans are one object
         group.add(stream)
 
+    def add_document(self, plan: Plan) -> bool:
+        """Count the document of a new group, which keeps it in memory. Return False if there is no room for it."""
+        operation = plan.operation
+        if operation is None:
+            return True
+        size = 0 if id(operation) in self.documents else operation.document_size
+        if self.document_bytes + size > MOST_DOCUMENT_BYTES:
+            return False
+        self.documents[id(operation)] += 1
+        self.document_bytes += size
+        return True
+
+    def remove_document(self, plan: Plan) -> None:
+        operation = plan.operation
+        if operation is None:
+            return
+        self.documents[id(operation)] -= 1
+        if not self.documents[id(operation)]:
+            del self.documents[id(operation)]
+            self.document_bytes -= operation.document_size
+
     def build_group(self, stream: Stream) -> Group:
         plan = stream.opening.plan
         if isinstance(plan, LogPlan):
-            return LogGroup(plan, self.readers, stream.position, lambda: self.log)
+            return LogGroup(plan, self.readers, stream.position, self.is_checked, lambda: self.log)
         assert isinstance(plan, ObjectPlan)  # noqa: S101 - there are two kinds
-        return ObjectGroup(plan, self.readers, self.log.position)
+        return ObjectGroup(plan, self.readers, self.log.position, self.is_checked)
 
     async def catch_up(self, stream: Stream, plan: LogPlan, write: Callable[[], Awaitable[None]]) -> None:
         rows = FIRST_ROWS
@@ -76,16 +115,23 @@ class Hub:
             target = self.log.position if group is None else group.position
             if stream.position >= target:
                 return
-            await self.wait_for_memory()
+            await self.is_checked.wait()
             try:
                 async with self.turns:
+                    await self.wait_for_memory()  # with a turn: otherwise all who wait for one would pass together
+                    if stream.reason is not None:
+                        return
                     excerpt = await self.resumed_readers.run(
                         read_resumed, plan, self.log, stream.position, target, rows
                     )
-            except OUTAGES:
-                await asyncio.sleep(STREAM_RETRY_INTERVAL)
-                continue
             except Exception as error:  # noqa: BLE001 - as in `Group.read_on`
+                if isinstance(error, OUTAGES) and is_outage(error):
+                    self.is_checked.clear()
+                    await asyncio.sleep(STREAM_RETRY_INTERVAL)
+                    continue
+                if rows > 1 and isinstance(error.__cause__, QueryCanceled):
+                    rows = 1
+                    continue
                 stream.fail(error)
                 return
             rows, stream.position = excerpt.rows, excerpt.end
@@ -118,6 +164,7 @@ class Hub:
             group.remove(stream)
             if not group.members:
                 del self.groups[key]
+                self.remove_document(group.plan)
 
     def get_cursor(self, stream: Stream) -> str:
         """Return the cursor after which a stream can resume, if nothing waits for it. It is empty without a log."""

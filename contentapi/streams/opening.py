@@ -33,6 +33,7 @@ from contentapi.graphql.endpoint import (
     report_errors,
 )
 from contentapi.graphql.errors import build_error_entry
+from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.persisted_documents import PersistedDocuments
 from contentapi.graphql.requests import GraphQLRequest, read_body, read_query_string
 from contentapi.graphql.subscriptions import Subscription, get_subscription, replace_cursor
@@ -59,6 +60,7 @@ TICKET = "ticket"  # a query parameter
 # would also ask again after all others, so that it gets them in a stream that is complete.
 KEPT = (Unauthenticated, Forbidden, NotAcceptable, RateLimited, Unavailable, MethodNotAllowed)
 INTERNAL = 500
+MOST_VARIABLES = 16 * 1024  # bytes of JSON
 
 
 class Credential(msgspec.Struct, frozen=True):
@@ -213,8 +215,8 @@ def find_plan(
     """Return the plan of a subscription, and the position at which it begins. Raises `DocumentRejected` and others."""
     documents: PersistedDocuments = endpoint.documents
     text, name = documents.find_text(request), request.operation_name or None
-    variables: Mapping[str, Any] = request.variables or {}
     operation = get_subscription(SCHEMA, text, name)
+    variables = select_declared_variables(operation, request.variables or {})
     if request.extensions:
         documents.remember(request)
     cost, _ = charge_cost(operation, variables, account, lambda: None)
@@ -228,6 +230,16 @@ def find_plan(
     plan = EventsPlan(subscription, actor, format_, followed.types, followed.subject, cost)
     require_readable(plan)
     return plan, position
+
+
+def select_declared_variables(operation: Operation, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the variables that the operation declares: the stream keeps them. Raises `Malformed` if they are long."""
+    names = [definition.variable.name.value for definition in operation.node.variable_definitions or ()]
+    declared = {name: given[name] for name in names if name in given}
+    length = len(msgspec.json.encode(declared))
+    if length > MOST_VARIABLES:
+        raise Malformed(f"At most {MOST_VARIABLES} bytes of variables are allowed in a subscription (got {length}).")
+    return declared
 
 
 def require_readable(plan: LogPlan) -> None:

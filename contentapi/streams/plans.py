@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
+from django.db import Error as DatabaseError
+from django.db import InterfaceError
 from django.db.models import QuerySet
 
 from contentapi.conf import conf
@@ -20,6 +23,7 @@ from contentapi.events.feed import WINDOW, LogState, select_events
 from contentapi.events.models import Event
 from contentapi.events.views import read_events
 from contentapi.graphql.endpoint import build_result_response
+from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.subscriptions import Subscription
 from contentapi.schema import EVENT_TYPES
 
@@ -63,6 +67,7 @@ class Plan(ABC):
     """What equal streams send. `is_log` says whether it has positions, so that a stream can resume."""
 
     is_log: ClassVar[bool]
+    operation: Operation | None = None  # of a subscription
 
     def __init__(self, key: Hashable, actor: Actor, format_: EventStream) -> None:
         self.key = (key, type(format_), actor.user_id, actor.role, actor.scopes, actor.preview)
@@ -157,6 +162,7 @@ class EventsPlan(LogPlan):
     ) -> None:
         super().__init__(build_subscription_key(subscription), actor, format_, types, subject, cost)
         self.subscription = subscription
+        self.operation = subscription.operation
 
     def read_rows(self, rows: Rows[Event], room: int) -> list[tuple[bytes, int]]:
         found = self.subscription.read_rows(rows, "position", room)
@@ -172,26 +178,27 @@ class ObjectPlan(Plan):
     def __init__(self, subscription: Subscription, actor: Actor, format_: EventStream, subject: int) -> None:
         super().__init__(build_subscription_key(subscription), actor, format_)
         self.subscription = subscription
+        self.operation = subscription.operation
         self.subject = subject
 
     def may_concern(self, batch: Batch) -> bool:
         return self.subject in batch.objects
 
     def read(self) -> bytes:
-        """Return the result of the operation as a chunk. Raises `LimitExceeded`, and `Unavailable`."""
+        """Return the result of the operation as a chunk. Raises `LimitExceeded`, and errors of the database."""
         subscription = self.subscription
         result = subscription.operation.execute(
             subscription.given, subscription.context, hide_suggestions=subscription.is_hidden
         )
-        response = build_result_response(result, None)
-        if response.status == Unavailable.status:
-            raise Unavailable
-        return self.format.frame(response.body)
+        for error in result.errors or ():
+            if isinstance(error.original_error, (DatabaseError, InterfaceError, Unavailable)):
+                raise error.original_error  # the group tells an outage from a statement that takes too long
+        return self.format.frame(build_result_response(result, None).body)
 
 
 def build_subscription_key(subscription: Subscription) -> Hashable:
     variables = msgspec.json.encode(subscription.given, order="sorted")
-    return subscription.operation.digest, variables
+    return subscription.operation.digest, blake2b(variables).digest()
 
 
 def select_batch(after: int) -> QuerySet[Event, Any]:

@@ -17,7 +17,7 @@ Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 UNPREFIXED = {"CONTENT_TYPE", "CONTENT_LENGTH"}
-MOST_BUFFERED = 32 * 1024 * 1024  # bytes of bodies that are not complete, of all requests
+MOST_BUFFERED = 32 * 1024 * 1024  # bytes of bodies, of all requests that are not handled yet
 
 
 def build_environ(scope: Scope) -> dict[str, Any]:
@@ -53,31 +53,42 @@ class BodyReader:
     def __init__(self) -> None:
         self.buffered = 0  # bytes
 
-    async def read(self, receive: Receive, environ: dict[str, Any]) -> None:
+    async def read(self, receive: Receive, environ: dict[str, Any]) -> int:
         """Put the body into the environ. One that is too long is cut: `read_request_body` refuses it.
+
+        Returns the bytes that count against the limit until the caller gives them to `forget`.
 
         Raises `Malformed` if it does not arrive in time, and `Unavailable` if too many others wait for theirs.
         """
         limit = conf.environment.contentapi_max_body
         announced = environ.get("CONTENT_LENGTH", "0")
         if "HTTP_TRANSFER_ENCODING" not in environ and announced.isdecimal() and int(announced) > limit:
-            return
+            return 0
         body = bytearray()
         try:
             async with asyncio.timeout(STREAM_BODY_TIMEOUT):
-                while len(body) <= limit:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise Malformed("The body could not be read completely.")
-                    part = message.get("body", b"")
-                    self.buffered += len(part)
-                    body += part
-                    if self.buffered > MOST_BUFFERED:
-                        raise Unavailable(limit="size of waiting bodies")
-                    if not message.get("more_body", False):
-                        break
-        except TimeoutError:
-            raise Malformed(f"The body did not arrive within {STREAM_BODY_TIMEOUT:g} seconds.") from None
-        finally:
-            self.buffered -= len(body)
+                await self.read_parts(receive, body, limit)
+        except BaseException as error:
+            self.forget(len(body))
+            if isinstance(error, TimeoutError):
+                raise Malformed(f"The body did not arrive within {STREAM_BODY_TIMEOUT:g} seconds.") from None
+            raise
         environ["wsgi.input"] = BytesIO(bytes(body))
+        return len(body)
+
+    async def read_parts(self, receive: Receive, body: bytearray, limit: int) -> None:
+        """Add the parts of a body, up to its end or to more than the limit. Raises as `read` does."""
+        while len(body) <= limit:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Malformed("The body could not be read completely.")
+            part = message.get("body", b"")
+            self.buffered += len(part)
+            body += part
+            if self.buffered > MOST_BUFFERED:
+                raise Unavailable(limit="size of waiting bodies")
+            if not message.get("more_body", False):
+                return
+
+    def forget(self, size: int) -> None:
+        self.buffered -= size

@@ -25,14 +25,13 @@ from contentapi.streams.credentials import CredentialChecks
 from contentapi.streams.follower import Follower
 from contentapi.streams.groups import Readers
 from contentapi.streams.hub import Hub, count_end
-from contentapi.streams.limits import LIMITS
 from contentapi.streams.opening import NOW, Opening
 from contentapi.streams.plans import Batch
 from contentapi.streams.requests import Receive, Send
 from contentapi.streams.stream import Stream
 
 LOG = logging.getLogger("contentapi.streams")
-REQUEST_THREADS = 3  # which open streams, check credentials and charge for events
+REQUEST_THREADS = 2  # which open streams and charge for events
 EVENTS_PER_CHARGE = 100
 LATE = 5 * STREAM_FOLLOW_INTERVAL  # without a look at the log
 
@@ -44,7 +43,7 @@ class StreamService:
         self.loop = asyncio.get_running_loop()
         self.requests = Readers(REQUEST_THREADS, "requests")
         self.hub = Hub()
-        self.checks = CredentialChecks(self.hub, self.requests)
+        self.checks = CredentialChecks(self.hub, Readers(1, "credentials"))
         self.follower = Follower(self.tell, self.check_credentials_now)
         self.is_ending = False
         self.part = 0  # of the streams, which got the last signs of life
@@ -62,12 +61,12 @@ class StreamService:
         """End all streams. Their clients come back to the next process."""
         self.is_ending = True
         self.follower.stop.set()
-        for task in self.tasks:
-            task.cancel()
         self.hub.close_all("end")
         end = monotonic() + STREAM_STOP_LIMIT
         while self.hub.streams and monotonic() < end:
             await asyncio.sleep(STREAM_STOP_LIMIT / 100)
+        for task in self.tasks:
+            task.cancel()
 
     # --- The follower, which is another thread
 
@@ -81,6 +80,8 @@ class StreamService:
         """Return whether streams can be sent at present."""
         if self.is_ending:
             return failed("The process ends.")
+        if not self.hub.is_checked.is_set():
+            return failed("The credentials of the streams have not been checked since an outage.")
         if monotonic() - self.follower.seen_at > LATE:
             return failed("The log of events cannot be read.")
         return OK
@@ -97,7 +98,8 @@ class StreamService:
                 LOG.exception("A check of the streams failed, and is repeated.")
 
     async def check_limits(self) -> None:
-        parts = round(STREAM_KEEP_ALIVE / STREAM_CHECK_INTERVAL)
+        # A stream that was not idle at its turn gets a sign of life at the next one at the latest.
+        parts = int(STREAM_KEEP_ALIVE / 2 / STREAM_CHECK_INTERVAL)
         self.part = (self.part + 1) % parts
         self.hub.check()
         self.hub.keep_alive(self.part, parts)
@@ -126,6 +128,8 @@ class StreamService:
             opening.position = self.hub.log.position
         stream = Stream(opening)
         self.hub.streams.add(stream)
+        if self.is_ending:  # it was opened meanwhile
+            stream.close("end")
         watching = self.loop.create_task(watch_client(receive, stream))
         try:
             with suppress(asyncio.CancelledError):  # see `Stream.close`
@@ -133,15 +137,17 @@ class StreamService:
         finally:
             watching.cancel()
             self.hub.remove(stream)
-            LIMITS.release(opening.payer)
             count_end(stream)
 
     async def write(self, stream: Stream, send: Send) -> None:
-        write = partial(stream.write, send)
+        async def write() -> None:
+            await stream.write(send)
+            await self.charge(stream)
+
         stream.add(stream.opening.plan.format.begin(self.hub.get_cursor(stream)), 0)
         await write()
         await self.hub.join(stream, write)
-        await stream.write_forever(send, self.charge)
+        await stream.write_forever(write)
         if stream.reason != "client":
             await send({"type": "http.response.body", "body": stream.final, "more_body": False})
 

@@ -21,6 +21,7 @@ from contentapi.graphql.errors import build_error_entry
 from contentapi.streams.opening import Opening
 
 LOG = logging.getLogger("contentapi.streams")
+AT_ONCE: tuple[Reason, ...] = ("client", "slow", "credential")
 Write = Callable[[dict[str, Any]], Awaitable[None]]
 
 MOST_EVENTS = 256  # that wait for a client
@@ -83,10 +84,13 @@ class Stream:
         self.wake()
 
     def close(self, reason: Reason, final: bytes = b"") -> None:
-        """End the stream. What waits is still written, unless the client does not read."""
+        """End the stream. What waits is still written, unless nobody reads it, or nobody may read it any more."""
         if self.reason is not None:
             return
-        if reason in ("client", "slow") and self.write_began:
+        if reason in AT_ONCE:
+            self.waiting.clear()
+            self.size = self.events = 0
+        if reason in AT_ONCE and self.write_began:
             self.cancel(reason)
             return
         self.reason, self.final = reason, final
@@ -140,12 +144,11 @@ class Stream:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
                 self.write_began = 0.0
 
-    async def write_forever(self, send: Write, charge: Callable[[Stream], Awaitable[None]]) -> None:
-        """Write what waits until the stream ends. `charge` is called after each write."""
+    async def write_forever(self, write: Callable[[], Awaitable[None]]) -> None:
+        """Write what waits until the stream ends."""
         while True:
             if self.waiting:
-                await self.write(send)
-                await charge(self)
+                await write()
             elif self.reason is not None:
                 return
             else:

@@ -92,7 +92,7 @@ def test_stream_ends_with_its_key(streams: StreamProcess) -> None:
     revoked = time.monotonic()
 
     with_key.read_to_end()
-    assert time.monotonic() - revoked < 5, revoked - start
+    assert time.monotonic() - revoked < 10, revoked - start  # 5 s on an idle machine: `benchmarks.streams`
     assert with_key.raw.endswith(b"0\r\n\r\n")
     make_authors(streams.site, 1)
     without.read_until(rb"\ndata:")

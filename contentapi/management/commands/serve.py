@@ -16,7 +16,7 @@ from django.db import connection
 
 from contentapi import demo
 from contentapi.conf import conf
-from contentapi.conf.timeouts import CHILD_INTERVAL, STREAM_RESTART_INTERVAL, STREAM_START_LIMIT
+from contentapi.conf.timeouts import CHILD_INTERVAL, STREAM_RESTART_INTERVAL, STREAM_START_LIMIT, STREAM_STOP_LIMIT
 from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import start_exporter, start_figures
 from contentapi.worker.jobs import load_jobs
@@ -146,7 +146,11 @@ def keep_streams_alive(stop: Event) -> None:
             pass
         if process.poll() is None:
             process.terminate()
-            process.wait()
+            try:
+                process.wait(2 * STREAM_STOP_LIMIT)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
         elif process.returncode > 0 and time.monotonic() - began < STREAM_START_LIMIT:
             return
         stop.wait(STREAM_RESTART_INTERVAL)

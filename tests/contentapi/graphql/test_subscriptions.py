@@ -80,6 +80,15 @@ def test_cursor_in_the_document_is_replaced() -> None:
     assert replace_cursor(text, {}, subscribe(text), "after")[0] == text.replace("e-1", "now")
 
 
+def test_cursor_is_replaced_in_all_places_of_the_field() -> None:
+    text = 'subscription { events(after: "e-1") { type } events(after: "e-1") { cursor } }'
+
+    replaced, _ = replace_cursor(text, {}, subscribe(text), "after")
+
+    assert replaced == text.replace("e-1", "now")
+    subscribe(replaced)
+
+
 def test_variable_with_another_use_stays() -> None:
     text = "subscription ($x: String, $id: ID) { events(after: $x, subject: $id) { type cursor } }"
     shared = text.replace("$id: ID) {", "$id: ID, $y: [String!]) {").replace("subject: $id", "subject: $id, types: $y")

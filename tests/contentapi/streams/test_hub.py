@@ -2,9 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.db import OperationalError
+from psycopg.errors import QueryCanceled
 
 from contentapi.core.errors import EventsExpired
 from contentapi.events.feed import LogState
@@ -135,6 +138,9 @@ def test_group_is_read_again_after_an_outage() -> None:
         plan.errors = [OperationalError("gone")]
         stream = await world.join(plan)
         world.tell(2)
+        await asyncio.sleep(0.05)
+        assert not world.hub.is_checked.is_set()  # nothing is sent before the credentials are checked
+        world.hub.is_checked.set()
         await world.settle()
 
         assert get_text(stream) == "1 2 "
@@ -156,13 +162,13 @@ def test_error_ends_the_streams_of_its_group_only() -> None:
     run(work)
 
 
-def test_new_epoch_ends_streams_of_events() -> None:
+def test_new_epoch_ends_all_streams() -> None:
     async def work(world: World) -> None:
         stream, value = await world.join(MemoryPlan([1])), await world.join(MemoryObject([b"a "]))
         world.tell(1, epoch="f")
         await world.settle()
 
-        assert (stream.reason, value.reason) == ("expired", None)
+        assert (stream.reason, value.reason) == ("expired", "expired")
         assert get_text(stream) == ""
 
     run(work)
@@ -242,5 +248,50 @@ def test_memory_of_resumed_streams_ends_those_that_do_not_read() -> None:
         assert not waiting.done()
         world.hub.resumed_bytes = 0
         await asyncio.wait_for(waiting, 5)
+
+    run(work)
+
+
+def test_statement_that_takes_too_long_is_read_with_fewer_rows_then_fails() -> None:
+    def build_error() -> OperationalError:
+        error = OperationalError("canceling statement")
+        error.__cause__ = QueryCanceled("canceling statement")
+        return error
+
+    async def work(world: World) -> None:
+        plan = MemoryPlan([1, 2])
+        plan.errors = [build_error()]
+        stream = await world.join(plan)
+        world.tell(2)
+        await world.settle()
+        assert get_text(stream) == "1 2 "
+        plan.errors = [build_error() for _ in range(2)]
+        world.tell(3)
+        await world.settle()
+
+        assert stream.reason == "error"
+
+    run(work)
+
+
+def test_documents_of_all_groups_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "MOST_DOCUMENT_BYTES", 10)
+
+    def build_plan(name: str, operation: Any) -> MemoryPlan:
+        plan = MemoryPlan(name=name)
+        plan.operation = operation
+        return plan
+
+    async def work(world: World) -> None:
+        operations = [SimpleNamespace(document_size=6) for _ in range(2)]
+        first = await world.join(build_plan("one", operations[0]))
+        same_document = await world.join(build_plan("two", operations[0]))
+        refused = await world.join(build_plan("three", operations[1]))
+        assert [stream.reason for stream in (first, same_document, refused)] == [None, None, "error"]
+        for stream in (first, same_document):
+            world.hub.remove(stream)
+
+        assert (world.hub.document_bytes, world.hub.documents) == (0, {})
+        assert (await world.join(build_plan("three", operations[1]))).reason is None
 
     run(work)

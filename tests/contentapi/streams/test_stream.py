@@ -14,10 +14,6 @@ from tests.contentapi.streams.plans import make_opening
 Message = dict[str, Any]
 
 
-async def charge_nothing(_: Stream) -> None:
-    """Charge nothing."""
-
-
 def run(work: Callable[[Stream], Awaitable[None]], *, reads: bool = True, format_: Any = None) -> tuple[Stream, bytes]:
     """Write a stream while `work` does something with it. Return the stream, and what its client has read.
 
@@ -38,7 +34,7 @@ def run(work: Callable[[Stream], Awaitable[None]], *, reads: bool = True, format
             stream = Stream(make_opening(format_=format_))
             started.set_result(stream)
             try:
-                await stream.write_forever(send, charge_nothing)
+                await stream.write_forever(lambda: stream.write(send))
             except asyncio.CancelledError:
                 written.append(b"cancelled")
 
@@ -155,3 +151,16 @@ def test_error_of_a_subscription_is_sent_and_completes_it() -> None:
     assert stream.final.startswith(b"event: next\ndata: ")
     assert b'"code":"EVENTS_EXPIRED"' in stream.final
     assert stream.final.endswith(GRAPHQL_FORMATS[0].end)
+
+
+def test_stream_without_rights_sends_nothing_that_waits() -> None:
+    async def work(stream: Stream) -> None:
+        stream.add(b"sent", 1)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        stream.add(b"secret", 1)
+        stream.close("credential")
+
+    stream, written = run(work, reads=False)
+
+    assert (written, stream.waiting) == (b"cancelled", [])

@@ -1,0 +1,68 @@
+"""Requests that open streams, as their environs."""
+
+from io import BytesIO
+from typing import Any
+
+import msgspec
+
+from contentapi.events.feed import read_log
+from contentapi.http.response import Response
+from contentapi.streams.opening import Opening, open_feed, open_subscription
+from contentapi.streams.plans import LogPlan
+
+EVENTS = "subscription ($from: String) { events(after: $from) { cursor type } }"
+STREAM = "text/event-stream"
+
+
+def build_environ(query: str = "", *, method: str = "GET", accept: str = STREAM, **headers: str) -> dict[str, Any]:
+    return {
+        "REQUEST_METHOD": method,
+        "PATH_INFO": "/events/stream",
+        "QUERY_STRING": query,
+        "REMOTE_ADDR": "192.0.2.7",
+        "HTTP_ACCEPT": accept,
+        "wsgi.input": BytesIO(),
+        **{f"HTTP_{name.upper()}": value for name, value in headers.items()},
+    }
+
+
+def feed(query: str = "", **options: str) -> Opening:
+    opening = open_feed(build_environ(query, **options), "")
+    assert isinstance(opening, Opening), opening
+    return opening
+
+
+def refuse_feed(query: str = "", **options: str) -> Response:
+    response = open_feed(build_environ(query, **options), "")
+    assert isinstance(response, Response)
+    return response
+
+
+def send(body: bytes, *, content_type: str = "application/json", **options: str) -> Opening | Response:
+    environ = build_environ(method="POST", **options)
+    environ |= {"PATH_INFO": "/graphql", "CONTENT_TYPE": content_type, "CONTENT_LENGTH": str(len(body))}
+    return open_subscription({**environ, "wsgi.input": BytesIO(body)})
+
+
+def subscribe(query: str, *, variables: dict[str, Any] | None = None, **options: str) -> Opening:
+    opening = send(msgspec.json.encode({"query": query, "variables": variables or {}}), **options)
+    assert isinstance(opening, Opening), opening
+    return opening
+
+
+def refuse_subscription(query: str, **options: str) -> Response:
+    response = send(msgspec.json.encode({"query": query}), **options)
+    assert isinstance(response, Response)
+    return response
+
+
+def read_all(opening: Opening) -> list[tuple[str, Any]]:
+    """Return the cursor and the value of each event that a plan reads from its position to the present."""
+    log = read_log()
+    assert isinstance(opening.plan, LogPlan)
+    reading = opening.plan.read(log, max(opening.position, 0), log.position, 64)
+    found = []
+    for chunk in reading.chunks:
+        lines = dict(line.split(": ", 1) for line in chunk.content.decode().strip().split("\n"))
+        found.append((lines["id"], msgspec.json.decode(lines["data"])))
+    return found
