@@ -14,7 +14,7 @@ from tests.postgresql_cluster import PostgresServer, reserve_port
 from tests.redis_server import RedisServer
 
 PATIENCE = 30  # seconds
-# Durable, unlike the servers of the tests: a failover must not lose what was acknowledged.
+# Durable, unlike the servers of the tests.
 SETTINGS = {"fsync": "on", "shared_buffers": "128MB", "max_connections": "100"}
 HAPROXY = """
 global
@@ -68,9 +68,8 @@ class Deployment:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def start_servers(self, *, synchronous: bool) -> None:
+    def start_servers(self) -> None:
         """Start the database with the demo content, and Redis."""
-        synchronous_to = {"synchronous_standby_names": "FIRST 1 (replica1)"} if synchronous else {}
         self.primary = PostgresServer(self.folder / "primary", settings=SETTINGS)
         self.stack.callback(self.primary.remove)
         self.primary.create()
@@ -85,10 +84,6 @@ class Deployment:
             replica = PostgresServer(self.folder / name, settings={**SETTINGS, "cluster_name": name})
             self.stack.callback(replica.remove)
             self.replicas.append(replica.copy_from(self.primary))
-        if synchronous_to:
-            self.primary.stop()
-            self.primary.settings |= synchronous_to
-            self.primary.start()
         (self.folder / "redis").mkdir()
         self.redis = RedisServer(self.folder / "redis")
         self.stack.callback(self.redis.kill)
