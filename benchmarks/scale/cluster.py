@@ -23,7 +23,7 @@ from psycopg import sql
 
 from benchmarks.install import install_python
 from benchmarks.places import ROOT
-from benchmarks.scale.deployment import find_haproxy
+from benchmarks.scale.deployment import delay_signals, find_haproxy
 from benchmarks.scale.network import Network
 from benchmarks.scale.patroni import Member, build_environment, read_cluster, read_example, write_configuration
 from contentapi.db.embedded.programs import get_or_create_server_account, grant_server_account_access
@@ -53,6 +53,8 @@ class Cluster:
 
     def start(self) -> None:
         """Start everything. Returns when all replicas stream, and the API serves the demo."""
+        if os.geteuid() != 0:
+            raise SystemExit("The faults need root, for the network of the hosts. PARTS=reads does not.")
         install_python(PATRONI, REQUIREMENTS)
         for used in (self.folder / "data", PATRONI / "bin", Path(sys.base_prefix) / "bin"):
             grant_server_account_access(used)
@@ -83,7 +85,8 @@ class Cluster:
 
     def close(self) -> None:
         """Kill everything, and remove it."""
-        self.network.delete()
+        with delay_signals():
+            self.network.delete()
         if os.environ.get("CONTENTAPI_DRILL_KEEP") == "on":
             print(f"Logs and data are in {self.folder}.")
         else:

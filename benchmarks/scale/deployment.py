@@ -5,7 +5,8 @@ import signal
 import subprocess
 import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tests.hosts import Host
@@ -45,6 +46,16 @@ def find_haproxy() -> str:
     return program
 
 
+@contextmanager
+def delay_signals() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait until the end of a block, so that it leaves nothing behind."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class Deployment:
     """A primary, two replicas, Redis, and the hosts that are started for each measurement."""
 
@@ -61,12 +72,9 @@ class Deployment:
         self.port = 0
 
     def close(self) -> None:
-        """Stop everything. Signals wait, so that nothing is left."""
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
-        try:
+        """Stop everything."""
+        with delay_signals():
             self.stack.close()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def start_servers(self) -> None:
         """Start the database with the demo content, and Redis."""

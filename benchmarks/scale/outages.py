@@ -10,6 +10,7 @@ from benchmarks.scale.cluster import APIS, PORT, Cluster
 from benchmarks.scale.faults import Fault
 
 BEFORE, AFTER = 3, 3  # seconds of load before a fault, and after the writes have returned and after the repair
+PHASES = 5  # seconds between two renewals of the lease, `loop_wait` in patroni.yaml: each round begins a second later
 RETURN_LIMIT = 90  # seconds in which writes return
 
 
@@ -47,7 +48,7 @@ def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
     load = Load(hosts, PORT, cluster.key, name, is_sticky=bool(apart))
     load.start()
     try:
-        time.sleep(BEFORE)
+        time.sleep(BEFORE + number % PHASES)
         began = time.monotonic()
         fault.begin(cluster, primary)
         if fault.is_outage:
