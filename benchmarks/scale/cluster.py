@@ -166,6 +166,7 @@ class Cluster:
             "DATABASE_REPLICA_URLS": ",".join(f"postgresql://{login}@{place}/{DATABASE}" for place in places),
             "REDIS_URL": f"redis://{self.address(CACHE)}:6379/0",
             "ALLOWED_HOSTS": address,
+            "CONTENTAPI_MEDIA": str(self.folder / "media"),
         }
         log, enter = self.folder / f"{host}.log", self.network.enter(host)
         api = self.apis[host] = Host(log, variables, port=PORT, address=address, enter=enter)
