@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 import yaml
@@ -63,6 +62,6 @@ def test_haproxy_accepts_its_file() -> None:
 
 
 def test_documents_name_every_file() -> None:
-    page = Path("docs/patroni.md").read_text()
+    page = (FILES.parents[1] / "docs/patroni.md").read_text()
 
     assert [path.name for path in FILES.iterdir() if path.name not in page] == []
