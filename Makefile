@@ -34,7 +34,7 @@ help:
 	@echo "make bench    compare this server with other GraphQL servers: see benchmarks/README.md"
 	@echo "make bench-history add the cost of a request at this commit to benchmarks/history.csv; needs valgrind"
 	@echo "make hostile  attack the server, and measure the requests of another client"
-	@echo "make scale    start two hosts with replicas, PgBouncer and Redis; measure reads and a failover"
+	@echo "make scale    measure reads with replicas and PgBouncer, and break a cluster under Patroni: see docs/scaling.md"
 	@echo "make drill    break parts of a deployment under load, and count what clients lose: see docs/faults.md"
 	@echo "make clients  use every client of docs/clients.md against a real server; needs Node and, for one of them, Java"
 	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL, language and weight"
@@ -86,7 +86,8 @@ hostile: installed
 		$(if $(SECONDS),--seconds $(SECONDS)) $(if $(SCALE),--scale $(SCALE)) $(if $(MAX_P99),--max-p99 $(MAX_P99))
 
 scale: installed-dev
-	@exec $(VENV_PYTHON) -m benchmarks.scale $(if $(SECONDS),--seconds $(SECONDS))
+	@exec $(VENV_PYTHON) -m benchmarks.scale $(if $(SECONDS),--seconds $(SECONDS)) $(if $(PARTS),--parts $(PARTS)) \
+		$(if $(FAULTS),--faults $(FAULTS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ROUTE),--route $(ROUTE))
 
 drill: installed
 	@exec $(VENV_PYTHON) -m benchmarks.drill $(if $(FAULTS),--faults $(FAULTS)) $(if $(filter command line environment,$(origin SERVER)),--servers $(SERVER)) \

@@ -1,4 +1,4 @@
-"""Server processes of a deployment: each host is one set of worker processes on a port of 127.0.0.1."""
+"""Server processes of a deployment: each host is one set of worker processes on a port of an address."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ class HostResponse(NamedTuple):
 
 
 class Host:
-    """A server with its environment variables."""
+    """A server with its environment variables. `enter` begins its commands, such as `ip netns exec NAME`."""
 
     def __init__(
         self,
@@ -36,8 +37,12 @@ class Host:
         port: int | None = None,
         server: str = "granian",
         folder: Path = ROOT,
+        address: str = "127.0.0.1",
+        enter: Sequence[str] = (),
     ) -> None:
         self.folder = folder
+        self.address = address
+        self.enter = enter
         self.port = port or reserve_port()
         self.log = log
         self.server = server
@@ -48,13 +53,13 @@ class Host:
     def environment(self) -> dict[str, str]:
         ours = OURS if self.folder == ROOT else (*OURS, "COVERAGE")  # the files of a checkout are copies
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-        common = {"SECRET_KEY": SECRET, "JWT_SECRET": SECRET, "CONTENTAPI_BIND": "127.0.0.1", "WEB_CONCURRENCY": "1"}
+        common = {"SECRET_KEY": SECRET, "JWT_SECRET": SECRET, "CONTENTAPI_BIND": self.address, "WEB_CONCURRENCY": "1"}
         rates = {f"CONTENTAPI_RATE_{name}": "1000000/second" for name in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
         return {**inherited, **common, **rates, **self.variables}
 
     def manage(self, *arguments: str) -> str:
         """Run a command of an operator. Returns its standard output."""
-        command = [sys.executable, "manage.py", *arguments]
+        command = [*self.enter, sys.executable, "manage.py", *arguments]
         done = subprocess.run(
             command,
             cwd=self.folder,
@@ -71,7 +76,7 @@ class Host:
         """Start the processes."""
         granian = [sys.executable, "-m", "contentapi.server.granian"]
         gunicorn = [sys.executable, "-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py"]
-        command = granian if self.server == "granian" else [*gunicorn, "contentapi.wsgi"]
+        command = [*self.enter, *(granian if self.server == "granian" else [*gunicorn, "contentapi.wsgi"])]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 command, cwd=self.folder, env=self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
@@ -109,7 +114,7 @@ class Host:
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
         content = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", content, sent, method=method)
+        request = urllib.request.Request(f"http://{self.address}:{self.port}{path}", content, sent, method=method)
         try:
             response = urllib.request.urlopen(request, timeout=PATIENCE)  # noqa: S310
         except urllib.error.HTTPError as error:

@@ -1,6 +1,6 @@
-"""Start two hosts behind haproxy, a primary with two replicas, Redis and PgBouncer; measure reads, and fail over.
+"""Measure reads on a primary with replicas and PgBouncer, and break a cluster under Patroni in ten ways.
 
-Everything runs on this machine, on free ports, and is removed at the end, also after Ctrl-C.
+Everything runs on this machine, and is removed at the end, also after Ctrl-C. The cluster needs root, Linux and etcd.
 """
 
 import argparse
@@ -8,24 +8,34 @@ import os
 import platform
 import signal
 import sys
+from collections.abc import Iterable, Sequence
+from statistics import median
 from typing import Any
 
+from benchmarks.scale.cluster import Cluster
 from benchmarks.scale.deployment import Deployment, find_haproxy
-from benchmarks.scale.failover import Failover, measure_failover
+from benchmarks.scale.faults import FAULTS
+from benchmarks.scale.outages import Outage, cause_outage
 from benchmarks.scale.reads import Reads, measure_reads
 
 READS_HEADER = """
 | Reads | Caller | Requests/s | p50 ms | p99 ms | Errors | Hosts ms | Primary ms | Replicas ms |
 |---|---|---|---|---|---|---|---|---|"""
-FAILOVER_HEADER = """
-| Replication | Writes | Lost | Duplicated | Reads | Failed | Own writes read | Missed | Promoted | First write | Refusals | Slowest |
-|---|---|---|---|---|---|---|---|---|---|---|---|"""  # noqa: E501
+COUNTS_HEADER = """
+| Fault | Writes | Lost | Duplicated | Own writes read | Missed | Reads | Failed | Beside the old primary |
+|---|---|---|---|---|---|---|---|---|"""
+TIMES_HEADER = """
+| Fault | First write s | Longest pause s | Last refusal s | Refusals | Slowest read s |
+|---|---|---|---|---|---|"""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
     parser.add_argument("--seconds", type=int, default=8, help="of each measurement of reads (default: 8)")
-    parser.add_argument("--parts", default="reads,failover", help="reads, failover or both (default)")
+    parser.add_argument("--parts", default="reads,faults", help="reads, faults or both (default)")
+    parser.add_argument("--faults", default=",".join(FAULTS), help=f"some of {','.join(FAULTS)} (default: all)")
+    parser.add_argument("--rounds", type=int, default=1, help="of each fault (default: 1)")
+    parser.add_argument("--route", choices=("haproxy", "addresses"), default="haproxy", help="to the primary")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that everything is stopped
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
@@ -34,20 +44,17 @@ def main() -> None:
     try:
         if "reads" in options.parts:
             run_reads(options.seconds)
-        choices = (True, False) if "failover" in options.parts else ()
-        results = [run_failover(synchronous=synchronous) for synchronous in choices]
+        if "faults" in options.parts:
+            broken = run_faults(options.faults.split(","), options.rounds, options.route)
+            sys.exit("\n".join(broken) or 0)
     except KeyboardInterrupt:
         sys.exit(130)
-    print(FAILOVER_HEADER if results else "")
-    for result in results:
-        print(format_failover(result))
-    require_promises(results)
 
 
 def run_reads(seconds: int) -> None:
     deployment = Deployment()
     try:
-        deployment.start_servers(synchronous=False)
+        deployment.start_servers()
         print(READS_HEADER)
         for replicas in (0, 1, 2):
             deployment.serve(deployment.primary.build_url(), replicas)
@@ -66,16 +73,43 @@ def measure(deployment: Deployment, name: str, seconds: int) -> None:
         print(format_reads(measure_reads(deployment, name, credential, seconds)), flush=True)
 
 
-def run_failover(*, synchronous: bool) -> Failover:
-    deployment = Deployment()
+def run_faults(names: Sequence[str], rounds: int, route: str) -> list[str]:
+    """Carry out faults, and print what the clients saw. Returns the promises that were broken."""
+    cluster, outages = Cluster(route), []
     try:
-        deployment.start_servers(synchronous=synchronous)
-        promoted = deployment.replicas[0]
-        places = f"127.0.0.1:{deployment.primary.port},127.0.0.1:{promoted.port}"
-        deployment.serve(f"postgresql://postgres@{places}/contentapi", 2)
-        return measure_failover(deployment, "synchronous" if synchronous else "asynchronous")
+        cluster.start()
+        for number in range(rounds):
+            for name in names:
+                outages.append(outage := cause_outage(cluster, FAULTS[name], number))
+                print(f"{name}: {outage}", file=sys.stderr, flush=True)
     finally:
-        deployment.close()
+        cluster.close()
+        print_outages(names, outages)
+    return [f"{outage.fault}: {promise}" for outage in outages for promise in outage.broken]
+
+
+def print_outages(names: Iterable[str], outages: Iterable[Outage]) -> None:
+    by_name = {name: [each for each in outages if each.fault == name] for name in names}
+    print(COUNTS_HEADER)
+    for name, some in by_name.items():
+        counts = ("writes", "lost", "duplicated", "own_reads", "missed", "reads", "failed_reads", "writes_apart")
+        print(format_row(name, *[sum(getattr(each, count) for each in some) for count in counts]))
+    print(TIMES_HEADER)
+    for name, some in by_name.items():
+        first = [each.first_write for each in some if FAULTS[name].is_outage]
+        times = [
+            [getattr(each, time) for each in some] for time in ("pause", "last_refusal", "refusals", "slowest_read")
+        ]
+        print(format_row(name, *map(format_range, (first, *times))))
+
+
+def format_range(values: Sequence[float]) -> str:
+    """Return the median and the greatest of some values."""
+    if not values:
+        return ""
+    form = "{:.0f}" if isinstance(values[0], int) else "{:.1f}"
+    both = form.format(median(values)), form.format(max(values))
+    return both[0] if len(values) == 1 else " / ".join(both)
 
 
 def format_row(*values: Any) -> str:
@@ -86,27 +120,6 @@ def format_reads(reads: Reads) -> str:
     times = [f"{value:.2f}" for value in (reads.hosts, reads.primary, reads.replicas)]
     latency = [f"{value:.1f}" for value in (reads.p50, reads.p99)]
     return format_row(reads.name, reads.credential, f"{reads.per_second:.0f}", *latency, reads.errors, *times)
-
-
-def format_failover(result: Failover) -> str:
-    times = [f"{seconds:.1f} s" for seconds in (result.promoted_at, result.first_write_at)]
-    counts = [len(result.acknowledged), result.lost, result.duplicated, result.reads, result.failed_reads]
-    own = [result.own_writes_read, result.own_writes_missed]
-    return format_row(result.replication, *counts, *own, *times, result.refusals, f"{result.slowest_refusal:.1f} s")
-
-
-def require_promises(results: list[Failover]) -> None:
-    """Exit with an error if an acknowledged write was lost under synchronous replication, or an effect duplicated."""
-    broken = []
-    for result in results:
-        if result.duplicated:
-            broken.append(f"{result.duplicated} duplicated effects ({result.replication})")
-        if result.replication == "synchronous" and (result.lost or result.own_writes_missed):
-            broken.append(f"{result.lost} lost writes, {result.own_writes_missed} own writes missed")
-        if not result.first_write_at:
-            broken.append(f"no write succeeded after the failover ({result.replication})")
-    if broken:
-        sys.exit("Broken: " + "; ".join(broken) + ".")
 
 
 if __name__ == "__main__":

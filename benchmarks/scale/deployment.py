@@ -5,7 +5,8 @@ import signal
 import subprocess
 import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tests.hosts import Host
@@ -14,7 +15,7 @@ from tests.postgresql_cluster import PostgresServer, reserve_port
 from tests.redis_server import RedisServer
 
 PATIENCE = 30  # seconds
-# Durable, unlike the servers of the tests: a failover must not lose what was acknowledged.
+# Durable, unlike the servers of the tests.
 SETTINGS = {"fsync": "on", "shared_buffers": "128MB", "max_connections": "100"}
 HAPROXY = """
 global
@@ -45,6 +46,16 @@ def find_haproxy() -> str:
     return program
 
 
+@contextmanager
+def delay_signals() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait until the end of a block, so that it leaves nothing behind."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class Deployment:
     """A primary, two replicas, Redis, and the hosts that are started for each measurement."""
 
@@ -61,16 +72,12 @@ class Deployment:
         self.port = 0
 
     def close(self) -> None:
-        """Stop everything. Signals wait, so that nothing is left."""
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
-        try:
+        """Stop everything."""
+        with delay_signals():
             self.stack.close()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def start_servers(self, *, synchronous: bool) -> None:
+    def start_servers(self) -> None:
         """Start the database with the demo content, and Redis."""
-        synchronous_to = {"synchronous_standby_names": "FIRST 1 (replica1)"} if synchronous else {}
         self.primary = PostgresServer(self.folder / "primary", settings=SETTINGS)
         self.stack.callback(self.primary.remove)
         self.primary.create()
@@ -85,10 +92,6 @@ class Deployment:
             replica = PostgresServer(self.folder / name, settings={**SETTINGS, "cluster_name": name})
             self.stack.callback(replica.remove)
             self.replicas.append(replica.copy_from(self.primary))
-        if synchronous_to:
-            self.primary.stop()
-            self.primary.settings |= synchronous_to
-            self.primary.start()
         (self.folder / "redis").mkdir()
         self.redis = RedisServer(self.folder / "redis")
         self.stack.callback(self.redis.kill)

@@ -3,7 +3,8 @@
 The response is stored in the transaction of the effect, so neither exists without the other. That transaction holds an
 advisory lock, so that a repeated request gets 409 while the first one runs. The lock ends with the transaction, also
 when the server dies. Server errors and lost races are not stored, because a retry can succeed. Rate limits are checked
-before.
+before. A replay locks the row of the response: this write waits for the synchronous standby, if there is one, and thus
+confirms the first request, whose own wait may have been interrupted.
 
 Responses are encrypted: one may contain a secret that is shown once, such as the token of a preview link.
 """
@@ -58,7 +59,8 @@ def execute_once(key: str, request: str, action: Action, render: Render) -> Resp
         message = "The first request with this Idempotency-Key is still running. Try again shortly."
         raise Conflict(message, headers={"Retry-After": "1"})
     now = timezone.now()
-    record = IdempotencyRecord.objects.filter(key=key, created_at__gt=now - IDEMPOTENCY_RETENTION).first()
+    stored = IdempotencyRecord.objects.filter(key=key, created_at__gt=now - IDEMPOTENCY_RETENTION)
+    record = stored.select_for_update().first()
     if record is not None:
         return replay_response(record, request)
     response = execute_in_savepoint(action, render)

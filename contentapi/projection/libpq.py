@@ -132,7 +132,7 @@ class LibpqCursor:
 
 
 def execute_on_connection(wrapper: Any, sql: bytes, parameters: Sequence[Any], *, prepare: bool) -> PGresult:
-    """Execute a statement on the connection of a Django wrapper. Raises psycopg's errors."""
+    """Execute a statement on the connection of a Django wrapper. Raises psycopg's errors, and `UnconfirmedCommit`."""
     connection: Connection[Any] = wrapper.connection
     raw = connection.pgconn
     if not connection.autocommit and raw.transaction_status == IDLE:
@@ -146,6 +146,8 @@ def execute_on_connection(wrapper: Any, sql: bytes, parameters: Sequence[Any], *
     else:
         result = raw.exec_params(sql, values)
     require_status(result, TUPLES_OK)
+    if wrapper.is_unconfirmed:
+        wrapper.require_confirmation()
     return result
 
 

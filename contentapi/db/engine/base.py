@@ -4,6 +4,9 @@ The health check polls the socket first. It asks the server only if that is not 
 is unusable on a server that only reads, as on a primary that was replaced by one of its replicas.
 
 In a server, connections are watched: if the database does not answer, requests fail soon (`contentapi.db.watch`).
+
+A commit whose wait for the synchronous standby is cancelled succeeds on the primary alone, with a warning (PostgreSQL's
+documentation, "Synchronous Replication"). Here it raises `UnconfirmedCommit`: a failover could lose it.
 """
 
 import select
@@ -11,9 +14,10 @@ from time import perf_counter
 from typing import Any
 
 from django.conf import settings
-from django.db import Error
+from django.db import Error, OperationalError
 from django.db.backends.postgresql import base
 from django.db.backends.utils import CursorWrapper
+from psycopg.errors import Diagnostic
 from psycopg.pq import TransactionStatus
 
 from contentapi.db.watch.servers import get_servers
@@ -21,6 +25,11 @@ from contentapi.monitoring.records import current_record
 
 IDLE = TransactionStatus.IDLE
 READ_ONLY = (b"in_hot_standby", b"default_transaction_read_only")  # parameters that PostgreSQL 14 reports
+WAIT_FOR_STANDBY = "SyncRepWaitForLSN"  # the function of PostgreSQL that warns; its message is in any language
+
+
+class UnconfirmedCommit(OperationalError):
+    """A transaction was committed on the primary, and no standby has confirmed it. The client gets 503."""
 
 
 class MeasuredCursor(CursorWrapper):
@@ -29,32 +38,57 @@ class MeasuredCursor(CursorWrapper):
     def execute(self, sql: Any, params: Any = None) -> Any:
         start, error_type = perf_counter(), ""
         try:
-            return super().execute(sql, params)
+            result = super().execute(sql, params)
         except Error as error:
             error_type = type(error.__cause__ or error).__name__
             raise
+        else:
+            self.db.require_confirmation()
+            return result
         finally:
             current_record.get().add_statement(perf_counter() - start, sql, error_type)
 
     def executemany(self, sql: Any, param_list: Any) -> Any:
         start, error_type = perf_counter(), ""
         try:
-            return super().executemany(sql, param_list)
+            result = super().executemany(sql, param_list)
         except Error as error:
             error_type = type(error.__cause__ or error).__name__
             raise
+        else:
+            self.db.require_confirmation()
+            return result
         finally:
             current_record.get().add_statement(perf_counter() - start, sql, error_type)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     prepared: Any = None  # the `PreparedStatements` of this connection (`contentapi.projection.libpq`)
+    is_unconfirmed = False  # a commit of this connection has just ended without its standby
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        self.prepared = None  # a new connection has no prepared statements
+        self.prepared, self.is_unconfirmed = None, False  # a new connection has no prepared statements
         if settings.SERVING:
-            return get_servers().by_alias[self.alias].connect(conn_params, super().get_new_connection)
-        return super().get_new_connection(conn_params)
+            connection = get_servers().by_alias[self.alias].connect(conn_params, super().get_new_connection)
+        else:
+            connection = super().get_new_connection(conn_params)
+        connection.add_notice_handler(self.accept_notice)
+        return connection
+
+    def accept_notice(self, notice: Diagnostic) -> None:
+        if notice.source_function == WAIT_FOR_STANDBY:
+            self.is_unconfirmed = True
+
+    def require_confirmation(self) -> None:
+        """Raise `UnconfirmedCommit` if the statement that has just ended was committed without its standby."""
+        if self.is_unconfirmed:
+            self.is_unconfirmed = False
+            raise UnconfirmedCommit("the standby has not confirmed the commit")
+
+    def commit(self) -> None:
+        """Commit the transaction. Raises `UnconfirmedCommit`, and Django's database errors."""
+        super().commit()
+        self.require_confirmation()
 
     def make_cursor(self, cursor: Any) -> MeasuredCursor:
         return MeasuredCursor(cursor, self)

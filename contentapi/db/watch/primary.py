@@ -71,6 +71,8 @@ class PrimaryWatch(Watch):
             self.start()
         if self.is_pooled is None:
             self.is_pooled = not 0 < connection.info.backend_pid <= LARGEST_PROCESS_ID
+        if not self.is_pooled and connection.info.parameter_status("in_hot_standby") != "on":
+            self.note_return()  # before a write on this connection, after which its user reads from the primary
         return connection
 
     # --- Questions
@@ -144,7 +146,10 @@ class PrimaryWatch(Watch):
             if before is not None and (before.timeline, before.cluster) != (state.timeline, state.cluster):
                 self.states.clear()  # another server has become the primary
             self.states.append(state)
-        if self.is_gone:
+        self.note_return()
+
+    def note_return(self) -> None:
+        if self.is_gone and self.max_lag is not None:
             LOG.warning("The primary is available again.")
         self.failures = 0
 

@@ -209,13 +209,16 @@ def build_end_of_backends(lost: Collection[tuple[int, int]]) -> str:
     """Return a statement that ends the backends of connections that were cut: they may hold locks.
 
     PostgreSQL learns late, if packets were dropped, that a client has closed its connection. The client's port
-    distinguishes a backend from one with the same process id on another server, or behind PgBouncer. For example:
+    distinguishes a backend from one with the same process id on another server, or behind PgBouncer. A commit that
+    waits for a synchronous standby is not ended: others would see it before the standby has it. For example:
 
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE (pid, client_port) IN ((4711,50122)) AND usename = current_user
+        AND wait_event IS DISTINCT FROM 'SyncRep'
     """
     pairs = ",".join(f"({backend:d},{port:d})" for backend, port in sorted(lost))
     return (
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "  # noqa: S608 - two integers each
-        f"WHERE (pid, client_port) IN ({pairs}) AND usename = current_user"
+        f"WHERE (pid, client_port) IN ({pairs}) AND usename = current_user "
+        "AND wait_event IS DISTINCT FROM 'SyncRep'"
     )

@@ -193,3 +193,17 @@ def test_backend_of_a_lost_connection_is_ended_and_no_other() -> None:
         with pytest.raises(psycopg.OperationalError, match="terminating connection"):
             lost.execute("SELECT 1")
         assert other.execute("SELECT 1").fetchone() == (1,)
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize(("is_pooled", "is_gone"), [(False, False), (True, True)])
+def test_new_connection_shows_that_the_primary_is_back_unless_a_pooler_accepts_it(
+    server: Server, monkeypatch: pytest.MonkeyPatch, *, is_pooled: bool, is_gone: bool
+) -> None:
+    monkeypatch.setattr(server.watch, "start", lambda: None)  # the questions of its thread show it later
+    server.watch.is_pooled, server.watch.failures = is_pooled, primary.GONE_AFTER
+    assert server.watch.is_gone
+
+    server.connect()
+
+    assert server.watch.is_gone == is_gone

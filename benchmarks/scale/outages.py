@@ -1,0 +1,129 @@
+"""Break a cluster under load, and count what its clients lost."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from benchmarks.scale.clients import CREATED, OK, Exchange, Journal, Load
+from benchmarks.scale.cluster import APIS, PORT, Cluster
+from benchmarks.scale.faults import Fault
+
+BEFORE, AFTER = 3, 3  # seconds of load before a fault, and after the writes have returned and after the repair
+PHASES = 5  # seconds between two renewals of the lease, `loop_wait` in patroni.yaml: each round begins a second later
+RETURN_LIMIT = 90  # seconds in which writes return
+
+
+@dataclass
+class Outage:
+    """What the clients of one fault saw. Times are in seconds after the fault.
+
+    Requests to hosts that are cut off along with the old primary count for `writes_apart` and `refusals_apart` alone,
+    from the fault on.
+    """
+
+    fault: str
+    writes: int  # acknowledged
+    own_reads: int
+    missed: int
+    reads: int
+    failed_reads: int
+    slowest_read: float
+    pause: float  # the longest time without an acknowledged write
+    first_write: float  # the end of this pause
+    refusals: int
+    last_refusal: float
+    writes_apart: int  # acknowledged between the end of the pause and the repair
+    refusals_apart: int
+    lost: int = 0
+    duplicated: int = 0
+    broken: list[str] = field(default_factory=list)  # promises
+
+
+def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
+    """Carry out a fault under load. Returns when the cluster is whole again. Raises `RuntimeError` if it never is."""
+    primary, name = cluster.find("leader"), f"{fault.name}{number}"
+    hosts = [cluster.network.get_client_address(host) for host in APIS]
+    apart = {cluster.network.get_client_address(host) for host in fault.cut_off}
+    load = Load(hosts, PORT, cluster.key, name, is_sticky=bool(apart))
+    load.start()
+    try:
+        time.sleep(BEFORE + number % PHASES)
+        began = time.monotonic()
+        fault.begin(cluster, primary)
+        if fault.is_outage:
+            wait_for_writes(load.journal, began, apart)
+        time.sleep(AFTER)
+        repaired = time.monotonic()
+        fault.repair(cluster, primary)
+        cluster.wait_until_whole()
+        time.sleep(AFTER)
+    finally:
+        journal = load.stop()
+    outage = evaluate(journal, fault.name, began, repaired, apart)
+    found = cluster.count_posts(f"{name} ")
+    outage.lost = sum(title not in found for title in journal.acknowledged)
+    outage.duplicated = sum(count > 1 for count in found.values())
+    outage.broken = list(list_broken_promises(outage, fault, has_moved=cluster.find("leader") != primary))
+    return outage
+
+
+def wait_for_writes(journal: Journal, began: float, apart: set[str]) -> None:
+    """Wait until a host that is not cut off acknowledges a write that was sent after the fault and after a refusal."""
+    deadline = time.monotonic() + RETURN_LIMIT
+    while time.monotonic() < deadline:
+        time.sleep(0.2)
+        with journal.lock:
+            writes = [each for each in journal.writes if each.end > began and each.host not in apart]
+        first = min((each.end for each in writes if each.status != CREATED), default=float("inf"))
+        if any(each.status == CREATED and each.start > first for each in writes):
+            return
+
+
+def evaluate(journal: Journal, name: str, began: float, repaired: float, apart: set[str]) -> Outage:
+    def is_apart(exchange: Exchange) -> bool:
+        return exchange.host in apart and exchange.end > began
+
+    writes = [each for each in journal.writes if not is_apart(each)]
+    reads = [each for each in journal.reads if not is_apart(each)]
+    others = [each for each in (*journal.writes, *journal.reads) if is_apart(each)]
+    refusals = [each.end - began for each in writes if each.status != CREATED and each.end > began]
+    pause, first_write = find_longest_pause([each.end - began for each in writes if each.status == CREATED])
+    return Outage(
+        name,
+        writes=len(journal.acknowledged),
+        own_reads=journal.own_reads,
+        missed=journal.missed,
+        reads=len(reads),
+        failed_reads=sum(each.status != OK for each in reads),
+        slowest_read=max(each.end - each.start for each in reads),
+        pause=pause,
+        first_write=first_write,
+        refusals=len(refusals),
+        last_refusal=max(refusals, default=0.0),
+        writes_apart=sum(each.status == CREATED and began + first_write < each.end < repaired for each in others),
+        refusals_apart=sum(each.status not in (OK, CREATED) for each in others),
+    )
+
+
+def find_longest_pause(times: Sequence[float]) -> tuple[float, float]:
+    """Return length and end of the longest time without an event after 0. Without any event, both are infinite."""
+    after = [0.0, *sorted(time for time in times if time > 0)]
+    return max(((end - start, end) for start, end in pairwise(after)), default=(float("inf"), float("inf")))
+
+
+def list_broken_promises(outage: Outage, fault: Fault, *, has_moved: bool) -> Iterator[str]:
+    if outage.lost or outage.duplicated or outage.missed:
+        yield f"{outage.lost} writes lost, {outage.duplicated} duplicated, {outage.missed} own writes missed"
+    if outage.failed_reads:
+        yield f"{outage.failed_reads} anonymous reads failed"
+    if outage.writes_apart:
+        yield f"{outage.writes_apart} writes acknowledged beside the old primary"
+    if outage.pause == float("inf"):
+        yield "no write succeeded after the fault"
+    if fault.must_keep_primary and has_moved:
+        yield "another host became the primary"
+    if fault.must_keep_primary and outage.refusals:
+        yield f"{outage.refusals} writes refused"
+    if fault.is_outage and not has_moved:
+        yield "no other host became the primary"
