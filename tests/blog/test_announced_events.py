@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def open_events(client: Client, post_id: int, query: str = "") -> list[tuple[str, str]]:
     """Return the types of the events, and who did it."""
     page = client.get(reverse("admin:blog_post_events", args=[post_id]) + query)
-    return [(event.type, person) for event, person in page.context["events"]]
+    return [(event.type, person) for event, person, _ in page.context["events"]]
 
 
 def test_page_lists_the_events_with_the_persons_the_last_first(editor_client: Client) -> None:

@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Callable, Iterator
+from threading import get_ident
 from typing import Any
 
 import pytest
@@ -23,14 +24,20 @@ connect_really = socket.socket.connect
 
 @pytest.fixture
 def connected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Addresses to which sockets connect. Only a connection to this machine is made."""
+    """Addresses to which sockets of this thread connect. Only a connection to this machine is made.
+
+    Threads that other tests have started connect to PostgreSQL or Redis at any time.
+    """
     addresses: list[str] = []
+    thread = get_ident()
 
     def connect(own: socket.socket, address: Any) -> None:
+        if get_ident() != thread:
+            return connect_really(own, address)
         addresses.append(address[0])
         if address[0] not in ("127.0.0.1", "::1"):
             raise ConnectionRefusedError(UNREACHABLE)
-        connect_really(own, address)
+        return connect_really(own, address)
 
     monkeypatch.setattr(socket.socket, "connect", connect)
     monkeypatch.setattr(socket, "getaddrinfo", resolve_locally)
