@@ -119,8 +119,6 @@ class Hub:
             try:
                 async with self.turns:
                     await self.wait_for_memory()  # with a turn: otherwise all who wait for one would pass together
-                    if stream.reason is not None:
-                        return
                     excerpt = await self.resumed_readers.run(
                         read_resumed, plan, self.log, stream.position, target, rows
                     )

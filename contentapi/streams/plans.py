@@ -192,7 +192,7 @@ class ObjectPlan(Plan):
         )
         for error in result.errors or ():
             if isinstance(error.original_error, (DatabaseError, InterfaceError, Unavailable)):
-                raise error.original_error  # the group tells an outage from a statement that takes too long
+                raise error.original_error  # the group distinguishes an outage from a statement that takes too long
         return self.format.frame(build_result_response(result, None).body)
 
 
