@@ -167,7 +167,7 @@ def may_see_actor(who: Actor, event: Event) -> bool:
     return reaches(who, Scope.USERS_READ, event.actor_id, of_everybody_for={Role.ADMIN})
 
 
-def may_see_webhook(who: Actor, webhook: Webhook) -> bool:
+def may_see_webhook(who: Actor, _: Webhook) -> bool:
     by_table = who.role == Role.ADMIN and Scope.WEBHOOKS_MANAGE in who.scopes
     assert policy.may_manage_webhooks(who) is by_table
     return by_table
