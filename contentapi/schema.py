@@ -22,7 +22,7 @@ from contentapi.events.sources import EventTypes
 from contentapi.events.webhooks import projections as webhooks
 from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.resolvers import BINDABLES as WEBHOOK_BINDABLES
-from contentapi.events.webhooks.selectors import select_webhook_node
+from contentapi.events.webhooks.selectors import select_delivery_node, select_webhook_node
 from contentapi.events.webhooks.views import REPRESENTATIONS as WEBHOOK_REPRESENTATIONS
 from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.nodes import build_node_resolvers
@@ -41,6 +41,7 @@ NODE = NodeType(
         users.projections.USER: users.selectors.select_user_node,
         orders.projections.ORDER: orders.selectors.select_order_node,
         webhooks.WEBHOOK: select_webhook_node,
+        webhooks.DELIVERY: select_delivery_node,  # the last: it looks into the partitions of all days
     }
 )
 EVENT_TYPES = EventTypes([*blog.events.SOURCES, *orders.events.SOURCES, *users.events.SOURCES])

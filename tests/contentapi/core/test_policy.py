@@ -111,6 +111,8 @@ MATRIX: dict[str, tuple[str, tuple[object, ...], Scope | frozenset[Scope], str]]
     "manage everybody's keys": ("may_manage_all_keys", (), Scope.USERS_WRITE, "----yy"),
     "grant a scope": ("may_grant_scope", (Scope.POSTS_READ,), Scope.POSTS_READ, "--yyyy"),
     "manage clients": ("may_manage_clients", (), Scope.USERS_WRITE, "----yy"),
+    "manage webhooks": ("may_manage_webhooks", (), Scope.WEBHOOKS_MANAGE, "----yy"),
+    "name the maker of a webhook": ("may_name_maker", (), Scope.WEBHOOKS_MANAGE, "-----y"),
 }
 CELLS = [
     (name, action, result == "y")

@@ -13,6 +13,7 @@ from blog.models import Author, Comment, Image, ImportJob, Post, PostStatus, Pos
 from contentapi.core import policy
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from contentapi.events.models import Event
+from contentapi.events.webhooks.models import Webhook
 from orders.models import Order
 from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, actor
 from tests.event_log import relay
@@ -27,6 +28,7 @@ from tests.factories import (
     make_working_copy,
 )
 from tests.thoroughness import scale_examples
+from tests.webhook_rows import make_webhook
 from users.models import ApiKey, User
 from users.services import create_api_key
 
@@ -165,6 +167,12 @@ def may_see_actor(who: Actor, event: Event) -> bool:
     return reaches(who, Scope.USERS_READ, event.actor_id, of_everybody_for={Role.ADMIN})
 
 
+def may_see_webhook(who: Actor, _: Webhook) -> bool:
+    by_table = who.role == Role.ADMIN and Scope.WEBHOOKS_MANAGE in who.scopes
+    assert policy.may_manage_webhooks(who) is by_table
+    return by_table
+
+
 # Each read form, with the rule for one row.
 READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "visible_posts": (Post, may_see_post),
@@ -185,11 +193,12 @@ READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "editable_authors": (Author, may_edit_author),
     "moderated_comments": (Comment, may_moderate),
     "known_comments": (Comment, may_know),
+    "visible_webhooks": (Webhook, may_see_webhook),
 }
 
 
 def create_rows() -> list[int]:
-    """Create posts with comments in every state, deleted posts and orders, of two users and of no user.
+    """Create posts with comments in every state, deleted posts, orders and webhooks, of two users and of no user.
 
     Return the ids of the users.
     """
@@ -212,6 +221,7 @@ def create_rows() -> list[int]:
             for state in ("visible", "hidden", "deleted"):
                 make_comment(post, state=state, state_changed_at="2020-01-01T00:00Z")
         if owner:
+            make_webhook(owner)
             create_api_key(actor=OPERATOR, email=owner.email, name="x")
             ImportJob.objects.create(owner=owner, file_name="x.zip", source="x", status="draft", total=1, ignored=0)
     relay()

@@ -19,6 +19,7 @@ from tests.contentapi.projection.execution import run
 from tests.contentapi.projection.fixture_rows import ACTORS, AUTHORS, POSTS, USERS, comments, fill
 from tests.factories import make_actor, make_author, make_comment, make_post, make_user
 from tests.graphql_requests import PostToGraphQL
+from tests.webhook_rows import make_delivery, make_webhook
 from users.models import ApiKey
 
 pytestmark = pytest.mark.django_db
@@ -104,6 +105,21 @@ def test_users_are_nodes_for_themselves_and_for_admins(actor_name: str) -> None:
     for id_ in USERS.values():
         is_visible = actor.has(Scope.USERS_READ) and (actor.role == Role.ADMIN or actor.user_id == id_)
         assert (run(f"{{ node(id: {id_}) {{ id }} }}", actor=actor).data["node"] is not None) is is_visible
+
+
+def test_webhooks_and_deliveries_are_nodes_for_their_managers_alone(gql: GraphQL) -> None:
+    admin = make_actor(Role.ADMIN, scopes={Scope.WEBHOOKS_MANAGE})
+    webhook = make_webhook(make_user(Role.ADMIN))
+    delivery = make_delivery(webhook)
+
+    found = read_nodes(gql, delivery.pk, webhook.pk, actor=admin)
+
+    assert found == [
+        {"__typename": "WebhookDelivery", "id": str(delivery.pk)},
+        {"__typename": "Webhook", "id": str(webhook.pk)},
+    ]
+    for other in (None, make_actor(Role.EDITOR), make_actor(Role.ADMIN, scopes={Scope.USERS_READ})):
+        assert read_nodes(gql, delivery.pk, webhook.pk, actor=other) == [None, None]
 
 
 def test_comment_on_a_hidden_post_is_no_node() -> None:
