@@ -241,7 +241,7 @@ def test_reads_do_not_depend_on_what_is_hidden_from_the_token() -> None:
         for read, response in read_everything(ids, headers).items():
             assert response == earlier[read], read
             assert "secret" not in str(response[1:]), read
-    # The reads find what is hidden, if the caller may see it, and none is malformed. Streams have a process of their own.
+    # The reads find what is hidden, if the caller may see it, and none is malformed. Streams have their own process.
     assert {read for read, response in of_editor.items() if response[0] == 400} == {"/events/stream"}
     after = read_everything(ids, editor)
     differing = {read for read, response in of_editor.items() if after[read] != response}
