@@ -197,7 +197,7 @@ def measure_steps(database: Database, posts: list[int]) -> Iterator[Row]:
     from contentapi.events.webhooks.recording import Result, record_results
     from contentapi.events.webhooks.retries import Outcome
     from contentapi.events.webhooks.selections import get_selection
-    from contentapi.events.webhooks.sender import read_bodies_of
+    from contentapi.events.webhooks.supplies import read_bodies_of
     from contentapi.events.webhooks.transport import ReceivedResponse
 
     lease, ids = uuid4(), list(Webhook.objects.values_list("pk", flat=True))

@@ -34,8 +34,8 @@ CREATE_DELIVERY = """
     CREATE INDEX events_delivery_position ON events_delivery (webhook_id, position);
     CREATE INDEX events_delivery_due ON events_delivery (webhook_id, due_at, id) WHERE state = 'waiting';
     CREATE INDEX events_delivery_subject ON events_delivery (webhook_id, subject_id, id) WHERE state = 'waiting';
-    CREATE INDEX events_delivery_ended ON events_delivery (webhook_id, state, created_at, id)
-        WHERE state IN ('failed', 'cancelled');
+    CREATE INDEX events_delivery_state ON events_delivery (webhook_id, state, created_at, id)
+        WHERE state IN ('waiting', 'failed', 'cancelled');
 """
 CREATE_ATTEMPT = """
     CREATE TABLE events_attempt (
@@ -133,7 +133,7 @@ class Migration(migrations.Migration):
                             models.Index(fields=['webhook', 'position'], name='events_delivery_position'),
                             models.Index(condition=Q(state='waiting'), fields=['webhook', 'due_at', 'id'], name='events_delivery_due'),
                             models.Index(condition=Q(state='waiting'), fields=['webhook', 'subject_id', 'id'], name='events_delivery_subject'),
-                            models.Index(condition=Q(state__in=['failed', 'cancelled']), fields=['webhook', 'state', 'created_at', 'id'], name='events_delivery_ended'),
+                            models.Index(condition=Q(state__in=['waiting', 'failed', 'cancelled']), fields=['webhook', 'state', 'created_at', 'id'], name='events_delivery_state'),
                         ],
                     },
                 ),

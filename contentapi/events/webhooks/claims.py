@@ -6,7 +6,7 @@ recorded, with the same ids.
 """
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from contentapi.conf.timeouts import WEBHOOK_LEASE
 from contentapi.core.identity import Actor
 from contentapi.events.feed import LogState, read_log
 from contentapi.events.webhooks.bodies import read_actors
-from contentapi.events.webhooks.disabling import disable
+from contentapi.events.webhooks.disabling import disable, forget_bodies
 from contentapi.events.webhooks.models import DisabledReason, Webhook
 from contentapi.events.webhooks.planning import plan
 from contentapi.worker.runner import is_outage
@@ -140,6 +140,7 @@ def claim(lease: UUID, sizes: Mapping[int, int], sending: Collection[int]) -> Cl
         cursor.execute(OWN, {**values, "ids": locked})
         cursor.execute("SELECT clock_timestamp()")
         (now,) = cursor.fetchone()
+        forget_old_bodies(webhooks.values(), now)
         actors = read_actors(webhooks.values())
         for pk in webhooks.keys() - actors.keys():
             disable(webhooks.pop(pk), DisabledReason.MAKER)
@@ -147,17 +148,17 @@ def claim(lease: UUID, sizes: Mapping[int, int], sending: Collection[int]) -> Cl
         ids = [pk for pk in webhooks if pk not in broken]
         values = {"ids": ids, "sizes": [sizes[pk] for pk in ids], "others": list(sending)}
         cursor.execute(TAKE, values)
-        deliveries = [keep_recent_body(Claimed(*row), webhooks, now) for row in cursor.fetchall()]
+        deliveries = [Claimed(*row) for row in cursor.fetchall()]
         values["others"] += [delivery.id for delivery in deliveries]
         cursor.execute(SCHEDULE, values)
     return Claim({pk: webhooks[pk] for pk in ids}, actors, deliveries, broken)
 
 
-def keep_recent_body(delivery: Claimed, webhooks: Mapping[int, Webhook], now: datetime) -> Claimed:
-    """Return the delivery without a stored body that is older than two leases: no text is kept for long."""
-    end = webhooks[delivery.webhook_id].leased_until
-    is_recent = end is not None and end > now - WEBHOOK_LEASE
-    return delivery if is_recent else delivery._replace(body=None)
+def forget_old_bodies(webhooks: Iterable[Webhook], now: datetime) -> None:
+    """Keep no text for longer than two leases: forget the bodies of a sender that was killed long ago."""
+    for webhook in webhooks:
+        if webhook.leased_until is not None and webhook.leased_until < now - WEBHOOK_LEASE:
+            forget_bodies(webhook)
 
 
 def is_new(webhook: Webhook, log: LogState, now: datetime) -> bool:

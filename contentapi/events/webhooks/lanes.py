@@ -1,9 +1,9 @@
 """Send prepared deliveries in threads, and share the places of a sender fairly.
 
 A `Line` is a webhook of this sender. It begins with one place. A receiver that answers within a second gets more, up to
-eight; a slow one loses them. Slow receivers have at most half of all places together, and those that are not known a
-quarter. The more places a line has, the more others must be free for its next one. So receivers that time out hold up
-nobody else.
+eight; a slow one loses them. Slow receivers have at most half of all places together, so have those that are not known
+yet, and both together three quarters. The more places a line has, the more others must be free for its next one. So
+receivers that time out hold up nobody else.
 """
 
 import logging
@@ -79,6 +79,7 @@ class Lanes:
         self.most = self.free = places
         self.lock = Lock()
         self.lines: dict[int, Line] = {}
+        self.size = 0  # bytes of bodies that are ready
         self.slow: set[int] = set()  # webhooks whose receivers were slow the last time, also without a line
         self.dropped: list[Line] = []  # that may still have places
         self.results: SimpleQueue[Result] = SimpleQueue()
@@ -86,6 +87,7 @@ class Lanes:
     def add(self, line: Line, delivery: Claimed, body: bytes) -> None:
         with self.lock:
             line.ready.append((delivery, body))
+            self.size += len(body)
 
     def drop(self, line: Line) -> list[tuple[Claimed, bytes]]:
         """Send nothing more to a webhook, and return what was not sent. Attempts that have begun go on."""
@@ -93,6 +95,7 @@ class Lanes:
             line.is_dropped = True
             self.dropped.append(line)
             unsent = list(line.ready)
+            self.size -= sum(len(body) for _, body in unsent)
             line.ready.clear()
             self.lines.pop(line.webhook_id, None)
             for receiver in line.receivers:
@@ -121,12 +124,17 @@ class Lanes:
         with self.lock:
             if len(line.ready) <= line.places or line.places >= line.window or self.free <= SHARE * line.places:
                 return False
-            share = {True: self.most // 2, None: self.most // 4, False: self.most}[line.is_slow]
-            if self.count_places(line.is_slow) >= share:
+            if line.is_slow is not False and not self.has_room_for_slow(line):
                 return False
             line.places += 1
             self.free -= 1
             return True
+
+    def has_room_for_slow(self, line: Line) -> bool:
+        """Return whether a line that is slow, or not known, gets a place: each kind has a half, both three quarters."""
+        slow, unknown = self.count_places(True), self.count_places(None)  # noqa: FBT003 - None: not known
+        mine = slow if line.is_slow else unknown
+        return mine < self.most // 2 and slow + unknown < self.most * 3 // 4
 
     def count_places(self, is_slow: bool | None) -> int:  # noqa: FBT001 - None: not known
         return sum(line.places for line in self.lines.values() if line.is_slow is is_slow)
@@ -154,7 +162,9 @@ class Lanes:
             is_late = monotonic() > line.leased_until - WEBHOOK_SEND_MARGIN
             is_crowded = line.places > line.window or (self.free == 0 and line.places > 1)
             if line.ready and not is_late and not is_crowded:
-                return line.ready.popleft()
+                delivery, body = line.ready.popleft()
+                self.size -= len(body)
+                return delivery, body
             line.places -= 1
             self.free += 1
             if receiver is not None and line.is_dropped:

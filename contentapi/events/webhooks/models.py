@@ -143,8 +143,8 @@ class Delivery(models.Model):
             ),
             models.Index(
                 fields=["webhook", "state", "created_at", "id"],
-                name="events_delivery_ended",
-                condition=Q(state__in=["failed", "cancelled"]),
+                name="events_delivery_state",
+                condition=Q(state__in=["waiting", "failed", "cancelled"]),
             ),
         ]
 

@@ -44,6 +44,7 @@ from contentapi.worker.runner import is_outage
 
 LOG = logging.getLogger("contentapi.worker")
 LIMITS = f"SET statement_timeout = '{WEBHOOK_STATEMENT_TIMEOUT}s'"
+MOST_HELD = 64 * 1024 * 1024  # bytes of bodies with which nothing more is claimed
 MOST_RECORDED = 256  # results in one transaction
 
 
@@ -142,6 +143,8 @@ class Sender:
 
     def take(self) -> None:
         """Claim webhooks and deliveries, and make them ready."""
+        if self.lanes.size > MOST_HELD:
+            return
         lines = self.lanes.lines
         supplied = {pk for pk, line in lines.items() if not line.needs_supply} | self.lanes.list_ending()
         supplied |= {pk for pk, rest in self.rests.items() if rest.end > monotonic()}

@@ -36,8 +36,10 @@ def validate_selection(text: str | None) -> str:
 
 
 def validate_coalesce(seconds: float | None) -> int:
-    if seconds is None or seconds != int(seconds) or not 0 <= seconds <= LONGEST_COALESCE:
-        raise Invalid({"coalesce": [f"From 0 to {LONGEST_COALESCE} seconds are allowed (got {seconds})."]})
+    if seconds is None:
+        raise Invalid({"coalesce": ["This must not be null."]})
+    if seconds != int(seconds) or not 0 <= seconds <= LONGEST_COALESCE:
+        raise Invalid({"coalesce": [f"From 0 to {LONGEST_COALESCE} seconds are allowed (got {seconds:g})."]})
     return int(seconds)
 
 

@@ -249,7 +249,7 @@ def test_what_a_killed_sender_has_sent_is_sent_again_byte_for_byte() -> None:
 
 
 @pytest.mark.parametrize("is_hidden", [True, False], ids=["hidden object", "changed scopes"])
-def test_what_was_sent_is_read_anew_after_a_change_of_rights(*, is_hidden: bool) -> None:
+def test_what_was_sent_is_read_again_after_a_change_of_rights(*, is_hidden: bool) -> None:
     with Receiver(accept) as receiver:
         webhook = make_hook(receiver.url, types=["post.*"], scopes=["events:read"] if is_hidden else None)
         post = make_post(title="Secret")
