@@ -12,6 +12,7 @@ from benchmarks.followers import Follower
 from tests.e2e.checkout import ROOT
 from tests.e2e.live_server import Site, wait_until
 from tests.e2e.stream_server import serve_streams
+from tests.thoroughness import scale_examples
 
 pytestmark = pytest.mark.servers
 
@@ -27,7 +28,7 @@ LIMIT = 1800.0  # seconds for the actions
 PATIENCE = 120.0
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("count", [100, pytest.param(scale_examples(10_000), marks=pytest.mark.thorough, id="many")])
 def test_anonymous_streams_contain_nothing_of_a_draft(site: Site, count: int) -> None:
     """Some streams are open during the actions. Others follow later, and read all events again."""
     with serve_streams(site) as port:

@@ -14,8 +14,10 @@ from tests.database_template import Template
 from tests.e2e.live_server import wait_until
 from tests.e2e.worker_deployment import PATIENCE, Deployment, run_deployment
 from tests.receiver_behaviours import delay, fail_one_in
+from tests.thoroughness import scale_examples
 from tests.webhook_receivers import Received, Receiver
 
+POSTS, EDITS = 50, scale_examples(200)  # of each
 CREATE = """
 import json
 import contentapi.schema
@@ -113,7 +115,7 @@ def test_versions_rise_at_a_receiver_that_fails_one_in_five(deployment: Deployme
 @pytest.mark.thorough
 def test_versions_of_fifty_posts_rise_although_a_sender_is_killed(deployment: Deployment) -> None:
     with Receiver(fail_one_in(5, delay(0.01))) as receiver:
-        editing = Editing(deployment, receiver, posts=50, edits=200)
+        editing = Editing(deployment, receiver, posts=POSTS, edits=EDITS)
         for _ in range(3):
             deployment.start_worker()
         killer = Thread(target=kill_in_turn, args=[deployment, receiver], daemon=True)
@@ -122,13 +124,13 @@ def test_versions_of_fifty_posts_rise_although_a_sender_is_killed(deployment: De
         killer.join()
 
     editing.require_order()
-    assert len(receiver.received) >= 10_000 * 5 // 4
+    assert len(receiver.received) >= POSTS * EDITS * 5 // 4
 
 
 def kill_in_turn(deployment: Deployment, receiver: Receiver) -> None:
     """Kill workers while they send, and start others. What a killed one owned waits for the end of its lease."""
     for number in range(3):
-        least = 1000 * (number + 1)
+        least = POSTS * EDITS // 10 * (number + 1)
         wait_until(lambda: len(receiver.received) > least, f"{least} requests", 3 * PATIENCE)  # noqa: B023
         deployment.workers[number].kill()
         deployment.start_worker()
