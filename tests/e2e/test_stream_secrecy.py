@@ -43,9 +43,9 @@ def test_anonymous_streams_contain_nothing_of_a_draft(site: Site, count: int) ->
         later = [Follower(port, f"/events/stream?after={begin}"), follow(port, EVENTS, after=begin)]
         for follower in later:
             follower.start()
+        last = f"{epoch}-{positions[-1]}"  # the worker may announce more meanwhile, such as an image that is ready
         for follower in [*live[:2], *later]:
-            last = f"{epoch}-{positions[-1]}"
-            assert follower.wait_for(lambda it: it.events and it.events[-1].cursor == last, PATIENCE)  # noqa: B023
+            assert follower.wait_for(lambda it: any(each.cursor == last for each in it.events), PATIENCE)
         for follower in [*live, *later]:
             follower.stop()
 
@@ -56,7 +56,8 @@ def test_anonymous_streams_contain_nothing_of_a_draft(site: Site, count: int) ->
     for follower in [*live[:2], *later]:
         assert len(set(OPEN.findall(b"".join(follower.bytes)))) > count / 100
     for follower in later:
-        assert [received.cursor for received in follower.events] == [f"{epoch}-{each}" for each in positions]
+        cursors = [received.cursor for received in follower.events]
+        assert cursors[: len(positions)] == [f"{epoch}-{each}" for each in positions]
 
 
 def act(site: Site, count: int, seed: int) -> str:
