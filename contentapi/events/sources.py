@@ -20,6 +20,7 @@ from django.db.models.sql.compiler import SQLCompiler
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
+from contentapi.db.citus.claims import is_distributed
 from contentapi.db.literals import Term
 from contentapi.events.models import Event
 from contentapi.projection import Computed, ConnectionType, Projection, ProjectionError, RelayType, RowInterface
@@ -28,10 +29,12 @@ from contentapi.projection.fields import CompilationContext, ProjectedField
 from contentapi.projection.nodes import SelectById
 from contentapi.projection.sdl import SdlField, require_no_arguments
 from contentapi.projection.selections import SelectedField
+from contentapi.projection.statements import SelectionRequest, read_json
 from contentapi.rest.representations import Representation
 
 Represent = Callable[[bytes, str], bytes]
 MAX_TYPES = 50  # that a caller names
+SIZE = 4096  # of a selection in bytes, for the cache of statements
 MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -71,10 +74,33 @@ class EventSource:
     def condition(self) -> Q:
         return Q(type__startswith=f"{self.kind}.")
 
+    def select_object(self) -> tuple[SelectedField, ...]:
+        """Return the fields of an object in REST."""
+        return self.data.selection if isinstance(self.data, Representation) else tuple(map(select_field, self.data))
+
     def select_data(self) -> tuple[SelectedField, ...]:
-        """Return the fields of an event in REST."""
-        fields = self.data.selection if isinstance(self.data, Representation) else map(select_field, self.data)
-        return *map(select_field, COLUMNS), SelectedField("data", self.kind, selection=tuple(fields))
+        """Return the fields of an event in REST. On a distributed database, `read_data` adds the object."""
+        columns = tuple(map(select_field, COLUMNS))
+        if is_distributed():
+            return columns
+        return *columns, SelectedField("data", self.kind, selection=self.select_object())
+
+    def read_data(self, subject: str, actor: Actor) -> bytes:
+        """Return the JSON of an object, or null: no statement joins the log with shards."""
+        request = SelectionRequest(
+            self.projection,
+            key=("data", self.kind),
+            size=SIZE,
+            select=self.select_object,
+            actor=hide_preview(actor),
+            variables={},
+        )
+        return next(iter(read_json(self.select(request.actor, subject), request)), b"null")
+
+
+def hide_preview(actor: Actor) -> Actor:
+    """Return the actor without the preview of a post, which changes no feed."""
+    return actor if actor.preview is None or actor.preview.is_site else replace(actor, preview=None)
 
 
 def select_field(name: str) -> SelectedField:
@@ -104,10 +130,9 @@ class Subject(ProjectedField):
         self.target = sdl.projection
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
-        """Return the object. A preview of a post changes no feed."""
+        """Return the object."""
         shown = copy(compilation)
-        if shown.actor.preview is not None and not shown.actor.preview.is_site:
-            shown.actor = replace(shown.actor, preview=None)
+        shown.actor = hide_preview(shown.actor)
         rows = self.select(shown.actor, "0").with_parameters(pk=OuterRef("subject_id"))
         return ObjectOrNull(*self.target.select(rows, selected.selection, shown))
 
@@ -131,7 +156,7 @@ class EventTypes:
         }
         self.interface = RowInterface("Event", Event, types)
         self.connection = EventConnectionType(self.interface)
-        self.represents = {source.kind: source.represent for source in self.sources.values()}
+        self.by_kind = {source.kind: source for source in self.sources.values()}
         self.names: list[str] = []
         self.meanings: dict[str, list[str]] = {}  # of what `parse` knows
         for source in self.sources.values():
@@ -158,11 +183,15 @@ class EventTypes:
         """Return the selection of an event in REST: an entry for each type."""
         return tuple(SelectedField(name, name, selection=source.select_data()) for name, source in self.sources.items())
 
-    def represent(self, event: bytes, prefix: str) -> bytes:
+    def represent(self, event: bytes, prefix: str, actor: Actor) -> bytes:
         """Return the JSON of an event in REST; `prefix` is that of paths."""
         members = MEMBERS.decode(event)
         kind = msgspec.json.decode(members["type"], type=str).partition(".")[0]
-        represent = self.represents.get(kind)
+        if "data" not in members:
+            subject = msgspec.json.decode(members["subject"], type=str)
+            members["data"] = msgspec.Raw(self.by_kind[kind].read_data(subject, actor))
+            event = msgspec.json.encode(members)
+        represent = self.by_kind[kind].represent
         if represent is None or bytes(members["data"]) == b"null":
             return event
         return msgspec.json.encode({**members, "data": msgspec.Raw(represent(bytes(members["data"]), prefix))})

@@ -9,7 +9,7 @@ from contentapi.core.errors import Malformed
 from contentapi.core.pagination import DEFAULT_PAGE, require_page_size
 from contentapi.core.text import consume_into_json_array
 from contentapi.events.feed import Feed
-from contentapi.events.sources import EventTypes
+from contentapi.events.sources import SIZE, EventTypes
 from contentapi.http.response import OK, Response
 from contentapi.projection.statements import SelectionRequest, read_json_and_column
 from contentapi.rest import Resource, ResourceRequest
@@ -17,7 +17,6 @@ from contentapi.rest.pages import parse_integer, parse_query_parameters
 
 PARAMETERS = {"after", "limit", "subject", "type"}
 ID = re.compile("[1-9][0-9]{0,18}", re.ASCII)
-SIZE = 4096  # of the selection, for the cache of statements
 
 
 def build_event_resource(types: EventTypes) -> type[Resource]:
@@ -52,6 +51,6 @@ def render_page(feed: Feed, limit: int, types: EventTypes, request: ResourceRequ
     )
     found = read_json_and_column(feed.rows[:limit], selection)
     end = int(found[-1][1]) if len(found) == limit else feed.end
-    items = [types.represent(event, request.prefix) for event, _ in found]
+    items = [types.represent(event, request.prefix, request.actor) for event, _ in found]
     members = {"data": msgspec.Raw(consume_into_json_array(items)), "next_cursor": feed.log.format_cursor(end)}
     return Response(OK, msgspec.json.encode(members))
