@@ -79,7 +79,7 @@ def make_posts() -> list[int]:
 
 
 def make_webhooks(url: str, number: int) -> list[Any]:
-    """Return new webhooks with all rights in place of those that there are."""
+    """Delete all webhooks, and return new ones with all rights."""
     from contentapi.events.webhooks.models import Webhook
     from contentapi.events.webhooks.services import create_webhook
     from users.authentication import build_session_actor

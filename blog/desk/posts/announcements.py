@@ -1,6 +1,6 @@
 """The page with the events of a post, and for admins to whom they were sent.
 
-Users who may see the history of the post may see it.
+Users who may see the history of a post may see this page.
 """
 
 from collections import defaultdict

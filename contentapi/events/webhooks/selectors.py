@@ -130,7 +130,7 @@ def select_visible_delivery(actor: Actor, *, pk: int, webhook: int | None) -> Qu
 
 
 def list_deliveries_of_subject(actor: Actor, subject_id: int, *, positions: Collection[int]) -> list[Delivery]:
-    """Return the deliveries of some events of an object, by position. It is empty for those who may not see any."""
+    """Return the deliveries of some events of an object, by position. It is empty if the actor may see none."""
     if not policy.may_manage_webhooks(actor):
         return []
     ids = list(Webhook.objects.values_list("pk", flat=True))
