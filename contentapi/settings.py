@@ -86,6 +86,13 @@ TEMPLATES = [
 
 # --- Database ------------------------------------------------------------------------------------------
 
+DISTRIBUTED_SETTINGS = {
+    "plan_cache_mode": "auto",  # the values of a statement determine its shards
+    "citus.propagate_set_commands": "local",  # SET LOCAL reaches the triggers of the shards
+    # One connection to each node in a transaction. With several, it could not write an author after reading posts.
+    "citus.multi_shard_modify_mode": "sequential",
+}
+
 
 def build_database_settings(url: str) -> dict[str, Any]:
     """Return the settings of a database. A server keeps its connections and limits the time of a statement."""
@@ -111,6 +118,8 @@ def build_database_settings(url: str) -> dict[str, Any]:
             "random_page_cost": 1.1,
         }
         options["connect_timeout"] = 2  # of each host; a request does not wait longer (`contentapi.db.watch`)
+    if ENVIRONMENT.contentapi_distributed:
+        limits |= DISTRIBUTED_SETTINGS
     options["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
     common = {
         "OPTIONS": options,
@@ -127,7 +136,8 @@ def build_database_settings(url: str) -> dict[str, Any]:
         options["options"] += f" {parameters.pop('options')}"
     if "," in values["HOST"]:  # several servers, one of which is the primary
         options["target_session_attrs"] = "read-write"
-    return {"ENGINE": "contentapi.db.engine", **values, **common, "OPTIONS": options | parameters}
+    engine = "contentapi.db.citus" if ENVIRONMENT.contentapi_distributed else "contentapi.db.engine"
+    return {"ENGINE": engine, **values, **common, "OPTIONS": options | parameters}
 
 
 def build_replica_settings(url: str) -> dict[str, Any]:

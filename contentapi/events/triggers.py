@@ -117,7 +117,7 @@ def silence(what: str = EVERYTHING) -> Iterator[None]:
 
 
 def set_silence(cursor: Any, what: str) -> None:
-    cursor.execute("SELECT set_config(%s, %s, true)", [SILENT, what])
+    cursor.execute(f"SET LOCAL {SILENT} = %s", [what])  # Citus repeats this form on the nodes of the shards
 
 
 MERGE = """
