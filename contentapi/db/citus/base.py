@@ -10,8 +10,13 @@ from django.db.backends.postgresql import operations
 
 from contentapi.db.engine import base
 
-# `pghistory.context` puts this in front of a statement. Citus repeats only SET LOCAL on the nodes of the shards.
-SET_CONFIG = re.compile(r"(?:SELECT |, )set_config\('([\w.]+)', (%s|%\(\w+\)s), true\)(?=[,;])(?:; )?")
+# `pghistory.context` puts this in front of a statement. Citus repeats SET LOCAL on the nodes of the shards, and only if
+# it is a statement of its own.
+PREFIX = re.compile(
+    r"SELECT set_config\('pghistory.context_id', (?P<id>%s|%\(\w+\)s), true\), "
+    r"set_config\('pghistory.context_metadata', (?P<metadata>%s|%\(\w+\)s), true\); "
+)
+UNTRACKED = ("SAVEPOINT", "RELEASE", "ROLLBACK")
 
 
 class DatabaseOperations(operations.DatabaseOperations):
@@ -30,16 +35,20 @@ class DatabaseWrapper(base.DatabaseWrapper):
 def execute_wrapped(
     wrapper: Callable[..., Any], execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any  # noqa: FBT001
 ) -> Any:
-    def execute_with_settings(sql: Any, *others: Any) -> Any:
-        text = sql.decode() if isinstance(sql, bytes) else sql
-        return execute(replace_set_config(text), *others)
-
-    return wrapper(execute_with_settings, sql, params, many, context)
+    return wrapper(partial(execute_with_settings, execute), sql, params, many, context)
 
 
-def replace_set_config(sql: str) -> str:
-    """Return a statement with SET LOCAL in place of the calls of set_config before it:
-
-    SET LOCAL pghistory.context_id = %s; SET LOCAL pghistory.context_metadata = %s; UPDATE …
-    """
-    return SET_CONFIG.sub(r"SET LOCAL \1 = \2; ", sql) if sql.startswith("SELECT set_config(") else sql
+def execute_with_settings(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:  # noqa: FBT001
+    """Execute the settings in front of a statement as statements of their own, and then the statement."""
+    text = sql.decode() if isinstance(sql, bytes) else sql
+    prefix = PREFIX.match(text)
+    if prefix is None:
+        return execute(sql, params, many, context)
+    text, own = text[prefix.end() :], params
+    if not isinstance(params, dict):
+        own, params = params[:2], params[2:] or None
+    if not text.startswith(UNTRACKED):
+        id_, metadata = (own[name[2:-2]] for name in prefix.groups()) if isinstance(own, dict) else own
+        execute("SET LOCAL pghistory.context_id = %s", [id_], False, context)
+        execute("SET LOCAL pghistory.context_metadata = %s", [metadata], False, context)
+    return execute(text, params, many, context)
