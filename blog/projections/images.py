@@ -45,9 +45,11 @@ class VariantUrl(FormattedFunc):
 
 
 class Srcset(FormattedFunc):
+    """The addresses of all variants of a format, by an expression without a subquery; empty without this format."""
+
     template = (
-        "(SELECT coalesce(string_agg({} || {} || '-' || {} || '/' || w || '.' || {} || ' ' || w || 'w', ', '"
-        " ORDER BY w), '') FROM unnest({}) AS w)"
+        r"coalesce(regexp_replace(array_to_string({4}, ', '), '\d+',"
+        r" {0} || {1} || '-' || {2} || '/\&.' || {3} || ' \&w', 'g'), '')"
     )
     output_field = TextField()
 

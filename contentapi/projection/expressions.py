@@ -14,6 +14,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db.models import BooleanField, Expression, Field, Func, JSONField, Model, QuerySet, Subquery, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
+from contentapi.db.citus.claims import is_distributed
 from contentapi.db.literals import TextLiteral
 from contentapi.projection.selections import Parameter
 
@@ -37,6 +38,12 @@ def build_json_object_sql(keys: Sequence[str]) -> tuple[str, str]:
         f"""'"{key}":' || coalesce(to_json(r."{number}")::text, 'null')""" for number, key in enumerate(keys)
     )
     return f"('{{' || {members} || '}}')::json", ", ".join(f'"{number}"' for number in range(len(keys)))
+
+
+def build_json_call_sql(keys: Sequence[str], values: Sequence[str]) -> str:
+    """Return SQL for a JSON object without a subquery: `json_build_object('title', "title")`."""
+    members = ", ".join(f"'{key}', {value}" for key, value in zip(keys, values, strict=True))
+    return f"json_build_object({members})"
 
 
 class JsonObject(Subquery):
@@ -113,13 +120,16 @@ class JsonMembers(Expression):
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002 - Django's
         compiled = [compiler.compile(expression) for expression in self.get_source_expressions()]
         texts = [sql for sql, _ in compiled]
+        parameters = tuple(chain.from_iterable(parameters for _, parameters in compiled))
         number = len(self.values)
+        if is_distributed() and self.keys and not self.tables:  # Citus reads no shards for a subquery without FROM
+            return build_json_call_sql(self.keys, texts), parameters
         values = ", ".join(texts[:number])
         tables = ", ".join(texts[number:])
         object_sql, names = build_json_object_sql(self.keys)
         source = f" FROM {tables}" if tables else ""
         sql = f"(SELECT {object_sql} FROM (SELECT {values}{source}) AS r({names}))"  # noqa: S608 - values are parameters
-        return sql, tuple(chain.from_iterable(parameters for _, parameters in compiled))
+        return sql, parameters
 
 
 class PageTable(Subquery):

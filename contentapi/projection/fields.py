@@ -25,6 +25,7 @@ from django.core.exceptions import FieldError
 from django.db.models import F, Field, ForeignKey, Model, OneToOneRel, OuterRef, Q, QuerySet
 
 from contentapi.core.errors import Malformed
+from contentapi.db.citus.claims import is_distributed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.db.literals import Term, TextLiteral
 from contentapi.projection.expressions import JsonMembers, JsonObject
@@ -153,6 +154,8 @@ class SameRowAsType(ProjectedField):
         self.rows = model._base_manager.filter(self.condition, pk=OuterRef("pk"))
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
+        if is_distributed() and not self.condition:  # Citus reads no subquery of a row that is a subquery itself
+            return self.target.build_object(selected.selection, compilation)
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         return JsonObject(rows, keys)
 

@@ -15,6 +15,7 @@ from django.db.models.sql.datastructures import BaseTable
 from psycopg.pq.abc import PGresult
 
 from contentapi.core.identity import ANONYMOUS
+from contentapi.db.citus.claims import is_distributed
 from contentapi.projection.connections import has_unverified_cursor, reject_foreign_cursors
 from contentapi.projection.expressions import build_json_object_sql
 from contentapi.projection.fields import CompilationContext, Projection
@@ -134,7 +135,7 @@ class PreparedInsert(Generic[M]):
         return instance
 
     def can_select(self, request: SelectionRequest) -> bool:
-        if request.column is not None or request.last_is_optional:
+        if request.column is not None or request.last_is_optional or is_distributed():
             return False
         return isinstance(request.projection, Projection) and request.projection.model is self.model
 

@@ -38,7 +38,7 @@ HAS_SETTINGS = """
         AND setting IN ({settings})
     $$)
 """
-SET = 'ALTER DATABASE {database} SET {name} = on'  # Citus repeats it on each node
+SET = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET {name} = on', current_database()); END $$"
 CREATE_CLAIMS = f"""
     CREATE TABLE {CLAIMS} (kind text, value text, post_id bigint NOT NULL, PRIMARY KEY (value, kind));
     SELECT create_distributed_table('{CLAIMS}', 'value', colocate_with => 'none', shard_count => {{shards}});
@@ -97,7 +97,7 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
     distributed = set(read_column(cursor, READ_DISTRIBUTED))
     settings = ", ".join(f"'{name}=on'" for name in SETTINGS)
     if not read_column(cursor, HAS_SETTINGS.format(size=len(SETTINGS), settings=settings))[0]:
-        yield Step("Allow triggers on shards, on each node", [SET.format(name=name, database=connection.ops.quote_name(connection.settings_dict["NAME"])) for name in SETTINGS])
+        yield Step("Allow triggers on shards, on each node", [SET.format(name=name) for name in SETTINGS])
     if adapted := list(list_adapted_functions(cursor)):
         yield Step(f"Adapt the functions of {len(adapted)} triggers", [sql for _, sql in adapted])
     yield from list_key_steps(cursor, distributed)
