@@ -21,6 +21,7 @@ from psycopg.pq.abc import PGresult
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.identity import Actor
+from contentapi.db.citus.claims import is_distributed
 from contentapi.db.literals import Term
 from contentapi.projection.connections import ConnectionQuery, reject_foreign_cursors
 from contentapi.projection.expressions import JsonMembers, JsonObject, RawExpression, build_json_object_sql
@@ -236,7 +237,9 @@ def compile_connection(connection: ConnectionQuery, request: SelectionRequest) -
         attrgetter("window"),
     )
     sql, parameters = compile_without_rows(compiler.compile(request.select()), rows.model, rows.db)
-    return build_numbered_statement(f"SELECT {sql}", parameters, tuple(compilation.arguments))
+    # Citus reads shards for a subquery in FROM, not for one without a FROM around it.
+    text = sql[1:-1] if is_distributed() and sql.startswith("(SELECT ") else f"SELECT {sql}"
+    return build_numbered_statement(text, parameters, tuple(compilation.arguments))
 
 
 def compile_node_query(query: NodeQuery, request: SelectionRequest) -> Statement:
