@@ -19,13 +19,14 @@ THOROUGH ?= thorough or property
 TENTHS ?= 10
 BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 
-.PHONY: help run pages test test-servers coverage thorough mutation audit slow-path bench bench-history hostile scale drill clients check format lock installed installed-dev python-present
+.PHONY: help run pages test test-servers test-citus coverage thorough mutation audit slow-path bench bench-history hostile scale drill clients check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
 	@echo "make pages    build the explorer (/graphql) and the API reference (/docs); needs Node; make run does it beside the server"
 	@echo "make test     run the tests in parallel, in less than three minutes on two cores"
 	@echo "make test-servers run the tests that start servers"
+	@echo "make test-citus run tests on a cluster of Citus, and tests of the API on it; needs Citus: see docs/citus.md"
 	@echo "make coverage run both, and measure the lines and branches that they execute"
 	@echo "make thorough run the long tests: all examples of the property tests, fuzzing, browsers"
 	@echo "make slow-path run the end-to-end tests with CONTENTAPI_FAST_PATH=off"
@@ -48,15 +49,18 @@ pages: installed
 	@$(BLOCK_SIGINT) $(VENV_PYTHON) -m contentapi.frontend.build
 
 test: installed-dev
-	@$(PYTEST) -m "not servers and not thorough" $(TESTS)
+	@$(PYTEST) -m "not servers and not thorough and not citus" $(TESTS)
 
 test-servers: installed-dev
 	@$(BUILD_PAGES)
 	@$(PYTEST) --numprocesses $(SERVER_PROCESSES) -m "servers and not thorough" $(TESTS)
 
+test-citus: installed-dev
+	@exec $(VENV_PYTHON) -m tests.citus $(TESTS)
+
 coverage: installed-dev
 	@$(BUILD_PAGES)
-	@$(PYTEST) -m "not thorough" --cov --cov-report= --cov-fail-under=0
+	@$(PYTEST) -m "not thorough and not citus" --cov --cov-report= --cov-fail-under=0
 	@$(VENV_PYTHON) -m tests.quality.coverage_report
 
 thorough: installed-dev

@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ class PostgresServer:
     """One server, which listens on a port of 127.0.0.1. `settings` are those of its command line."""
 
     programs = PROGRAMS
-    locale = LOCALE
+    locale: Sequence[str] = LOCALE
 
     def __init__(self, folder: Path, *, port: int | None = None, settings: dict[str, str] | None = None) -> None:
         self.folder = folder

@@ -161,7 +161,9 @@ def build_candidates(rows: QuerySet[PostSearch], query: Term) -> NewestMatches |
           ORDER BY created_at DESC, post_id DESC LIMIT 500) AS indexed(id)
     """
     if is_distributed():  # each shard returns its newest matches
-        return Subquery(rows.filter(Matches(F("document"), query)).order_by(*NEWEST_FIRST.terms()).values("pk")[:MAX_MATCHES])
+        return Subquery(
+            rows.filter(Matches(F("document"), query)).order_by(*NEWEST_FIRST.terms()).values("pk")[:MAX_MATCHES]
+        )
     newest = PostSearch.objects.order_by(*NEWEST_FIRST.terms())
     matching = rows.filter(MatchesRow(F("document"), query))
     sample = matching.filter(pk__in=newest.values("pk")[:SAMPLE])

@@ -105,7 +105,9 @@ def follows_title(post: Post) -> bool:
 def find_free_slug(base: str, pk: int | None) -> str:
     """Return the base with the lowest number that is free for a post, or nearly the lowest one."""
     if is_distributed():
-        return number_slug(base, find_free_number(lambda number: bool(list_taken_slugs([number_slug(base, number)], pk))))
+        return number_slug(
+            base, find_free_number(lambda number: bool(list_taken_slugs([number_slug(base, number)], pk)))
+        )
     with connection.cursor() as cursor:
         cursor.execute(FIND_FREE_NUMBER, {"base": base, "pk": pk or 0})
         (number,) = cursor.fetchone()
@@ -163,7 +165,7 @@ def save_with_free_slug(post: Post, wanted: str | None, **options: Any) -> None:
     `options` are those of `Post.save`.
     """
     base = wanted or make_slug(post.title)
-    if post.pk is None and is_distributed():  # a claim names the post
+    if not post.pk and is_distributed():  # a claim names the post
         post.pk, options = take_id(), {**options, "force_insert": True}
     is_saved = False
     while not is_saved:  # until no other transaction takes the slug at the same moment

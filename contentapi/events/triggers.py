@@ -17,6 +17,7 @@ import pgtrigger.compiler
 from django.db import connection, models, transaction
 
 from contentapi.core.identity import Actor
+from contentapi.db.citus.claims import is_distributed
 
 SILENT = "contentapi.silent"  # a setting of the session: `silence`
 EVERYTHING = "everything"
@@ -131,11 +132,18 @@ MERGE = """
 """
 
 
+READ_LAST = "SELECT coalesce(pg_sequence_last_value('events_outbox_id_seq'), 0)"
+READ_LAST_OF_SUBJECT = "SELECT coalesce(max(id), 0) FROM events_outbox WHERE subject_id = %s"
+
+
 @contextmanager
 def merge_events(subject_id: int) -> Iterator[None]:
     """Announce all changes of an object in the block as one event. The transaction has locked the object."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT coalesce(pg_sequence_last_value('events_outbox_id_seq'), 0)")
+        if is_distributed():  # each node takes ids of its own
+            cursor.execute(READ_LAST_OF_SUBJECT, [subject_id])
+        else:
+            cursor.execute(READ_LAST)
         (before,) = cursor.fetchone()
         yield
         cursor.execute(MERGE, [subject_id, before])

@@ -25,8 +25,8 @@ from django.core.exceptions import FieldError
 from django.db.models import F, Field, ForeignKey, Model, OneToOneRel, OuterRef, Q, QuerySet
 
 from contentapi.core.errors import Malformed
-from contentapi.db.citus.claims import is_distributed
 from contentapi.core.identity import ANONYMOUS, Actor
+from contentapi.db.citus.claims import is_distributed
 from contentapi.db.literals import Term, TextLiteral
 from contentapi.projection.expressions import JsonMembers, JsonObject
 from contentapi.projection.sdl import (

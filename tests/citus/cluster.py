@@ -5,7 +5,7 @@ Citus is an extension of the host's PostgreSQL. The embedded PostgreSQL of a che
 
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -42,7 +42,7 @@ def read_config(config: str, option: str) -> str:
 class CitusNode(PostgresServer):
     """A node of a cluster: the coordinator or a worker. Its database has the extension."""
 
-    locale: Sequence[str] = ("--encoding=UTF8", "--locale=C.UTF-8")
+    locale = ("--encoding=UTF8", "--locale=C.UTF-8")
 
     def __init__(self, folder: Path, **settings: str) -> None:
         super().__init__(folder, settings={**CITUS_SETTINGS, **settings})

@@ -18,8 +18,10 @@ def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> boo
 
 def pytest_collection_finish() -> None:
     from tests import conftest  # imports models, so Django must be set up
+    from tests.blog import racing
 
-    conftest.empty_tables = empty_distributed_tables
+    vars(conftest)["empty_tables"] = empty_distributed_tables
+    racing.count_waiting_backends = count_waiting_backends
 
 
 def empty_distributed_tables() -> None:
@@ -40,3 +42,15 @@ def empty_distributed_tables() -> None:
             cursor.execute(f"TRUNCATE {', '.join(filled)} CASCADE")
         cursor.execute("DELETE FROM events_log")
         cursor.execute(CREATE_LOG)
+
+
+def count_waiting_backends(backends: list[int]) -> int:
+    """Count the sessions that wait for a lock, on whichever node it is."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(DISTINCT waiting_gpid) FROM citus_lock_waits WHERE waiting_gpid % 10000000000 = ANY(%s)",
+            [backends],
+        )
+        return int(cursor.fetchone()[0])

@@ -10,12 +10,9 @@ from django.db.backends.postgresql import operations
 
 from contentapi.db.engine import base
 
-# `pghistory.context` puts this in front of a statement. Citus repeats SET LOCAL on the nodes of the shards, and only if
-# it is a statement of its own.
-PREFIX = re.compile(
-    r"SELECT set_config\('pghistory.context_id', (?P<id>%s|%\(\w+\)s), true\), "
-    r"set_config\('pghistory.context_metadata', (?P<metadata>%s|%\(\w+\)s), true\); "
-)
+# `pghistory.context` puts this in front of a statement. Citus repeats only SET LOCAL on the nodes of the shards.
+PREFIX = re.compile(r"SELECT set_config\('pghistory\.context_id', [^;]*; ")
+NAMES = ("context_id", "context_metadata")
 UNTRACKED = ("SAVEPOINT", "RELEASE", "ROLLBACK")
 
 
@@ -27,28 +24,26 @@ class DatabaseWrapper(base.DatabaseWrapper):
     ops_class = DatabaseOperations
 
     def execute_wrapper(self, wrapper: Callable[..., Any]) -> AbstractContextManager[None]:
-        """Install a wrapper of statements, whose settings reach every node."""
-        wrapped: AbstractContextManager[None] = super().execute_wrapper(partial(execute_wrapped, wrapper))
-        return wrapped
+        """Install a wrapper of statements. The settings that it puts in front of them reach every node."""
+
+        def execute_wrapped(execute: Callable[..., Any], *arguments: Any) -> Any:
+            return wrapper(partial(execute_with_settings, execute), *arguments)
+
+        installed: AbstractContextManager[None] = super().execute_wrapper(execute_wrapped)
+        return installed
 
 
-def execute_wrapped(
-    wrapper: Callable[..., Any], execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any  # noqa: FBT001
-) -> Any:
-    return wrapper(partial(execute_with_settings, execute), sql, params, many, context)
-
-
-def execute_with_settings(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:  # noqa: FBT001
+def execute_with_settings(execute: Callable[..., Any], sql: str, params: Any, *others: Any) -> Any:
     """Execute the settings in front of a statement as statements of their own, and then the statement."""
-    text = sql.decode() if isinstance(sql, bytes) else sql
-    prefix = PREFIX.match(text)
+    prefix = PREFIX.match(sql)
     if prefix is None:
-        return execute(sql, params, many, context)
-    text, own = text[prefix.end() :], params
-    if not isinstance(params, dict):
-        own, params = params[:2], params[2:] or None
-    if not text.startswith(UNTRACKED):
-        id_, metadata = (own[name[2:-2]] for name in prefix.groups()) if isinstance(own, dict) else own
-        execute("SET LOCAL pghistory.context_id = %s", [id_], False, context)
-        execute("SET LOCAL pghistory.context_metadata = %s", [metadata], False, context)
-    return execute(text, params, many, context)
+        return execute(sql, params, *others)
+    statement = sql[prefix.end() :]
+    if isinstance(params, dict):
+        values = [params[f"pghistory__{name}"] for name in NAMES]
+    else:
+        values, params = params[: len(NAMES)], params[len(NAMES) :]
+    for name, value in zip(NAMES, values, strict=True):
+        if not statement.startswith(UNTRACKED):
+            execute(f"SET LOCAL pghistory.{name} = %s", [value], *others)
+    return execute(statement, params, *others)

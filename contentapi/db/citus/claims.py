@@ -11,7 +11,7 @@ from django.db import connection
 from contentapi.conf import conf
 from contentapi.db.citus.tables import CLAIMS
 
-CLAIM = f"INSERT INTO {CLAIMS} (kind, value, post_id) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+CLAIM = f"INSERT INTO {CLAIMS} (kind, value, post_id) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"  # noqa: S608 - constants
 READ_HOLDER = f"SELECT post_id FROM {CLAIMS} WHERE kind = %s AND value = %s FOR UPDATE"  # noqa: S608 - constants
 TAKE_OVER = f"UPDATE {CLAIMS} SET post_id = %s WHERE kind = %s AND value = %s"  # noqa: S608 - constants
 READ_HOLDERS = f"SELECT value, post_id FROM {CLAIMS} WHERE kind = %s AND value = ANY(%s)"  # noqa: S608 - constants
@@ -46,7 +46,7 @@ def list_held_values(kind: str, values: Sequence[str], post_id: int | None, is_h
 
 
 def find_free_number(is_taken: Callable[[int], bool]) -> int:
-    """Return the lowest number that is not taken, or nearly the lowest: the first free power of two, and then halves."""
+    """Return the lowest number that is not taken, or nearly so: the first free power of two, and then halves."""
     high = 1
     while is_taken(high):
         high *= 2

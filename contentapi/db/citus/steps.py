@@ -64,6 +64,11 @@ def read_column(cursor: Any, sql: str) -> list[Any]:
     return [row[0] for row in cursor.fetchall()]
 
 
+def has_claims(cursor: Any) -> bool:
+    """Return whether the steps have run on this database, up to the last ones."""
+    return bool(read_column(cursor, f"SELECT to_regclass('{CLAIMS}') IS NOT NULL")[0])
+
+
 def require_citus(cursor: Any) -> None:
     """Raise `NotReady` without the extension, its version, the coordinator and workers."""
     versions = read_column(cursor, "SELECT extversion FROM pg_extension WHERE extname = 'citus'")
@@ -87,7 +92,9 @@ def require_known_tables(cursor: Any) -> None:
         names = ", ".join(sorted(found - known))
         raise NotReady(f"contentapi.db.citus.tables does not say where these tables are: {names}.")
     if known - found:
-        raise NotReady(f"Migrate first: python manage.py migrate. Tables are missing: {', '.join(sorted(known - found))}.")
+        raise NotReady(
+            f"Migrate first: python manage.py migrate. Tables are missing: {', '.join(sorted(known - found))}."
+        )
 
 
 def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
@@ -98,8 +105,8 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
     settings = ", ".join(f"'{name}=on'" for name in SETTINGS)
     if not read_column(cursor, HAS_SETTINGS.format(size=len(SETTINGS), settings=settings))[0]:
         yield Step("Allow triggers on shards, on each node", [SET.format(name=name) for name in SETTINGS])
-    if adapted := list(list_adapted_functions(cursor)):
-        yield Step(f"Adapt the functions of {len(adapted)} triggers", [sql for _, sql in adapted])
+    if adapted := list_adapted_functions(cursor):
+        yield Step(f"Adapt the functions of {len(adapted)} triggers", adapted)
     yield from list_key_steps(cursor, distributed)
     for table in ON_EACH_NODE:
         if table not in distributed:
@@ -107,8 +114,10 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
     first = next(iter(OF_POSTS))
     for table, column in OF_POSTS.items():
         if table not in distributed:
-            place = f"shard_count => {shards}, colocate_with => 'none'" if table == first else f"colocate_with => '{first}'"
-            sql = f"SELECT create_distributed_table('{table}', '{column}', {place})"  # noqa: S608 - constants
+            place = (
+                f"shard_count => {shards}, colocate_with => 'none'" if table == first else f"colocate_with => '{first}'"
+            )
+            sql = f"SELECT create_distributed_table('{table}', '{column}', {place})"
             yield Step(f"Distribute {table} by {column}", [sql])
     if CLAIMS not in distributed:
         yield Step("Create the table of unique values", [CREATE_CLAIMS.format(shards=shards)])

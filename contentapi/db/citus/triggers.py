@@ -1,11 +1,9 @@
 """The triggers of a distributed database, which run on the nodes of the shards.
 
-Their functions are those of the migrations with some replacements, which a migration that changes one loses: `distribute`
-finds it, and replaces again.
+Their functions are those of the migrations with replacements. A migration loses them, and `distribute` adds them again.
 """
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from contentapi.db.citus.tables import OF_POSTS, ON_EACH_NODE
@@ -13,7 +11,7 @@ from contentapi.db.citus.tables import OF_POSTS, ON_EACH_NODE
 READ_FUNCTIONS = """
     SELECT DISTINCT tgrelid::regclass::text, tgfoid::regproc::text, prosrc
     FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
-    WHERE NOT tgisinternal AND tgrelid::regclass::text = ANY(%s) AND prosrc !~ '^BEGIN (RETURN|--)' ORDER BY 1, 2
+    WHERE NOT tgisinternal AND tgrelid::regclass::text = ANY(%s) ORDER BY 1, 2
 """
 # The outbox is distributed by `parent_id`, so that an event of a post is beside its post. The relay removes it again.
 OUTBOX = re.compile(r"INSERT INTO events_outbox \((?!.*\bparent_id\b)(.*?)\) SELECT (.*?)(?=; RETURN NULL)", re.DOTALL)
@@ -21,10 +19,11 @@ SUBJECT = re.compile(r"\b(NEW|OLD)\.id\b")
 # All nodes have a copy of the row, and their triggers run for one change.
 ON_ONE_NODE = "IF (SELECT groupid <> 0 FROM pg_dist_local_group) THEN RETURN NULL; END IF; "
 REPLACED = {
+    "EXISTS (SELECT FROM": "EXISTS (SELECT 1 FROM",
     # Another post cannot have the slug: it would have the claim.
     "ON CONFLICT (slug) DO UPDATE SET post_id = EXCLUDED.post_id": "ON CONFLICT DO NOTHING",
     # A change of an author is one of no post.
-    "INTO blog_searchchange (author_id) VALUES (NEW.id)": "INTO blog_searchchange (post_id, author_id) VALUES (0, NEW.id)",
+    "searchchange (author_id) VALUES (NEW.id)": "searchchange (post_id, author_id) VALUES (0, NEW.id)",
 }
 
 
@@ -33,25 +32,25 @@ def adapt_function(table: str, source: str) -> str:
     for found, replacement in REPLACED.items():
         source = source.replace(found, replacement)
     source = OUTBOX.sub(add_parent, source)
-    if table in ON_EACH_NODE and ON_ONE_NODE not in source:
-        source = source.replace("BEGIN ", f"BEGIN {ON_ONE_NODE}", 1)
+    if table in ON_EACH_NODE and "RETURN NULL" in source and ON_ONE_NODE not in source:
+        source = re.sub(r"\bBEGIN\s", f"BEGIN {ON_ONE_NODE}", source, count=1)
     return source
 
 
 def add_parent(found: re.Match[str]) -> str:
     """Return the statement with the subject of an event as its parent, if it has none."""
     columns, values = found.groups()
-    subject = SUBJECT.search(values)
-    assert subject is not None, f"An event without a subject: {values}"
-    return f"INSERT INTO events_outbox (parent_id, {columns}) SELECT {subject[0]}, {values}"
+    (row,) = set(SUBJECT.findall(values))
+    return f"INSERT INTO events_outbox (parent_id, {columns}) SELECT {row}.id, {values}"
 
 
-def list_adapted_functions(cursor: Any) -> Iterator[tuple[str, str]]:
-    """Yield the name of each function that is not adapted yet, and the statement that replaces it."""
-    tables = [*OF_POSTS, *ON_EACH_NODE, "orders_order", "users_user"]
-    cursor.execute(READ_FUNCTIONS, [tables])
+def list_adapted_functions(cursor: Any) -> list[str]:
+    """Return a statement for each function that is not adapted yet."""
+    cursor.execute(READ_FUNCTIONS, [[*OF_POSTS, *ON_EACH_NODE, "orders_order"]])
+    statements = []
     for table, function, source in cursor.fetchall():
         adapted = adapt_function(table, source)
         if adapted != source:
-            sql = f"CREATE OR REPLACE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $function${adapted}$function$"
-            yield function, sql
+            body = f"LANGUAGE plpgsql AS $function${adapted}$function$"
+            statements.append(f"CREATE OR REPLACE FUNCTION {function}() RETURNS trigger {body}")
+    return statements

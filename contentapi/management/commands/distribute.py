@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection, transaction
 
-from contentapi.db.citus.steps import SETTINGS, NotReady, list_steps
+from contentapi.db.citus.steps import SETTINGS, NotReady, Step, has_claims, list_steps
 
 SHARDS = 32
 
@@ -13,29 +13,34 @@ SHARDS = 32
 class Command(BaseCommand):
     help = (
         "Distribute the tables over the nodes of a Citus cluster, of which DATABASE_URL is the coordinator. Print each "
-        "step. Stop the servers and the worker before. An interrupted run is continued by the next one."
+        "step. Stop the servers and the worker before. The next run continues one that was interrupted."
     )
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--shards", type=int, default=SHARDS, help=f"parts of each table (default: {SHARDS})")
         parser.add_argument("--plan", action="store_true", help="print the steps, and do nothing")
+        parser.add_argument("--adapt", action="store_true", help="do nothing on a database that is not distributed yet")
 
-    def handle(self, *, shards: int, plan: bool, **_: Any) -> None:
+    def handle(self, *, shards: int, plan: bool, adapt: bool, **_: Any) -> None:
+        steps: list[Step] = []
         try:
             with connection.cursor() as cursor:
-                steps = list(list_steps(cursor, shards))
+                if has_claims(cursor) or not adapt:
+                    steps = list(list_steps(cursor, shards))
+                for name in SETTINGS if steps and not plan else ():  # of this session; later ones have them
+                    cursor.execute(f"SET {name} = on")
         except NotReady as error:
             raise CommandError(str(error)) from None
-        with connection.cursor() as cursor:
-            for name in SETTINGS:  # of the database for later sessions
-                cursor.execute(f"SET {name} = on")
         for step in steps:
             self.stdout.write(step.description)
-            if plan:
-                continue
-            with transaction.atomic(), connection.cursor() as cursor:
-                for statement in step.statements:
-                    cursor.execute(statement)
-        if not steps:
+            if not plan:
+                run_step(step)
+        if not steps and not adapt:
             self.stdout.write("Everything is distributed.")
+
+
+def run_step(step: Step) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        for statement in step.statements:
+            cursor.execute(statement)

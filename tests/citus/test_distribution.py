@@ -1,0 +1,128 @@
+"""`manage.py distribute` on a cluster: interruptions, repetitions, migrations, and what the start says."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from contentapi.db.citus.tables import CLAIMS
+from tests.citus.cluster import CitusNode, find_programs, run_citus
+from tests.citus.environment import build_environment
+
+pytestmark = [
+    pytest.mark.citus,
+    pytest.mark.skipif(find_programs() is None, reason="No PostgreSQL of this host has Citus."),
+]
+ROOT = Path(__file__).resolve().parents[2]
+DISTRIBUTE = ("distribute", "--shards", "4")
+START = "import django; django.setup(); from contentapi.health.start import report_database_state as r; r()"
+
+
+class Distribution(NamedTuple):
+    """What happened when the database of a coordinator was distributed, with an interruption."""
+
+    coordinator: CitusNode
+    plan: str
+    tables_after_plan: int
+    interrupted: subprocess.CompletedProcess[str]
+    left: str
+
+
+@pytest.fixture(scope="module")
+def distribution(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Distribution]:
+    """A cluster of three. One step in the middle of the first run fails: a view needs the key that it drops."""
+    with run_citus(tmp_path_factory.mktemp("nodes"), workers=2) as nodes:
+        manage(nodes[0], "migrate", "--noinput", distributed="")
+        plan = manage(nodes[0], *DISTRIBUTE, "--plan")
+        tables = count_distributed_tables(nodes[0])
+        nodes[0].execute("CREATE VIEW hindrance AS SELECT id, body FROM blog_comment GROUP BY id")
+        interrupted = run(nodes[0], "manage.py", *DISTRIBUTE)
+        nodes[0].execute("DROP VIEW hindrance")
+        yield Distribution(nodes[0], plan, tables, interrupted, manage(nodes[0], *DISTRIBUTE))
+
+
+@pytest.fixture
+def coordinator(distribution: Distribution) -> CitusNode:
+    return distribution.coordinator
+
+
+def run(node: CitusNode, *command: str, distributed: str = "citus") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **build_environment(node), "CONTENTAPI_DISTRIBUTED": distributed}
+    return subprocess.run(
+        [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def manage(node: CitusNode, *arguments: str, distributed: str = "citus") -> str:
+    done = run(node, "manage.py", *arguments, distributed=distributed)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def count_distributed_tables(node: CitusNode) -> int:
+    return int(node.execute("SELECT count(*) FROM pg_dist_partition WHERE partmethod IN ('h', 'n')")[0][0])
+
+
+def test_plan_changes_nothing(distribution: Distribution) -> None:
+    assert "Distribute blog_post by id" in distribution.plan
+    assert distribution.tables_after_plan == 0
+
+
+def test_interrupted_run_leaves_its_other_steps_to_the_next_one(distribution: Distribution) -> None:
+    left = distribution.left.splitlines()
+
+    assert distribution.interrupted.returncode == 1
+    assert set(left) < set(distribution.plan.splitlines())
+    assert set(left).isdisjoint(distribution.interrupted.stdout.splitlines()[:-1])
+
+
+def test_repetition_does_nothing(coordinator: CitusNode) -> None:
+    assert manage(coordinator, *DISTRIBUTE) == "Everything is distributed.\n"
+
+
+def test_posts_have_the_number_of_shards_and_their_comments_the_foreign_keys(coordinator: CitusNode) -> None:
+    shards = "SELECT count(DISTINCT shardid) FROM citus_shards WHERE table_name = 'blog_post'::regclass"
+    assert coordinator.execute(shards) == [(4,)]
+    keys = "SELECT count(*) FROM pg_constraint WHERE conrelid = 'blog_comment'::regclass AND contype = 'f'"
+    assert coordinator.execute(keys) == [(2,)]
+
+
+def test_server_starts_only_with_the_variable(coordinator: CitusNode) -> None:
+    done = run(coordinator, "-c", START, distributed="")
+
+    assert done.returncode == 1
+    assert "HINT: Set CONTENTAPI_DISTRIBUTED=citus" in done.stderr
+    assert run(coordinator, "-c", START).returncode == 0
+
+
+def test_migrate_adapts_the_triggers_that_a_migration_has_changed(coordinator: CitusNode) -> None:
+    function, source = coordinator.execute(
+        "SELECT tgfoid::regproc::text, prosrc FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid"
+        " WHERE tgrelid = 'blog_post'::regclass AND tgname LIKE '%announce_created%' AND NOT tgisinternal"
+    )[0]
+    original = source.replace("parent_id, ", "").replace("SELECT NEW.id, NEW.id", "SELECT NEW.id", 1)
+    coordinator.execute(f"CREATE OR REPLACE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $f${original}$f$")
+
+    manage(coordinator, "migrate", "--noinput")
+
+    assert coordinator.execute(f"SELECT prosrc FROM pg_proc WHERE oid = '{function}'::regproc") == [(source,)]  # noqa: S608
+
+
+def test_column_of_a_migration_is_on_each_shard(coordinator: CitusNode) -> None:
+    coordinator.execute("ALTER TABLE blog_post ADD COLUMN subtitle text NOT NULL DEFAULT ''")
+
+    assert coordinator.execute("SELECT count(subtitle) FROM blog_post") == [(0,)]
+    coordinator.execute("ALTER TABLE blog_post DROP COLUMN subtitle")
+
+
+def test_demo_is_loaded_and_each_slug_is_claimed(coordinator: CitusNode) -> None:
+    manage(coordinator, "load_demo")
+
+    posts = coordinator.execute("SELECT id, slug FROM blog_post ORDER BY id")
+    claims = coordinator.execute(f"SELECT post_id, value FROM {CLAIMS} WHERE kind = 'slug' ORDER BY 1")  # noqa: S608
+    assert len(posts) > 5
+    assert claims == posts
