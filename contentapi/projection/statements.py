@@ -227,18 +227,12 @@ def without_distinct(rows: QuerySet[Any]) -> QuerySet[Any]:
 def compile_connection(connection: ConnectionQuery, request: SelectionRequest) -> Statement:
     """Compile a connection, which is one JSON object. `ConnectionCompiler` has an example."""
     compilation = CompilationContext(request.actor, request.variables)
-    rows = connection.rows
+    rows, order, window = connection.rows, connection.order, attrgetter("window")
     compiler = connection.compiler(
-        rows.with_parameters(),
-        connection.order,
-        connection.window,
-        request.projection,
-        compilation,
-        attrgetter("window"),
+        rows.with_parameters(), order, connection.window, request.projection, compilation, window
     )
     sql, parameters = compile_without_rows(compiler.compile(request.select()), rows.model, rows.db)
-    # Citus reads shards for a subquery in FROM, not for one without a FROM around it.
-    text = sql[1:-1] if is_distributed() and sql.startswith("(SELECT ") else f"SELECT {sql}"
+    text = sql[1:-1] if is_distributed() and sql[0] == "(" else f"SELECT {sql}"  # Citus reads no shards without FROM
     return build_numbered_statement(text, parameters, tuple(compilation.arguments))
 
 

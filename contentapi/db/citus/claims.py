@@ -1,4 +1,4 @@
-"""Unique values of posts on a distributed database, such as slugs: whoever writes one claims it first.
+"""Unique values of posts on a distributed database, such as slugs: the writer of one claims it first.
 
 A unique index of a shard does not see other shards. So a table that is distributed by the value has a row for each, and
 its primary key lets one transaction wait for another. A claim whose post does not have the value any more is void.

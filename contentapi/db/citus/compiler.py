@@ -20,7 +20,7 @@ class SQLCompiler(compiler.SQLCompiler):
     def execute_sql(self, *arguments: Any, **options: Any) -> Any:
         column = OF_POSTS.get(self.query.get_meta().db_table, "") if self.query.select_for_update else ""
         if column and not has_value(self.query, column):
-            self.query = lock_rows(self.query, column, self.using)
+            self.query = lock_rows(self.query, column, str(self.using))
         return super().execute_sql(*arguments, **options)
 
 

@@ -3,7 +3,7 @@ from pytest_django import Settings
 
 from contentapi.db.citus.checks import MISSING, REMEDIES, UNEXPECTED, find_mismatch
 from contentapi.health import start
-from contentapi.health.checks import failed
+from contentapi.health.results import failed
 from tests.environment import set_environment
 
 
