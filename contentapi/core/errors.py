@@ -22,6 +22,8 @@ from psycopg.errors import (
     UniqueViolation,
 )
 
+from contentapi.db.citus.claims import is_distributed
+from contentapi.db.citus.errors import find_constraint
 from contentapi.db.engine.slots import NoSlotAvailable
 
 T = TypeVar("T")
@@ -232,4 +234,5 @@ def classify_exception(exception: BaseException) -> ApiError:
 def get_constraint_name(error: DatabaseError) -> str:
     """Return the name of the violated constraint, or an empty string."""
     diagnostics = getattr(error.__cause__, "diag", None)
-    return getattr(diagnostics, "constraint_name", None) or ""
+    name = getattr(diagnostics, "constraint_name", None)
+    return name or (find_constraint(str(error)) if is_distributed() else "")

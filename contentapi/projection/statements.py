@@ -22,6 +22,7 @@ from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.identity import Actor
 from contentapi.db.citus.claims import is_distributed
+from contentapi.db.citus.shards import bind_post
 from contentapi.db.literals import Term
 from contentapi.projection.connections import ConnectionQuery, reject_foreign_cursors
 from contentapi.projection.expressions import JsonMembers, JsonObject, RawExpression, build_json_object_sql
@@ -205,6 +206,8 @@ def compile_with_limit_and_offset(query: QuerySet[Any, Any], rows: Rows[Any]) ->
     Django would write both numbers into the text, which would then serve one page only.
     """
     sql, parameters = query.query.get_compiler(rows.db).as_sql()
+    if is_distributed():
+        sql, parameters = bind_post(query.query, sql, parameters)
     limit, offset = rows.limit_and_offset
     if limit is not None:
         sql, parameters = f"{sql} LIMIT %s", (*parameters, Parameter(attrgetter("limit")))

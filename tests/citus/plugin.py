@@ -50,7 +50,7 @@ def count_waiting_backends(backends: list[int]) -> int:
 
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(DISTINCT waiting_gpid) FROM citus_lock_waits WHERE waiting_gpid % 10000000000 = ANY(%s)",
+            "SELECT count(DISTINCT waiting_gpid) FROM citus_lock_waits WHERE mod(waiting_gpid, 10000000000) = ANY(%s)",
             [backends],
         )
         return int(cursor.fetchone()[0])

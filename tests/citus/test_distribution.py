@@ -19,6 +19,14 @@ pytestmark = [
 ]
 ROOT = Path(__file__).resolve().parents[2]
 DISTRIBUTE = ("distribute", "--shards", "4")
+ASK_FOR_EACH_POST = """
+import django; django.setup()
+from django.test import Client
+import sys
+for pk in sys.argv[1:]:
+    response = Client().get(f"/posts/{pk}", headers={"host": "localhost"})
+    print(pk, response.status_code, response.headers.get("Retry-After", ""))
+"""
 START = "import django; django.setup(); from contentapi.health.start import report_database_state as r; r()"
 
 
@@ -26,6 +34,7 @@ class Distribution(NamedTuple):
     """What happened when the database of a coordinator was distributed, with an interruption."""
 
     coordinator: CitusNode
+    worker: CitusNode
     plan: str
     tables_after_plan: int
     interrupted: subprocess.CompletedProcess[str]
@@ -42,7 +51,7 @@ def distribution(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Distribut
         nodes[0].execute("CREATE VIEW hindrance AS SELECT id, body FROM blog_comment GROUP BY id")
         interrupted = run(nodes[0], "manage.py", *DISTRIBUTE)
         nodes[0].execute("DROP VIEW hindrance")
-        yield Distribution(nodes[0], plan, tables, interrupted, manage(nodes[0], *DISTRIBUTE))
+        yield Distribution(nodes[0], nodes[2], plan, tables, interrupted, manage(nodes[0], *DISTRIBUTE))
 
 
 @pytest.fixture
@@ -115,7 +124,7 @@ def test_migrate_adapts_the_triggers_that_a_migration_has_changed(coordinator: C
 def test_column_of_a_migration_is_on_each_shard(coordinator: CitusNode) -> None:
     coordinator.execute("ALTER TABLE blog_post ADD COLUMN subtitle text NOT NULL DEFAULT ''")
 
-    assert coordinator.execute("SELECT count(subtitle) FROM blog_post") == [(0,)]
+    assert coordinator.execute("SELECT count(*) FROM blog_post WHERE subtitle IS NULL") == [(0,)]
     coordinator.execute("ALTER TABLE blog_post DROP COLUMN subtitle")
 
 
@@ -126,3 +135,33 @@ def test_demo_is_loaded_and_each_slug_is_claimed(coordinator: CitusNode) -> None
     claims = coordinator.execute(f"SELECT post_id, value FROM {CLAIMS} WHERE kind = 'slug' ORDER BY 1")  # noqa: S608
     assert len(posts) > 5
     assert claims == posts
+
+
+def test_lost_worker_fails_the_requests_for_its_posts_only(distribution: Distribution) -> None:
+    coordinator, worker = distribution.coordinator, distribution.worker
+    shard = "get_shard_id_for_distribution_column('blog_post', id)"
+    public = f"SELECT id::text, {shard} FROM blog_post WHERE status = 'published'"  # noqa: S608
+    manage(coordinator, "load_demo")
+    shards = dict(coordinator.execute(public))
+    here = coordinator.execute(f"SELECT shardid FROM citus_shards WHERE nodeport = {worker.port}")  # noqa: S608
+    lost = {post for post, shard in shards.items() if (shard,) in here}
+
+    worker.kill()
+    try:
+        answers = ask(coordinator, *shards)
+    finally:
+        worker.start()
+
+    assert lost
+    assert lost < answers.keys()
+    assert {post for post, (status, _) in answers.items() if status == "503"} == lost
+    assert all(seconds for status, seconds in answers.values() if status == "503")
+    assert {status for status, _ in ask(coordinator, *shards).values()} == {"200"}
+
+
+def ask(coordinator: CitusNode, *posts: str) -> dict[str, tuple[str, str]]:
+    """Return the status and the header Retry-After of the response for each post, from a process of its own."""
+    done = run(coordinator, "-c", ASK_FOR_EACH_POST, *posts)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split(" ") for line in done.stdout.splitlines() if line.count(" ") == 2]
+    return {post: (status, seconds) for post, status, seconds in rows}

@@ -1,4 +1,4 @@
-"""SELECT … FOR UPDATE of rows of several posts, which can be in several shards. Citus locks rows of one shard only.
+"""Statements of the ORM that Citus refuses: locks of rows of several shards, and updates of the id of the post.
 
 The rows are found, locked one by one, and read under their locks.
 """
@@ -7,10 +7,10 @@ from typing import Any
 
 from django.db import connections
 from django.db.models import Q
-from django.db.models.lookups import Exact
 from django.db.models.sql import compiler
-from django.db.models.sql.compiler import SQLAggregateCompiler, SQLDeleteCompiler, SQLInsertCompiler, SQLUpdateCompiler
+from django.db.models.sql.compiler import SQLAggregateCompiler, SQLDeleteCompiler, SQLInsertCompiler
 
+from contentapi.db.citus.shards import has_value
 from contentapi.db.citus.tables import OF_POSTS
 
 __all__ = ["SQLAggregateCompiler", "SQLCompiler", "SQLDeleteCompiler", "SQLInsertCompiler", "SQLUpdateCompiler"]
@@ -24,12 +24,12 @@ class SQLCompiler(compiler.SQLCompiler):
         return super().execute_sql(*arguments, **options)
 
 
-def has_value(query: Any, column: str) -> bool:
-    """Return whether all rows of a query are of one post."""
-    place = (query.get_initial_alias(), column)
-    terms = query.where.children if query.where.connector == "AND" and not query.where.negated else ()
-    targets = [term.lhs for term in terms if isinstance(term, Exact) and hasattr(term.lhs, "target")]
-    return any((column.alias, column.target.column) == place for column in targets)
+class SQLUpdateCompiler(compiler.SQLUpdateCompiler):
+    def as_sql(self) -> Any:
+        """Leave the column out that determines the shard: Citus refuses it, although `save` does not change it."""
+        column = OF_POSTS.get(self.query.get_meta().db_table)
+        self.query.values = [value for value in self.query.values if value[0].column != column]
+        return super().as_sql()
 
 
 def lock_rows(query: Any, column: str, using: str) -> Any:
