@@ -56,7 +56,7 @@ test-servers: installed-dev
 	@$(PYTEST) --numprocesses $(SERVER_PROCESSES) -m "servers and not thorough" $(TESTS)
 
 test-citus: installed-dev
-	@exec $(VENV_PYTHON) -m tests.citus $(TESTS)
+	@exec $(VENV_PYTHON) -m tests.citus $(if $(SHORT),--short) $(TESTS)
 
 coverage: installed-dev
 	@$(BUILD_PAGES)
