@@ -25,11 +25,12 @@ class SQLCompiler(compiler.SQLCompiler):
 
 
 class SQLUpdateCompiler(compiler.SQLUpdateCompiler):
-    def as_sql(self) -> Any:
+    def as_sql(self, *arguments: Any, **options: Any) -> Any:
         """Leave the column out that determines the shard: Citus refuses it, although `save` does not change it."""
-        column = OF_POSTS.get(self.query.get_meta().db_table)
-        self.query.values = [value for value in self.query.values if value[0].column != column]
-        return super().as_sql()
+        query: Any = self.query
+        column = OF_POSTS.get(query.get_meta().db_table)
+        query.values = [value for value in query.values if value[0].column != column]
+        return super().as_sql(*arguments, **options)
 
 
 def lock_rows(query: Any, column: str, using: str) -> Any:
