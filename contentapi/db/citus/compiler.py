@@ -7,8 +7,9 @@ from typing import Any
 
 from django.db import connections
 from django.db.models import Q
-from django.db.models.sql import compiler
 from django.db.models.sql.compiler import SQLAggregateCompiler, SQLDeleteCompiler, SQLInsertCompiler
+from django.db.models.sql.compiler import SQLCompiler as BaseCompiler
+from django.db.models.sql.compiler import SQLUpdateCompiler as BaseUpdateCompiler
 
 from contentapi.db.citus.shards import has_value
 from contentapi.db.citus.tables import OF_POSTS
@@ -16,7 +17,7 @@ from contentapi.db.citus.tables import OF_POSTS
 __all__ = ["SQLAggregateCompiler", "SQLCompiler", "SQLDeleteCompiler", "SQLInsertCompiler", "SQLUpdateCompiler"]
 
 
-class SQLCompiler(compiler.SQLCompiler):
+class SQLCompiler(BaseCompiler):
     def execute_sql(self, *arguments: Any, **options: Any) -> Any:
         column = OF_POSTS.get(self.query.get_meta().db_table, "") if self.query.select_for_update else ""
         if column and not has_value(self.query, column):
@@ -24,7 +25,7 @@ class SQLCompiler(compiler.SQLCompiler):
         return super().execute_sql(*arguments, **options)
 
 
-class SQLUpdateCompiler(compiler.SQLUpdateCompiler):
+class SQLUpdateCompiler(BaseUpdateCompiler):
     def as_sql(self, *arguments: Any, **options: Any) -> Any:
         """Leave the column out that determines the shard: Citus refuses it, although `save` does not change it."""
         query: Any = self.query
