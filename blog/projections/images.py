@@ -35,11 +35,14 @@ class OriginalUrl(FormattedFunc):
 
 
 class VariantUrl(FormattedFunc):
-    """The address of the narrowest variant that is as wide as wanted, or of the widest; null without this format."""
+    """The address of the narrowest variant that is as wide as wanted, or of the widest; null without this format.
+
+    `width_bucket` counts the narrower variants: the widths are in ascending order.
+    """
 
     template = (
-        "({} || {} || '-' || {} || '/' || (SELECT coalesce(min(w) FILTER (WHERE w >= {}), max(w))"
-        " FROM unnest({}) AS w) || '.' || {})"
+        "({0} || {1} || '-' || {2} || '/' || coalesce(({4})[width_bucket({3}::int - 1, {4}) + 1],"
+        " ({4})[cardinality({4})]) || '.' || {5})"
     )
     output_field = TextField()
 

@@ -14,6 +14,7 @@ from contentapi.db.citus.claims import is_distributed
 from contentapi.db.ids import take_id
 from contentapi.projection import PreparedInsert
 
+IS_DISTRIBUTED = is_distributed()
 POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug)
 OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
 # Most new posts are drafts that have none of these. Each value takes time, also null.
@@ -82,7 +83,7 @@ def insert_row(values: Mapping[str, Any], **others: Any) -> Post:
     row, is_own, is_chosen = {**values, **others}, "user_id" in others, bool(values["slug"])
     if is_chosen:
         row["slug_is_chosen"] = True
-    if is_distributed():
+    if IS_DISTRIBUTED:
         return insert_distributed_row(row)
     if is_chosen or row["status"] != PostStatus.DRAFT or any(row.get(name) for name in RARE):
         return (OWN_POSTS if is_own else POSTS).create(**row)

@@ -10,7 +10,14 @@ from typing import TypeVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import Error as DatabaseError
-from django.db import IntegrityError, InterfaceError, InternalError, OperationalError, ProgrammingError
+from django.db import (
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+)
 from django.http import Http404
 from psycopg.errors import (
     ForeignKeyViolation,
@@ -161,8 +168,8 @@ class RateLimited(ApiError):
 
 
 class Internal(ApiError):
-    def __init__(self) -> None:
-        super().__init__("Internal server error")
+    def __init__(self, message: str = "Internal server error") -> None:
+        super().__init__(message)
 
 
 class Unavailable(ApiError):
@@ -225,6 +232,8 @@ def classify_exception(exception: BaseException) -> ApiError:
             | InternalError(__cause__=ReadOnlySqlTransaction() | IdleInTransactionSessionTimeout())
         ):
             return Unavailable()
+        case NotSupportedError() if is_distributed():  # a refusal of Citus: docs/citus.md has a list
+            return Internal("The distributed database cannot carry this out. Request its parts one by one.")
         case ProgrammingError(__cause__=UndefinedTable() | UndefinedColumn() | UndefinedFunction()):
             return Unavailable() if SCHEMA.lacks_migrations() else Internal()
         case _:

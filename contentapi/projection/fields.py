@@ -28,6 +28,7 @@ from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.db.citus.claims import is_distributed
 from contentapi.db.literals import Term, TextLiteral
+from contentapi.projection.deferred import DeferredField, defer, must_defer
 from contentapi.projection.expressions import JsonMembers, JsonObject
 from contentapi.projection.sdl import (
     ProjectionError,
@@ -54,6 +55,7 @@ class CompilationContext:
         self.actor = build_parametrised_actor(actor)
         self.variables = variables
         self.arguments: list[Callable[[Any], Any]] = []
+        self.deferred: list[DeferredField] = []
 
     def bind_arguments(
         self, selected: SelectedField, parse: Callable[[Arguments], Any]
@@ -79,6 +81,7 @@ class ProjectedField(ABC):
     """How one field is read. `bind` sets `value` if it is the same in all statements."""
 
     value: Term
+    is_deferred = False  # whether it has a statement of its own
 
     @abstractmethod
     def bind(self, model: type[Model], sdl: SdlField) -> None:
@@ -207,6 +210,7 @@ class Projection:
         for name, field in self.fields.items():
             try:
                 field.bind(self.model, sdl[name])
+                field.is_deferred = must_defer(self.model, sdl[name].projection)
             except ProjectionError as error:
                 raise ProjectionError(f"{self.name}.{name}: {error}.") from None
 
@@ -235,7 +239,10 @@ class Projection:
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         if selected.name == "__typename":
             return TextLiteral(self.name)
-        return self.fields[selected.name].build_expression(selected, compilation)
+        field = self.fields[selected.name]
+        if field.is_deferred:
+            return defer(field, selected, compilation, self.model)
+        return field.build_expression(selected, compilation)
 
 
 def require_target_projection(sdl: SdlField, model: Any, *, is_list: bool) -> Projection:

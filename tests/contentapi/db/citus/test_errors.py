@@ -1,6 +1,10 @@
 import pytest
+from django.db import NotSupportedError
+from pytest_django import Settings
 
+from contentapi.core.errors import to_api_error
 from contentapi.db.citus.errors import find_constraint
+from tests.environment import set_environment
 
 
 @pytest.mark.parametrize(
@@ -17,3 +21,14 @@ from contentapi.db.citus.errors import find_constraint
 )
 def test_constraint_has_its_name_without_the_shard(message: str, name: str) -> None:
     assert find_constraint(message) == name
+
+
+def test_refusal_of_citus_says_what_to_do(settings: Settings) -> None:
+    refusal = NotSupportedError("complex joins are only supported when all distributed tables are co-located")
+    assert to_api_error(refusal).message == "Internal server error"
+
+    set_environment(settings, CONTENTAPI_DISTRIBUTED="citus")
+
+    error = to_api_error(refusal)
+    assert (error.status, error.code, error.__cause__) == (500, "INTERNAL", refusal)
+    assert error.message == "The distributed database cannot carry this out. Request its parts one by one."
