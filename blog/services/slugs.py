@@ -6,6 +6,7 @@ transactions with one slug, all but one find another.
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event
@@ -17,7 +18,7 @@ from django.db.models import Exists, OuterRef
 
 from blog.models import MAX_SLUG, OldSlug, Post, PostVersion
 from contentapi.core.errors import Conflict
-from contentapi.db.citus.claims import claim, find_free_number, is_distributed, list_held_values
+from contentapi.db.citus.claims import claim, is_distributed, list_held_values
 from contentapi.db.ids import take_id
 
 APOSTROPHES = re.compile("[\u2018\u2019\u02bc]")
@@ -105,13 +106,24 @@ def follows_title(post: Post) -> bool:
 def find_free_slug(base: str, pk: int | None) -> str:
     """Return the base with the lowest number that is free for a post, or nearly the lowest one."""
     if is_distributed():
-        return number_slug(
-            base, find_free_number(lambda number: bool(list_taken_slugs([number_slug(base, number)], pk)))
-        )
+        return number_slug(base, find_free_number(lambda number: has_other_post(number_slug(base, number), pk)))
     with connection.cursor() as cursor:
         cursor.execute(FIND_FREE_NUMBER, {"base": base, "pk": pk or 0})
         (number,) = cursor.fetchone()
     return number_slug(base, number)
+
+
+def has_other_post(slug: str, pk: int | None) -> bool:
+    return bool(list_taken_slugs([slug], pk))
+
+
+def find_free_number(is_taken: Callable[[int], bool]) -> int:
+    """Return the lowest number that is not taken, or nearly so: the first free power of two, and then halves."""
+    high = 1
+    while is_taken(high):
+        high *= 2
+    between = range(high // 2 + 1, high)
+    return high // 2 + 1 + bisect_left(between, True, key=lambda number: not is_taken(number))  # noqa: FBT003
 
 
 def list_taken_slugs(slugs: Iterable[str], pk: int | None) -> set[str]:

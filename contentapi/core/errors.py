@@ -167,8 +167,11 @@ class RateLimited(ApiError):
     code = "RATE_LIMITED"
 
 
+UNKNOWN = "Internal server error"
+
+
 class Internal(ApiError):
-    def __init__(self, message: str = "Internal server error") -> None:
+    def __init__(self, message: str = UNKNOWN) -> None:
         super().__init__(message)
 
 
@@ -232,12 +235,17 @@ def classify_exception(exception: BaseException) -> ApiError:
             | InternalError(__cause__=ReadOnlySqlTransaction() | IdleInTransactionSessionTimeout())
         ):
             return Unavailable()
-        case NotSupportedError() if is_distributed():  # a refusal of Citus: docs/citus.md has a list
-            return Internal("The distributed database cannot carry this out. Request its parts one by one.")
         case ProgrammingError(__cause__=UndefinedTable() | UndefinedColumn() | UndefinedFunction()):
             return Unavailable() if SCHEMA.lacks_migrations() else Internal()
         case _:
-            return Internal()
+            return Internal(describe_refusal(exception))
+
+
+def describe_refusal(exception: BaseException) -> str:
+    """Return the message for a statement that Citus refuses, or that for any unknown exception."""
+    if is_distributed() and isinstance(exception, NotSupportedError):
+        return "The distributed database cannot carry this out. Request its parts one by one."
+    return UNKNOWN
 
 
 def get_constraint_name(error: DatabaseError) -> str:

@@ -1,9 +1,18 @@
-"""Run other tests on a distributed database: `python -m pytest -p tests.citus.plugin` with its DATABASE_URL."""
+"""Run other tests on a distributed database: `python -m pytest -p tests.citus.plugin` with its DATABASE_URL.
 
+Where a test writes or looks at what is different on a cluster, it does so as the product does there: rows that it
+writes have their claims, environments that it replaces have the variable, and locks are those of all nodes.
+"""
+
+from functools import partial
 from typing import Any
 
 import pytest
 
+from tests import environment
+
+set_environment = environment.set_environment
+environment.set_environment = partial(set_environment, CONTENTAPI_DISTRIBUTED="citus")  # type: ignore[assignment]
 # The fixtures that create the database of the tests: they use the one of DATABASE_URL as it is.
 CREATING = ("django_db_modify_db_settings", "django_db_setup")
 
@@ -17,11 +26,26 @@ def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> boo
 
 
 def pytest_collection_finish() -> None:
+    from django.db.models.signals import post_save
+
     from tests import conftest  # imports models, so Django must be set up
     from tests.blog import racing
 
     vars(conftest)["empty_tables"] = empty_distributed_tables
     racing.count_waiting_backends = count_waiting_backends
+    post_save.connect(claim_values)
+
+
+def claim_values(instance: Any, **_: Any) -> None:
+    """Claim the slug or the file of a row that a test has written without a service."""
+    from blog.models import OldSlug, Post, PostSource
+    from blog.services import claim_file, slugs
+
+    match instance:
+        case Post(slug=str(slug)) | OldSlug(slug=slug):
+            slugs.claim_slug(slug, getattr(instance, "post_id", instance.pk))
+        case PostSource():
+            claim_file(instance.source, instance.path, instance.post_id)
 
 
 def empty_distributed_tables() -> None:
@@ -50,7 +74,8 @@ def count_waiting_backends(backends: list[int]) -> int:
 
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(DISTINCT waiting_gpid) FROM citus_lock_waits WHERE mod(waiting_gpid, 10000000000) = ANY(%s)",
+            "SELECT count(*) FROM (SELECT pid FROM pg_locks WHERE NOT granted UNION"
+            " SELECT mod(waiting_gpid, 10000000000) FROM citus_lock_waits) AS waiting WHERE pid = ANY(%s)",
             [backends],
         )
         return int(cursor.fetchone()[0])

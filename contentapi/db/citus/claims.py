@@ -43,15 +43,3 @@ def list_held_values(kind: str, values: Sequence[str], post_id: int | None, is_h
         cursor.execute(READ_HOLDERS, [kind, list(values)])
         rows = cursor.fetchall()
     return {value for value, holder in rows if holder != post_id and is_held(value, holder)}
-
-
-def find_free_number(is_taken: Callable[[int], bool]) -> int:
-    """Return the lowest number that is not taken, or nearly so: the first free power of two, and then halves."""
-    high = 1
-    while is_taken(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if is_taken(middle) else (low, middle)
-    return high

@@ -14,7 +14,7 @@ from contentapi.projection import statements
 from contentapi.projection.deferred import must_defer
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import Executed, run
-from tests.contentapi.projection.fixture_rows import ACTORS, AUTHORS, BO, FIRST, IDA, POSTS, fill
+from tests.contentapi.projection.fixture_rows import ACTORS, BO, EMPTY, FIRST, IDA, POSTS, fill
 from tests.environment import set_environment
 from tests.factories import make_author, make_post
 
@@ -25,13 +25,17 @@ DOCUMENTS_TO_COMPARE = {
     "lists below lists": "{ posts { title author { name posts(limit: 2) { id title author { posts { id } } } } } }",
     "aliases": f"{{ author(id: {IDA}) {{ a: posts(limit: 1) {{ id }} b: posts(status: DRAFT) {{ id }} name }} }}",
     "pages below a list": f"{{ posts {{ id commentsConnection(first: 1) {{ {PAGE} }} }} }}",
-    "pages below pages": f"{{ postsConnection(first: 9) {{ edges {{ node {{ author {{ postsConnection(last: 2) {{ {PAGE} }}"
-    " } } } } }",
-    "a page without rows": f"{{ author(id: {AUTHORS[2]}) {{ postsConnection(first: 1) {{ {PAGE} }} posts {{ id }} }} }}",
+    "pages below pages": "{ postsConnection(first: 9) { edges { node { author { "
+    f"postsConnection(last: 2) {{ {PAGE} }} }} }} }} }} }}",
+    "a page without rows": f"{{ author(id: {EMPTY}) {{ postsConnection(first: 1) {{ {PAGE} }} posts {{ id }} }} }}",
     "only the name of the type": "{ posts { commentsConnection(first: 1) { __typename } } }",
 }
-NODES = "query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on Post { title author { posts { id } } } ... on Author { name } } }"
-WALK = f"query ($id: ID!, $after: String) {{ author(id: $id) {{ postsConnection(first: 1, after: $after) {{ {PAGE} }} }} }}"
+NODES = """
+query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on Post { title author { posts { id } } } ... on Author { name } } }
+"""
+WALK = f"""
+query ($id: ID!, $after: String) {{ author(id: $id) {{ postsConnection(first: 1, after: $after) {{ {PAGE} }} }} }}
+"""
 
 
 def run_anew(text: str, variables: dict[str, Any] | None = None, **options: Any) -> Executed:
@@ -103,10 +107,10 @@ def test_rows_of_deferred_fields_count_for_the_size_of_the_response(settings: Se
     author = make_author()
     for _ in range(3):
         make_post(author=author, body="x" * 1000)
-    set_environment(settings, CONTENTAPI_MAX_RESPONSE="10000")
+    set_environment(settings, CONTENTAPI_MAX_RESPONSE="9000")
     document = "{ posts { author { posts { body } } } }"
 
-    assert run(document).errors[0]["message"].startswith("The response is larger than")
+    assert run(document).errors[0]["message"].startswith("The response's size in bytes is 9001")
     set_environment(settings, CONTENTAPI_MAX_RESPONSE="11000")
     assert len(run(document).data["posts"]) == 3
 

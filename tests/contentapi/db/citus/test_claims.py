@@ -1,7 +1,7 @@
 import pytest
 from django.db import connection
 
-from contentapi.db.citus.claims import claim, find_free_number, list_held_values
+from contentapi.db.citus.claims import claim, list_held_values
 from contentapi.db.citus.tables import CLAIMS
 
 
@@ -37,8 +37,3 @@ def test_values_that_other_posts_have_are_listed() -> None:
         claim("slug", value, post, is_held)
 
     assert list_held_values("slug", ["tides", "kelp", "foam", "sand"], 2, is_held) == {"tides"}
-
-
-@pytest.mark.parametrize("taken", [0, 1, 2, 3, 7, 8, 100])
-def test_lowest_free_number_follows_those_that_are_taken(taken: int) -> None:
-    assert find_free_number(lambda number: number <= taken) == taken + 1
