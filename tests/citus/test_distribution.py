@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from contentapi.db.citus.tables import CLAIMS
+from contentapi.db.citus.tables import CLAIMS, OF_POSTS, ON_EACH_NODE
 from tests.citus.cluster import CitusNode, find_programs, run_citus
 from tests.citus.environment import build_environment
 
@@ -46,6 +46,7 @@ def distribution(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Distribut
     """A cluster of three. One step in the middle of the first run fails: a view needs the key that it drops."""
     with run_citus(tmp_path_factory.mktemp("nodes"), workers=2) as nodes:
         manage(nodes[0], "migrate", "--noinput", distributed="")
+        manage(nodes[0], "load_demo", distributed="")
         plan = manage(nodes[0], *DISTRIBUTE, "--plan")
         tables = count_distributed_tables(nodes[0])
         nodes[0].execute("CREATE VIEW hindrance AS SELECT id, body FROM blog_comment GROUP BY id")
@@ -93,6 +94,15 @@ def test_repetition_does_nothing(coordinator: CitusNode) -> None:
     assert manage(coordinator, *DISTRIBUTE) == "Everything is distributed.\n"
 
 
+def test_content_has_moved_and_left_no_rows_behind(coordinator: CitusNode) -> None:
+    tables = ", ".join(f"'{name}'" for name in (*OF_POSTS, *ON_EACH_NODE))
+
+    filled = f"SELECT relname FROM pg_class WHERE relname IN ({tables}) AND pg_relation_size(oid) > 0"  # noqa: S608
+
+    assert coordinator.execute(filled) == []
+    assert coordinator.execute("SELECT count(*) > 5 FROM blog_post") == [(True,)]
+
+
 def test_posts_have_the_number_of_shards_and_their_comments_the_foreign_keys(coordinator: CitusNode) -> None:
     shards = "SELECT count(DISTINCT shardid) FROM citus_shards WHERE table_name = 'blog_post'::regclass"
     assert coordinator.execute(shards) == [(4,)]
@@ -128,9 +138,7 @@ def test_column_of_a_migration_is_on_each_shard(coordinator: CitusNode) -> None:
     coordinator.execute("ALTER TABLE blog_post DROP COLUMN subtitle")
 
 
-def test_demo_is_loaded_and_each_slug_is_claimed(coordinator: CitusNode) -> None:
-    manage(coordinator, "load_demo")
-
+def test_slug_of_each_post_is_claimed(coordinator: CitusNode) -> None:
     posts = coordinator.execute("SELECT id, slug FROM blog_post ORDER BY id")
     claims = coordinator.execute(f"SELECT post_id, value FROM {CLAIMS} WHERE kind = 'slug' ORDER BY 1")  # noqa: S608
     assert len(posts) > 5

@@ -30,6 +30,9 @@ READ_UNIQUE = """
     FROM pg_index LEFT JOIN pg_constraint ON conindid = indexrelid AND contype IN ('p', 'u')
     WHERE indrelid = %s::regclass AND indisunique ORDER BY 1
 """
+# Tables with rows outside of shards: Citus leaves those that it has copied to shards.
+READ_FILLED = "SELECT relname::text FROM pg_class WHERE relname = ANY(%s) AND pg_relation_size(oid) > 0 ORDER BY 1"
+TRUNCATE = "truncate_local_data_after_distributing_table"
 # Whether each node has both settings for this database
 HAS_SETTINGS = """
     SELECT bool_and(success AND result = '{size}') FROM run_command_on_all_nodes($$
@@ -121,6 +124,9 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
             yield Step(f"Distribute {table} by {column}", [sql])
     if CLAIMS not in distributed:
         yield Step("Create the table of unique values", [CREATE_CLAIMS.format(shards=shards)])
+    cursor.execute(READ_FILLED, [[*OF_POSTS, *ON_EACH_NODE]])
+    for (table,) in cursor.fetchall():
+        yield Step(f"Remove the rows that {table} had here", [f"SELECT {TRUNCATE}('{table}')"])
     yield from list_returning_keys(cursor, distributed)
 
 

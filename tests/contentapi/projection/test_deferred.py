@@ -7,7 +7,8 @@ from django.db.models import Model
 from pytest_django import Settings
 
 from blog.models import Author, Comment, Image, Post
-from blog.projections import AUTHOR, COMMENT, COMMENT_CONNECTION, IMAGE, POST
+from blog.projections import AUTHOR, COMMENT, IMAGE, POST
+from blog.projections.posts import COMMENT_CONNECTION
 from contentapi.events.models import Event
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.projection import statements
