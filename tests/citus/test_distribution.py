@@ -1,5 +1,6 @@
 """`manage.py distribute` on a cluster: interruptions, repetitions, migrations, and what the start says."""
 
+import json
 import os
 import subprocess
 import sys
@@ -26,6 +27,18 @@ import sys
 for pk in sys.argv[1:]:
     response = Client().get(f"/posts/{pk}", headers={"host": "localhost"})
     print(pk, response.status_code, response.headers.get("Retry-After", ""))
+"""
+ASK_GRAPHQL = """
+import django; django.setup()
+from django.test import Client
+import sys
+body = {"query": sys.argv[1]}
+print(Client().post("/graphql", body, content_type="application/json", headers={"host": "localhost"}).content.decode())
+"""
+NESTED = """
+{ posts(limit: 5) { id comments { id } commentCount commentsConnection(first: 50) { edges { node { id } } totalCount }
+    author { posts(limit: 2) { id author { id } } postsConnection(first: 1) { totalCount } id }
+    cover { image { url(width: 320) } } } }
 """
 START = "import django; django.setup(); from contentapi.health.start import report_database_state as r; r()"
 
@@ -143,6 +156,19 @@ def test_slug_of_each_post_is_claimed(coordinator: CitusNode) -> None:
     claims = coordinator.execute(f"SELECT post_id, value FROM {CLAIMS} WHERE kind = 'slug' ORDER BY 1")  # noqa: S608
     assert len(posts) > 5
     assert claims == posts
+
+
+def test_rows_below_other_rows_are_of_all_shards(coordinator: CitusNode) -> None:
+    done = run(coordinator, "-c", ASK_GRAPHQL, NESTED)
+    shown = json.loads(done.stdout.splitlines()[-1])
+
+    assert "errors" not in shown
+    for post in shown["data"]["posts"]:
+        comments = post["commentsConnection"]
+        assert [edge["node"]["id"] for edge in comments["edges"]] == [each["id"] for each in post["comments"]]
+        assert comments["totalCount"] == post["commentCount"]
+        assert {each["author"]["id"] for each in post["author"]["posts"]} == {post["author"]["id"]}
+        assert post["author"]["postsConnection"]["totalCount"] >= len(post["author"]["posts"]) > 0
 
 
 def test_lost_worker_fails_the_requests_for_its_posts_only(distribution: Distribution) -> None:
