@@ -22,7 +22,8 @@ from django.db.models.functions import Cast
 from django.db.models.sql import Query
 
 from contentapi.db.citus.claims import is_distributed
-from contentapi.db.citus.tables import OF_POSTS
+from contentapi.db.citus.shards import bind_key
+from contentapi.db.citus.tables import OF_POSTS, ON_COORDINATOR
 from contentapi.projection.expressions import FormattedFunc
 from contentapi.projection.selections import Parameter, SelectedField
 
@@ -69,8 +70,10 @@ def must_defer(model: type[Model], projection: Any) -> bool:
     target = getattr(projection, "model", None)
     if target is None or not is_distributed():
         return False
-    is_connection = hasattr(projection, "edge")  # whose page Citus reads for one row only
-    return is_connection or (target._meta.db_table in OF_POSTS and model._meta.db_table not in OF_POSTS)
+    own, other = model._meta.db_table, target._meta.db_table
+    if hasattr(projection, "edge"):  # Citus reads a page for one row only
+        return True
+    return (other in OF_POSTS and own not in OF_POSTS) or (own in ON_COORDINATOR and other not in ON_COORDINATOR)
 
 
 def defer(
@@ -83,6 +86,7 @@ def defer(
     expression = field.build_expression(selected, own).resolve_expression(query)
     try:
         sql, parameters = query.get_compiler("default").compile(expression)
+        sql, parameters = bind_key('U0."id"', " = ((%s)::bigint)", sql, parameters)
     except EmptyResultSet:  # the actor may see no row
         sql, parameters = "NULL", ()
     is_list = sql.startswith(LIST)

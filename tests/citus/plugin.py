@@ -12,7 +12,7 @@ import pytest
 from tests import environment
 
 set_environment = environment.set_environment
-environment.set_environment = partial(set_environment, CONTENTAPI_DISTRIBUTED="citus")  # type: ignore[assignment]
+environment.set_environment = partial(set_environment, CONTENTAPI_DISTRIBUTED="citus")
 # The fixtures that create the database of the tests: they use the one of DATABASE_URL as it is.
 CREATING = ("django_db_modify_db_settings", "django_db_setup")
 
@@ -42,8 +42,10 @@ def claim_values(instance: Any, **_: Any) -> None:
     from blog.services import claim_file, slugs
 
     match instance:
-        case Post(slug=str(slug)) | OldSlug(slug=slug):
-            slugs.claim_slug(slug, getattr(instance, "post_id", instance.pk))
+        case Post(slug=str()):
+            slugs.claim_slug(str(instance.slug), instance.pk)
+        case OldSlug():
+            slugs.claim_slug(instance.slug, instance.post_id)
         case PostSource():
             claim_file(instance.source, instance.path, instance.post_id)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models.lookups import Exact
 
-from contentapi.db.citus.tables import OF_POSTS
+from contentapi.db.citus.tables import OF_POSTS, ON_EACH_NODE
 
 PLACEHOLDER = re.compile("%s|%%")
 
@@ -28,23 +28,31 @@ def list_terms(node: Any) -> Iterator[Any]:
 
 
 def bind_post(query: Any, sql: str, parameters: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-    """Return the SQL of a query with the id of its post in all subqueries, by which Citus finds their shard:
+    """Return the SQL of a query with the id of its one row in all subqueries, by which Citus finds their shard:
 
-    … WHERE U0."post_id" = (%s) … WHERE "blog_post"."id" = (%s)     instead of U0."post_id" = ("blog_post"."id")
+    … WHERE U0."post_id" = (%s::bigint) … WHERE "blog_post"."id" = (%s)     instead of U0."post_id" = ("blog_post"."id")
     """
     table = query.get_meta().db_table
-    own = f'"{table}"."{OF_POSTS.get(table)}"'
-    if table not in OF_POSTS or not has_value(query, OF_POSTS[table]) or sql.count(f"{own} = (%s)") != 1:
+    key = OF_POSTS.get(table, query.get_meta().pk.column)
+    if table not in (*OF_POSTS, *ON_EACH_NODE) or not has_value(query, key):
         return sql, parameters
-    value = parameters[count_placeholders(sql.partition(f"{own} = (%s)")[0])]
-    first, *others = sql.split(f"= ({own})")
+    return bind_key(f'"{table}"."{key}"', " = (%s)", sql, parameters)
+
+
+def bind_key(key: str, condition: str, sql: str, parameters: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+    """Return SQL with the value that `condition` gives to a column in all other places of the column in brackets."""
+    before, found, rest = sql.partition(f"{key}{condition}")
+    if not found or f"{key}{condition}" in rest:
+        return sql, parameters
+    value = parameters[count_placeholders(before)]
+    first, *others = re.split(rf"(?<=[(\[]){re.escape(key)}(?=[)\]])", sql)
     bound = list(parameters[: count_placeholders(first)])
     used = len(bound)
     for part in others:
         number = count_placeholders(part)
         bound += [value, *parameters[used : used + number]]
         used += number
-    return "= (%s)".join([first, *others]), bound
+    return "%s::bigint".join([first, *others]), bound
 
 
 def count_placeholders(sql: str) -> int:

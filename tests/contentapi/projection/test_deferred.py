@@ -137,7 +137,7 @@ def test_nodes_one_by_one_are_those_of_one_statement(monkeypatch: pytest.MonkeyP
         (Post, COMMENT, False),
         (Post, COMMENT_CONNECTION, True),
         (Comment, AUTHOR, False),
-        (Event, AUTHOR, False),
+        (Event, AUTHOR, True),
         (Post, None, False),
     ],
 )

@@ -28,7 +28,7 @@ def test_id_of_the_post_is_a_value_in_its_subqueries() -> None:
 
     bound, parameters = bind_post(Post.objects.filter(pk=7).query, sql, ("a", "b", 7, 10))
 
-    assert '"post_id" = (%s) AND' in bound
+    assert '"post_id" = (%s::bigint) AND' in bound
     assert parameters == ["a", 7, "b", 7, 10]
 
 
