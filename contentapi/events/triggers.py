@@ -124,8 +124,9 @@ def set_silence(cursor: Any, what: str) -> None:
 MERGE = """
     WITH steps AS (DELETE FROM events_outbox WHERE subject_id = %s AND id > %s RETURNING *),
     first AS (SELECT was FROM steps ORDER BY id LIMIT 1)
-    INSERT INTO events_outbox (type, subject_id, parent_id, version, was, now, changes, actor_id, is_public, owner_ids)
-    SELECT type, subject_id, parent_id, version, first.was, now,
+    INSERT INTO events_outbox (id, type, subject_id, parent_id, version, was, now, changes, actor_id, is_public,
+        owner_ids)
+    SELECT id, type, subject_id, parent_id, version, first.was, now,
         ARRAY(SELECT unnest(changes) FROM steps EXCEPT SELECT 'status' WHERE first.was = last.now ORDER BY 1), actor_id,
         (SELECT bool_or(is_public) FROM steps), ARRAY(SELECT DISTINCT unnest(owner_ids) FROM steps ORDER BY 1)
     FROM steps AS last, first ORDER BY id DESC LIMIT 1

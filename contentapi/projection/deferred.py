@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from contentapi.projection.fields import CompilationContext, ProjectedField
 
 MARKER = re.compile(rb'\{"~(\d+)":(\d+)\}')
+CONDITION = " = (%s)::bigint"
+KEY = re.compile(rf'(\w+\."id"){re.escape(CONDITION)}')  # of the one row that a field has, as the object of an event
 LIST = "array_to_json(ARRAY("  # the beginning of a `JsonArray`
 
 
@@ -86,7 +88,8 @@ def defer(
     expression = field.build_expression(selected, own).resolve_expression(query)
     try:
         sql, parameters = query.get_compiler("default").compile(expression)
-        sql, parameters = bind_key('U0."id"', " = ((%s)::bigint)", sql, parameters)
+        if keys := KEY.findall(sql):
+            sql, parameters = bind_key(keys[-1], CONDITION, sql, parameters)
     except EmptyResultSet:  # the actor may see no row
         sql, parameters = "NULL", ()
     is_list = sql.startswith(LIST)
