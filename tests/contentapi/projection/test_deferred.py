@@ -40,7 +40,7 @@ query ($id: ID!, $after: String) {{ author(id: $id) {{ postsConnection(first: 1,
 """
 
 
-def run_anew(text: str, variables: dict[str, Any] | None = None, **options: Any) -> Executed:
+def run_uncached(text: str, variables: dict[str, Any] | None = None, **options: Any) -> Executed:
     """Execute a document without any cached statement."""
     STATEMENTS.clear()
     DOCUMENTS.clear()
@@ -59,10 +59,10 @@ def deferred(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("actor", ["anonymous", "author", "editor"])
 def test_json_is_that_of_one_statement(document: str, actor: str, request: pytest.FixtureRequest) -> None:
     fill()
-    expected = run_anew(document, actor=ACTORS[actor])
+    expected = run_uncached(document, actor=ACTORS[actor])
 
     request.getfixturevalue("deferred")
-    found = run_anew(document, actor=ACTORS[actor])
+    found = run_uncached(document, actor=ACTORS[actor])
 
     assert found.data == expected.data
     assert len(found.reads) > len(expected.reads) == 1
@@ -121,11 +121,11 @@ def test_rows_of_deferred_fields_count_for_the_size_of_the_response(settings: Se
 def test_nodes_one_by_one_are_those_of_one_statement(monkeypatch: pytest.MonkeyPatch) -> None:
     fill()
     variables = {"ids": [str(pk) for pk in (POSTS[0], IDA, FIRST, POSTS[1], POSTS[0])]}
-    expected = [run_anew(NODES, variables, actor=ACTORS[name]).data for name in ("anonymous", "editor")]
+    expected = [run_uncached(NODES, variables, actor=ACTORS[name]).data for name in ("anonymous", "editor")]
 
     monkeypatch.setattr(statements, "is_distributed", lambda: True)
 
-    assert [run_anew(NODES, variables, actor=ACTORS[name]).data for name in ("anonymous", "editor")] == expected
+    assert [run_uncached(NODES, variables, actor=ACTORS[name]).data for name in ("anonymous", "editor")] == expected
 
 
 @pytest.mark.parametrize(
