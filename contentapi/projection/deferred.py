@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.exceptions import EmptyResultSet
 from django.db.models import BigIntegerField, Expression, F, JSONField, Model
@@ -27,9 +27,6 @@ from contentapi.db.citus.tables import OF_POSTS, ON_COORDINATOR
 from contentapi.projection.expressions import FormattedFunc
 from contentapi.projection.selections import Parameter, SelectedField
 
-if TYPE_CHECKING:
-    from contentapi.projection.fields import CompilationContext, ProjectedField
-
 MARKER = re.compile(rb'\{"~(\d+)":(\d+)\}')
 CONDITION = " = (%s)::bigint"
 KEY = re.compile(rf'(\w+\."id"){re.escape(CONDITION)}')  # of the one row that a field has, as the object of an event
@@ -41,7 +38,7 @@ class DeferredField(NamedTuple):
 
     sql: str
     parameters: Sequence[Any]
-    compilation: CompilationContext
+    compilation: Any  # a `CompilationContext`
     is_list: bool
 
 
@@ -78,9 +75,7 @@ def must_defer(model: type[Model], projection: Any) -> bool:
     return (other in OF_POSTS and own not in OF_POSTS) or (own in ON_COORDINATOR and other not in ON_COORDINATOR)
 
 
-def defer(
-    field: ProjectedField, selected: SelectedField, compilation: CompilationContext, model: type[Model]
-) -> Marker:
+def defer(field: Any, selected: SelectedField, compilation: Any, model: type[Model]) -> Marker:
     """Compile a field for one row, add it to the deferred ones, and return its marker. Raises `SelectedFieldError`."""
     own = copy(compilation)
     own.arguments, own.deferred = [], []
