@@ -1,6 +1,7 @@
 """What larger clusters carry, computed from the costs of requests. This is arithmetic, not an observation."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from benchmarks.citus.figures import Cost, Stage
 
@@ -14,36 +15,32 @@ HEADER = """
 
 
 def print_capacity(stages: Sequence[Stage], posts: int, shards: int) -> None:
-    """Print how many requests of each kind clusters carry, with as many shards for each worker as were measured."""
+    """Print how many requests of each kind larger clusters carry, which have a shard for each worker at least."""
     last = stages[-1]
-    print(f"\nComputed from {last.name}, {shards} shards {posts:,} posts; {CORES} cores, {BUSY:.0%} busy.")
+    print(f"\nComputed from {last.name}, {shards} shards and {posts:,} posts; {CORES} cores, {BUSY:.0%} of them busy.")
     print(HEADER)
     for servers in SERVERS:
         for kind, cost in last.costs.items():
-            scaled = scale(cost, max(servers, shards) / shards)
-            coordinator, workers, everywhere = count_requests(scaled, servers)
-            end = "coordinator" if coordinator < workers else "workers"
-            values = [f"{value:,.0f}" for value in (coordinator, workers, everywhere)]
-            print(f"| {servers} | {servers * POSTS_OF_SERVER:,} | {kind} | {' | '.join(values)} | {end} |")
+            rates = count_requests(scale(cost, max(servers / shards, 1), shards), servers)
+            end = "coordinator" if rates[0] < rates[1] else "workers"
+            values = " | ".join(f"{value:,.0f}" for value in rates)
+            print(f"| {servers} | {servers * POSTS_OF_SERVER:,} | {kind} | {values} | {end} |")
 
 
-def scale(cost: Cost, growth: float) -> Cost:
-    """Return the cost with more shards. A request that asks each shard grows with them; others do not."""
-    if cost.statements < 2 * cost.round_trips + 4:
-        growth = 1
-    return Cost(
-        cost.kind,
-        cost.hosts,
-        cost.coordinator * growth,
-        cost.workers * growth,
-        cost.round_trips,
-        cost.statements * growth,
+def scale(cost: Cost, growth: float, shards: int) -> Cost:
+    """Return the cost with more shards. A request that asks each of the shards grows with them; others do not."""
+    if cost.statements < shards:
+        return cost
+    return replace(
+        cost,
+        coordinator=cost.coordinator * growth,
+        workers=cost.workers * growth,
+        statements=cost.statements * growth,
     )
 
 
 def count_requests(cost: Cost, servers: int) -> tuple[float, float, float]:
-    """Return requests per second: of the coordinator, of the workers, and of all nodes with both parts."""
+    """Return requests per second: of the coordinator, of the workers, and of all nodes if each has both parts."""
     milliseconds = CORES * BUSY * 1000
-    coordinator = milliseconds / cost.coordinator
-    workers = servers * milliseconds / max(cost.workers, 0.001)
-    return coordinator, workers, servers * milliseconds / cost.postgres
+    workers = servers * milliseconds / cost.workers
+    return milliseconds / cost.coordinator, workers, servers * milliseconds / cost.postgres

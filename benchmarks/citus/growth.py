@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -51,7 +51,7 @@ def grow(cluster: Cluster, shards: int, number: int) -> Change:
         moves = cluster.rebalance()
         seconds = time.monotonic() - began
         time.sleep(AFTER)
-    change = evaluate(cluster, load_, seconds)
+    change = evaluate(load_.name, load_.journal, seconds, cluster.count_posts(f"{load_.name} "))
     change.notes.append(f"{moves} moves, then shards {cluster.count_shards()}")
     if change.failed_lists or change.refusals:
         change.broken.append(f"{change.failed_lists} reads and {change.refusals} writes refused")
@@ -63,7 +63,9 @@ def grow(cluster: Cluster, shards: int, number: int) -> Change:
 def kill_worker(cluster: Cluster, posts: int, number: int) -> Change:
     """Kill a worker while it has a prepared transaction, if it gets one soon, and start it again."""
     name = [each for each in cluster.nodes if each != COORDINATOR][number % 2]
-    watch = Watch(cluster, posts, name)
+    step = max(posts // WATCHED, 1)
+    ids = [FIRST_POST + number for number in range(0, posts, step)]
+    watch = Watch(cluster.port, {number: cluster.find_worker("blog_post", str(number)) == name for number in ids})
     with put_under_load(cluster, f"kill{number}") as load_:
         watch.start()
         time.sleep(BEFORE)
@@ -79,7 +81,7 @@ def kill_worker(cluster: Cluster, posts: int, number: int) -> Change:
         prepared = cluster.count_prepared()
         time.sleep(AFTER)
         watch.stop()
-    change = evaluate(cluster, load_, seconds)
+    change = evaluate(load_.name, load_.journal, seconds, cluster.count_posts(f"{load_.name} "))
     recovered = wait_until(lambda: cluster.count_prepared() == 0, RECOVERY)
     change.notes.append(f"{prepared} prepared transactions were left, and finished after {recovered:.0f} s")
     change.notes += watch.describe()
@@ -98,10 +100,10 @@ def put_under_load(cluster: Cluster, name: str) -> Iterator[Load]:
         load_.stop()
 
 
-def evaluate(cluster: Cluster, load_: Load, seconds: float) -> Change:
-    journal: Journal = load_.journal
+def evaluate(name: str, journal: Journal, seconds: float, found: Mapping[str, int]) -> Change:
+    """Compare what clients saw with the posts that exist: `found` has their numbers by title."""
     change = Change(
-        load_.name,
+        name,
         seconds,
         writes=len(journal.acknowledged),
         own_reads=journal.own_reads,
@@ -112,7 +114,6 @@ def evaluate(cluster: Cluster, load_: Load, seconds: float) -> Change:
         refusals=sum(each.status != CREATED for each in journal.writes),
         longest_write=max(journal.waits),
     )
-    found = cluster.count_posts(f"{load_.name} ")
     change.lost = sum(title not in found for title in journal.acknowledged)
     change.duplicated = sum(count > 1 for count in found.values())
     if change.lost or change.duplicated or change.missed:
@@ -137,11 +138,9 @@ def wait_for_prepared_transaction(cluster: Cluster, name: str, patience: float =
 class Watch:
     """A client that reads single posts in turn, those of the worker that is gone and those of the others."""
 
-    def __init__(self, cluster: Cluster, posts: int, gone: str) -> None:
-        self.client = Client(cluster.port, {})
-        step = max(posts // WATCHED, 1)
-        places = {number: cluster.find_worker("blog_post", str(number)) for number in list_ids(posts, step)}
-        self.of_gone = {number: place == gone for number, place in places.items()}
+    def __init__(self, port: int, of_gone: dict[int, bool]) -> None:
+        """Take the ids of posts, and whether each is of the worker that will be gone."""
+        self.client, self.of_gone = Client(port, {}), of_gone
         self.during: tuple[float, float] = (0.0, 0.0)  # when the worker was gone
         self.seen: list[tuple[bool, Exchange]] = []  # whether the post is of the worker that is gone
         self.stopping = threading.Event()
@@ -200,10 +199,6 @@ class Watch:
             yield "a post of a worker that was gone got another response than 503 with Retry-After"
         if any(each.status != OK for each in others):
             yield "a read of a post of another worker failed"
-
-
-def list_ids(posts: int, step: int) -> list[int]:
-    return [FIRST_POST + number for number in range(0, posts, step)]
 
 
 def run_changes(names: list[str], rounds: int, posts: int, shards: int) -> list[Change]:
