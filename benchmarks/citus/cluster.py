@@ -6,6 +6,8 @@ temporary folder, which is removed at the end. With CONTENTAPI_DRILL_KEEP=on, it
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
@@ -14,13 +16,15 @@ from typing import Any
 
 import psycopg
 
+from benchmarks.places import ROOT
 from benchmarks.processes import cpu_seconds
 from benchmarks.scale.deployment import delay_signals
 from tests.citus.cluster import CitusNode, find_programs
 from tests.hosts import Host
 from tests.ports import find_free_port
 
-PATIENCE = 600  # seconds, for a step of an operator
+PATIENCE = 600  # seconds, for a condition
+LONGEST_COMMAND = 4 * 3600  # seconds: `distribute` moves all content
 HOSTS = ("127.0.0.1", "127.0.0.2")  # of the API
 COORDINATOR = "coordinator"
 SETTINGS = {
@@ -138,7 +142,13 @@ class Cluster:
         }
 
     def manage(self, *arguments: str) -> str:
-        return Host(self.folder / "manage.log", self.variables).manage(*arguments)
+        """Run a command of an operator, which may take long. Returns its standard output."""
+        environment = Host(self.folder / "manage.log", self.variables).environment
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=LONGEST_COMMAND
+        )
+        return done.stdout.strip()
 
     def start_hosts(self, addresses: Iterable[str] = HOSTS) -> None:
         for address in addresses:
