@@ -19,7 +19,7 @@ THOROUGH ?= thorough or property
 TENTHS ?= 10
 BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 
-.PHONY: help run pages test test-servers test-citus coverage thorough mutation audit slow-path bench bench-history hostile scale drill clients check format lock installed installed-dev python-present
+.PHONY: help run pages test test-servers test-citus coverage thorough mutation audit slow-path bench bench-history hostile scale bench-citus drill clients check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
@@ -36,6 +36,7 @@ help:
 	@echo "make bench-history add the cost of a request at this commit to benchmarks/history.csv; needs valgrind"
 	@echo "make hostile  attack the server, and measure the requests of another client"
 	@echo "make scale    measure reads with replicas and PgBouncer, and break a cluster under Patroni: see docs/scaling.md"
+	@echo "make bench-citus let a cluster of Citus grow under load, kill a worker, or measure requests: see docs/citus.md"
 	@echo "make drill    break parts of a deployment under load, and count what clients lose: see docs/faults.md"
 	@echo "make clients  use every client of docs/clients.md against a real server; needs Node and, for one of them, Java"
 	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL, language and weight"
@@ -92,6 +93,11 @@ hostile: installed
 scale: installed-dev
 	@exec $(VENV_PYTHON) -m benchmarks.scale $(if $(SECONDS),--seconds $(SECONDS)) $(if $(PARTS),--parts $(PARTS)) \
 		$(if $(FAULTS),--faults $(FAULTS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ROUTE),--route $(ROUTE))
+
+# Changes of a cluster under load, and with PARTS=figures what a request costs with each number of workers
+bench-citus: installed-dev
+	@exec $(VENV_PYTHON) -m benchmarks.citus $(if $(PARTS),--parts $(PARTS)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
+		$(if $(POSTS),--posts $(POSTS)) $(if $(SHARDS),--shards $(SHARDS)) $(if $(WORKERS),--workers $(WORKERS))
 
 drill: installed
 	@exec $(VENV_PYTHON) -m benchmarks.drill $(if $(FAULTS),--faults $(FAULTS)) $(if $(filter command line environment,$(origin SERVER)),--servers $(SERVER)) \

@@ -114,11 +114,11 @@ class Cluster:
             return 0
         self.coordinator.execute(f"SELECT citus_job_wait({job})")
         tasks = self.coordinator.execute(
-            f"SELECT status::text, message FROM pg_dist_background_task WHERE job_id = {job}"
+            f"SELECT status::text, message, command LIKE '%move_shard%' FROM pg_dist_background_task WHERE job_id = {job}"
         )
-        if failed := [message for status, message in tasks if status != "done"]:
+        if failed := [message for status, message, _ in tasks if status != "done"]:
             raise RuntimeError(f"Shards were not moved: {failed}")
-        return len(tasks)
+        return sum(is_move for _, _, is_move in tasks)
 
     def recover(self) -> int:
         """Finish the transactions that are prepared. Returns the number of those that were finished by this call."""
