@@ -114,7 +114,8 @@ class Cluster:
             return 0
         self.coordinator.execute(f"SELECT citus_job_wait({job})")
         tasks = self.coordinator.execute(
-            f"SELECT status::text, message, command LIKE '%move_shard%' FROM pg_dist_background_task WHERE job_id = {job}"
+            "SELECT status::text, message, command LIKE '%move_shard%' FROM pg_dist_background_task"
+            f" WHERE job_id = {job}"
         )
         if failed := [message for status, message, _ in tasks if status != "done"]:
             raise RuntimeError(f"Shards were not moved: {failed}")
