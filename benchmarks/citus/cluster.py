@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,7 @@ class Cluster:
         return {
             "DATABASE_URL": self.coordinator.build_url(),
             "CONTENTAPI_DISTRIBUTED": "citus" if self.is_distributed else "",
+            "ALLOWED_HOSTS": ",".join(HOSTS),
             "CONTENTAPI_MEDIA": str(self.folder / "media"),
             "CONTENTAPI_VAR": str(self.folder / "var"),
         }
@@ -155,7 +157,8 @@ class Cluster:
         for address in addresses:
             log = self.folder / f"host-{address}.log"
             self.hosts[address] = Host(log, self.variables, port=self.port, address=address)
-            self.hosts[address].start()
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(Host.start, self.hosts.values()))
 
     def stop_hosts(self) -> None:
         while self.hosts:
