@@ -15,7 +15,10 @@ PAGE = (
     "query ($n: Int, $after: String) { postsConnection(first: $n, after: $after) {"
     " edges { cursor node { id title publishedAt tags author { id name } } } } }"
 )
-LIST = "query ($n: Int, $filter: PostFilter) { posts(limit: $n, filter: $filter) { id title author { id name } } }"
+FILTERED = (
+    "query ($n: Int, $filter: PostFilter) { postsConnection(first: $n, filter: $filter) {"
+    " edges { node { id title author { id name } } } } }"
+)
 CREATE = "mutation ($input: CreatePostInput!) { createPost(input: $input) { id title } }"
 COMMENT = "mutation ($input: AddCommentInput!) { addComment(input: $input) { id } }"
 Body = dict[str, Any]
@@ -64,11 +67,15 @@ class Requester:
     def search(self) -> None:
         """Search for the title of a post: one word that many have, and one that few have."""
         number = self.random.randrange(self.posts)
-        require(len(self.send(LIST, {"n": 10, "filter": {"search": f'"post {number}"'}})["posts"]), 1)
+        self.read_filtered({"search": f'"post {number}"'})
 
     def read_author(self) -> None:
         author = str(FIRST_POST + self.random.randrange(AUTHORS))
-        require(len(self.send(LIST, {"n": 10, "filter": {"author": author}})["posts"]), 1)
+        self.read_filtered({"author": author})
+
+    def read_filtered(self, criteria: Body) -> None:
+        page = self.send(FILTERED, {"n": 10, "filter": criteria})["postsConnection"]
+        require(len(page["edges"]), 1)
 
     def create_post(self) -> None:
         title = f"Measured {self.random.randrange(10**12)} {next(self.numbers)}"
