@@ -66,7 +66,7 @@ def load(server: CitusNode, posts: int) -> float:
         for first in range(0, posts, POSTS_OF_STATEMENT):
             last = min(first + POSTS_OF_STATEMENT, posts) - 1
             for statement in (LOAD_POSTS, LOAD_SEARCH, LOAD_COMMENTS):
-                connection.execute(sql.SQL(statement).format(first=first, last=last))  # type: ignore[arg-type]
+                connection.execute(sql.SQL(statement).format(first=first, last=last))
             print(f"{last + 1:,} posts after {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
         connection.execute("SET maintenance_work_mem = '512MB'")
         connection.execute(
