@@ -11,11 +11,15 @@ PAGE = Cost("page", hosts=1.0, coordinator=2.0, workers=4.0, round_trips=1.0, st
 POST = Cost("post", hosts=1.0, coordinator=0.5, workers=0.25, round_trips=1.0, statements=1.0)
 
 
-def build_journal(**changes: list[Exchange]) -> Journal:
+def build_journal(*reads: Exchange) -> Journal:
     writes = [Exchange("a", 0.0, 0.5, 201), Exchange("a", 1.0, 3.5, 201)]
-    reads = [Exchange("b", 0.0, 0.25, 200)]
-    exchanges = {"writes": writes, "reads": reads, **changes}
-    return Journal(**exchanges, acknowledged={"one": "1", "two": "2"}, own_reads=2, waits=[0.5, 2.5])
+    return Journal(
+        writes=writes,
+        reads=list(reads) or [Exchange("b", 0.0, 0.25, 200)],
+        acknowledged={"one": "1", "two": "2"},
+        own_reads=2,
+        waits=[0.5, 2.5],
+    )
 
 
 def test_change_without_losses_breaks_no_promise() -> None:
@@ -43,7 +47,7 @@ def test_lost_and_duplicated_writes_are_counted() -> None:
     ],
 )
 def test_refusal_is_503_with_retry_after(exchange: Exchange, promise: list[str]) -> None:
-    assert evaluate("kill", build_journal(reads=[exchange]), 9.0, {"one": 1, "two": 1}).broken == promise
+    assert evaluate("kill", build_journal(exchange), 9.0, {"one": 1, "two": 1}).broken == promise
 
 
 @pytest.mark.parametrize(
