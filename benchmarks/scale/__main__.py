@@ -1,4 +1,4 @@
-"""Measure reads on a primary with replicas and PgBouncer, and break a cluster under Patroni in ten ways.
+"""Measure reads on a primary with replicas and PgBouncer, and break a cluster under Patroni in eleven ways.
 
 Everything runs on this machine, and is removed at the end, also after Ctrl-C. The cluster needs root, Linux and etcd.
 """
@@ -8,6 +8,7 @@ import os
 import platform
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from benchmarks.scale.cluster import Cluster
 from benchmarks.scale.deployment import Deployment, find_haproxy
 from benchmarks.scale.faults import FAULTS
-from benchmarks.scale.outages import Outage, cause_outage
+from benchmarks.scale.outages import Outage, cause_outage, judge_announcements
 from benchmarks.scale.reads import Reads, measure_reads
 
 READS_HEADER = """
@@ -25,8 +26,15 @@ COUNTS_HEADER = """
 | Fault | Writes | Lost | Duplicated | Own writes read | Missed | Reads | Failed | Beside the old primary |
 |---|---|---|---|---|---|---|---|---|"""
 TIMES_HEADER = """
-| Fault | First write s | Longest pause s | Last refusal s | Refusals | Slowest read s |
+Median and greatest, in seconds after the fault:
+
+| Fault | First write | Longest pause of writes | Last refusal | Refusals | Slowest read |
 |---|---|---|---|---|---|"""
+ANNOUNCEMENTS_HEADER = """
+Events and webhooks. A slash separates the two workers. The delay is the median and the greatest, in seconds:
+
+| Fault | Posts | No event | Two events | Relayed | Deliveries | Lost | Again | Changed | Sent | Delay |
+|---|---|---|---|---|---|---|---|---|---|---|"""
 
 
 def main() -> None:
@@ -75,32 +83,65 @@ def measure(deployment: Deployment, name: str, seconds: int) -> None:
 
 def run_faults(names: Sequence[str], rounds: int, route: str) -> list[str]:
     """Carry out faults, and print what the clients saw. Returns the promises that were broken."""
-    cluster, outages = Cluster(route), []
+    cluster, outages, broken = Cluster(route), [], []
+    print_load("before")
     try:
         cluster.start()
         for number in range(rounds):
             for name in names:
                 outages.append(outage := cause_outage(cluster, FAULTS[name], number))
                 print(f"{name}: {outage}", file=sys.stderr, flush=True)
+        broken = judge_announcements(cluster, outages)
     finally:
         cluster.close()
+        print_load("after")
         print_outages(names, outages)
-    return [f"{outage.fault}: {promise}" for outage in outages for promise in outage.broken]
+    return broken + [f"{outage.fault}: {promise}" for outage in outages for promise in outage.broken]
+
+
+def print_load(when: str) -> None:
+    """Print the load of the machine: other programs make every time longer."""
+    print(f"Load {when} the faults: {' '.join(f'{load:.1f}' for load in os.getloadavg())} (1, 5 and 15 minutes)")
 
 
 def print_outages(names: Iterable[str], outages: Iterable[Outage]) -> None:
+    """Print the tables of docs/scaling.md."""
     by_name = {name: [each for each in outages if each.fault == name] for name in names}
     print(COUNTS_HEADER)
     for name, some in by_name.items():
         counts = ("writes", "lost", "duplicated", "own_reads", "missed", "reads", "failed_reads", "writes_apart")
-        print(format_row(name, *[sum(getattr(each, count) for each in some) for count in counts]))
+        print(format_row(f"`{name}`", *[sum(getattr(each, count) for each in some) for count in counts]))
     print(TIMES_HEADER)
     for name, some in by_name.items():
         first = [each.first_write for each in some if FAULTS[name].is_outage]
-        times = [
-            [getattr(each, time) for each in some] for time in ("pause", "last_refusal", "refusals", "slowest_read")
-        ]
-        print(format_row(name, *map(format_range, (first, *times))))
+        refused = [each.last_refusal for each in some if each.refusals]
+        others = [[getattr(each, value) for each in some] for value in ("refusals", "slowest_read")]
+        pauses = [each.pause for each in some]
+        times = format_range(first), format_range(pauses), format_range(refused) or "none"
+        print(format_row(f"`{name}`", *times, *map(format_range, others)))
+    print(ANNOUNCEMENTS_HEADER)
+    for name, some in by_name.items():
+        print(format_announcements(name, some))
+
+
+def format_announcements(name: str, outages: Sequence[Outage]) -> str:
+    found = [each.announcements for each in outages if each.announcements is not None]
+    senders = sum((each.senders for each in found), Counter())
+    relayed = [sum(counts) for counts in zip(*[each.relayed for each in outages], strict=True)]
+    delays = f"{median([each.delay for each in found]):.1f}", f"{max(each.longest_delay for each in found):.1f}"
+    return format_row(
+        f"`{name}`",
+        *[sum(getattr(each, count) for each in found) for count in ("posts", "unlogged", "logged_twice")],
+        format_both(relayed),
+        senders.total(),
+        *[sum(getattr(each, count) for each in found) for count in ("lost", "repeated", "changed")],
+        format_both(senders[host] for host in sorted(senders)),
+        " / ".join(delays),
+    )
+
+
+def format_both(numbers: Iterable[int]) -> str:
+    return " / ".join(map(str, numbers))
 
 
 def format_range(values: Sequence[float]) -> str:

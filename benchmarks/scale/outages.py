@@ -7,7 +7,9 @@ from itertools import pairwise
 
 from benchmarks.scale.clients import CREATED, OK, Exchange, Journal, Load
 from benchmarks.scale.cluster import APIS, PORT, Cluster
+from benchmarks.scale.content import count_posts, count_unfounded_events, find_events, wait_until_sent
 from benchmarks.scale.faults import Fault
+from benchmarks.scale.webhooks import Announcements, judge, subtract
 
 BEFORE, AFTER = 3, 3  # seconds of load before a fault, and after the writes have returned and after the repair
 PHASES = 5  # seconds between two renewals of the lease, `loop_wait` in patroni.yaml: each round begins a second later
@@ -37,7 +39,11 @@ class Outage:
     refusals_apart: int
     lost: int = 0
     duplicated: int = 0
+    relayed: tuple[int, ...] = ()  # events that the worker of each host moved to the log
+    announcements: Announcements | None = None
     broken: list[str] = field(default_factory=list)  # promises
+    titles: str = ""  # the beginning of the titles of its posts
+    acknowledged_at: dict[str, float] = field(default_factory=dict, repr=False)  # by the ids of posts
 
 
 def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
@@ -45,6 +51,7 @@ def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
     primary, name = cluster.find("leader"), f"{fault.name}{number}"
     hosts = [cluster.network.get_client_address(host) for host in APIS]
     apart = {cluster.network.get_client_address(host) for host in fault.cut_off}
+    relayed, copies = cluster.count_relayed(), cluster.count_copies(primary)
     load = Load(hosts, PORT, cluster.key, name, is_sticky=bool(apart))
     load.start()
     try:
@@ -61,11 +68,27 @@ def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
     finally:
         journal = load.stop()
     outage = evaluate(journal, fault.name, began, repaired, apart)
-    found = cluster.count_posts(f"{name} ")
+    found = count_posts(cluster, f"{name} ")
     outage.lost = sum(title not in found for title in journal.acknowledged)
     outage.duplicated = sum(count > 1 for count in found.values())
+    outage.titles, outage.acknowledged_at = name, journal.acknowledged_at
+    outage.relayed = subtract(cluster.count_relayed(), relayed)
     outage.broken = list(list_broken_promises(outage, fault, has_moved=cluster.find("leader") != primary))
+    if cluster.count_copies(primary) > copies:
+        outage.broken.append("the old primary copied all data")
     return outage
+
+
+def judge_announcements(cluster: Cluster, outages: Sequence[Outage]) -> list[str]:
+    """Wait until everything is sent, and compare it with the posts of each fault. Returns what is wrong beyond them."""
+    wait_until_sent(cluster)
+    for outage in outages:
+        events = find_events(cluster, f"{outage.titles} ")
+        outage.announcements = judge(events, cluster.inbox.deliveries, outage.acknowledged_at)
+        outage.broken += outage.announcements.list_broken_promises()
+    ended = [f"the worker on {host} has ended" for host, worker in cluster.workers.items() if worker.poll() is not None]
+    unfounded = count_unfounded_events(cluster)
+    return ended + ([f"{unfounded} events of posts that do not exist"] if unfounded else [])
 
 
 def wait_for_writes(journal: Journal, began: float, apart: set[str]) -> None:
