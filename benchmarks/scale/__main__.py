@@ -1,4 +1,4 @@
-"""Measure reads on a primary with replicas and PgBouncer, and break a cluster under Patroni in eleven ways.
+"""Measure reads on a primary with replicas and PgBouncer, and break a cluster under Patroni in twelve ways.
 
 Everything runs on this machine, and is removed at the end, also after Ctrl-C. The cluster needs root, Linux and etcd.
 """

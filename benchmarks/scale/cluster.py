@@ -254,11 +254,11 @@ class Cluster:
         """Return how often a host has copied all data of another one. It does not, if `pg_rewind` suffices."""
         return (self.folder / f"{host}.log").read_text(errors="replace").count(COPIED)
 
-    def signal_postgres(self, host: str, number: int) -> None:
-        """Send a signal to all processes of PostgreSQL of a host, the main one first."""
+    def signal_processes(self, host: str, name: str, number: int) -> None:
+        """Send a signal to all processes of a host with a name: `postgres`, the main one first, or `patroni`."""
         for process in sorted(self.network.list_processes(host)):
             with suppress(OSError):
-                if Path(f"/proc/{process}/comm").read_text().strip() == "postgres":
+                if Path(f"/proc/{process}/comm").read_text().strip() == name:
                     os.kill(process, number)
 
 

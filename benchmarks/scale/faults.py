@@ -52,11 +52,20 @@ def silence_standby(cluster: Cluster, _: str) -> None:
 
 
 def suspend(cluster: Cluster, primary: str) -> None:
-    cluster.signal_postgres(primary, signal.SIGSTOP)
+    cluster.signal_processes(primary, "postgres", signal.SIGSTOP)
 
 
 def resume(cluster: Cluster, primary: str) -> None:
-    cluster.signal_postgres(primary, signal.SIGCONT)
+    cluster.signal_processes(primary, "postgres", signal.SIGCONT)
+
+
+def hang(cluster: Cluster, primary: str) -> None:
+    """Suspend Patroni: nobody makes the old primary read-only. A watchdog would reset its host."""
+    cluster.signal_processes(primary, "patroni", signal.SIGSTOP)
+
+
+def go_on(cluster: Cluster, primary: str) -> None:
+    cluster.signal_processes(primary, "patroni", signal.SIGCONT)
 
 
 def cut(cluster: Cluster, primary: str) -> None:
@@ -129,13 +138,14 @@ FAULTS = {
         Fault("kill", kill, start_again),
         Fault("silent", silence, connect),
         Fault("suspend", suspend, resume),
+        Fault("hang", hang, go_on),
         Fault("cut", cut, connect, cut_off=CUT_OFF),
         Fault("standby", silence_standby, connect, is_outage=False, must_keep_primary=True),
         Fault("etcd", kill_etcd, start_etcd, is_outage=False, must_keep_primary=True),
+        Fault("worker", kill_worker, start_worker, is_outage=False, must_keep_primary=True),
         Fault("stop", stop, start_again, is_outage=False),
         Fault("upgrade", upgrade, do_nothing, is_outage=False),
         Fault("switchover", switch_over, do_nothing, is_outage=False),
         Fault("rebuild", rebuild, do_nothing, is_outage=False, must_keep_primary=True),
-        Fault("worker", kill_worker, start_worker, is_outage=False, must_keep_primary=True),
     )
 }

@@ -13,6 +13,7 @@ from benchmarks.scale.webhooks import Announcements, judge, subtract
 
 BEFORE, AFTER = 3, 3  # seconds of load before a fault, and after the writes have returned and after the repair
 PHASES = 5  # seconds between two renewals of the lease, `loop_wait` in patroni.yaml: each round begins a second later
+FIGURES_AGE = 1.5  # seconds after which the metrics of a worker have everything before
 RETURN_LIMIT = 90  # seconds in which writes return
 
 
@@ -51,6 +52,7 @@ def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
     primary, name = cluster.find("leader"), f"{fault.name}{number}"
     hosts = [cluster.network.get_client_address(host) for host in APIS]
     apart = {cluster.network.get_client_address(host) for host in fault.cut_off}
+    time.sleep(FIGURES_AGE)
     relayed, copies = cluster.count_relayed(), cluster.count_copies(primary)
     load = Load(hosts, PORT, cluster.key, name, is_sticky=bool(apart))
     load.start()
@@ -72,6 +74,7 @@ def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
     outage.lost = sum(title not in found for title in journal.acknowledged)
     outage.duplicated = sum(count > 1 for count in found.values())
     outage.titles, outage.acknowledged_at = name, journal.acknowledged_at
+    time.sleep(FIGURES_AGE)
     outage.relayed = subtract(cluster.count_relayed(), relayed)
     outage.broken = list(list_broken_promises(outage, fault, has_moved=cluster.find("leader") != primary))
     if cluster.count_copies(primary) > copies:
