@@ -61,7 +61,7 @@ def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
         began = time.monotonic()
         fault.begin(cluster, primary)
         if fault.is_outage:
-            wait_for_writes(load.journal, began, apart)
+            wait_for_writes(cluster, primary, load.journal, apart)
         time.sleep(AFTER)
         repaired = time.monotonic()
         fault.repair(cluster, primary)
@@ -94,15 +94,18 @@ def judge_announcements(cluster: Cluster, outages: Sequence[Outage]) -> list[str
     return ended + ([f"{unfounded} events of posts that do not exist"] if unfounded else [])
 
 
-def wait_for_writes(journal: Journal, began: float, apart: set[str]) -> None:
-    """Wait until a host that is not cut off acknowledges a write that was sent after the fault and after a refusal."""
-    deadline = time.monotonic() + RETURN_LIMIT
+def wait_for_writes(cluster: Cluster, primary: str, journal: Journal, apart: set[str]) -> None:
+    """Wait until another host is the primary, and then until a host that is not cut off acknowledges a new write."""
+    deadline, moved_at = time.monotonic() + RETURN_LIMIT, float("inf")
     while time.monotonic() < deadline:
         time.sleep(0.2)
+        if moved_at == float("inf"):
+            if any(each.is_leader and each.name != primary for each in cluster.list_members()):
+                moved_at = time.monotonic()
+            continue
         with journal.lock:
-            writes = [each for each in journal.writes if each.end > began and each.host not in apart]
-        first = min((each.end for each in writes if each.status != CREATED), default=float("inf"))
-        if any(each.status == CREATED and each.start > first for each in writes):
+            writes = [each for each in journal.writes if each.start > moved_at and each.host not in apart]
+        if any(each.status == CREATED for each in writes):
             return
 
 
