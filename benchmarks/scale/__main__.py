@@ -8,7 +8,6 @@ import os
 import platform
 import signal
 import sys
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import Any
@@ -125,23 +124,25 @@ def print_outages(names: Iterable[str], outages: Iterable[Outage]) -> None:
 
 
 def format_announcements(name: str, outages: Sequence[Outage]) -> str:
+    """Return a row for the rounds of a fault. Without any that was judged, it is empty."""
     found = [each.announcements for each in outages if each.announcements is not None]
-    senders = sum((each.senders for each in found), Counter())
-    relayed = [sum(counts) for counts in zip(*[each.relayed for each in outages], strict=True)]
-    delays = f"{median([each.delay for each in found]):.1f}", f"{max(each.longest_delay for each in found):.1f}"
+    if not found:
+        return format_row(f"`{name}`")
+    relayed, sent = add_columns(each.relayed for each in outages), add_columns(each.sent for each in found)
+    delays = median([each.delay for each in found]), max(each.longest_delay for each in found)
     return format_row(
         f"`{name}`",
         *[sum(getattr(each, count) for each in found) for count in ("posts", "unlogged", "logged_twice")],
-        format_both(relayed),
-        senders.total(),
+        " / ".join(map(str, relayed)),
+        sum(sent),
         *[sum(getattr(each, count) for each in found) for count in ("lost", "repeated", "changed")],
-        format_both(senders[host] for host in sorted(senders)),
-        " / ".join(delays),
+        " / ".join(map(str, sent)),
+        " / ".join(f"{delay:.1f}" for delay in delays),
     )
 
 
-def format_both(numbers: Iterable[int]) -> str:
-    return " / ".join(map(str, numbers))
+def add_columns(rows: Iterable[Sequence[int]]) -> list[int]:
+    return [sum(column) for column in zip(*rows, strict=True)]
 
 
 def format_range(values: Sequence[float]) -> str:

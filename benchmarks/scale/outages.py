@@ -85,9 +85,10 @@ def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
 def judge_announcements(cluster: Cluster, outages: Sequence[Outage]) -> list[str]:
     """Wait until everything is sent, and compare it with the posts of each fault. Returns what is wrong beyond them."""
     wait_until_sent(cluster)
+    hosts = [cluster.network.get_client_address(host) for host in APIS]
     for outage in outages:
         events = find_events(cluster, f"{outage.titles} ")
-        outage.announcements = judge(events, cluster.inbox.deliveries, outage.acknowledged_at)
+        outage.announcements = judge(events, cluster.inbox.deliveries, outage.acknowledged_at, hosts)
         outage.broken += outage.announcements.list_broken_promises()
     ended = [f"the worker on {host} has ended" for host, worker in cluster.workers.items() if worker.poll() is not None]
     unfounded = count_unfounded_events(cluster)

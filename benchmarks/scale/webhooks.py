@@ -35,7 +35,7 @@ class Delivery(NamedTuple):
 class Announcements:
     """What came of the new posts of one fault.
 
-    `senders` counts deliveries by host. Delays are in seconds from the response to a write to its first delivery.
+    Delays are in seconds from the response to a write to its first delivery.
     """
 
     posts: int
@@ -44,7 +44,7 @@ class Announcements:
     lost: int  # deliveries
     repeated: int  # deliveries that came again, as they were
     changed: int  # deliveries that came again with another id or body
-    senders: Counter[str]
+    sent: tuple[int, ...]  # deliveries by the worker of each host
     delay: float  # median
     longest_delay: float
 
@@ -83,12 +83,15 @@ class Inbox:
 
 
 def judge(
-    events: Mapping[str, Collection[int]], deliveries: Iterable[Delivery], acknowledged: Mapping[str, float]
+    events: Mapping[str, Collection[int]],
+    deliveries: Iterable[Delivery],
+    acknowledged: Mapping[str, float],
+    hosts: Iterable[str],
 ) -> Announcements:
     """Compare posts with their events and deliveries.
 
-    `events` has the positions of the events of each post, `acknowledged` the time of the response to its write. Other
-    posts are left out.
+    `events` has the positions of the events of each post, `acknowledged` the time of the response to its write, and
+    `hosts` are the addresses of the workers. Other posts are left out.
     """
     arrived: dict[tuple[str, str], list[Delivery]] = defaultdict(list)
     for delivery in deliveries:
@@ -98,6 +101,7 @@ def judge(
     delays = [
         max(0.0, same[0].time - acknowledged[post]) for (_, post), same in arrived.items() if post in acknowledged
     ]
+    senders = Counter(each.sender for same in arrived.values() for each in same)
     return Announcements(
         posts=len(events),
         unlogged=sum(len(positions) == 0 for positions in events.values()),
@@ -105,7 +109,7 @@ def judge(
         lost=sum((webhook, post) not in arrived for webhook in WEBHOOKS for post in events),
         repeated=sum(len(same) - 1 for same in arrived.values()) - sum(different),
         changed=sum(different),
-        senders=Counter(each.sender for same in arrived.values() for each in same),
+        sent=tuple(senders[host] for host in hosts),
         delay=median(delays) if delays else 0.0,
         longest_delay=max(delays, default=0.0),
     )

@@ -1,5 +1,6 @@
 """What `make scale` finds wrong with the events and the webhooks of the posts that its clients have written."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,20 +15,21 @@ DELIVERIES = [
     for post, sender in (("1", "10.0.0.1"), ("2", "10.0.0.2"))
     for webhook in ("one", "two")
 ]
+HOSTS = ("10.0.0.1", "10.0.0.2", "10.0.0.3")
 ACKNOWLEDGED = {"1": 100.0, "2": 103.0}
 
 
 def judge_changed(
     events: dict[str, list[int]] | None = None, deliveries: list[Delivery] | None = None
 ) -> Announcements:
-    return judge(EVENTS | (events or {}), DELIVERIES if deliveries is None else deliveries, ACKNOWLEDGED)
+    return judge(EVENTS | (events or {}), DELIVERIES if deliveries is None else deliveries, ACKNOWLEDGED, HOSTS)
 
 
 def test_each_post_with_one_event_and_a_delivery_to_each_webhook_is_right() -> None:
     found = judge_changed()
 
     assert found.list_broken_promises() == []
-    assert (found.posts, found.repeated, found.senders) == (2, 0, {"10.0.0.1": 2, "10.0.0.2": 2})
+    assert (found.posts, found.repeated, found.sent) == (2, 0, (2, 2, 0))
     assert (found.delay, found.longest_delay) == (0.5, 1.0)  # a delivery can arrive before the response to the write
 
 
@@ -77,4 +79,8 @@ def test_row_of_the_table_adds_the_rounds() -> None:
         )
     ] * 2  # fmt: skip
 
-    assert format_announcements("kill", outages) == "| `kill` | 4 | 0 | 0 | 4 / 2 | 8 | 0 | 0 | 0 | 4 / 4 | 0.5 / 1.0 |"
+    assert (
+        format_announcements("kill", outages)
+        == "| `kill` | 4 | 0 | 0 | 4 / 2 | 8 | 0 | 0 | 0 | 4 / 4 / 0 | 0.5 / 1.0 |"
+    )
+    assert format_announcements("kill", [replace(outages[0], announcements=None)]) == "| `kill` |"
