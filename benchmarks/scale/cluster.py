@@ -35,7 +35,7 @@ from tests.hosts import Host
 DATABASES, ETCDS, APIS, CACHE = ("db1", "db2", "db3"), ("etcd1", "etcd2", "etcd3"), ("api1", "api2"), "cache"
 PATRONI = ROOT / "var" / "scale" / "patroni"
 REQUIREMENTS = ROOT / "deploy" / "patroni" / "requirements.txt"
-PATIENCE = 120  # seconds
+PATIENCE = 180  # seconds; the machine may be busy
 ROLE = DATABASE = "contentapi"
 PORT = 8000
 COPIED = "replica has been created using basebackup"  # in the log of Patroni
