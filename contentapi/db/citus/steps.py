@@ -42,6 +42,8 @@ HAS_SETTINGS = """
     $$)
 """
 SET = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET {name} = on', current_database()); END $$"
+# The copied rows are not new: no trigger on the shards may announce them.
+QUIETLY = ("SET LOCAL citus.propagate_set_commands = 'local'", "SET LOCAL session_replication_role = replica")
 # Rows of no post that wait for the worker get what the adapted triggers write: see `triggers`.
 FILL = {
     "events_outbox": ["UPDATE events_outbox SET parent_id = subject_id WHERE parent_id IS NULL"],
@@ -118,7 +120,7 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
     yield from list_key_steps(cursor, distributed)
     for table in ON_EACH_NODE:
         if table not in distributed:
-            yield Step(f"Copy {table} to each node", [f"SELECT create_reference_table('{table}')"])
+            yield Step(f"Copy {table} to each node", [*QUIETLY, f"SELECT create_reference_table('{table}')"])
     first = next(iter(OF_POSTS))
     for table, column in OF_POSTS.items():
         if table not in distributed:
@@ -126,7 +128,7 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
                 f"shard_count => {shards}, colocate_with => 'none'" if table == first else f"colocate_with => '{first}'"
             )
             sql = f"SELECT create_distributed_table('{table}', '{column}', {place})"
-            yield Step(f"Distribute {table} by {column}", [sql])
+            yield Step(f"Distribute {table} by {column}", [*QUIETLY, sql])
     if CLAIMS not in distributed:
         yield Step("Create the table of unique values", [CREATE_CLAIMS.format(shards=shards)])
     cursor.execute(READ_FILLED, [[*OF_POSTS, *ON_EACH_NODE]])
