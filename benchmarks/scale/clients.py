@@ -33,6 +33,7 @@ class Journal:
     writes: list[Exchange] = field(default_factory=list)
     reads: list[Exchange] = field(default_factory=list)  # anonymous
     acknowledged: dict[str, str] = field(default_factory=dict)  # ids of posts by their titles
+    acknowledged_at: dict[str, float] = field(default_factory=dict)  # by the ids of posts
     own_reads: int = 0
     missed: int = 0  # reads of an own write that returned something else
     waits: list[float] = field(default_factory=list)  # seconds until a write was acknowledged, with all attempts
@@ -116,6 +117,7 @@ class Load:
         with self.journal.lock:
             self.journal.acknowledged[title] = post["id"]
             self.journal.waits.append(time.monotonic() - began)
+            self.journal.acknowledged_at[post["id"]] = exchange.end
         exchange, read = client.request(self.choose_host(number, turn + 1), "GET", f"/posts/{post['id']}")
         with self.journal.lock:
             if exchange.status == OK and read["title"] == title:
