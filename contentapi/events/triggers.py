@@ -124,15 +124,16 @@ def set_silence(cursor: Any, what: str) -> None:
 MERGE = """
     WITH steps AS (DELETE FROM events_outbox WHERE subject_id = %s AND id > %s RETURNING *),
     first AS (SELECT was FROM steps ORDER BY id LIMIT 1)
-    INSERT INTO events_outbox (id, type, subject_id, parent_id, version, was, now, changes, actor_id, is_public,
-        owner_ids)
-    SELECT id, type, subject_id, parent_id, version, first.was, now,
+    INSERT INTO events_outbox (type, subject_id, parent_id, version, was, now, changes, actor_id, is_public, owner_ids)
+    SELECT type, subject_id, parent_id, version, first.was, now,
         ARRAY(SELECT unnest(changes) FROM steps EXCEPT SELECT 'status' WHERE first.was = last.now ORDER BY 1), actor_id,
         (SELECT bool_or(is_public) FROM steps), ARRAY(SELECT DISTINCT unnest(owner_ids) FROM steps ORDER BY 1)
     FROM steps AS last, first ORDER BY id DESC LIMIT 1
 """
 
 
+# The coordinator of a cluster would take an id that is lower than those that triggers took on a worker.
+MERGE_ON_CLUSTER = MERGE.replace("(type,", "(id, type,").replace("SELECT type,", "SELECT id, type,")
 READ_LAST = "SELECT coalesce(pg_sequence_last_value('events_outbox_id_seq'), 0)"
 READ_LAST_OF_SUBJECT = "SELECT coalesce(max(id), 0) FROM events_outbox WHERE subject_id = %s"
 
@@ -147,4 +148,4 @@ def merge_events(subject_id: int) -> Iterator[None]:
             cursor.execute(READ_LAST)
         (before,) = cursor.fetchone()
         yield
-        cursor.execute(MERGE, [subject_id, before])
+        cursor.execute(MERGE_ON_CLUSTER if is_distributed() else MERGE, [subject_id, before])
