@@ -85,7 +85,7 @@ class Stream:
 
     def close(self, reason: Reason, final: bytes = b"") -> None:
         """End the stream. What waits is still written, unless nobody reads it, or nobody may read it any more."""
-        if self.reason is not None:
+        if self.reason in AT_ONCE or (self.reason is not None and reason != "credential"):
             return
         if reason in AT_ONCE:
             self.waiting.clear()

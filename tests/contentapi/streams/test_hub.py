@@ -1,9 +1,8 @@
 """Groups of streams, and streams that resume. Plans are read from memory, so that each read is known."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from django.db import OperationalError
@@ -13,7 +12,7 @@ from contentapi.core.errors import EventsExpired
 from contentapi.events.feed import LogState
 from contentapi.streams import groups, hub
 from contentapi.streams.hub import Hub
-from contentapi.streams.plans import Plan
+from contentapi.streams.plans import FIRST_ROWS, Excerpt, LogPlan, Plan
 from contentapi.streams.stream import Stream
 from tests.contentapi.streams.plans import MemoryObject, MemoryPlan, make_batch, make_opening
 
@@ -32,11 +31,25 @@ class World:
         stream = Stream(make_opening(plan, position=position))
         self.hub.streams.add(stream)
 
-        async def take() -> None:
+        async def leave() -> None:
             """Leave everything where the test finds it."""
 
-        await self.hub.join(stream, take)
+        await self.hub.join(stream, leave, leave)
         return stream
+
+    async def get_stuck(self, plan: Plan, position: int) -> tuple[Stream, "asyncio.Task[None]"]:
+        """Return a stream that waits for a turn to read, and the task that lets it join."""
+        stream = Stream(make_opening(plan, position=position))
+        self.hub.streams.add(stream)
+        for _ in range(hub.RESUMED_READERS):
+            await self.hub.turns.acquire()
+
+        async def leave() -> None:
+            """Leave everything where the test finds it."""
+
+        task = asyncio.create_task(self.hub.join(stream, leave, leave))
+        await asyncio.sleep(0.01)
+        return stream, task
 
     async def settle(self) -> None:
         """Wait until no group reads."""
@@ -56,6 +69,12 @@ def run(work: Callable[[World], Awaitable[None]]) -> None:
         await work(World())
 
     asyncio.run(main())
+
+
+def build_late_error() -> OperationalError:
+    error = OperationalError("canceling statement")
+    error.__cause__ = QueryCanceled("canceling statement")
+    return error
 
 
 def get_text(stream: Stream) -> str:
@@ -253,19 +272,14 @@ def test_memory_of_resumed_streams_ends_those_that_do_not_read() -> None:
 
 
 def test_statement_that_takes_too_long_is_read_with_fewer_rows_then_fails() -> None:
-    def build_error() -> OperationalError:
-        error = OperationalError("canceling statement")
-        error.__cause__ = QueryCanceled("canceling statement")
-        return error
-
     async def work(world: World) -> None:
         plan = MemoryPlan([1, 2])
-        plan.errors = [build_error()]
+        plan.errors = [build_late_error()]
         stream = await world.join(plan)
         world.tell(2)
         await world.settle()
         assert get_text(stream) == "1 2 "
-        plan.errors = [build_error() for _ in range(2)]
+        plan.errors = [build_late_error() for _ in range(2)]
         world.tell(3)
         await world.settle()
 
@@ -274,24 +288,96 @@ def test_statement_that_takes_too_long_is_read_with_fewer_rows_then_fails() -> N
     run(work)
 
 
-def test_documents_of_all_groups_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "MOST_DOCUMENT_BYTES", 10)
+def test_stream_that_ends_while_it_waits_reads_nothing() -> None:
+    async def work(world: World) -> None:
+        plan = MemoryPlan(range(1, 9))
+        world.tell(9)
+        stream, task = await world.get_stuck(plan, position=3)
+        stream.close("client")
+        world.hub.turns.release()
+        await asyncio.wait_for(task, 5)
 
-    def build_plan(name: str, operation: Any) -> MemoryPlan:
-        plan = MemoryPlan(name=name)
-        plan.operation = operation
-        return plan
+        assert plan.reads == []
+
+    run(work)
+
+
+def test_resumed_stream_reads_no_more_rows_than_a_statement_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def read(plan: LogPlan, log: LogState, after: int, end: int, rows: int) -> Excerpt:
+        asked.append(rows)
+        if rows == FIRST_ROWS:
+            raise build_late_error()
+        return Excerpt([], min(end, after + rows), 2 * rows)
+
+    monkeypatch.setattr(hub, "read_resumed", read)
 
     async def work(world: World) -> None:
-        operations = [SimpleNamespace(document_size=6) for _ in range(2)]
-        first = await world.join(build_plan("one", operations[0]))
-        same_document = await world.join(build_plan("two", operations[0]))
-        refused = await world.join(build_plan("three", operations[1]))
-        assert [stream.reason for stream in (first, same_document, refused)] == [None, None, "error"]
-        for stream in (first, same_document):
-            world.hub.remove(stream)
+        world.tell(5)
+        await world.join(MemoryPlan(), position=1)
 
-        assert (world.hub.document_bytes, world.hub.documents) == (0, {})
-        assert (await world.join(build_plan("three", operations[1]))).reason is None
+        assert asked == [FIRST_ROWS, 1, 1, 1, 1]
+
+    run(work)
+
+
+def test_what_was_written_does_not_count_while_it_is_charged() -> None:
+    async def work(world: World) -> None:
+        held = []
+        world.tell(5)
+        stream = Stream(make_opening(MemoryPlan([5]), position=1))
+
+        async def write() -> None:
+            held.append(world.hub.resumed_bytes)
+
+        async def charge() -> None:
+            held.append(world.hub.resumed_bytes)
+
+        await world.hub.join(stream, write, charge)
+
+        assert held == [len("5 "), 0]
+
+    run(work)
+
+
+def test_stream_that_joins_a_failed_group_reads_what_the_group_has_not() -> None:
+    async def work(world: World) -> None:
+        plan = MemoryPlan(range(1, 5))
+        plan.errors = [ValueError("a fault")]
+        failed = await world.join(plan)
+        world.tell(5)
+        await world.settle()
+        stream = await world.join(MemoryPlan(range(1, 5)), position=2)
+
+        assert failed.reason == "error"
+        assert get_text(stream) == "3 4 "
+
+    run(work)
+
+
+def test_groups_that_read_slowly_leave_a_thread_to_others() -> None:
+    ready = threading.Event()
+
+    class SlowPlan(MemoryPlan):
+        def read(self, log: LogState, after: int, end: int, rows: int = 0) -> Excerpt:
+            assert ready.wait(10)
+            return super().read(log, after, end, rows or 8)
+
+    async def work(world: World) -> None:
+        quick = await world.join(MemoryPlan([1, 2], "quick"))
+        world.tell(1)
+        await world.settle()
+        slow = [await world.join(SlowPlan([2], name)) for name in ("one", "two", "three")]
+        try:
+            world.tell(2)
+            async with asyncio.timeout(5):
+                while get_text(quick) != "1 2 ":
+                    await asyncio.sleep(0.005)
+            assert [get_text(stream) for stream in slow] == ["", "", ""]
+        finally:
+            ready.set()
+        await world.settle()
+        assert [get_text(stream) for stream in slow] == ["2 ", "2 ", "2 "]
 
     run(work)
