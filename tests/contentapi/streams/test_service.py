@@ -11,8 +11,8 @@ from contentapi.streams import credentials, service
 from contentapi.streams.credentials import find_actors
 from contentapi.streams.groups import OUTAGES, Readers
 from contentapi.streams.opening import Credential
-from contentapi.streams.service import EVENTS_PER_CHARGE, StreamService
 from contentapi.streams.requests import Message
+from contentapi.streams.service import EVENTS_PER_CHARGE, StreamService
 from contentapi.streams.stream import Reason, Stream
 from tests.conftest import make_api_key
 from tests.contentapi.streams.plans import make_batch, make_opening
