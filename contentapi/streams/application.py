@@ -69,7 +69,7 @@ class StreamApplication:
         if path == "/healthz":
             outcome.result = respond_to_probe(environ)
         elif path == "/readyz":
-            outcome.result = await asyncio.to_thread(self.respond_ready, environ)
+            outcome.result = await asyncio.to_thread(respond_to_probe, environ, {path: self.respond_ready})
         else:
             size, error = await self.read_body(environ, receive)
             handle = partial(self.open, outcome, error)
