@@ -7,6 +7,7 @@ import pytest
 from django.db import OperationalError
 
 from contentapi.events.feed import LogState
+from contentapi.streams import groups
 from contentapi.streams.plans import Excerpt
 from tests.contentapi.streams.hubs import World, build_late_error, get_text, run
 from tests.contentapi.streams.plans import MemoryObject, MemoryPlan
@@ -155,12 +156,13 @@ def test_statement_that_takes_too_long_is_read_with_fewer_rows_then_fails() -> N
     run(work)
 
 
-def test_groups_that_read_slowly_leave_a_thread_to_others() -> None:
+def test_groups_that_read_slowly_leave_a_thread_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "STREAM_QUICK_READ", 60)
     ready = threading.Event()
 
     class SlowPlan(MemoryPlan):
         def read(self, log: LogState, after: int, end: int, rows: int = 0) -> Excerpt:
-            assert ready.wait(10)
+            assert ready.wait(60)
             return super().read(log, after, end, rows or 8)
 
     async def work(world: World) -> None:
@@ -170,7 +172,7 @@ def test_groups_that_read_slowly_leave_a_thread_to_others() -> None:
         slow = [await world.join(SlowPlan([2], name)) for name in ("one", "two", "three")]
         try:
             world.tell(2)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while get_text(quick) != "1 2 ":
                     await asyncio.sleep(0.005)
             assert [get_text(stream) for stream in slow] == ["", "", ""]
@@ -178,5 +180,19 @@ def test_groups_that_read_slowly_leave_a_thread_to_others() -> None:
             ready.set()
         await world.settle()
         assert [get_text(stream) for stream in slow] == ["2 ", "2 ", "2 "]
+
+    run(work)
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(0, False), (60, True)])
+def test_group_is_quick_if_its_last_read_was(monkeypatch: pytest.MonkeyPatch, *, limit: float, expected: bool) -> None:
+    monkeypatch.setattr(groups, "STREAM_QUICK_READ", limit)
+
+    async def work(world: World) -> None:
+        await world.join(MemoryPlan([1]))
+        world.tell(1)
+        await world.settle()
+
+        assert [group.is_quick for group in world.hub.groups.values()] == [expected]
 
     run(work)
