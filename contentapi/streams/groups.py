@@ -9,7 +9,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from hashlib import blake2b
 from time import monotonic
 from typing import Any, TypeVar
@@ -109,7 +109,8 @@ class Group(ABC):
 
     async def read(self, read: Callable[..., T], *arguments: Any) -> T:
         """Call a function of the plan in a thread, beside other groups if it is quick."""
-        async with nullcontext() if self.is_quick else self.readers.slow:
+        lane: AbstractAsyncContextManager[None] = nullcontext() if self.is_quick else self.readers.slow
+        async with lane:
             self.is_quick = False  # if it fails
             result, seconds = await self.readers.run(measure_time, read, *arguments)
         self.is_quick = seconds < STREAM_QUICK_READ
