@@ -169,7 +169,7 @@ def test_groups_that_read_slowly_leave_a_thread_to_others(monkeypatch: pytest.Mo
         quick = await world.join(MemoryPlan([1, 2], "quick"))
         world.tell(1)
         await world.settle()
-        slow = [await world.join(SlowPlan([2], name)) for name in ("one", "two", "three")]
+        slow = [await world.join(SlowPlan([2], name), position=1) for name in ("one", "two", "three")]
         try:
             world.tell(2)
             async with asyncio.timeout(60):
