@@ -26,7 +26,7 @@ from contentapi.streams.stream import Reason, Stream
 RESUMED_READERS = 2  # threads, and connections
 MOST_RESUMED_BYTES = 32 * 1024 * 1024  # that were read for streams which resume, and are not written yet
 ALIGNMENT = 64  # bytes: the last bits of an address are equal
-Act = Callable[[], Awaitable[None]]
+Step = Callable[[], Awaitable[None]]
 
 
 class Hub:
@@ -59,7 +59,7 @@ class Hub:
         for group in [*self.groups.values()]:
             group.advance(batch)
 
-    async def join(self, stream: Stream, write: Act, charge: Act) -> None:
+    async def join(self, stream: Stream, write: Step, charge: Step) -> None:
         """Add a stream to its group, after it has written what its group has read already, and was charged for it."""
         plan = stream.opening.plan
         if isinstance(plan, LogPlan):
@@ -80,7 +80,7 @@ class Hub:
         assert isinstance(plan, ObjectPlan)  # noqa: S101 - there are two kinds
         return ObjectGroup(plan, self.readers, self.log.position, self.is_checked)
 
-    async def catch_up(self, stream: Stream, plan: LogPlan, write: Act, charge: Act) -> None:
+    async def catch_up(self, stream: Stream, plan: LogPlan, write: Step, charge: Step) -> None:
         rows, most_rows = FIRST_ROWS, MOST_ROWS
         while stream.reason is None:
             group = self.groups.get(plan.key)
