@@ -112,7 +112,8 @@ class Group(ABC):
         lane: AbstractAsyncContextManager[None] = nullcontext() if self.is_quick else self.readers.slow
         async with lane:
             self.is_quick = False  # if it fails
-            result, seconds = await self.readers.run(measure_time, read, *arguments)
+            measured: tuple[T, float] = await self.readers.run(measure_time, read, *arguments)
+        result, seconds = measured
         self.is_quick = seconds < STREAM_QUICK_READ
         return result
 
