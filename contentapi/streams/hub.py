@@ -64,7 +64,7 @@ class Hub:
         plan = stream.opening.plan
         if isinstance(plan, LogPlan):
             await self.catch_up(stream, plan, write, charge)
-        if stream.has_ended:
+        if stream.has_ended():
             return
         group = self.groups.get(plan.key)
         if group is None:
@@ -82,7 +82,7 @@ class Hub:
 
     async def catch_up(self, stream: Stream, plan: LogPlan, write: Step, charge: Step) -> None:
         rows, most_rows = FIRST_ROWS, MOST_ROWS
-        while not stream.has_ended:
+        while not stream.has_ended():
             group = self.groups.get(plan.key)
             target = self.log.position if group is None else group.position
             if stream.position >= target:
@@ -91,7 +91,7 @@ class Hub:
                 async with self.turns:
                     await self.wait_for_memory()  # with a turn: otherwise all who wait for one would pass together
                     await self.is_checked.wait()
-                    if stream.has_ended:  # meanwhile
+                    if stream.has_ended():  # meanwhile
                         return
                     excerpt = await self.resumed_readers.run(
                         read_resumed, plan, self.log, stream.position, target, rows

@@ -68,7 +68,6 @@ class Stream:
         self.final = b""  # what is written before the end
         self.is_idle = False  # no event since the last keep-alive
 
-    @property
     def has_ended(self) -> bool:
         return self.reason is not None
 
