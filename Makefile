@@ -14,9 +14,9 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV_PYTHON) -m pytest --numprocesses auto 
 	--hypothesis-profile $(EXAMPLES)
 # Tests with servers wait for them a third of the time.
 SERVER_PROCESSES = $(shell $(VENV_PYTHON) -c "import os; print(max(2, os.cpu_count() * 3 // 2))")
-# What `make thorough` runs, and how many tenths of the examples
+# What `make thorough` runs, and the percentage of the examples
 THOROUGH ?= thorough or property
-TENTHS ?= 10
+PERCENT ?= 100
 BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 
 .PHONY: help run pages test test-servers coverage thorough mutation audit slow-path bench bench-history hostile scale drill clients check format lock installed installed-dev python-present
@@ -56,12 +56,12 @@ test-servers: installed-dev
 
 coverage: installed-dev
 	@$(BUILD_PAGES)
-	@$(PYTEST) -m "not thorough" --cov --cov-report= --cov-fail-under=0
+	@EXAMPLES_IN_PERCENT=10 $(PYTEST) -m "not thorough" --cov --cov-report= --cov-fail-under=0
 	@$(VENV_PYTHON) -m tests.quality.coverage_report
 
 thorough: installed-dev
 	@$(BUILD_PAGES)
-	@EXAMPLES_IN_TENTHS=$(TENTHS) $(PYTEST) -m "$(THOROUGH)" $(TESTS)
+	@EXAMPLES_IN_PERCENT=$(PERCENT) $(PYTEST) -m "$(THOROUGH)" $(TESTS)
 
 mutation: installed-dev
 	@$(VENV_PYTHON) -m tests.quality.mutation

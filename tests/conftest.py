@@ -24,6 +24,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from contentapi.core import redis
 from contentapi.core.identity import ROLE_SCOPES, Actor
+from contentapi.events.partitions import prepare_partitions
 from contentapi.media.folder import FolderStorage
 from contentapi.monitoring.repeated import OUTAGES
 from contentapi.rate_limits import account
@@ -103,6 +104,13 @@ def django_db_modify_db_settings(
     """Let Django copy the database of this process from one that is migrated already."""
     with django_db_blocker.unblock():
         connection.settings_dict["TEST"]["TEMPLATE"] = get_or_create_migrated_database()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:  # noqa: ARG001
+    """Make the partitions of the log and of deliveries once. A test would make the same 24, and roll them back."""
+    with django_db_blocker.unblock():
+        prepare_partitions()
 
 
 @pytest.fixture(scope="session", autouse=True)

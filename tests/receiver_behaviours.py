@@ -11,7 +11,7 @@ from tests.webhook_receivers import Behaviour, Exchange
 CLOSED = b"Connection: close\r\n\r\n"
 BLOCK = 65_536 * b"x"
 LIMIT = 200_000_000  # bytes, after which an endless response ends, so that a wrong sender fails a test and no machine
-PAUSE = 1.0  # seconds between the bytes of a slow response
+PAUSE = 0.2  # seconds between the bytes of a slow response
 
 
 def accept(exchange: Exchange) -> bool:
@@ -55,7 +55,7 @@ def hang(exchange: Exchange) -> bool:
 
 
 def send_slowly(start: bytes, then: bytes) -> Behaviour:
-    """Send a beginning at once, and one byte of the rest each second, again and again."""
+    """Send a beginning at once, and one byte of the rest each `PAUSE`, again and again."""
 
     def behave(exchange: Exchange) -> bool:
         exchange.send(start)
@@ -132,13 +132,13 @@ OK = b"HTTP/1.1 200 OK\r\n"
 # Responses that must not keep a sender longer than 15 s, nor take its memory.
 SLOW: dict[str, Behaviour] = {
     "no response": hang,
-    "a status line of one byte a second": send_slowly(b"", b"HTTP/1.1 200 OK"),
-    "headers of one byte a second": send_slowly(OK, b"X-Header: some value\r\n"),
-    "a body of one byte a second": send_slowly(OK + b"Content-Length: 100000\r\n\r\n", b"x"),
-    "a body of one byte a second without a length": send_slowly(OK + CLOSED, b"x"),
-    "chunks of one byte a second": send_slowly(send_chunks(), b"1\r\nx\r\n"),
-    "a chunk size of one byte a second": send_slowly(send_chunks(), b"0"),
-    "100 Continue of one byte a second": send_slowly(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "a status line byte by byte": send_slowly(b"", b"HTTP/1.1 200 OK"),
+    "headers byte by byte": send_slowly(OK, b"X-Header: some value\r\n"),
+    "a body byte by byte": send_slowly(OK + b"Content-Length: 100000\r\n\r\n", b"x"),
+    "a body byte by byte without a length": send_slowly(OK + CLOSED, b"x"),
+    "chunks byte by byte": send_slowly(send_chunks(), b"1\r\nx\r\n"),
+    "a chunk size byte by byte": send_slowly(send_chunks(), b"0"),
+    "100 Continue byte by byte": send_slowly(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
 }
 ENDLESS: dict[str, Behaviour] = {
     "a body without an end": send_without_end(OK + CLOSED),

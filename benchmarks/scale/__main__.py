@@ -1,4 +1,4 @@
-"""Measure reads on a primary with replicas and PgBouncer, and break a cluster under Patroni in ten ways.
+"""Measure reads on a primary with replicas and PgBouncer, and break a cluster under Patroni in twelve ways.
 
 Everything runs on this machine, and is removed at the end, also after Ctrl-C. The cluster needs root, Linux and etcd.
 """
@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.scale.cluster import Cluster
 from benchmarks.scale.deployment import Deployment, find_haproxy
 from benchmarks.scale.faults import FAULTS
-from benchmarks.scale.outages import Outage, cause_outage
+from benchmarks.scale.outages import Outage, cause_outage, judge_announcements
 from benchmarks.scale.reads import Reads, measure_reads
 
 READS_HEADER = """
@@ -25,8 +25,15 @@ COUNTS_HEADER = """
 | Fault | Writes | Lost | Duplicated | Own writes read | Missed | Reads | Failed | Beside the old primary |
 |---|---|---|---|---|---|---|---|---|"""
 TIMES_HEADER = """
-| Fault | First write s | Longest pause s | Last refusal s | Refusals | Slowest read s |
+Median and greatest, in seconds after the fault:
+
+| Fault | First write | Longest pause of writes | Last refusal | Refusals | Slowest read |
 |---|---|---|---|---|---|"""
+ANNOUNCEMENTS_HEADER = """
+Events and webhooks. A slash separates the two workers. The delay is the median and the greatest, in seconds:
+
+| Fault | Posts | No event | Two events | Relayed | Deliveries | Lost | Again | Changed | Sent | Delay |
+|---|---|---|---|---|---|---|---|---|---|---|"""
 
 
 def main() -> None:
@@ -75,32 +82,67 @@ def measure(deployment: Deployment, name: str, seconds: int) -> None:
 
 def run_faults(names: Sequence[str], rounds: int, route: str) -> list[str]:
     """Carry out faults, and print what the clients saw. Returns the promises that were broken."""
-    cluster, outages = Cluster(route), []
+    cluster, outages, broken = Cluster(route), [], []
+    print_load("before")
     try:
         cluster.start()
         for number in range(rounds):
             for name in names:
                 outages.append(outage := cause_outage(cluster, FAULTS[name], number))
                 print(f"{name}: {outage}", file=sys.stderr, flush=True)
+        broken = judge_announcements(cluster, outages)
     finally:
         cluster.close()
+        print_load("after")
         print_outages(names, outages)
-    return [f"{outage.fault}: {promise}" for outage in outages for promise in outage.broken]
+    return broken + [f"{outage.fault}: {promise}" for outage in outages for promise in outage.broken]
+
+
+def print_load(when: str) -> None:
+    """Print the load of the machine: other programs make every time longer."""
+    print(f"Load {when} the faults: {' '.join(f'{load:.1f}' for load in os.getloadavg())} (1, 5 and 15 minutes)")
 
 
 def print_outages(names: Iterable[str], outages: Iterable[Outage]) -> None:
+    """Print the tables of docs/scaling.md."""
     by_name = {name: [each for each in outages if each.fault == name] for name in names}
     print(COUNTS_HEADER)
     for name, some in by_name.items():
         counts = ("writes", "lost", "duplicated", "own_reads", "missed", "reads", "failed_reads", "writes_apart")
-        print(format_row(name, *[sum(getattr(each, count) for each in some) for count in counts]))
+        print(format_row(f"`{name}`", *[sum(getattr(each, count) for each in some) for count in counts]))
     print(TIMES_HEADER)
     for name, some in by_name.items():
         first = [each.first_write for each in some if FAULTS[name].is_outage]
-        times = [
-            [getattr(each, time) for each in some] for time in ("pause", "last_refusal", "refusals", "slowest_read")
-        ]
-        print(format_row(name, *map(format_range, (first, *times))))
+        refused = [each.last_refusal for each in some if each.refusals]
+        others = [[getattr(each, value) for each in some] for value in ("refusals", "slowest_read")]
+        pauses = [each.pause for each in some]
+        times = format_range(first), format_range(pauses), format_range(refused) or "none"
+        print(format_row(f"`{name}`", *times, *map(format_range, others)))
+    print(ANNOUNCEMENTS_HEADER)
+    for name, some in by_name.items():
+        print(format_announcements(name, some))
+
+
+def format_announcements(name: str, outages: Sequence[Outage]) -> str:
+    """Return a row for the rounds of a fault. Without any that was judged, it is empty."""
+    found = [each.announcements for each in outages if each.announcements is not None]
+    if not found:
+        return format_row(f"`{name}`")
+    relayed, sent = add_columns(each.relayed for each in outages), add_columns(each.sent for each in found)
+    delays = median([each.delay for each in found]), max(each.longest_delay for each in found)
+    return format_row(
+        f"`{name}`",
+        *[sum(getattr(each, count) for each in found) for count in ("posts", "unlogged", "logged_twice")],
+        " / ".join(map(str, relayed)),
+        sum(sent),
+        *[sum(getattr(each, count) for each in found) for count in ("lost", "repeated", "changed")],
+        " / ".join(map(str, sent)),
+        " / ".join(f"{delay:.1f}" for delay in delays),
+    )
+
+
+def add_columns(rows: Iterable[Sequence[int]]) -> list[int]:
+    return [sum(column) for column in zip(*rows, strict=True)]
 
 
 def format_range(values: Sequence[float]) -> str:

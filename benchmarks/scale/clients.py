@@ -32,6 +32,7 @@ class Journal:
     writes: list[Exchange] = field(default_factory=list)
     reads: list[Exchange] = field(default_factory=list)  # anonymous
     acknowledged: dict[str, str] = field(default_factory=dict)  # ids of posts by their titles
+    acknowledged_at: dict[str, float] = field(default_factory=dict)  # by the ids of posts
     own_reads: int = 0
     missed: int = 0  # reads of an own write that returned something else
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -112,6 +113,7 @@ class Load:
             turn += 1
         with self.journal.lock:
             self.journal.acknowledged[title] = post["id"]
+            self.journal.acknowledged_at[post["id"]] = exchange.end
         exchange, read = client.request(self.choose_host(number, turn + 1), "GET", f"/posts/{post['id']}")
         with self.journal.lock:
             if exchange.status == OK and read["title"] == title:

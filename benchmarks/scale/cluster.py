@@ -1,5 +1,6 @@
 """A cluster under Patroni on hosts of a network of its own: three with PostgreSQL, three with etcd, two with the API.
 
+Each of those with the API runs a worker too.
 PostgreSQL, Patroni, etcd and HAProxy run with the files of deploy/patroni. What differs are addresses, folders and
 passwords. Everything is removed at the end; with CONTENTAPI_DRILL_KEEP=on, logs and data stay.
 """
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +24,21 @@ from psycopg import sql
 
 from benchmarks.install import install_python
 from benchmarks.places import ROOT
+from benchmarks.scale.clients import CREATED
 from benchmarks.scale.deployment import delay_signals, find_haproxy
 from benchmarks.scale.network import Network
 from benchmarks.scale.patroni import Member, build_environment, read_cluster, read_example, write_configuration
+from benchmarks.scale.webhooks import METRICS_PORT, TYPES, Inbox, count_relayed
 from contentapi.db.embedded.programs import get_or_create_server_account, grant_server_account_access
 from tests.hosts import Host
 
 DATABASES, ETCDS, APIS, CACHE = ("db1", "db2", "db3"), ("etcd1", "etcd2", "etcd3"), ("api1", "api2"), "cache"
 PATRONI = ROOT / "var" / "scale" / "patroni"
 REQUIREMENTS = ROOT / "deploy" / "patroni" / "requirements.txt"
-PATIENCE = 120  # seconds
+PATIENCE = 180  # seconds; the machine may be busy
 ROLE = DATABASE = "contentapi"
 PORT = 8000
+COPIED = "replica has been created using basebackup"  # in the log of Patroni
 
 
 class Cluster:
@@ -49,6 +53,8 @@ class Cluster:
             name: secrets.token_hex(12) for name in ("restapi", "superuser", "replication", "rewind", "app")
         }
         self.apis: dict[str, Host] = {}
+        self.workers: dict[str, subprocess.Popen[bytes]] = {}
+        self.stack = ExitStack()
         self.key = ""
 
     def start(self) -> None:
@@ -66,26 +72,23 @@ class Cluster:
             self.wait_until(lambda: any(each.is_leader for each in self.list_members()))
         self.wait_until_whole()
         self.create_database()
-        redis = shutil.which("redis-server") or "redis-server"
-        options = [
-            "--bind",
-            self.address(CACHE),
-            "--port",
-            "6379",
-            "--save",
-            "",
-            "--protected-mode",
-            "no",
-            "--dir",
-            "/",
-        ]
-        self.spawn(CACHE, "redis", [redis, *options])
+        redis = [shutil.which("redis-server") or "redis-server", "--bind", self.address(CACHE), "--port", "6379"]
+        self.spawn(CACHE, "redis", [*redis, "--save", "", "--protected-mode", "no", "--dir", "/"])
+        self.inbox = Inbox(self.network.get_own_client_address())
+        self.stack.enter_context(self.inbox.receiver)
         for host in APIS:
             self.start_api(host)
+            self.start_worker(host)
+        for url in self.inbox.urls:
+            content = {"url": url, "types": TYPES, "name": "scale"}
+            created = self.apis[APIS[0]].request("POST", "/webhooks", content, X_API_Key=self.key)
+            if created.status != CREATED:
+                raise RuntimeError(f"POST /webhooks: status {created.status} {created.body}")
 
     def close(self) -> None:
         """Kill everything, and remove it."""
         with delay_signals():
+            self.stack.close()
             self.network.delete()
         if os.environ.get("CONTENTAPI_DRILL_KEEP") == "on":
             print(f"Logs and data are in {self.folder}.")
@@ -94,11 +97,13 @@ class Cluster:
 
     # --- Programs
 
-    def spawn(self, host: str, name: str, command: Sequence[str], variables: Mapping[str, str] | None = None) -> None:
+    def spawn(
+        self, host: str, name: str, command: Sequence[str], variables: Mapping[str, str] | None = None
+    ) -> "subprocess.Popen[bytes]":
         """Run a program on a host. Its log is NAME.log."""
         environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", **(variables or {})}
         with (self.folder / f"{name}.log").open("ab") as log:
-            subprocess.Popen(
+            return subprocess.Popen(
                 [*self.network.enter(host), *command], env=environment, cwd="/", stdout=log, stderr=log,
                 stdin=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
@@ -167,6 +172,7 @@ class Cluster:
             "REDIS_URL": f"redis://{self.address(CACHE)}:6379/0",
             "ALLOWED_HOSTS": address,
             "CONTENTAPI_MEDIA": str(self.folder / "media"),
+            "CONTENTAPI_WEBHOOK_NETWORKS": self.network.get_own_client_address(),
         }
         log, enter = self.folder / f"{host}.log", self.network.enter(host)
         api = self.apis[host] = Host(log, variables, port=PORT, address=address, enter=enter)
@@ -175,6 +181,17 @@ class Cluster:
                 api.manage(command)
             self.key = api.manage("create_api_key", "admin@example.com", "--name", "scale")
         api.start()
+
+    def start_worker(self, host: str) -> None:
+        """Start the worker on a host with the API."""
+        metrics = f"{self.network.get_client_address(host)}:{METRICS_PORT}"
+        variables = {**self.apis[host].environment, "CONTENTAPI_METRICS_BIND": metrics}
+        command = [sys.executable, str(ROOT / "manage.py"), "worker"]
+        self.workers[host] = self.spawn(host, f"worker-{host}", command, variables)
+
+    def kill_worker(self, host: str) -> None:
+        self.workers[host].kill()
+        self.workers[host].wait()
 
     def start_haproxy(self, host: str) -> None:
         text = (ROOT / "deploy" / "patroni" / "haproxy.cfg").read_text()
@@ -229,17 +246,19 @@ class Cluster:
             connection.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(role, password))
             connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(DATABASE), role))
 
-    def count_posts(self, beginning: str) -> dict[str, int]:
-        """Return the number of posts by title, of those whose title has this beginning."""
-        query = "SELECT title, count(*) FROM blog_post WHERE starts_with(title, %s) GROUP BY title"
-        with self.connect(DATABASE) as connection:
-            return dict(connection.execute(query, [beginning]).fetchall())
+    def count_relayed(self) -> list[int]:
+        """Return how many events the worker of each host has moved to the log since its start."""
+        return [count_relayed(self.network.get_client_address(host)) for host in APIS]
 
-    def signal_postgres(self, host: str, number: int) -> None:
-        """Send a signal to all processes of PostgreSQL of a host, the main one first."""
+    def count_copies(self, host: str) -> int:
+        """Return how often a host has copied all data of another one. It does not, if `pg_rewind` suffices."""
+        return (self.folder / f"{host}.log").read_text(errors="replace").count(COPIED)
+
+    def signal_processes(self, host: str, name: str, number: int) -> None:
+        """Send a signal to all processes of a host with a name: `postgres`, the main one first, or `patroni`."""
         for process in sorted(self.network.list_processes(host)):
             with suppress(OSError):
-                if Path(f"/proc/{process}/comm").read_text().strip() == "postgres":
+                if Path(f"/proc/{process}/comm").read_text().strip() == name:
                     os.kill(process, number)
 
 

@@ -9,6 +9,7 @@ from benchmarks.scale.cluster import APIS, ETCDS, Cluster
 
 LEASE = 20  # seconds, `ttl` in patroni.yaml
 MEMBER_GONE, ETCD_GONE, STANDBY_GONE = 8, LEASE + 10, 12  # seconds without one member of etcd, all of them, a standby
+WORKER_GONE = 8  # seconds
 CUT_OFF = (APIS[0],)  # with the primary
 
 
@@ -51,11 +52,20 @@ def silence_standby(cluster: Cluster, _: str) -> None:
 
 
 def suspend(cluster: Cluster, primary: str) -> None:
-    cluster.signal_postgres(primary, signal.SIGSTOP)
+    cluster.signal_processes(primary, "postgres", signal.SIGSTOP)
 
 
 def resume(cluster: Cluster, primary: str) -> None:
-    cluster.signal_postgres(primary, signal.SIGCONT)
+    cluster.signal_processes(primary, "postgres", signal.SIGCONT)
+
+
+def hang(cluster: Cluster, primary: str) -> None:
+    """Suspend Patroni: nobody makes the old primary read-only. A watchdog would reset its host."""
+    cluster.signal_processes(primary, "patroni", signal.SIGSTOP)
+
+
+def go_on(cluster: Cluster, primary: str) -> None:
+    cluster.signal_processes(primary, "patroni", signal.SIGCONT)
 
 
 def cut(cluster: Cluster, primary: str) -> None:
@@ -79,7 +89,8 @@ def start_etcd(cluster: Cluster, _: str) -> None:
 
 
 def switch_over(cluster: Cluster, primary: str) -> None:
-    cluster.control("switchover", "--leader", primary, "--candidate", cluster.find("sync_standby"), "--force")
+    """Without a candidate, which is the synchronous standby anyway: with one, Patroni lets the other replica wait."""
+    cluster.control("switchover", "--leader", primary, "--force")
 
 
 def stop(cluster: Cluster, primary: str) -> None:
@@ -104,6 +115,19 @@ def restart(cluster: Cluster, host: str) -> None:
     cluster.wait_until_whole()
 
 
+def kill_worker(cluster: Cluster, _: str) -> None:
+    """Kill the worker that has sent the last delivery. The other one relays the events, and later sends the rest."""
+    sender = cluster.inbox.find_last_sender()
+    cluster.kill_worker(next(host for host in APIS if cluster.network.get_client_address(host) == sender))
+    time.sleep(WORKER_GONE)
+
+
+def start_worker(cluster: Cluster, _: str) -> None:
+    for host, worker in cluster.workers.items():
+        if worker.poll() is not None:
+            cluster.start_worker(host)
+
+
 def do_nothing(_: Cluster, __: str) -> None:
     """There is nothing to repair."""
 
@@ -114,12 +138,14 @@ FAULTS = {
         Fault("kill", kill, start_again),
         Fault("silent", silence, connect),
         Fault("suspend", suspend, resume),
+        Fault("hang", hang, go_on),
         Fault("cut", cut, connect, cut_off=CUT_OFF),
         Fault("standby", silence_standby, connect, is_outage=False, must_keep_primary=True),
         Fault("etcd", kill_etcd, start_etcd, is_outage=False, must_keep_primary=True),
-        Fault("switchover", switch_over, do_nothing, is_outage=False),
+        Fault("worker", kill_worker, start_worker, is_outage=False, must_keep_primary=True),
         Fault("stop", stop, start_again, is_outage=False),
         Fault("upgrade", upgrade, do_nothing, is_outage=False),
+        Fault("switchover", switch_over, do_nothing, is_outage=False),
         Fault("rebuild", rebuild, do_nothing, is_outage=False, must_keep_primary=True),
     )
 }

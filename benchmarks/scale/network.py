@@ -31,6 +31,10 @@ class Network:
     def get_client_address(self, host: str) -> str:
         return f"10.215.{self.block}.{FIRST + self.hosts.index(host)}"
 
+    def get_own_client_address(self) -> str:
+        """Return the address of this process in the network of the clients."""
+        return f"10.215.{self.block}.{OURS}"
+
     def get_namespace(self, host: str) -> str:
         return f"{self.name}-{host}"
 
@@ -45,7 +49,7 @@ class Network:
                 self.connect(host, "eth1", "clients", self.get_client_address(host), number)
             run_batch(self.get_namespace(host), "link set lo up")
         self.connect("", f"{self.name}a", "side0", f"10.214.{self.block}.{OURS}", OURS)
-        self.connect("", f"{self.name}b", "clients", f"10.215.{self.block}.{OURS}", OURS)
+        self.connect("", f"{self.name}b", "clients", self.get_own_client_address(), OURS)
         addresses = {
             f"10.214.{self.block}.{number}": number for number in (OURS, *range(FIRST, FIRST + len(self.hosts)))
         }

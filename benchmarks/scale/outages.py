@@ -7,10 +7,13 @@ from itertools import pairwise
 
 from benchmarks.scale.clients import CREATED, OK, Exchange, Journal, Load
 from benchmarks.scale.cluster import APIS, PORT, Cluster
+from benchmarks.scale.content import count_posts, count_unfounded_events, find_events, wait_until_sent
 from benchmarks.scale.faults import Fault
+from benchmarks.scale.webhooks import Announcements, judge, subtract
 
 BEFORE, AFTER = 3, 3  # seconds of load before a fault, and after the writes have returned and after the repair
 PHASES = 5  # seconds between two renewals of the lease, `loop_wait` in patroni.yaml: each round begins a second later
+FIGURES_AGE = 1.5  # seconds after which the metrics of a worker have everything before
 RETURN_LIMIT = 90  # seconds in which writes return
 
 
@@ -37,7 +40,11 @@ class Outage:
     refusals_apart: int
     lost: int = 0
     duplicated: int = 0
+    relayed: tuple[int, ...] = ()  # events that the worker of each host moved to the log
+    announcements: Announcements | None = None
     broken: list[str] = field(default_factory=list)  # promises
+    titles: str = ""  # the beginning of the titles of its posts
+    acknowledged_at: dict[str, float] = field(default_factory=dict, repr=False)  # by the ids of posts
 
 
 def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
@@ -45,6 +52,8 @@ def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
     primary, name = cluster.find("leader"), f"{fault.name}{number}"
     hosts = [cluster.network.get_client_address(host) for host in APIS]
     apart = {cluster.network.get_client_address(host) for host in fault.cut_off}
+    time.sleep(FIGURES_AGE)
+    relayed, copies = cluster.count_relayed(), cluster.count_copies(primary)
     load = Load(hosts, PORT, cluster.key, name, is_sticky=bool(apart))
     load.start()
     try:
@@ -52,7 +61,7 @@ def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
         began = time.monotonic()
         fault.begin(cluster, primary)
         if fault.is_outage:
-            wait_for_writes(load.journal, began, apart)
+            wait_for_writes(cluster, primary, load.journal, apart)
         time.sleep(AFTER)
         repaired = time.monotonic()
         fault.repair(cluster, primary)
@@ -61,22 +70,43 @@ def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
     finally:
         journal = load.stop()
     outage = evaluate(journal, fault.name, began, repaired, apart)
-    found = cluster.count_posts(f"{name} ")
+    found = count_posts(cluster, f"{name} ")
     outage.lost = sum(title not in found for title in journal.acknowledged)
     outage.duplicated = sum(count > 1 for count in found.values())
+    outage.titles, outage.acknowledged_at = name, journal.acknowledged_at
+    time.sleep(FIGURES_AGE)
+    outage.relayed = subtract(cluster.count_relayed(), relayed)
     outage.broken = list(list_broken_promises(outage, fault, has_moved=cluster.find("leader") != primary))
+    if cluster.count_copies(primary) > copies:
+        outage.broken.append("the old primary copied all data")
     return outage
 
 
-def wait_for_writes(journal: Journal, began: float, apart: set[str]) -> None:
-    """Wait until a host that is not cut off acknowledges a write that was sent after the fault and after a refusal."""
-    deadline = time.monotonic() + RETURN_LIMIT
+def judge_announcements(cluster: Cluster, outages: Sequence[Outage]) -> list[str]:
+    """Wait until everything is sent, and compare it with the posts of each fault. Returns what is wrong beyond them."""
+    wait_until_sent(cluster)
+    hosts = [cluster.network.get_client_address(host) for host in APIS]
+    for outage in outages:
+        events = find_events(cluster, f"{outage.titles} ")
+        outage.announcements = judge(events, cluster.inbox.deliveries, outage.acknowledged_at, hosts)
+        outage.broken += outage.announcements.list_broken_promises()
+    ended = [f"the worker on {host} has ended" for host, worker in cluster.workers.items() if worker.poll() is not None]
+    unfounded = count_unfounded_events(cluster)
+    return ended + ([f"{unfounded} events of posts that do not exist"] if unfounded else [])
+
+
+def wait_for_writes(cluster: Cluster, primary: str, journal: Journal, apart: set[str]) -> None:
+    """Wait until another host is the primary, and then until a host that is not cut off acknowledges a new write."""
+    deadline, moved_at = time.monotonic() + RETURN_LIMIT, float("inf")
     while time.monotonic() < deadline:
         time.sleep(0.2)
+        if moved_at == float("inf"):
+            if any(each.is_leader and each.name != primary for each in cluster.list_members()):
+                moved_at = time.monotonic()
+            continue
         with journal.lock:
-            writes = [each for each in journal.writes if each.end > began and each.host not in apart]
-        first = min((each.end for each in writes if each.status != CREATED), default=float("inf"))
-        if any(each.status == CREATED and each.start > first for each in writes):
+            writes = [each for each in journal.writes if each.start > moved_at and each.host not in apart]
+        if any(each.status == CREATED for each in writes):
             return
 
 

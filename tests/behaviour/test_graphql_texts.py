@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.behaviour.graphql_bodies import BODY, build_body
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, build_error_entry, post_to_graphql
+from tests.thoroughness import scale_examples
 
 STORABLE = "Text must not contain the NUL character or lone surrogates."
 JSON = st.recursive(
@@ -86,8 +87,9 @@ def corrupt(body: bytes, place: float, inserted: bytes, removed: int) -> bytes:
     return body[:at] + inserted + body[at + removed :]
 
 
+@pytest.mark.property
 @pytest.mark.django_db
-@settings(deadline=None)
+@settings(max_examples=scale_examples(1000), deadline=None)
 @given(
     st.binary()
     | JSON.map(lambda value: json.dumps(value).encode())
@@ -120,8 +122,9 @@ def test_no_body_causes_a_500(body: bytes) -> None:
         assert not [leak for leak in found if leak.encode() not in body]
 
 
+@pytest.mark.property
 @pytest.mark.django_db
-@settings(deadline=None)
+@settings(max_examples=scale_examples(1000), deadline=None)
 @given(
     st.sampled_from(QUERIES),
     JSON | st.fixed_dictionaries({"a": JSON, "b": JSON}) | st.builds(dict, a=st.fixed_dictionaries({}, optional=INPUT)),

@@ -1,36 +1,44 @@
 from collections import Counter
+from typing import NamedTuple
 
+import pytest
+
+from benchmarks.hostile import victim
 from benchmarks.hostile.victim import RATE, Figures, Victim
-from tests.benchmarks.upstream import run_upstream
+from tests.benchmarks.upstream import Received, run_upstream
 
 
-def test_all_requests_to_a_fast_server_count_as_answered() -> None:
+class Measurement(NamedTuple):
+    figures: Figures
+    received: list[Received]
+
+
+@pytest.fixture(scope="module")
+def measurement() -> Measurement:
+    """The measurement of a fast server for a second, and the requests that it received."""
     with run_upstream() as server:
-        figures = Victim(server.port, "key").measure(1)
-
-    assert len(figures.times) == RATE
-    assert figures.answered == 1
-    assert not figures.failures
+        return Measurement(Victim(server.port, "key").measure(1), server.received)
 
 
-def test_each_request_has_a_new_traceparent_and_the_key() -> None:
-    with run_upstream() as server:
-        Victim(server.port, "key").measure(1)
-
-    assert len({request.headers["traceparent"] for request in server.received}) == 1 + RATE
-    assert {request.headers["X-API-Key"] for request in server.received} == {"key"}
+def test_all_requests_to_a_fast_server_count_as_answered(measurement: Measurement) -> None:
+    assert len(measurement.figures.times) == RATE
+    assert measurement.figures.answered == 1
+    assert not measurement.figures.failures
 
 
-def test_at_least_a_third_of_the_requests_use_new_connections() -> None:
-    with run_upstream() as server:
-        Victim(server.port, "key").measure(1)
+def test_each_request_has_a_new_traceparent_and_the_key(measurement: Measurement) -> None:
+    assert len({request.headers["traceparent"] for request in measurement.received}) == 1 + RATE
+    assert {request.headers["X-API-Key"] for request in measurement.received} == {"key"}
 
-    connections = {request.client for request in server.received}
+
+def test_at_least_a_third_of_the_requests_use_new_connections(measurement: Measurement) -> None:
+    connections = {request.client for request in measurement.received}
     assert RATE // 3 <= len(connections) < RATE
 
 
-def test_no_request_to_a_slow_server_counts_as_answered() -> None:
-    with run_upstream(delay=2.5) as server:
+def test_no_request_to_a_slow_server_counts_as_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(victim, "LIMIT", 0.2)
+    with run_upstream(delay=0.5) as server:
         figures = Victim(server.port, "key").measure(0.2)
 
     assert figures.answered == 0

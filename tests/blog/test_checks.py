@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from blog.checks import list_errors, list_lists_of_fields
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,6 +64,7 @@ def start_server(folder: Path) -> str:
     return run.stderr
 
 
+@pytest.mark.servers
 def test_start_names_every_place_that_lacks_a_new_field(tmp_path: Path) -> None:
     copy_project(tmp_path)
     edit(tmp_path, NEW_FIELD)
@@ -86,6 +89,7 @@ def test_start_names_every_place_that_lacks_a_new_field(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.servers
 def test_start_names_a_column_in_no_list_and_a_criterion_without_its_column(tmp_path: Path) -> None:
     copy_project(tmp_path)
     column = "    body = models.TextField(blank=True"

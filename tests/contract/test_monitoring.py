@@ -64,6 +64,7 @@ def test_document_explains_every_alert() -> None:
     assert explained[: len(alerts)] == alerts
 
 
+@pytest.mark.servers
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
 @pytest.mark.parametrize(
     "arguments",
@@ -78,6 +79,7 @@ def test_promtool_accepts_the_files(arguments: tuple[str, ...]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.servers
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
 def test_promtool_parses_every_query_of_the_dashboard(tmp_path: Path) -> None:
     expressions = [target["expr"] for panel in read_panels() for target in panel["targets"]]

@@ -1,8 +1,8 @@
 """Random actions on posts that never publish a secret: `python -m tests.e2e.draft_actions COUNT SEED`.
 
 Each text of a draft, of a working copy and of a comment on a draft has a word of its own, such as `secret17q`. What
-becomes public gets other texts before, with words such as `open18q`. Prints the number of actions that were carried
-out, and the posts. Another run goes on with the posts of the one before.
+becomes public gets other texts before, with words such as `open18q`. At the end, at least one post is public. Prints
+the number of actions that were carried out, and the posts. Another run goes on with the posts of the one before.
 """
 
 import json
@@ -141,6 +141,8 @@ class Editor:
 def main(number: int, seed: int) -> None:
     editor = Editor(seed)
     done = sum(editor.act() for _ in range(number))
+    while not editor.choose(is_public=True):
+        done += editor.act()
     sys.stdout.write(json.dumps({"actions": done, "posts": [str(pk) for pk in sorted(editor.mine)]}))
 
 

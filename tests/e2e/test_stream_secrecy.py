@@ -54,7 +54,7 @@ def test_anonymous_streams_contain_nothing_of_a_draft(site: Site, count: int) ->
         content = b"".join(follower.bytes)
         assert set(SECRET.findall(content)) == set(), follower.path
     for follower in [*live[:2], *later]:
-        assert len(set(OPEN.findall(b"".join(follower.bytes)))) > count / 100
+        assert OPEN.search(b"".join(follower.bytes)), follower.path
     for follower in later:
         cursors = [received.cursor for received in follower.events]
         assert cursors[: len(positions)] == [f"{epoch}-{each}" for each in positions]

@@ -123,6 +123,7 @@ def build_elements(draw: st.DrawFn) -> tuple[str, str]:
     return ";".join(draw(st.permutations(pairs))), address
 
 
+@pytest.mark.property
 @settings(max_examples=scale_examples(2000), deadline=None)
 @given(sent=SENT, elements=st.lists(build_elements(), min_size=1, max_size=3), separator=st.sampled_from([",", ", "]))
 def test_client_cannot_change_what_its_proxies_add(sent: str, elements: list[tuple[str, str]], separator: str) -> None:

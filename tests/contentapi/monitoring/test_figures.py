@@ -114,6 +114,7 @@ SnapshotWriter(figures, Path(sys.argv[1]), "server").write()
 """
 
 
+@pytest.mark.servers
 def test_figures_of_ended_processes_stay_and_their_files_go(figures: Figures, tmp_path: Path) -> None:
     registry = CollectorRegistry(auto_describe=False)
     registry.register(SnapshotCollector(tmp_path))

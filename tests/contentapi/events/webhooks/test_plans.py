@@ -34,6 +34,13 @@ FILL_LOG = f"""
 """  # noqa: S608
 
 
+@pytest.fixture(autouse=True)
+def forget_statistics(db: None) -> None:  # noqa: ARG001
+    """Let PostgreSQL forget what it knows of the partitions: it may have vacuumed the dead rows of other tests."""
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE events_event, events_delivery CASCADE")
+
+
 def explain(sql: str) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN {sql}")

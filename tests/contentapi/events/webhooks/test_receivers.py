@@ -30,7 +30,7 @@ from tests.receiver_behaviours import (
 from tests.webhook_receivers import Behaviour, Receiver
 
 MEGABYTE = 1_000_000
-WHOLE = 1.5  # seconds in place of the 15 of an attempt
+WHOLE = 0.5  # seconds in place of the 15 of an attempt
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 
 
