@@ -166,12 +166,12 @@ def test_groups_that_read_slowly_leave_a_thread_to_others(monkeypatch: pytest.Mo
             return super().read(log, after, end, rows or 8)
 
     async def work(world: World) -> None:
+        slow = [await world.join(SlowPlan([2], name, subject=8)) for name in ("one", "two", "three")]
         quick = await world.join(MemoryPlan([1, 2], "quick"))
         world.tell(1)
         await world.settle()
-        slow = [await world.join(SlowPlan([2], name), position=1) for name in ("one", "two", "three")]
         try:
-            world.tell(2)
+            world.tell(2, subjects=(8,))
             async with asyncio.timeout(60):
                 while get_text(quick) != "1 2 ":
                     await asyncio.sleep(0.005)
