@@ -199,7 +199,14 @@ class ClaimMachine(RuleBasedStateMachine):
             queues.failed.clear()
 
     def teardown(self) -> None:
-        """Assert that a new sender sends everything that is due, and the rest when its time has come."""
+        """Assert that a new sender sends everything that is due, and the rest when its time has come.
+
+        Senders stop as after SIGTERM but one, which is killed.
+        """
+        for sender in range(1, SENDERS):
+            self.record(sender)
+            for hook in range(HOOKS):
+                self.release(sender, hook)
         for number, queues in enumerate(self.queues):
             if queues.lease is not None:
                 self.end_lease(number)
@@ -208,6 +215,7 @@ class ClaimMachine(RuleBasedStateMachine):
         self.send_all()
         assert not [each for each in self.queues if each.list_due()]
         for number in range(HOOKS):
+            self.end_lease(number)
             self.let_time_pass(number)
         self.send_all()
         for queues in self.queues:
