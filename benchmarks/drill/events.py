@@ -33,12 +33,15 @@ UNSENT = """
 """
 # The lease of a sender that was killed has ended: otherwise it would send nothing before it is killed again.
 RELEASE = "WITH released AS (UPDATE events_webhook SET leased_until = now() RETURNING id) SELECT count(*) FROM released"
-# What waits for a later attempt is due.
+# What waits for a later attempt is due. A sender locks webhooks first too: otherwise both could wait for each other.
 HASTEN = """
-    WITH hastened AS (
-        UPDATE events_delivery SET due_at = now() WHERE state = 'waiting' AND due_at > now() RETURNING id
+    WITH locked AS MATERIALIZED (
+        SELECT id FROM events_webhook WHERE disabled_at IS NULL ORDER BY id FOR NO KEY UPDATE
+    ), hastened AS (
+        UPDATE events_delivery SET due_at = now()
+        WHERE state = 'waiting' AND due_at > now() AND webhook_id IN (SELECT id FROM locked) RETURNING id
     ), woken AS (
-        UPDATE events_webhook SET due_at = now() WHERE disabled_at IS NULL RETURNING id
+        UPDATE events_webhook SET due_at = now() WHERE id IN (SELECT id FROM locked) RETURNING id
     )
     SELECT count(*) FROM hastened, woken
 """
