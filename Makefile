@@ -101,7 +101,7 @@ bench-citus: installed-dev
 
 drill: installed
 	@exec $(VENV_PYTHON) -m benchmarks.drill $(if $(FAULTS),--faults $(FAULTS)) $(if $(filter command line environment,$(origin SERVER)),--servers $(SERVER)) \
-		$(if $(filter small,$(SCALE)),--small)
+		$(if $(filter small,$(SCALE)),--small) $(if $(WRITES),--writes $(WRITES))
 
 clients: installed-dev
 	@exec $(VENV_PYTHON) -m tests.clients $(if $(CLIENTS),--clients $(CLIENTS)) $(if $(REQUIRE_ALL),--require-all)

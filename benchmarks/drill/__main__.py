@@ -7,19 +7,21 @@ import argparse
 import signal
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 
 from benchmarks.drill.database import count_connections, count_idle_transactions
+from benchmarks.drill.events import SMALL_WRITES, WRITES, drill_events
 from benchmarks.drill.faults import FAULTS, SMALL, Fault, can_cause, prepare_replica
 from benchmarks.drill.images import drill_images
 from benchmarks.drill.load import Load
 from benchmarks.drill.report import Outcome, Span, Use, format_row, format_table, judge
 from benchmarks.drill.stack import SERVERS, THREADS, WORKERS, Stack
-from benchmarks.drill.streams import drill_streams
-from benchmarks.drill.webhooks import drill_webhooks
 from contentapi.health.database_checks import CONNECTIONS_OF_STREAMS, CONNECTIONS_OF_WORKER
 
 # Not one fault each: all processes that take part are killed in turn, again and again.
-DRILLS = {"images": drill_images, "streams": drill_streams, "webhooks": drill_webhooks}
+DRILLS = ("images", "events")
+Drills = dict[str, Callable[[Stack], list[str]]]
 KNOWN = (*DRILLS, *FAULTS)
 CLIENTS = 16
 WARM_UP = 6.0  # seconds
@@ -34,9 +36,13 @@ def main() -> None:
     options = parse_arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started processes are stopped
     names = options.faults or [*DRILLS, *(SMALL if options.small else FAULTS)]
+    drills: Drills = {
+        "images": partial(drill_images, is_small=options.small),
+        "events": partial(drill_events, writes=options.writes),
+    }
     failed = 0
     for server in options.servers:
-        outcomes, failures = run(server, names, is_small=options.small)
+        outcomes, failures = run(server, names, drills, is_small=options.small)
         print(f"\n{server}:\n\n{format_table(outcomes)}\n", flush=True)
         failed += failures
     if failed:
@@ -52,7 +58,10 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--small", action="store_true", help=f"short faults; by default only {', '.join((*DRILLS, *SMALL))}"
     )
-    return parser.parse_args()
+    parser.add_argument("--writes", type=int, help=f"of the drill of events; default: {WRITES}, or {SMALL_WRITES}")
+    options = parser.parse_args()
+    options.writes = options.writes or (SMALL_WRITES if options.small else WRITES)
+    return options
 
 
 def choose(text: str, known: tuple[str, ...]) -> list[str]:
@@ -63,7 +72,7 @@ def choose(text: str, known: tuple[str, ...]) -> list[str]:
     return sorted(names, key=known.index)  # the fail-over is the last one: it ends the primary
 
 
-def run(server: str, names: list[str], *, is_small: bool) -> tuple[list[Outcome], int]:
+def run(server: str, names: list[str], drills: Drills, *, is_small: bool) -> tuple[list[Outcome], int]:
     """Return the outcomes of the faults, each on the deployment that the fault before has left, and how many failed."""
     stack = Stack(server)
     try:
@@ -75,7 +84,7 @@ def run(server: str, names: list[str], *, is_small: bool) -> tuple[list[Outcome]
         outcomes, failed = [], 0
         for name in names:
             if name in DRILLS:
-                failed += bool(DRILLS[name](stack, is_small=is_small))
+                failed += bool(drills[name](stack))
                 continue
             if not can_cause(FAULTS[name]):
                 print(f"{FAULTS[name].title}: skipped, because it needs root", flush=True)

@@ -76,9 +76,13 @@ class Postgres:
 
     def query(self, sql: str) -> Any:
         """Return the first value of the first row."""
+        rows = self.read(sql)
+        return rows[0][0] if rows else None
+
+    def read(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return all rows."""
         with self.connect() as connection:
-            row = connection.execute(sql.encode()).fetchone()
-        return row[0] if row else None
+            return connection.execute(sql.encode()).fetchall()
 
     def wait_until_ready(self) -> None:
         deadline = time.monotonic() + PATIENCE

@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from threading import Event, Lock, Thread
+from typing import NamedTuple
 from uuid import uuid4
 
 TIMEOUT = 20  # seconds, after which a client gives up on a response
@@ -50,6 +51,16 @@ class Journal:
             self.exchanges.append(exchange)
 
 
+class Response(NamedTuple):
+    """A response. The status is 0 if there is none, and the note says why."""
+
+    status: int
+    retry_after: str | None = None
+    note: str = ""
+    etag: str = ""
+    body: bytes = b""
+
+
 class Client:
     """A connection that is opened again after an error, and before the server closes it because it is idle."""
 
@@ -58,10 +69,7 @@ class Client:
         self.connection: HTTPConnection | None = None
         self.used_at = 0.0
 
-    def send(
-        self, method: str, path: str, body: object = None, idempotency_key: str = ""
-    ) -> tuple[int, str | None, str]:
-        """Return status, Retry-After and a note. The status is 0 if there is no response; the note says why."""
+    def send(self, method: str, path: str, body: object = None, idempotency_key: str = "") -> Response:
         headers = {"Content-Type": "application/json", "X-API-Key": self.key}
         if idempotency_key:
             headers["Idempotency-Key"] = idempotency_key
@@ -76,12 +84,12 @@ class Client:
             text = response.read()
         except (OSError, HTTPException) as error:
             self.close()
-            return 0, None, type(error).__name__
+            return Response(0, note=type(error).__name__)
         self.used_at = time.monotonic()
         if response.will_close:
             self.close()
         note = "" if response.status < FIRST_STATUS_OF_SERVER_ERRORS - 100 else text[:160].decode(errors="replace")
-        return response.status, response.headers["Retry-After"], note
+        return Response(response.status, response.headers["Retry-After"], note, response.headers["ETag"] or "", text)
 
     def close(self) -> None:
         if self.connection is not None:
@@ -128,9 +136,9 @@ class Load:
         refused_before: float | None = None,
     ) -> Exchange:
         start = time.monotonic()
-        status, retry_after, note = client.send(method, path, body, key)
+        reply = client.send(method, path, body, key)
         seconds = time.monotonic() - start
-        done = Exchange(start, seconds, bool(key), status, retry_after, note, refused_before)
+        done = Exchange(start, seconds, bool(key), reply.status, reply.retry_after, reply.note, refused_before)
         self.journal.add(done)
         return done
 

@@ -108,7 +108,7 @@ class Stack:
 
     def wait_until_serving(self) -> None:
         client, deadline = Client(self.port, self.key), time.monotonic() + PATIENCE
-        while client.send("GET", f"/posts/{self.post_id}")[0] != 200:
+        while client.send("GET", f"/posts/{self.post_id}").status != 200:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"The server does not start. The end of its log:\n{self.read_end_of_log()}")
             time.sleep(0.1)

@@ -47,7 +47,8 @@ def build_readiness_response(results: Results, environ: Mapping[str, Any]) -> Re
     return Response(HTTPStatus.SERVICE_UNAVAILABLE, body, {"Content-Type": JSON, "Retry-After": RETRY_AFTER})
 
 
-PROBES: dict[str, Callable[[Mapping[str, Any]], Response]] = {"/healthz": respond_alive, "/readyz": respond_ready}
+Probes = Mapping[str, Callable[[Mapping[str, Any]], Response]]
+PROBES: Probes = {"/healthz": respond_alive, "/readyz": respond_ready}
 
 
 def parse_excluded(query: str) -> set[str]:
@@ -66,13 +67,13 @@ def exclude_checks(results: Results, excluded: set[str]) -> Results:
     }
 
 
-def respond_to_probe(environ: Mapping[str, Any]) -> Response:
-    """Return the response to a request for one of `PROBES`. A response to HEAD has no body."""
+def respond_to_probe(environ: Mapping[str, Any], probes: Probes = PROBES) -> Response:
+    """Return the response to a request for one of the probes. A response to HEAD has no body."""
     method = environ["REQUEST_METHOD"]
     if method not in ALLOWED_METHODS:
         response = error_response(MethodNotAllowed(method, ALLOWED_METHODS), environ.get("HTTP_ACCEPT", ""))
     else:
-        response = PROBES[environ["PATH_INFO"]](environ)
+        response = probes[environ["PATH_INFO"]](environ)
     length = {"Content-Length": str(len(response.body))}
     body = b"" if method == "HEAD" else response.body
     return Response(response.status, body, {**COMMON_HEADERS, **response.headers, **length})

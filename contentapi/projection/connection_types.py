@@ -31,11 +31,13 @@ PAGE_INFO = RelayType(
 
 
 class ConnectionType(RelayType):
-    """The connection type of a projected type."""
+    """The connection type of a projected type. One that is too long to be counted has no `totalCount`."""
 
-    def __init__(self, node: Projection) -> None:
+    def __init__(self, node: Projection, *, is_counted: bool = True) -> None:
         self.node = node
         self.model = node.model
         self.edge = RelayType(f"{node.name}Edge", {"cursor": "String!", "node": f"{node.name}!"})
-        fields = {"edges": f"[{self.edge.name}!]!", "pageInfo": "PageInfo!", "totalCount": "Int!"}
+        fields = {"edges": f"[{self.edge.name}!]!", "pageInfo": "PageInfo!"}
+        if is_counted:
+            fields["totalCount"] = "Int!"
         super().__init__(f"{node.name}Connection", fields)

@@ -72,10 +72,19 @@ class PageRequest:
 
 
 def parse_page_params(
-    parameters: Iterable[tuple[str, Sequence[str]]], collection: str, filters: Sequence[str], prefix: str = ""
+    parameters: Iterable[tuple[str, Sequence[str]]],
+    collection: str,
+    filters: Sequence[str],
+    prefix: str = "",
+    *,
+    has_offset: bool = True,
 ) -> PageRequest:
-    """Parse the query parameters of a collection. Raises `Malformed` for unknown, repeated and invalid ones."""
-    values = parse_query_parameters(parameters, {"limit", "offset", "cursor", *filters})
+    """Parse the query parameters of a collection. Raises `Malformed` for unknown, repeated and invalid ones.
+
+    A collection without `offset` is too long to be counted.
+    """
+    known = {"limit", "cursor", *filters}
+    values = parse_query_parameters(parameters, known | {"offset"} if has_offset else known)
     if "offset" in values and "cursor" in values:
         raise Malformed("Send offset or cursor, not both.")
     filter_values = {name: values[name] for name in sorted(filters) if name in values}

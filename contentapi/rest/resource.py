@@ -48,10 +48,10 @@ class ResourceRequest:
         self.prefix, self.path = split_version_prefix(environ["PATH_INFO"])
         self.file: SentFile | None = None
 
-    def page(self, *filters: str) -> PageRequest:
+    def page(self, *filters: str, has_offset: bool = True) -> PageRequest:
         """Return the requested page of a collection with these filters. Raises `Malformed`."""
         prefix = get_request_origin(self.environ) + self.prefix
-        return parse_page_params(self.query, self.path, filters, prefix)
+        return parse_page_params(self.query, self.path, filters, prefix, has_offset=has_offset)
 
     @property
     def query(self) -> Iterable[tuple[str, list[str]]]:

@@ -18,7 +18,6 @@ from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.account import Account
 from contentapi.server.fast_path import PATH, FastPath, is_eligible_for_fast_path, merge_headers
 from contentapi.server.observed_requests import observe_request
-from contentapi.streams.limits import LIMITS
 from contentapi.streams.opening import FEED_METHODS, GRAPHQL_METHODS, Opening, open_feed, open_subscription
 from contentapi.streams.requests import BodyReader, Message, Receive, Scope, Send, build_environ
 from contentapi.streams.service import StreamService
@@ -53,7 +52,7 @@ class StreamApplication:
         if isinstance(result, Response):
             await send_response(send, result, outcome.headers)
         elif environ["REQUEST_METHOD"] == "HEAD":
-            LIMITS.release(result.payer)
+            result.release()
             await send_response(send, Response(OK), outcome.headers)
         else:
             result.headers = {}
@@ -62,7 +61,7 @@ class StreamApplication:
                 await send(build_start(OK, outcome.headers))
                 await self.service.run(result, receive, send)
             finally:
-                LIMITS.release(result.payer)
+                result.release()
 
     async def handle(self, environ: dict[str, Any], receive: Receive) -> Outcome:
         outcome = Outcome()
@@ -70,7 +69,7 @@ class StreamApplication:
         if path == "/healthz":
             outcome.result = respond_to_probe(environ)
         elif path == "/readyz":
-            outcome.result = await asyncio.to_thread(self.respond_ready, environ)
+            outcome.result = await asyncio.to_thread(respond_to_probe, environ, {path: self.respond_ready})
         else:
             size, error = await self.read_body(environ, receive)
             handle = partial(self.open, outcome, error)
@@ -93,7 +92,7 @@ class StreamApplication:
         return size, self.service.refuse()
 
     def respond_ready(self, environ: Mapping[str, Any]) -> Response:
-        results = {name: result for name, result in get_readiness().read().items() if name in OWN_CHECKS}
+        results = {name: get_readiness().read_check(name) for name in OWN_CHECKS}
         return build_readiness_response(results | {"log": self.service.inspect()}, environ)
 
     # --- In a thread

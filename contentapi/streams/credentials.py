@@ -43,8 +43,11 @@ class CredentialChecks:
             return True
         try:
             actors = await self.readers.run(find_actors, [credential for credential, _ in streams])
-        except OUTAGES:
-            return False
+        except Exception as error:
+            self.hub.is_checked.clear()  # nothing is sent on rights that cannot be checked
+            if isinstance(error, OUTAGES):
+                return False
+            raise
         self.hub.is_checked.set()
         for ((_, actor), members), present in zip(streams.items(), actors, strict=True):
             if present != actor:

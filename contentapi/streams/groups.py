@@ -9,19 +9,21 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, nullcontext
 from hashlib import blake2b
+from time import monotonic
 from typing import Any, TypeVar
 
 from django.db import Error as DatabaseError
 from django.db import InterfaceError
 from psycopg.errors import QueryCanceled
 
-from contentapi.conf.timeouts import STREAM_PACE, STREAM_RETRY_INTERVAL
+from contentapi.conf.timeouts import STREAM_PACE, STREAM_QUICK_READ, STREAM_RETRY_INTERVAL
 from contentapi.core.errors import Unavailable, to_api_error
 from contentapi.db.engine.thread_connections import close_unusable_connection
 from contentapi.events.feed import LogState
 from contentapi.monitoring.figures import FIGURES
-from contentapi.streams.plans import FIRST_ROWS, MOST_ROWS, Batch, Chunk, Excerpt, LogPlan, ObjectPlan, Plan
+from contentapi.streams.plans import FIRST_ROWS, MOST_ROWS, Batch, Excerpt, LogPlan, ObjectPlan, Plan
 from contentapi.streams.stream import Stream
 
 OUTAGES = (DatabaseError, InterfaceError, Unavailable)
@@ -39,9 +41,23 @@ class Readers(ThreadPoolExecutor):
         return await asyncio.get_running_loop().run_in_executor(self, call_with_connection, function, *arguments)
 
 
+class GroupReaders(Readers):
+    """Two threads, of which reads that may take long use one at a time: other groups wait for none of them."""
+
+    def __init__(self) -> None:
+        super().__init__(2, "streams")
+        self.slow = asyncio.Semaphore(1)
+
+
 def call_with_connection(function: Callable[..., T], *arguments: Any) -> T:
     close_unusable_connection()
     return function(*arguments)
+
+
+def measure_time(function: Callable[..., T], *arguments: Any) -> tuple[T, float]:
+    """Return the result of a function, and the seconds that it took."""
+    began = monotonic()
+    return function(*arguments), monotonic() - began
 
 
 class Group(ABC):
@@ -49,10 +65,11 @@ class Group(ABC):
 
     plan: Plan
 
-    def __init__(self, readers: Readers, position: int, is_checked: asyncio.Event) -> None:
+    def __init__(self, readers: GroupReaders, position: int, is_checked: asyncio.Event) -> None:
         self.readers = readers
         self.is_checked = is_checked  # whether the credentials of all streams were checked since the last outage
         self.position = self.target = self.seen = position
+        self.is_quick = False  # whether its last read was; of the first one, that is not known
         self.members: set[Stream] = set()
         self.reading: asyncio.Task[None] | None = None
 
@@ -84,10 +101,21 @@ class Group(ABC):
         except Exception as error:  # noqa: BLE001 - it concerns the streams of this group alone
             for stream in [*self.members]:
                 stream.fail(error)
+            self.position = self.target  # one that joins before they have gone reads for itself up to here
         finally:
             self.reading = None
         if self.position >= self.target:  # no batch since has concerned this plan
             self.position = self.target = self.seen
+
+    async def read(self, read: Callable[..., T], *arguments: Any) -> T:
+        """Call a function of the plan in a thread, beside other groups if it is quick."""
+        lane: AbstractAsyncContextManager[None] = nullcontext() if self.is_quick else self.readers.slow
+        async with lane:
+            self.is_quick = False  # if it fails
+            measured: tuple[T, float] = await self.readers.run(measure_time, read, *arguments)
+        result, seconds = measured
+        self.is_quick = seconds < STREAM_QUICK_READ
+        return result
 
     @property
     def has_more(self) -> bool:
@@ -108,7 +136,12 @@ class LogGroup(Group):
     """Streams of events."""
 
     def __init__(
-        self, plan: LogPlan, readers: Readers, position: int, is_checked: asyncio.Event, log: Callable[[], LogState]
+        self,
+        plan: LogPlan,
+        readers: GroupReaders,
+        position: int,
+        is_checked: asyncio.Event,
+        log: Callable[[], LogState],
     ) -> None:
         super().__init__(readers, position, is_checked)
         self.plan: LogPlan = plan
@@ -119,7 +152,7 @@ class LogGroup(Group):
     async def read_next(self) -> None:
         log, after, target = self.get_log(), self.position, self.target
         try:
-            excerpt = await self.readers.run(self.plan.read, log, after, target, self.rows)
+            excerpt = await self.read(self.plan.read, log, after, target, self.rows)
         except DatabaseError as error:
             if self.rows == 1 or not isinstance(error.__cause__, QueryCanceled):
                 raise
@@ -134,13 +167,17 @@ class LogGroup(Group):
 
     def send(self, excerpt: Excerpt, after: int) -> None:
         everything = b"".join(chunk.content for chunk in excerpt.chunks)
+        sent = 0
         for stream in [*self.members]:
-            if stream.position > after:
-                send_rest(stream, excerpt.chunks)
-            elif everything:
-                stream.add(everything, len(excerpt.chunks))
+            content, events = everything, len(excerpt.chunks)
+            if stream.position > after:  # it has read beyond its group
+                rest = [chunk.content for chunk in excerpt.chunks if chunk.position > stream.position]
+                content, events = b"".join(rest), len(rest)
+            if events:
+                stream.add(content, events)
             stream.position = max(stream.position, excerpt.end)
-        FIGURES.count("contentapi_stream_events_total", amount=len(excerpt.chunks) * len(self.members))
+            sent += events
+        FIGURES.count("contentapi_stream_events_total", amount=sent)
 
     async def wait_for_writers(self) -> None:
         """Let the streams write before more is read. One whose client does not read is not waited for long."""
@@ -155,7 +192,7 @@ class ObjectGroup(Group):
     So nobody learns of a change that they cannot see.
     """
 
-    def __init__(self, plan: ObjectPlan, readers: Readers, position: int, is_checked: asyncio.Event) -> None:
+    def __init__(self, plan: ObjectPlan, readers: GroupReaders, position: int, is_checked: asyncio.Event) -> None:
         super().__init__(readers, position, is_checked)
         self.plan: ObjectPlan = plan
         self.new_members: set[Stream] = set()
@@ -167,7 +204,7 @@ class ObjectGroup(Group):
 
     async def read_next(self) -> None:
         target, waiting = self.target, [*self.new_members]
-        content = await self.readers.run(self.plan.read)
+        content = await self.read(self.plan.read)
         self.position = target
         digest = blake2b(content).digest()
         is_equal, self.digest = digest == self.digest, digest
@@ -193,10 +230,3 @@ def is_outage(error: Exception) -> bool:
     """Return whether an error means that the database is away, and not that a statement is wrong or takes too long."""
     code = getattr(error.__cause__, "sqlstate", None) or ""
     return isinstance(to_api_error(error), Unavailable) and (not code or code.startswith(AWAY))
-
-
-def send_rest(stream: Stream, chunks: list[Chunk]) -> None:
-    """Send the chunks that a stream does not have: it has read beyond its group."""
-    rest = [chunk.content for chunk in chunks if chunk.position > stream.position]
-    if rest:
-        stream.add(b"".join(rest), len(rest))

@@ -9,25 +9,24 @@ events of the others.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable
 from time import monotonic
 
 from psycopg.errors import QueryCanceled
 
 from contentapi.conf.timeouts import STREAM_PACE, STREAM_RETRY_INTERVAL, STREAM_WRITE_LIMIT_AT_WORST
-from contentapi.core.errors import EventsExpired, Unavailable
+from contentapi.core.errors import EventsExpired
 from contentapi.events.feed import EXPIRED, LogState, read_log
 from contentapi.monitoring.figures import FIGURES, Sample
-from contentapi.streams.groups import OUTAGES, Group, LogGroup, ObjectGroup, Readers, is_outage
-from contentapi.streams.plans import FIRST_ROWS, Batch, Excerpt, LogPlan, ObjectPlan, Plan
+from contentapi.streams.groups import OUTAGES, Group, GroupReaders, LogGroup, ObjectGroup, Readers, is_outage
+from contentapi.streams.limits import PLAN_LIMITS
+from contentapi.streams.plans import FIRST_ROWS, MOST_ROWS, Batch, Excerpt, LogPlan, ObjectPlan
 from contentapi.streams.stream import Reason, Stream
 
-GROUP_READERS = 2  # threads, and connections
-RESUMED_READERS = 2
+RESUMED_READERS = 2  # threads, and connections
 MOST_RESUMED_BYTES = 32 * 1024 * 1024  # that were read for streams which resume, and are not written yet
-MOST_DOCUMENT_BYTES = 2 * 1024 * 1024  # of text; a parsed document takes about a hundred times as much
 ALIGNMENT = 64  # bytes: the last bits of an address are equal
+Step = Callable[[], Awaitable[None]]
 
 
 class Hub:
@@ -37,11 +36,9 @@ class Hub:
         self.log = LogState("", 0, 0)
         self.groups: dict[Hashable, Group] = {}
         self.streams: set[Stream] = set()
-        self.readers = Readers(GROUP_READERS, "streams")
+        self.readers = GroupReaders()
         self.resumed_readers = Readers(RESUMED_READERS, "resumed streams")
         self.resumed_bytes = 0
-        self.documents: Counter[int] = Counter()  # the groups of each, by the identity of its operation
-        self.document_bytes = 0  # of the texts of all
         self.is_checked = asyncio.Event()
         self.is_checked.set()
         self.turns = asyncio.Semaphore(RESUMED_READERS)
@@ -58,48 +55,23 @@ class Hub:
                 else:
                     stream.close("expired")
             self.groups = {}
-            self.documents.clear()
-            self.document_bytes = 0
         self.log = log
         for group in [*self.groups.values()]:
             group.advance(batch)
 
-    async def join(self, stream: Stream, write: Callable[[], Awaitable[None]]) -> None:
-        """Add a stream to its group, after it has written what its group has read already."""
+    async def join(self, stream: Stream, write: Step, charge: Step) -> None:
+        """Add a stream to its group, after it has written what its group has read already, and was charged for it."""
         plan = stream.opening.plan
         if isinstance(plan, LogPlan):
-            await self.catch_up(stream, plan, write)
-        if stream.reason is not None:
+            await self.catch_up(stream, plan, write, charge)
+        if stream.has_ended():
             return
         group = self.groups.get(plan.key)
         if group is None:
-            if not self.add_document(plan):
-                stream.fail(Unavailable(limit="documents of streams"))
-                return
             group = self.groups[plan.key] = self.build_group(stream)
         stream.opening.plan = group.plan  # equal plans are one object
+        PLAN_LIMITS.exchange(plan, group.plan)
         group.add(stream)
-
-    def add_document(self, plan: Plan) -> bool:
-        """Count the document of a new group, which keeps it in memory. Return False if there is no room for it."""
-        operation = plan.operation
-        if operation is None:
-            return True
-        size = 0 if id(operation) in self.documents else operation.document_size
-        if self.document_bytes + size > MOST_DOCUMENT_BYTES:
-            return False
-        self.documents[id(operation)] += 1
-        self.document_bytes += size
-        return True
-
-    def remove_document(self, plan: Plan) -> None:
-        operation = plan.operation
-        if operation is None:
-            return
-        self.documents[id(operation)] -= 1
-        if not self.documents[id(operation)]:
-            del self.documents[id(operation)]
-            self.document_bytes -= operation.document_size
 
     def build_group(self, stream: Stream) -> Group:
         plan = stream.opening.plan
@@ -108,17 +80,19 @@ class Hub:
         assert isinstance(plan, ObjectPlan)  # noqa: S101 - there are two kinds
         return ObjectGroup(plan, self.readers, self.log.position, self.is_checked)
 
-    async def catch_up(self, stream: Stream, plan: LogPlan, write: Callable[[], Awaitable[None]]) -> None:
-        rows = FIRST_ROWS
-        while stream.reason is None:
+    async def catch_up(self, stream: Stream, plan: LogPlan, write: Step, charge: Step) -> None:
+        rows, most_rows = FIRST_ROWS, MOST_ROWS
+        while not stream.has_ended():
             group = self.groups.get(plan.key)
             target = self.log.position if group is None else group.position
             if stream.position >= target:
                 return
-            await self.is_checked.wait()
             try:
                 async with self.turns:
                     await self.wait_for_memory()  # with a turn: otherwise all who wait for one would pass together
+                    await self.is_checked.wait()
+                    if stream.has_ended():  # meanwhile
+                        return
                     excerpt = await self.resumed_readers.run(
                         read_resumed, plan, self.log, stream.position, target, rows
                     )
@@ -128,11 +102,11 @@ class Hub:
                     await asyncio.sleep(STREAM_RETRY_INTERVAL)
                     continue
                 if rows > 1 and isinstance(error.__cause__, QueryCanceled):
-                    rows = 1
+                    rows = most_rows = max(1, rows // 8)  # so many at once take longer than a statement may
                     continue
                 stream.fail(error)
                 return
-            rows, stream.position = excerpt.rows, excerpt.end
+            rows, stream.position = min(excerpt.rows, most_rows), excerpt.end
             content, events = b"".join([chunk.content for chunk in excerpt.chunks]), len(excerpt.chunks)
             del excerpt
             self.resumed_bytes += len(content)
@@ -144,6 +118,7 @@ class Hub:
                     await write()
             finally:
                 self.resumed_bytes -= len(content)
+            await charge()
 
     async def wait_for_memory(self) -> None:
         """Wait while too much was read that clients have not taken. Those that do not read at all are ended then."""
@@ -162,7 +137,6 @@ class Hub:
             group.remove(stream)
             if not group.members:
                 del self.groups[key]
-                self.remove_document(group.plan)
 
     def get_cursor(self, stream: Stream) -> str:
         """Return the cursor after which a stream can resume, if nothing waits for it. It is empty without a log."""

@@ -1,13 +1,22 @@
 """How many streams may be open: for a credential, for the address of anonymous callers, and in this process."""
 
+from __future__ import annotations
+
 from collections import Counter
+from collections.abc import Hashable
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from contentapi.core.errors import RateLimited, Unavailable
+
+if TYPE_CHECKING:
+    from contentapi.streams.plans import Plan
 
 FOR_CREDENTIAL = 20
 FOR_ADDRESS = 10  # without a credential
 FOR_PROCESS = 10_000
+PLANS = 2000  # of this process, which reads what happens once for each
+DOCUMENT_BYTES = 2 * 1024 * 1024  # of text, of all plans; a parsed document takes about a hundred times as much
 RETRY_AFTER = "5"  # seconds
 
 
@@ -40,4 +49,57 @@ class StreamLimits:
                 del self.open[payer]
 
 
+class PlanLimits:
+    """The plans of open streams, and the documents that these keep in memory. Thread-safe.
+
+    Anonymous callers are refused when half of the room is in use, so that callers with a credential have the rest.
+    """
+
+    def __init__(self) -> None:
+        self.streams: Counter[Hashable] = Counter()  # by the key of their plan
+        self.documents: Counter[int] = Counter()  # the streams of each, by the identity of its operation
+        self.document_bytes = 0
+        self.lock = Lock()
+
+    def reserve(self, plan: Plan) -> None:
+        """Count the plan of a stream. Raises `Unavailable` if it is one more than the process has room for."""
+        shares = 2 if plan.actor.is_anonymous else 1
+        with self.lock:
+            if plan.key not in self.streams and len(self.streams) >= PLANS // shares:
+                raise Unavailable(limit="different streams of the process")
+            size = 0 if id(plan.operation) in self.documents else getattr(plan.operation, "document_size", 0)
+            if size and self.document_bytes + size > DOCUMENT_BYTES // shares:
+                raise Unavailable(limit="documents of streams")
+            self.streams[plan.key] += 1
+            self.add_document(plan)
+
+    def release(self, plan: Plan) -> None:
+        with self.lock:
+            self.streams[plan.key] -= 1
+            if self.streams[plan.key] <= 0:
+                del self.streams[plan.key]
+            self.remove_document(plan)
+
+    def exchange(self, plan: Plan, equal: Plan) -> None:
+        """Take note that a stream has an equal plan now, which has been counted. Its document may be another object."""
+        with self.lock:
+            self.add_document(equal)
+            self.remove_document(plan)
+
+    def add_document(self, plan: Plan) -> None:
+        operation = plan.operation
+        if operation is not None:
+            self.document_bytes += 0 if id(operation) in self.documents else operation.document_size
+            self.documents[id(operation)] += 1
+
+    def remove_document(self, plan: Plan) -> None:
+        operation = plan.operation
+        if operation is not None:
+            self.documents[id(operation)] -= 1
+            if self.documents[id(operation)] <= 0:
+                del self.documents[id(operation)]
+                self.document_bytes -= operation.document_size
+
+
 LIMITS = StreamLimits()
+PLAN_LIMITS = PlanLimits()

@@ -47,7 +47,7 @@ from contentapi.http.response import OK, Response
 from contentapi.rate_limits.account import Account
 from contentapi.schema import EVENT_TYPES, SCHEMA
 from contentapi.streams.formats import FEED, GRAPHQL_FORMATS, EventStream
-from contentapi.streams.limits import LIMITS
+from contentapi.streams.limits import LIMITS, PLAN_LIMITS
 from contentapi.streams.plans import FIRST_ROWS, EventsPlan, FeedPlan, LogPlan, ObjectPlan, Plan
 from contentapi.urls import endpoint
 
@@ -74,22 +74,28 @@ class Credential(msgspec.Struct, frozen=True):
 
 
 class Opening(msgspec.Struct):
-    """A stream that may begin. `position` is where, or `NOW`. `payer` is whose limits it counts against."""
+    """A stream that may begin. `position` is where in an epoch, or `NOW`. `payer` is whose limits it counts against."""
 
     plan: Plan
     position: int
+    epoch: str
     actor: Actor
     credential: Credential
     account: Account
     payer: str
     headers: Mapping[str, str]
 
+    def release(self) -> None:
+        """Make room for other streams, when this one has ended."""
+        PLAN_LIMITS.release(self.plan)
+        LIMITS.release(self.payer)
 
-Find = Callable[[Mapping[str, Any], Actor, Account], tuple[Plan, int]]
+
+Find = Callable[[Mapping[str, Any], Actor, Account], tuple[Plan, int, str]]
 
 
 def open_stream(environ: dict[str, Any], account: Account, find: Find, headers: Mapping[str, str]) -> Opening:
-    """Authenticate and charge a request, and find its plan. Raises what refuses it. The caller releases `payer`."""
+    """Authenticate and charge a request, and find its plan. Raises what refuses it. The caller releases it."""
     insert_ticket(environ)
     actor = authenticate_request(environ)
     account.set_actor(actor)
@@ -97,7 +103,8 @@ def open_stream(environ: dict[str, Any], account: Account, find: Find, headers: 
     payer = account.key if actor.is_anonymous or actor.preview is not None else actor.credential_id
     LIMITS.reserve(payer, is_anonymous=actor.is_anonymous)
     try:
-        plan, position = find(environ, actor, account)
+        plan, position, epoch = find(environ, actor, account)
+        PLAN_LIMITS.reserve(plan)
     except BaseException:
         LIMITS.release(payer)
         raise
@@ -108,7 +115,7 @@ def open_stream(environ: dict[str, Any], account: Account, find: Find, headers: 
         "Vary": ", ".join(["Accept", *HEADERS]),
     }
     return Opening(
-        plan, position, actor, Credential.of(environ), account, payer, {**account.headers, **common, **headers}
+        plan, position, epoch, actor, Credential.of(environ), account, payer, {**account.headers, **common, **headers}
     )
 
 
@@ -135,9 +142,12 @@ def insert_ticket(environ: dict[str, Any]) -> None:
     environ |= {HEADERS[name]: value for name, value in consume_ticket(tickets[0]).items()}
 
 
-def find_position(cursor: str | None) -> int:
-    """Return the position of a cursor. Raises `Malformed` and `EventsExpired`."""
-    return NOW if cursor is None or cursor in PRESENT else read_log().parse_cursor(cursor)
+def find_position(cursor: str | None) -> tuple[int, str]:
+    """Return the position of a cursor, and its epoch. Raises `Malformed` and `EventsExpired`."""
+    if cursor is None or cursor in PRESENT:
+        return NOW, ""
+    log = read_log()
+    return log.parse_cursor(cursor), log.epoch
 
 
 # --- REST
@@ -151,13 +161,13 @@ def open_feed(environ: dict[str, Any], prefix: str) -> Opening | Response:
         require_known_version(environ)
         require_accepted(environ, FEED)
 
-        def find(environ: Mapping[str, Any], actor: Actor, _: Account) -> tuple[Plan, int]:
+        def find(environ: Mapping[str, Any], actor: Actor, _: Account) -> tuple[Plan, int, str]:
             query = QueryDict(environ.get("QUERY_STRING", "").encode("latin-1")).lists()
             values, names = parse_filter(query, TICKET)
             types = None if names is None else EVENT_TYPES.parse(names)
             subject = None if "subject" not in values else parse_id(values["subject"])
-            position = find_position(environ.get("HTTP_LAST_EVENT_ID") or values.get("after"))
-            return FeedPlan(actor, FEED, types, subject, prefix), position
+            start = find_position(environ.get("HTTP_LAST_EVENT_ID") or values.get("after"))
+            return FeedPlan(actor, FEED, types, subject, prefix), *start
 
         return open_stream(environ, account, find, {"X-API-Version": VERSION})
     except Exception as error:  # noqa: BLE001 - every error has the same format
@@ -179,7 +189,7 @@ def open_subscription(environ: dict[str, Any]) -> Opening | Response:
         require_method(environ, GRAPHQL_METHODS)
         require_accepted(environ, *GRAPHQL_FORMATS)
 
-        def find(environ: Mapping[str, Any], actor: Actor, account: Account) -> tuple[Plan, int]:
+        def find(environ: Mapping[str, Any], actor: Actor, account: Account) -> tuple[Plan, int, str]:
             is_post = environ["REQUEST_METHOD"] == "POST"
             request = read_body(environ) if is_post else read_query_string(environ)
             return find_plan(request, actor, account, format_, environ.get("HTTP_LAST_EVENT_ID", ""))
@@ -211,8 +221,8 @@ def refuse_subscription(
 
 def find_plan(
     request: GraphQLRequest, actor: Actor, account: Account, format_: EventStream, last_event: str
-) -> tuple[Plan, int]:
-    """Return the plan of a subscription, and the position at which it begins. Raises `DocumentRejected` and others."""
+) -> tuple[Plan, int, str]:
+    """Return the plan of a subscription, and the position and epoch where it begins. Raises `DocumentRejected`."""
     documents: PersistedDocuments = endpoint.documents
     text, name = documents.find_text(request), request.operation_name or None
     operation = get_subscription(SCHEMA, text, name)
@@ -223,13 +233,13 @@ def find_plan(
     subscription = Subscription(operation, variables, actor)
     followed: LogSubscription | ObjectSubscription = subscription.follow()
     if isinstance(followed, ObjectSubscription):
-        return ObjectPlan(subscription, actor, format_, followed.subject), NOW
-    position = find_position(last_event or followed.after)
+        return ObjectPlan(subscription, actor, format_, followed.subject), NOW, ""
+    start = find_position(last_event or followed.after)
     text, variables = replace_cursor(text, variables, subscription, "after")
     subscription = Subscription(get_subscription(SCHEMA, text, name), variables, actor)
     plan = EventsPlan(subscription, actor, format_, followed.types, followed.subject, cost)
     require_readable(plan)
-    return plan, position
+    return plan, *start
 
 
 def select_declared_variables(operation: Operation, given: Mapping[str, Any]) -> Mapping[str, Any]:

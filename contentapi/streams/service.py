@@ -65,6 +65,8 @@ class StreamService:
         end = monotonic() + STREAM_STOP_LIMIT
         while self.hub.streams and monotonic() < end:
             await asyncio.sleep(STREAM_STOP_LIMIT / 100)
+        for stream in [*self.hub.streams]:
+            stream.cancel("end")
         for task in self.tasks:
             task.cancel()
 
@@ -125,10 +127,10 @@ class StreamService:
     async def run(self, opening: Opening, receive: Receive, send: Send) -> None:
         """Send a stream until it ends. The response has begun."""
         if opening.position == NOW:
-            opening.position = self.hub.log.position
+            opening.position, opening.epoch = self.hub.log.position, self.hub.log.epoch
         stream = Stream(opening)
         self.hub.streams.add(stream)
-        if self.is_ending:  # it was opened meanwhile
+        if self.is_ending or opening.epoch != self.hub.log.epoch:  # since it was opened: the client comes back
             stream.close("end")
         watching = self.loop.create_task(watch_client(receive, stream))
         try:
@@ -142,11 +144,12 @@ class StreamService:
     async def write(self, stream: Stream, send: Send) -> None:
         async def write() -> None:
             await stream.write(send)
-            await self.charge(stream)
+            await charge()
 
+        charge = partial(self.charge, stream)
         stream.add(stream.opening.plan.format.begin(self.hub.get_cursor(stream)), 0)
         await write()
-        await self.hub.join(stream, write)
+        await self.hub.join(stream, partial(stream.write, send), charge)
         await stream.write_forever(write)
         if stream.reason != "client":
             await send({"type": "http.response.body", "body": stream.final, "more_body": False})

@@ -68,6 +68,9 @@ class Stream:
         self.final = b""  # what is written before the end
         self.is_idle = False  # no event since the last keep-alive
 
+    def has_ended(self) -> bool:
+        return self.reason is not None
+
     # --- What happens to it
 
     def add(self, content: bytes, events: int) -> None:
@@ -85,7 +88,7 @@ class Stream:
 
     def close(self, reason: Reason, final: bytes = b"") -> None:
         """End the stream. What waits is still written, unless nobody reads it, or nobody may read it any more."""
-        if self.reason is not None:
+        if self.reason in AT_ONCE or (self.reason is not None and reason != "credential"):
             return
         if reason in AT_ONCE:
             self.waiting.clear()

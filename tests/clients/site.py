@@ -11,7 +11,7 @@ from secrets import token_urlsafe
 from tests.database_template import Template
 from tests.e2e.checkout import PATIENCE, ROOT
 from tests.e2e.live_server import Site
-from tests.e2e.stream_server import serve_streams
+from tests.e2e.streams import serve_streams
 from tests.ports import find_free_port
 from tests.s3_server import VARIABLES, S3Server
 

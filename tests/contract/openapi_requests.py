@@ -187,11 +187,7 @@ SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
     "rotateWebhookSecret": [(201, webhook_request())],
     "pingWebhook": [(201, webhook_request())],
     "replayWebhook": [(200, webhook_request()), (200, webhook_request(body={"onlyFailed": True}))],
-    "listWebhookDeliveries": [
-        (200, webhook_request()),
-        (200, webhook_request(query="?state=waiting")),
-        (200, webhook_request(query="?offset=0")),
-    ],
+    "listWebhookDeliveries": [(200, webhook_request()), (200, webhook_request(query="?state=waiting"))],
     "getWebhookDelivery": [(200, webhook_request())],
     "redeliverWebhookDelivery": [(200, webhook_request())],
     "listOrders": [(200, plain_request()), (200, plain_request(query="?offset=0"))],

@@ -9,6 +9,8 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode, urljoin
 from urllib.request import HTTPCookieProcessor, HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
+OK = 200
+
 
 class HttpResponse(NamedTuple):
     status: int
@@ -58,7 +60,9 @@ class HttpClient:
             return HttpResponse(response.status, response.headers, response.read().decode())
 
     def submit(self, address: str, **form: str) -> HttpResponse:
-        """Open a page, fill in its form and submit it."""
+        """Open a page, fill in its form and submit it. Return the page if it could not be opened."""
         page = self.get(address)
-        hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page.body))
+        if page.status != OK:
+            return page
+        hidden = dict(re.findall(r'<input type="hidden" name="([\w-]+)" value="([^"]*)"', page.body))
         return self.post(address, {**{name: text.replace("&amp;", "&") for name, text in hidden.items()}, **form})

@@ -6,13 +6,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Self
 
 import psycopg
 from psycopg.rows import scalar_row
 
+from benchmarks.hostile.servers import run_process
 from tests.e2e.checkout import ROOT
 from tests.e2e.live_server import Site, wait_until
 from tests.e2e.load import PATIENCE
@@ -134,22 +135,33 @@ class StreamClient:
 
 
 @contextmanager
+def run_worker(site: Site, variables: Mapping[str, str] = {}) -> Iterator[None]:
+    """Run a worker, which moves events to the log."""
+    port = find_free_port()
+    environment = site.environment(**{**variables, "CONTENTAPI_METRICS_BIND": f"127.0.0.1:{port}"})
+    with run_process([sys.executable, "manage.py", "worker"], site.folder / "worker.log", port, environment):
+        yield
+
+
+@contextmanager
 def run_streams(site: Site) -> Iterator[StreamProcess]:
-    """Run the process of streams, and a worker that moves events to the log."""
-    with ExitStack() as stack:
-        worker = subprocess.Popen(
-            [sys.executable, "manage.py", "worker"],
-            cwd=ROOT,
-            env=site.environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        stack.callback(worker.wait, PATIENCE)
-        stack.callback(worker.terminate)
+    """Run a worker, and the process of streams as an object that a test can kill and start again."""
+    with run_worker(site):
         streams = StreamProcess(site)
-        stack.callback(streams.stop)
-        yield streams
+        try:
+            yield streams
+        finally:
+            streams.stop()
+
+
+@contextmanager
+def serve_streams(site: Site, variables: Mapping[str, str] = {}, port: int | None = None) -> Iterator[int]:
+    """Run a worker and the process of streams. Yield the port of streams, a free one by default."""
+    port = port or find_free_port()
+    environment = site.environment(**{**variables, "CONTENTAPI_STREAM_PORT": str(port)})
+    command = [sys.executable, "manage.py", "stream"]
+    with run_worker(site, variables), run_process(command, site.folder / "stream.log", port, environment):
+        yield port
 
 
 def make_authors(site: Site, number: int, bio: str = "") -> None:

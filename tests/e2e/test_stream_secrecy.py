@@ -11,7 +11,7 @@ import pytest
 from benchmarks.followers import Follower
 from tests.e2e.checkout import ROOT
 from tests.e2e.live_server import Site, wait_until
-from tests.e2e.stream_server import serve_streams
+from tests.e2e.streams import serve_streams
 from tests.thoroughness import scale_examples
 
 pytestmark = pytest.mark.servers

@@ -51,8 +51,8 @@ OWN = f"""
 # The deliveries that are due, of each webhook as many as wanted. With LATERAL, PostgreSQL uses the index of each
 # partition, whatever it knows of the table. It would estimate a constant array for each of them, which takes long.
 TAKE = """
-    SELECT delivery.id, delivery.day, wanted.id, message_id, type, subject_id, position, batch::text, tries,
-        created_at, body
+    SELECT delivery.id, delivery.day, wanted.id, message_id, type, subject_id, position, (batch->>'first')::bigint,
+        tries, created_at, body
     FROM unnest(%(ids)s::bigint[], %(sizes)s::int[]) AS wanted (id, size), LATERAL (
         SELECT * FROM events_delivery
         WHERE webhook_id = wanted.id AND state = 'waiting' AND due_at <= clock_timestamp()
@@ -91,7 +91,7 @@ RELEASE = f"""
 
 
 class Claimed(NamedTuple):
-    """A delivery that this sender has taken. `batch` is the JSON of a delivery of several events."""
+    """A delivery that this sender has taken. `first` is the position of the first of several events."""
 
     id: int
     day: Any
@@ -100,7 +100,7 @@ class Claimed(NamedTuple):
     type: str
     subject_id: int | None
     position: int | None
-    batch: str | None
+    first: int | None
     tries: int
     created_at: datetime
     body: bytes | None  # of a sender that has recorded nothing, after the digest of its rights

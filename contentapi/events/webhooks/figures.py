@@ -4,13 +4,16 @@ from django.db import connection
 
 from contentapi.monitoring.figures import FIGURES, Sample
 
-# A webhook is late since a delivery is due, or since it should have planned the next event of the log.
+# A webhook is late since a delivery is due, or since it should have planned the next event of the log. One that
+# collects events plans none while its receiver fails.
 MEASURE = """
     SELECT count(*) FILTER (WHERE disabled_at IS NULL AND failing_since IS NULL),
         count(*) FILTER (WHERE disabled_at IS NULL AND failing_since IS NOT NULL),
         count(*) FILTER (WHERE disabled_at IS NOT NULL),
         coalesce(extract(epoch FROM clock_timestamp() - min(least(
-            due_at, event."timestamp" + coalesce * interval '1 second'
+            due_at,
+            CASE WHEN coalesce = 0 OR failing_since IS NULL
+                THEN event."timestamp" + coalesce * interval '1 second' END
         )) FILTER (WHERE disabled_at IS NULL)), 0)
     FROM events_webhook LEFT JOIN LATERAL (
         SELECT "timestamp" FROM events_event WHERE position = events_webhook.position + 1

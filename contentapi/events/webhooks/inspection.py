@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from django.db import Error as DatabaseError
-from django.db import connection, transaction
+from django.db import connection
 from django.utils import timezone
 
 from contentapi.core.errors import ApiError
@@ -12,11 +12,11 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.events.feed import read_log
 from contentapi.events.models import Event
-from contentapi.events.webhooks.bodies import build_ping, read_actors, read_bodies
-from contentapi.events.webhooks.models import PING, Delivery, DeliveryState, Webhook
-from contentapi.events.webhooks.planning import read_batch
+from contentapi.events.webhooks.bodies import read_actors
+from contentapi.events.webhooks.models import Delivery, DeliveryState, Webhook
 from contentapi.events.webhooks.selections import get_selection
 from contentapi.events.webhooks.selectors import require_management
+from contentapi.events.webhooks.supplies import read_bodies_of
 from contentapi.projection.selections import SelectedFieldError
 
 HOURS = 24
@@ -90,17 +90,11 @@ def read_body(webhook: Webhook, delivery: Delivery) -> bytes | None:
 
     Return None if the webhook may not see the event any more, or if what it selects cannot be read: attempts say why.
     """
-    if delivery.type == PING:
-        return build_ping(webhook.pk, delivery.created_at)
     actor = read_actors([webhook]).get(webhook.pk)
-    if actor is None or delivery.position is None:
+    if actor is None:
         return None
     try:
-        with transaction.atomic():
-            if delivery.batch is not None:
-                first, last = int(delivery.batch["first"]), int(delivery.batch["last"])
-                return read_batch(webhook, actor, first, last, delivery.created_at)
-            return read_bodies(actor, get_selection(webhook.selection), [delivery.position]).get(delivery.position)
+        return read_bodies_of(webhook, actor, get_selection(webhook.selection), [delivery]).get(delivery.pk)
     except (ApiError, SelectedFieldError, DatabaseError):
         return None
 

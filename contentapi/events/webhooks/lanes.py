@@ -2,8 +2,9 @@
 
 A `Line` is a webhook of this sender. It begins with one place. A receiver that answers within a second gets more, up to
 eight; a slow one loses them. Slow receivers have at most half of all places together, so have those that are not known
-yet, and both together three quarters. The more places a line has, the more others must be free for its next one. So
-receivers that time out hold up nobody else.
+yet, and both together three quarters. A receiver to which this sender has sent nothing is slow if it failed the last
+time. The more places a line has, the more others must be free for its next one. So receivers that time out hold up
+nobody else.
 """
 
 import logging
@@ -80,7 +81,9 @@ class Lanes:
         self.lock = Lock()
         self.lines: dict[int, Line] = {}
         self.size = 0  # bytes of bodies that are ready
-        self.slow: set[int] = set()  # webhooks whose receivers were slow the last time, also without a line
+        self.slow: dict[
+            int, bool
+        ] = {}  # whether the receivers of webhooks were slow the last time, also without a line
         self.dropped: list[Line] = []  # that may still have places
         self.results: SimpleQueue[Result] = SimpleQueue()
 
@@ -148,7 +151,7 @@ class Lanes:
             result = attempt(line, receiver, *ready)
             with self.lock:
                 line.adapt(result.seconds)
-                (self.slow.add if line.is_slow else self.slow.discard)(line.webhook_id)
+                self.slow[line.webhook_id] = line.is_slow is True
             self.results.put(result)
 
     def get_receiver(self, line: Line) -> Receiver:

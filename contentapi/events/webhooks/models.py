@@ -151,6 +151,11 @@ class Delivery(models.Model):
     def __str__(self) -> str:
         return f"{self.type} {self.message_id}"
 
+    @property
+    def first(self) -> int | None:
+        """The position of the first of several events."""
+        return None if self.batch is None else int(self.batch["first"])
+
 
 class Attempt(models.Model):
     """An attempt to send a delivery. `status` is null if there was no response: `error` says why."""

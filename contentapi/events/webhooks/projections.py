@@ -101,7 +101,7 @@ WEBHOOK = Projection(
     },
 )
 
-DELIVERY_CONNECTION = ConnectionType(DELIVERY)
+DELIVERY_CONNECTION = ConnectionType(DELIVERY, is_counted=False)
 WEBHOOK_CONNECTION = ConnectionType(WEBHOOK)
 
 PROJECTIONS: list[Projection | RelayType] = [

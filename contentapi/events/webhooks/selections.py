@@ -1,4 +1,4 @@
-"""What webhooks select of the objects of events: GraphQL fragments, as `data` in place of the representation of REST.
+"""Compile the selection of a webhook: GraphQL fragments that name the fields of `data`, in place of those of REST.
 
     fragment Data on Post { title author { name } }
 

@@ -165,7 +165,8 @@ class Sender:
         self.again.clear()
         prepared: list[tuple[Line, Claimed, bytes]] = []
         for pk, webhook in claimed.webhooks.items():
-            line = lines.setdefault(pk, Line(pk, is_slow=True if pk in self.lanes.slow else None))
+            is_slow = self.lanes.slow.get(pk, webhook.failing_since is not None)
+            line = lines.setdefault(pk, Line(pk, is_slow=is_slow or None))
             line.leased_until = begin + WEBHOOK_LEASE.total_seconds()
             ready = self.prepare(line, webhook, claimed.actors[pk], deliveries[pk])
             prepared += [(line, delivery, body) for delivery, body in ready]

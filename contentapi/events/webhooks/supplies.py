@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Sequence
 
-import msgspec
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -12,7 +11,7 @@ from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.events.webhooks.bodies import build_ping, read_bodies
 from contentapi.events.webhooks.claims import Claimed
-from contentapi.events.webhooks.models import PING, Webhook
+from contentapi.events.webhooks.models import PING, Delivery, Webhook
 from contentapi.events.webhooks.planning import read_batch
 from contentapi.events.webhooks.selections import Selection
 from contentapi.events.webhooks.signing import decrypt_secret
@@ -38,34 +37,25 @@ def list_keys(webhook: Webhook) -> list[str]:
     return readable
 
 
-class Bounds(msgspec.Struct):
-    """The positions of the first and the last event of a delivery of many."""
-
-    first: str
-    last: str
-
-
 def read_bodies_of(
-    webhook: Webhook, actor: Actor, selection: Selection, deliveries: Sequence[Claimed]
+    webhook: Webhook, actor: Actor, selection: Selection, deliveries: Sequence[Claimed | Delivery]
 ) -> dict[int, bytes]:
     """Return the body of each delivery by its id, without those that the webhook may not see any more.
 
     In a transaction: a statement that fails ends nothing else.
     """
     bodies = {each.id: build_ping(webhook.pk, each.created_at) for each in deliveries if each.type == PING}
-    batches = [(each, msgspec.json.decode(each.batch, type=Bounds)) for each in deliveries if each.batch is not None]
-    positions = {
-        each.position: each.id for each in deliveries if each.type != PING and each.batch is None and each.position
-    }
-    if positions or batches:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(BODY_LIMIT)
-            for each, bounds in batches:
-                body = read_batch(webhook, actor, int(bounds.first), int(bounds.last), each.created_at)
+    positions = {each.position: each.id for each in deliveries if each.first is None and each.position is not None}
+    if len(bodies) == len(deliveries):
+        return bodies
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(BODY_LIMIT)
+        for each in deliveries:
+            if each.first is not None and each.position is not None:
+                body = read_batch(webhook, actor, each.first, each.position, each.created_at)
                 bodies |= {} if body is None else {each.id: body}
-            found = read_bodies(actor, selection, positions)
-        bodies |= {positions[position]: body for position, body in found.items()}
-    return bodies
+        found = read_bodies(actor, selection, positions)
+    return bodies | {positions[position]: body for position, body in found.items()}
 
 
 def describe_failure(error: Exception) -> str:

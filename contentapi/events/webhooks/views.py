@@ -79,7 +79,8 @@ class WebhookResource(Resource):
 
 class DeliveryCollection(Resource):
     def get(self, request: ResourceRequest, webhook_id: str) -> Response:
-        page, webhook = request.page("state"), selectors.select_webhook_by_id(request.actor, webhook_id)
+        page = request.page("state", has_offset=False)
+        webhook = selectors.select_webhook_by_id(request.actor, webhook_id)
         state = parse_state(page.filters.get("state"))
         deliveries = selectors.select_deliveries(request.actor, webhook_id, state=state, after=page.after)
         return DELIVERIES.page(deliveries, page, request.actor, within=webhook)

@@ -1,6 +1,8 @@
 // What the clients of this folder share: reports of what they have proved, and a look at the requests that they send.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
 
 export { assert };
 export const { API_URL, GRAPHQL_URL, STREAM_URL, TRUSTED_GRAPHQL_URL, API_KEY, ACCESS_TOKEN } = process.env;
@@ -40,6 +42,20 @@ export async function changePosts(title) {
   const { createPost: { id } } = await write(create, { input: { title, body: "Text" } });
   await write("mutation ($input: UpdatePostInput!) { updatePost(input: $input) { id } }", { input: { id, title: `${title}!` } });
   return id;
+}
+
+/** Relay connections to the server of an address. Returns the address of the relay, and a function that cuts them. */
+export async function relay(url) {
+  const { hostname, port } = new URL(url);
+  const sockets = new Set();
+  const relayed = createServer((client) => {
+    const server = connect({ host: hostname, port });
+    for (const socket of [client, server]) sockets.add(socket.on("error", () => {}));
+    client.pipe(server).pipe(client);
+  });
+  await once(relayed.listen(0).unref(), "listening");
+  const cut = () => sockets.forEach((socket) => sockets.delete(socket.destroy()));
+  return { url: url.replace(`:${port}`, `:${relayed.address().port}`), cut };
 }
 
 /** A `fetch` that loses the first response, as a broken connection does, and the responses of the server. */

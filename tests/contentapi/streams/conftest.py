@@ -4,11 +4,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from contentapi.streams.limits import LIMITS
+from contentapi.events.feed import LogState
+from contentapi.streams import groups, hub
+from contentapi.streams.limits import LIMITS, PLAN_LIMITS
 
 
 @pytest.fixture(autouse=True)
 def _nobody_has_streams() -> Iterator[None]:
     yield
     LIMITS.open.clear()
-    LIMITS.total = 0
+    LIMITS.total = PLAN_LIMITS.document_bytes = 0
+    PLAN_LIMITS.streams.clear()
+    PLAN_LIMITS.documents.clear()
+
+
+@pytest.fixture
+def log_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let plans be read from memory, without a log in the database."""
+    monkeypatch.setattr(hub, "read_log", lambda: LogState("e", 10**9, 0))
+    monkeypatch.setattr(groups, "STREAM_RETRY_INTERVAL", 0.01)

@@ -1,65 +1,18 @@
-"""Groups of streams, and streams that resume. Plans are read from memory, so that each read is known."""
+"""Groups of streams."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from types import SimpleNamespace
-from typing import Any
+import threading
 
 import pytest
 from django.db import OperationalError
-from psycopg.errors import QueryCanceled
 
-from contentapi.core.errors import EventsExpired
 from contentapi.events.feed import LogState
-from contentapi.streams import groups, hub
-from contentapi.streams.hub import Hub
-from contentapi.streams.plans import Plan
-from contentapi.streams.stream import Stream
-from tests.contentapi.streams.plans import MemoryObject, MemoryPlan, make_batch, make_opening
+from contentapi.streams import groups
+from contentapi.streams.plans import Excerpt
+from tests.contentapi.streams.hubs import World, build_late_error, get_text, run
+from tests.contentapi.streams.plans import MemoryObject, MemoryPlan
 
-
-class World:
-    """A hub, and what each of its streams has been given."""
-
-    def __init__(self) -> None:
-        self.hub = Hub()
-        self.tell(0)
-
-    def tell(self, position: int, *, epoch: str = "e", subjects: tuple[int, ...] = (7,)) -> None:
-        self.hub.advance(LogState(epoch, position, 0), make_batch(position, subjects=subjects))
-
-    async def join(self, plan: Plan, position: int = 0) -> Stream:
-        stream = Stream(make_opening(plan, position=position))
-        self.hub.streams.add(stream)
-
-        async def take() -> None:
-            """Leave everything where the test finds it."""
-
-        await self.hub.join(stream, take)
-        return stream
-
-    async def settle(self) -> None:
-        """Wait until no group reads."""
-        async with asyncio.timeout(10):
-            while any(group.reading for group in self.hub.groups.values()):
-                await asyncio.sleep(0.005)
-
-
-@pytest.fixture(autouse=True)
-def _log_of_the_world(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "read_log", lambda: LogState("e", 10**9, 0))
-    monkeypatch.setattr(groups, "STREAM_RETRY_INTERVAL", 0.01)
-
-
-def run(work: Callable[[World], Awaitable[None]]) -> None:
-    async def main() -> None:
-        await work(World())
-
-    asyncio.run(main())
-
-
-def get_text(stream: Stream) -> str:
-    return b"".join(content for content, _ in stream.waiting).decode()
+pytestmark = pytest.mark.usefixtures("log_in_memory")
 
 
 def test_equal_streams_are_read_once() -> None:
@@ -97,37 +50,6 @@ def test_batch_that_cannot_concern_a_group_is_not_read() -> None:
         await world.settle()
 
         assert plan.reads == [(5, 6)]
-
-    run(work)
-
-
-def test_resumed_stream_reads_first_and_then_joins_its_group() -> None:
-    async def work(world: World) -> None:
-        plan, resumed = MemoryPlan(range(1, 100)), MemoryPlan(range(1, 100))
-        world.tell(50)
-        head = await world.join(plan, position=50)
-        stream = await world.join(resumed, position=20)
-        assert get_text(stream).split() == [str(number) for number in range(21, 51)]
-        world.tell(52)
-        await world.settle()
-
-        assert get_text(head) == "51 52 "
-        assert get_text(stream).split()[-2:] == ["51", "52"]
-        assert len(world.hub.groups) == 1
-        assert stream.opening.plan is plan
-
-    run(work)
-
-
-def test_stream_ahead_of_its_group_gets_no_event_twice() -> None:
-    async def work(world: World) -> None:
-        behind = await world.join(MemoryPlan(range(1, 10)))
-        ahead = await world.join(MemoryPlan(range(1, 10)), position=4)
-        world.tell(6)
-        await world.settle()
-
-        assert get_text(behind) == "1 2 3 4 5 6 "
-        assert get_text(ahead) == "5 6 "
 
     run(work)
 
@@ -174,24 +96,6 @@ def test_new_epoch_ends_all_streams() -> None:
     run(work)
 
 
-def test_events_that_were_dropped_before_they_were_read_expire(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "read_log", lambda: LogState("e", 50, 30))
-
-    async def work(world: World) -> None:
-        world.tell(50)
-        stream = await world.join(MemoryPlan(range(31, 50)), position=20)
-
-        assert stream.reason == "expired"
-        assert get_text(stream) == ""
-
-    run(work)
-
-
-def test_reading_for_a_resumed_stream_refuses_another_epoch() -> None:
-    with pytest.raises(EventsExpired):
-        hub.read_resumed(MemoryPlan(), LogState("other", 5, 0), 0, 5, 8)
-
-
 def test_object_is_sent_at_once_and_when_its_value_differs() -> None:
     async def work(world: World) -> None:
         plan = MemoryObject([b"a ", b"a ", b"b "])
@@ -235,37 +139,15 @@ def test_sign_of_life_has_the_cursor_of_what_the_filter_left_out() -> None:
     run(work)
 
 
-def test_memory_of_resumed_streams_ends_those_that_do_not_read() -> None:
-    async def work(world: World) -> None:
-        stuck = await world.join(MemoryPlan())
-        stuck.write_began = 0.001
-        world.hub.resumed_bytes = hub.MOST_RESUMED_BYTES + 1
-        stuck.task = asyncio.create_task(asyncio.sleep(60))
-        waiting = asyncio.create_task(world.hub.wait_for_memory())
-        await asyncio.wait({stuck.task}, timeout=5)
-        assert stuck.task.cancelled()
-        assert stuck.reason == "slow"
-        assert not waiting.done()
-        world.hub.resumed_bytes = 0
-        await asyncio.wait_for(waiting, 5)
-
-    run(work)
-
-
 def test_statement_that_takes_too_long_is_read_with_fewer_rows_then_fails() -> None:
-    def build_error() -> OperationalError:
-        error = OperationalError("canceling statement")
-        error.__cause__ = QueryCanceled("canceling statement")
-        return error
-
     async def work(world: World) -> None:
         plan = MemoryPlan([1, 2])
-        plan.errors = [build_error()]
+        plan.errors = [build_late_error()]
         stream = await world.join(plan)
         world.tell(2)
         await world.settle()
         assert get_text(stream) == "1 2 "
-        plan.errors = [build_error() for _ in range(2)]
+        plan.errors = [build_late_error() for _ in range(2)]
         world.tell(3)
         await world.settle()
 
@@ -274,24 +156,43 @@ def test_statement_that_takes_too_long_is_read_with_fewer_rows_then_fails() -> N
     run(work)
 
 
-def test_documents_of_all_groups_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "MOST_DOCUMENT_BYTES", 10)
+def test_groups_that_read_slowly_leave_a_thread_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "STREAM_QUICK_READ", 60)
+    ready = threading.Event()
 
-    def build_plan(name: str, operation: Any) -> MemoryPlan:
-        plan = MemoryPlan(name=name)
-        plan.operation = operation
-        return plan
+    class SlowPlan(MemoryPlan):
+        def read(self, log: LogState, after: int, end: int, rows: int = 0) -> Excerpt:
+            assert ready.wait(60)
+            return super().read(log, after, end, rows or 8)
 
     async def work(world: World) -> None:
-        operations = [SimpleNamespace(document_size=6) for _ in range(2)]
-        first = await world.join(build_plan("one", operations[0]))
-        same_document = await world.join(build_plan("two", operations[0]))
-        refused = await world.join(build_plan("three", operations[1]))
-        assert [stream.reason for stream in (first, same_document, refused)] == [None, None, "error"]
-        for stream in (first, same_document):
-            world.hub.remove(stream)
+        slow = [await world.join(SlowPlan([2], name, subject=8)) for name in ("one", "two", "three")]
+        quick = await world.join(MemoryPlan([1, 2], "quick"))
+        world.tell(1)
+        await world.settle()
+        try:
+            world.tell(2, subjects=(8,))
+            async with asyncio.timeout(60):
+                while get_text(quick) != "1 2 ":
+                    await asyncio.sleep(0.005)
+            assert [get_text(stream) for stream in slow] == ["", "", ""]
+        finally:
+            ready.set()
+        await world.settle()
+        assert [get_text(stream) for stream in slow] == ["2 ", "2 ", "2 "]
 
-        assert (world.hub.document_bytes, world.hub.documents) == (0, {})
-        assert (await world.join(build_plan("three", operations[1]))).reason is None
+    run(work)
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(0, False), (60, True)])
+def test_group_is_quick_if_its_last_read_was(monkeypatch: pytest.MonkeyPatch, *, limit: float, expected: bool) -> None:
+    monkeypatch.setattr(groups, "STREAM_QUICK_READ", limit)
+
+    async def work(world: World) -> None:
+        await world.join(MemoryPlan([1]))
+        world.tell(1)
+        await world.settle()
+
+        assert [group.is_quick for group in world.hub.groups.values()] == [expected]
 
     run(work)

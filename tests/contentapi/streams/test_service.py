@@ -6,14 +6,16 @@ import pytest
 
 from contentapi.core.errors import RateLimited
 from contentapi.core.identity import ANONYMOUS, Actor, Role
+from contentapi.events.feed import LogState
 from contentapi.streams import credentials, service
 from contentapi.streams.credentials import find_actors
 from contentapi.streams.groups import OUTAGES, Readers
 from contentapi.streams.opening import Credential
+from contentapi.streams.requests import Message
 from contentapi.streams.service import EVENTS_PER_CHARGE, StreamService
 from contentapi.streams.stream import Reason, Stream
 from tests.conftest import make_api_key
-from tests.contentapi.streams.plans import make_opening
+from tests.contentapi.streams.plans import MemoryPlan, make_batch, make_opening
 from tests.factories import make_actor
 from users.authentication import authenticate_api_key
 from users.models import User
@@ -131,5 +133,71 @@ def test_outage_ends_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
         streams.hub.streams.add(stream)
         assert not await streams.checks.check()
         assert stream.reason is None
+
+    asyncio.run(main())
+
+
+def test_nothing_is_sent_while_credentials_cannot_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise ValueError("a fault")
+
+    async def main() -> None:
+        streams = StreamService()
+        streams.follower.seen_at = float("inf")
+        streams.hub.streams.add(Stream(make_opening(credential=Credential((("HTTP_X_API_KEY", "key"),)))))
+        assert streams.inspect().status == "ok"
+        monkeypatch.setattr(credentials, "find_actors", fail)
+        with pytest.raises(ValueError, match="a fault"):
+            await streams.checks.check()
+        assert not streams.hub.is_checked.is_set()
+        assert streams.inspect().status == "failed"
+        monkeypatch.setattr(credentials, "find_actors", lambda found: [ANONYMOUS for _ in found])
+        await streams.checks.check()
+        assert streams.inspect().status == "ok"
+
+    asyncio.run(main())
+
+
+async def stay_connected() -> Message:
+    await asyncio.Event().wait()
+    return {}
+
+
+def test_stream_that_was_opened_in_another_epoch_ends() -> None:
+    sent: list[Message] = []
+    plan = MemoryPlan([4, 5])
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def main() -> None:
+        streams = StreamService()
+        streams.hub.advance(LogState("f", 5, 0), make_batch(5))
+        opening = make_opening(plan, position=3, epoch="e")
+        async with asyncio.timeout(60):
+            await streams.run(opening, stay_connected, send)
+        assert not streams.hub.streams
+
+    asyncio.run(main())
+
+    assert sent == [{"type": "http.response.body", "body": b"", "more_body": False}]  # without a cursor
+    assert plan.reads == []
+
+
+def test_write_that_hangs_does_not_outlive_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "STREAM_STOP_LIMIT", 0.05)
+
+    async def main() -> None:
+        streams, hangs = StreamService(), asyncio.Event()
+
+        async def send(_: Message) -> None:
+            hangs.set()
+            await asyncio.Event().wait()
+
+        task = asyncio.create_task(streams.run(make_opening(epoch=""), stay_connected, send))
+        await hangs.wait()
+        await streams.end()
+        await asyncio.wait({task}, timeout=60)  # `asyncio.timeout` would cancel the write
+        assert task.done()
 
     asyncio.run(main())

@@ -164,3 +164,17 @@ def test_stream_without_rights_sends_nothing_that_waits() -> None:
     stream, written = run(work, reads=False)
 
     assert (written, stream.waiting) == (b"cancelled", [])
+
+
+def test_stream_that_ends_sends_nothing_after_its_credential() -> None:
+    async def work(stream: Stream) -> None:
+        stream.add(b"sent", 1)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        stream.add(b"secret", 1)
+        stream.close("lifetime")
+        stream.close("credential")
+
+    stream, written = run(work, reads=False)
+
+    assert (written, stream.waiting) == (b"cancelled", [])

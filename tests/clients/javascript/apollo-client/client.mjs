@@ -8,7 +8,7 @@ import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { RetryLink } from "@apollo/client/link/retry";
 import { relayStylePagination } from "@apollo/client/utilities";
 import { generatePersistedQueryIdsFromManifest } from "@apollo/persisted-query-lists";
-import { API_KEY, GRAPHQL_URL, STREAM_URL, TRUSTED_GRAPHQL_URL, assert, changePosts, loseFirstResponse, prove, takeRequests } from "../prove.mjs";
+import { API_KEY, GRAPHQL_URL, STREAM_URL, TRUSTED_GRAPHQL_URL, assert, changePosts, loseFirstResponse, prove, relay, takeRequests } from "../prove.mjs";
 import { NEWEST } from "./documents.mjs";
 
 const connect = (link, cache = new InMemoryCache()) => new ApolloClient({ link, cache });
@@ -153,4 +153,25 @@ await prove("HttpLink: gets an event of each change over multipart, and the erro
     client.subscribe({ query: gql`subscription { events { unknown } }` }).subscribe({ next, error });
   });
   assert.equal(error.errors[0].extensions.code, "GRAPHQL_VALIDATION_FAILED");
+});
+
+const VALUE = gql`subscription ($id: ID!) { post(id: $id) { id title } }`;
+
+await prove("HttpLink: tells that a stream was cut; with a RetryLink it comes back, and gets the present value", async () => {
+  const { data: { posts: [{ id }] } } = await connect(new HttpLink({ uri: GRAPHQL_URL })).query({ query: gql`{ posts(limit: 1) { id } }` });
+  const { url, cut } = await relay(STREAM_URL);
+  const follow = (link) => new Promise((done) => {
+    const seen = [];
+    const subscription = connect(link).subscribe({ query: VALUE, variables: { id } }).subscribe({
+      next({ data, error }) {
+        seen.push(error ? "error" : data.post.id);
+        if (seen.length === 1) return cut();
+        subscription.unsubscribe();
+        done(seen);
+      },
+    });
+  });
+  const link = new HttpLink({ uri: url });
+  assert.deepEqual(await follow(link), [id, "error"]);
+  assert.deepEqual(await follow(ApolloLink.from([new RetryLink({ delay: { initial: 50 } }), link])), [id, id]);
 });

@@ -1,5 +1,5 @@
 import { createClient } from "graphql-sse";
-import { API_KEY, STREAM_URL, assert, changePosts, prove, takeRequests } from "../prove.mjs";
+import { API_KEY, GRAPHQL_URL, STREAM_URL, assert, changePosts, prove, relay, takeRequests } from "../prove.mjs";
 
 const EVENTS = `
   subscription ($after: String) {
@@ -53,4 +53,18 @@ await prove("gets the status of a credential that is not valid", async () => {
   const client = connect({ headers: { "X-API-Key": "wrong" }, retryAttempts: 0 });
   const error = await client.iterate({ query: EVENTS }).next().then(assert.fail, (reason) => reason);
   assert.equal(error.response.status, 401);
+});
+
+await prove("comes back by itself when a stream was cut, and gets the present value", async () => {
+  const { url, cut } = await relay(STREAM_URL);
+  const api = await fetch(GRAPHQL_URL, { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"query":"{ posts(limit: 1) { id } }"}' });
+  const { data: { posts: [{ id }] } } = await api.json();
+  const seen = [];
+  const query = "subscription ($id: ID!) { post(id: $id) { id } }";
+  for await (const { data } of connect({ url }).iterate({ query, variables: { id } })) {
+    seen.push(data.post.id);
+    if (seen.length === 2) break;
+    cut();
+  }
+  assert.deepEqual(seen, [id, id]);
 });

@@ -4,7 +4,7 @@ import { cacheExchange } from "@urql/exchange-graphcache";
 import { relayPagination } from "@urql/exchange-graphcache/extras";
 import { persistedExchange } from "@urql/exchange-persisted";
 import { retryExchange } from "@urql/exchange-retry";
-import { API_KEY, GRAPHQL_URL, STREAM_URL, assert, changePosts, loseFirstResponse, prove, takeRequests } from "../prove.mjs";
+import { API_KEY, GRAPHQL_URL, STREAM_URL, assert, changePosts, loseFirstResponse, prove, relay, takeRequests } from "../prove.mjs";
 
 const connect = (options = {}, exchanges = [cacheExchange({}), fetchExchange]) =>
   new Client({ url: GRAPHQL_URL, exchanges, ...options });
@@ -151,4 +151,17 @@ await prove("fetchSubscriptions: gets the errors of a document", async () => {
     client.subscription(document, {}, { url: STREAM_URL }).subscribe((result) => result.error && done(result.error));
   });
   assert.equal(error.graphQLErrors[0].extensions.code, "GRAPHQL_VALIDATION_FAILED");
+});
+
+await prove("fetchSubscriptions: says in the last result that a stream was cut", async () => {
+  const { data: { posts: [{ id }] } } = await connect().query(gql`{ posts(limit: 1) { id } }`, {});
+  const { url, cut } = await relay(STREAM_URL);
+  const document = gql`subscription ($id: ID!) { post(id: $id) { id } }`;
+  const last = await new Promise((done) => {
+    connect({ fetchSubscriptions: true }).subscription(document, { id }, { url }).subscribe((result) => {
+      if (result.hasNext) cut();
+      else done(result);
+    });
+  });
+  assert.equal(last.hasNext, false);
 });

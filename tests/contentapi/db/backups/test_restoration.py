@@ -13,6 +13,42 @@ from tests.contentapi.db.backups.operators import IMAGE, Operator, require_error
 
 pytestmark = pytest.mark.servers
 PATIENCE = 180
+# Some events of authors are planned, and others are only in the outbox.
+SEND = """
+import contentapi.schema
+from uuid import uuid4
+from blog.models import Author
+from contentapi.core.identity import OPERATOR
+from contentapi.events.webhooks.claims import claim, release
+from contentapi.events.webhooks.services import create_webhook
+from tests.event_log import relay
+from users.models import User
+relay()
+maker, lease = User.objects.get(email="admin@example.com").pk, uuid4()
+made = create_webhook(actor=OPERATOR, name="Site", url="https://example.com/", types=["author.*"], maker_id=maker)
+for bio in "12":
+    Author.objects.update(bio=bio)
+    relay()
+claim(lease, {made.webhook.pk: 1}, [])
+release(lease, [made.webhook.pk])
+Author.objects.update(bio="3")
+print(made.secret)
+"""
+GO_ON = """
+import contentapi.schema, json
+from uuid import uuid4
+from blog.models import Author
+from contentapi.events.webhooks.claims import claim, find_webhooks
+from contentapi.events.webhooks.supplies import list_keys
+from tests.event_log import relay
+relay()
+Author.objects.update(bio="4")
+relay()
+lease = uuid4()
+claimed = claim(lease, dict.fromkeys(find_webhooks(lease, [], 64), 64), [])
+(webhook,) = claimed.webhooks.values()
+print(json.dumps([list_keys(webhook), len(claimed.deliveries) - Author.objects.count()]))
+"""
 
 
 def copy_archive(archive: Path, folder: Path) -> Path:
@@ -202,6 +238,19 @@ def test_backup_of_an_older_release_names_the_next_step(operator: Operator, tmp_
     require_success(done)
     assert "1 migrations are not applied. Run `migrate`." in done.stderr
     assert "The backup is of a newer release, with users.0999_new." in done.stderr
+
+
+def test_restored_webhooks_begin_with_the_new_log(operator: Operator, tmp_path: Path) -> None:
+    """They have their secrets, and send nothing of the log before."""
+    source, path = operator.create_database(options="TEMPLATE source"), tmp_path / "demo.dump"
+    secret = require_success(operator.manage(source, "shell", "--verbosity", "0", "-c", SEND)).split()[-1]
+    require_success(operator.manage(source, "backup", str(path)))
+    database = operator.create_database()
+    require_success(operator.manage(database, "restore", str(path)))
+
+    found = require_success(operator.manage(database, "shell", "--verbosity", "0", "-c", GO_ON))
+
+    assert json.loads(found.splitlines()[-1]) == [[secret], 0]
 
 
 def test_interrupted_restore_leaves_the_database_empty(operator: Operator, archive: Path) -> None:

@@ -1,11 +1,20 @@
 """Fixtures of tests of webhooks."""
 
+from typing import Any
+
 import pytest
 
 from contentapi.core.identity import Actor, Role
+from tests.contentapi.events.webhooks.hooks import allow_local_receivers
 from tests.factories import make_actor
 
 
 @pytest.fixture
 def admin_actor() -> Actor:
     return make_actor(Role.ADMIN)
+
+
+@pytest.fixture
+def local_receivers(settings: Any) -> None:
+    """Let senders connect to receivers of this machine."""
+    allow_local_receivers(settings)

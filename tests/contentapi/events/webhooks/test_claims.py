@@ -19,7 +19,6 @@ from contentapi.events.webhooks.sender import Sender
 from contentapi.events.webhooks.services import edit_webhook
 from contentapi.events.webhooks.transport import ReceivedResponse
 from tests.contentapi.events.webhooks.hooks import (
-    allow_local_receivers,
     list_deliveries,
     list_states,
     make_due,
@@ -31,12 +30,7 @@ from tests.factories import make_author, make_post
 from tests.receiver_behaviours import accept, delay, fail_one_in
 from tests.webhook_receivers import Receiver
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def networks(settings: Any) -> None:
-    allow_local_receivers(settings)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("local_receivers")]
 
 
 def end_lease(webhook: Webhook) -> None:

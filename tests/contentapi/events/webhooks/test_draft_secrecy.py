@@ -1,7 +1,5 @@
 """Random actions on drafts: no byte of what is not public is sent for a reader, nor to a webhook without scopes."""
 
-from typing import Any
-
 import hypothesis
 import pytest
 from hypothesis import HealthCheck
@@ -13,13 +11,14 @@ from contentapi.events.webhooks.sender import Sender
 from contentapi.events.webhooks.services import create_webhook
 from contentapi.rate_limits.account import COUNTERS
 from tests.contentapi.events.test_draft_secrecy import DraftMachine
-from tests.contentapi.events.webhooks.hooks import allow_local_receivers, send_all
+from tests.contentapi.events.webhooks.hooks import send_all
 from tests.event_log import relay
 from tests.factories import make_post, make_user
 from tests.receiver_behaviours import accept
 from tests.thoroughness import scale_examples
 from tests.webhook_receivers import Receiver
 
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_receivers")]
 SELECTION = """
 fragment PostData on Post { title body bodyHtml slug excerpt description canonicalUrl tags oldSlugs
   comments { body } workingCopy { title } author { name posts { title } } }
@@ -62,15 +61,13 @@ class WebhookMachine(DraftMachine):
 
 
 @pytest.mark.property
-@pytest.mark.django_db
-def test_webhook_of_a_reader_gets_nothing_of_a_draft(settings: Any) -> None:
-    allow_local_receivers(settings)
+def test_webhook_of_a_reader_gets_nothing_of_a_draft() -> None:
     with Receiver(accept) as receiver:
         WebhookMachine.receiver = receiver
         run_state_machine_as_test(
             WebhookMachine,
             settings=hypothesis.settings(
-                max_examples=scale_examples(100),
+                max_examples=scale_examples(200),
                 stateful_step_count=50,
                 deadline=None,
                 suppress_health_check=list(HealthCheck),
@@ -78,9 +75,7 @@ def test_webhook_of_a_reader_gets_nothing_of_a_draft(settings: Any) -> None:
         )
 
 
-@pytest.mark.django_db
-def test_webhook_of_a_reader_gets_what_becomes_public_and_then_its_id_only(settings: Any) -> None:
-    allow_local_receivers(settings)
+def test_webhook_of_a_reader_gets_what_becomes_public_and_then_its_id_only() -> None:
     with Receiver(accept) as receiver:
         relay()
         reader = make_user(Role.READER)

@@ -69,6 +69,17 @@ def test_webhook_is_late_since_an_event_that_is_not_planned(coalesce: int, hours
     assert hours * 3600 <= found <= 2 * 3600 + 60
 
 
+@pytest.mark.parametrize(("coalesce", "is_late"), [(0, True), (30, False)])
+def test_webhook_that_collects_is_not_late_while_its_receiver_fails(coalesce: int, *, is_late: bool) -> None:
+    webhook, earlier = make_webhook(make_user(Role.ADMIN), coalesce=coalesce), timezone.now() - timedelta(hours=2)
+    change(webhook, failing_since=earlier, due_at=timezone.now() + timedelta(hours=1))
+    make_post(status="published")
+    relay()
+    Event.objects.filter(position=webhook.position + 1).update(timestamp=earlier)
+
+    assert (measure()["contentapi_webhook_waiting_seconds"] > 0) is is_late
+
+
 def test_new_log_begins_with_its_first_event_for_all_webhooks() -> None:
     webhook = make_webhook(make_user(Role.ADMIN))
     change(webhook, position=5000)

@@ -15,7 +15,6 @@ from contentapi.events.webhooks.models import Webhook
 from contentapi.events.webhooks.resending import ping_webhook, redeliver, replay_webhook
 from contentapi.events.webhooks.services import edit_webhook
 from tests.contentapi.events.webhooks.hooks import (
-    allow_local_receivers,
     list_deliveries,
     list_states,
     make_due,
@@ -26,12 +25,7 @@ from tests.factories import make_actor, make_author, make_post
 from tests.receiver_behaviours import accept, fail_if, respond
 from tests.webhook_receivers import Receiver
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def networks(settings: Any) -> None:
-    allow_local_receivers(settings)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("local_receivers")]
 
 
 def test_ping_is_sent_once_whatever_the_answer(admin_actor: Actor) -> None:

@@ -11,7 +11,7 @@ from contentapi.events.webhooks import models
 from contentapi.events.webhooks.resending import ping_webhook
 from contentapi.events.webhooks.services import rotate_secret
 from contentapi.events.webhooks.signing import decrypt_secret
-from tests.contentapi.events.webhooks.hooks import allow_local_receivers, make_due, make_hook, send_all
+from tests.contentapi.events.webhooks.hooks import make_due, make_hook, send_all
 from tests.factories import make_post
 from tests.receiver_behaviours import accept, fail_one_in
 from tests.webhook_receivers import Received, Receiver
@@ -19,12 +19,7 @@ from tests.webhook_receivers import Received, Receiver
 OTHER = "whsec_" + base64.b64encode(bytes(32)).decode()
 ODD = "“Storm”, 👩🏽‍🚀 e\u0301 \u2028 </script> \\u0000"
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def networks(settings: Any) -> None:
-    allow_local_receivers(settings)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("local_receivers")]
 
 
 def make_secret_hook(url: str, **values: Any) -> tuple[models.Webhook, str]:

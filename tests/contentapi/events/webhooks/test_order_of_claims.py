@@ -1,0 +1,258 @@
+"""Senders that claim, send and record in any order, and lose their leases: compared with a model of queues.
+
+Events of one object arrive in order at one webhook, and an object whose attempts fail blocks only itself. No event is
+lost, whichever sender ends when.
+"""
+
+from collections import defaultdict
+from datetime import timedelta
+from typing import NamedTuple
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+
+from blog.models import Author
+from contentapi.conf.timeouts import WEBHOOK_RETRIES
+from contentapi.core.identity import OPERATOR
+from contentapi.events.models import Event
+from contentapi.events.webhooks.claims import Claimed, claim, find_webhooks, release
+from contentapi.events.webhooks.models import Delivery, Webhook
+from contentapi.events.webhooks.recording import judge, record_results
+from contentapi.events.webhooks.services import edit_webhook
+from contentapi.events.webhooks.transport import ReceivedResponse
+from tests.contentapi.events.webhooks.hooks import make_due, make_hook
+from tests.event_log import relay
+from tests.factories import make_author
+from tests.thoroughness import scale_examples
+
+SENDERS, HOOKS, AUTHORS = 3, 2, 3
+senders, hooks, authors = (st.integers(0, number - 1) for number in (SENDERS, HOOKS, AUTHORS))
+
+
+class Sent(NamedTuple):
+    """An attempt that is not recorded yet."""
+
+    delivery: Claimed
+    status: int
+
+
+class Claimer:
+    """A sender: what it has taken, what it has sent and not recorded."""
+
+    def __init__(self) -> None:
+        self.lease = uuid4()
+        self.taken: list[Claimed] = []
+        self.sent: list[Sent] = []
+
+    def list_ids(self) -> list[int]:
+        return [each.id for each in [*self.taken, *(sent.delivery for sent in self.sent)]]
+
+
+class Queues:
+    """What the model knows of a webhook: the positions that wait for each object, and those that failed last."""
+
+    def __init__(self, webhook: Webhook) -> None:
+        self.webhook = webhook
+        self.planned = webhook.position
+        self.waiting: dict[int, list[int]] = defaultdict(list)
+        self.failed: set[int] = set()  # objects that wait for their next attempt
+        self.lease: UUID | None = None
+        self.is_live = False  # the lease has not ended
+        self.is_enabled = True
+        self.arrived: dict[int, list[int]] = defaultdict(list)
+
+    def may_be_claimed(self, lease: UUID) -> bool:
+        return self.is_enabled and (self.lease in (None, lease) or not self.is_live)
+
+    def plan(self) -> None:
+        events = Event.objects.filter(position__gt=self.planned, type="author.updated")
+        for position, subject in events.values_list("position", "subject_id"):
+            self.waiting[subject].append(position)
+            self.planned = max(self.planned, position)
+        for positions in self.waiting.values():
+            positions.sort()
+
+    def list_due(self) -> set[int]:
+        """Return the first position of each object that is not waiting for its next attempt."""
+        return {queue[0] for subject, queue in self.waiting.items() if queue and subject not in self.failed}
+
+    def record(self, sent: Sent) -> None:
+        position, subject = sent.delivery.position, sent.delivery.subject_id
+        assert position is not None
+        assert subject is not None
+        if position not in self.waiting[subject]:  # another sender has recorded it
+            return
+        assert self.waiting[subject][0] == position
+        is_last = sent.delivery.tries + 1 > len(WEBHOOK_RETRIES)
+        if sent.status == 204 or is_last:
+            self.waiting[subject].pop(0)
+            self.failed.discard(subject)
+        else:
+            self.failed.add(subject)
+
+
+class ClaimMachine(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.authors = [make_author() for _ in range(AUTHORS)]
+        self.queues = [Queues(make_hook()) for _ in range(HOOKS)]
+        self.senders = [Claimer() for _ in range(SENDERS)]
+
+    @rule(author=authors, times=st.integers(1, 3))
+    def edit(self, author: int, times: int) -> None:
+        for number in range(times):
+            Author.objects.filter(pk=self.authors[author].pk).update(bio=f"{uuid4()} {number}")
+        relay()
+
+    @rule(sender=senders, hook=hooks, size=st.integers(1, 4))
+    def claim(self, sender: int, hook: int, size: int) -> None:
+        self.claim_as(self.senders[sender], self.queues[hook], size)
+
+    def claim_as(self, sender: Claimer, queues: Queues, size: int) -> None:
+        pk, taken = queues.webhook.pk, sender.list_ids()
+        claimed = claim(sender.lease, {pk: size}, taken)
+        assert set(claimed.webhooks) == ({pk} if queues.may_be_claimed(sender.lease) else set())
+        if not claimed.webhooks:
+            assert claimed.deliveries == []
+            return
+        queues.lease, queues.is_live = sender.lease, True
+        queues.plan()
+        mine = {each.position for each in Delivery.objects.filter(pk__in=taken, webhook=pk)}
+        due = queues.list_due() - mine
+        found = [each.position for each in claimed.deliveries]
+        assert len(set(found)) == len(found) == min(size, len(due))
+        assert set(found) <= due
+        sender.taken += claimed.deliveries
+
+    @rule(sender=senders, status=st.sampled_from([204, 204, 500]))
+    def send(self, sender: int, status: int) -> None:
+        """Send what the sender has taken first."""
+        claimer = self.senders[sender]
+        if claimer.taken:
+            delivery = claimer.taken.pop(0)
+            (queues,) = [each for each in self.queues if each.webhook.pk == delivery.webhook_id]
+            assert delivery.position is not None
+            assert delivery.subject_id is not None
+            queues.arrived[delivery.subject_id].append(delivery.position)
+            claimer.sent.append(Sent(delivery, status))
+
+    @rule(sender=senders)
+    def record(self, sender: int) -> None:
+        self.record_as(self.senders[sender])
+
+    def record_as(self, sender: Claimer) -> None:
+        lost, locked = record_results(
+            sender.lease,
+            [judge(each.delivery, ReceivedResponse(each.status), timezone.now(), 0.1) for each in sender.sent],
+        )
+        assert not locked
+        for queues in self.queues:
+            mine = [each for each in sender.sent if each.delivery.webhook_id == queues.webhook.pk]
+            assert (queues.webhook.pk in lost) is (bool(mine) and queues.lease != sender.lease)
+            for each in mine if queues.lease == sender.lease else []:
+                queues.record(each)
+        sender.sent.clear()
+
+    @rule(hook=hooks)
+    def end_lease(self, hook: int) -> None:
+        """Nobody sends what was taken with this lease; what was sent may be recorded late."""
+        queues = self.queues[hook]
+        Webhook.objects.filter(pk=queues.webhook.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
+        queues.is_live = False
+        for sender in self.senders:
+            sender.taken = [each for each in sender.taken if each.webhook_id != queues.webhook.pk]
+
+    @rule(sender=senders, hook=hooks)
+    def release(self, sender: int, hook: int) -> None:
+        """Release a webhook of which everything is recorded, or was not sent."""
+        claimer, queues = self.senders[sender], self.queues[hook]
+        pk = queues.webhook.pk
+        if queues.lease == claimer.lease and not any(each.delivery.webhook_id == pk for each in claimer.sent):
+            claimer.taken = [each for each in claimer.taken if each.webhook_id != pk]
+            release(claimer.lease, [pk])
+            queues.lease = None
+
+    @rule(hook=hooks)
+    def let_time_pass(self, hook: int) -> None:
+        """Let the time of all next attempts come."""
+        make_due(self.queues[hook].webhook)
+        self.queues[hook].failed.clear()
+
+    @rule(hook=hooks)
+    def use_up_attempts(self, hook: int) -> None:
+        """Let the next attempt of each delivery be the last one."""
+        self.queues[hook].webhook.deliveries.filter(state="waiting").update(tries=len(WEBHOOK_RETRIES))
+
+    @rule(hook=hooks)
+    def enable(self, hook: int) -> None:
+        """Disable a webhook, or enable it: then everything is due that waits for an attempt."""
+        queues = self.queues[hook]
+        queues.is_enabled = not queues.is_enabled
+        changes = {"enabled": queues.is_enabled}
+        edit_webhook(actor=OPERATOR, webhook_id=str(queues.webhook.pk), changes=changes)
+        if queues.is_enabled:
+            queues.failed.clear()
+
+    def teardown(self) -> None:
+        """Assert that a new sender sends everything that is due, and the rest when its time has come.
+
+        Senders stop as after SIGTERM but one, which is killed.
+        """
+        for sender in range(1, SENDERS):
+            self.record(sender)
+            for hook in range(HOOKS):
+                self.release(sender, hook)
+        for number, queues in enumerate(self.queues):
+            if queues.lease is not None:
+                self.end_lease(number)
+            if not queues.is_enabled:
+                self.enable(number)
+        self.send_all()
+        assert not [each for each in self.queues if each.list_due()]
+        for number in range(HOOKS):
+            self.end_lease(number)
+            self.let_time_pass(number)
+        self.send_all()
+        for queues in self.queues:
+            assert not any(queues.waiting.values())
+            for subject, arrived in queues.arrived.items():
+                assert arrived == sorted(arrived)
+                assert set(arrived) == set(
+                    queues.webhook.deliveries.filter(subject_id=subject).values_list("position", flat=True)
+                )
+            queues.webhook.delete()
+
+    def send_all(self) -> None:
+        """Do what `Sender` does until it finds nothing to do."""
+        sender, finished = Claimer(), set[int]()
+        while found := {*find_webhooks(sender.lease, [], most=64), *finished}:
+            for queues in self.queues:
+                if queues.webhook.pk in found:
+                    self.claim_as(sender, queues, 64)
+            finished = {each.webhook_id for each in sender.taken}
+            self.senders.append(sender)
+            while sender.taken:
+                self.send(len(self.senders) - 1, 204)
+            self.senders.pop()
+            self.record_as(sender)
+
+
+@pytest.mark.property
+@pytest.mark.django_db
+def test_events_arrive_in_order_whatever_senders_do() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM events_webhook")
+    run_state_machine_as_test(
+        ClaimMachine,
+        settings=settings(
+            max_examples=scale_examples(100),
+            stateful_step_count=50,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

@@ -1,0 +1,149 @@
+"""Streams that resume read for themselves, up to where their group is."""
+
+import asyncio
+
+import pytest
+
+from contentapi.core.errors import EventsExpired
+from contentapi.events.feed import LogState
+from contentapi.streams import hub
+from contentapi.streams.plans import FIRST_ROWS, Excerpt, LogPlan
+from contentapi.streams.stream import Stream
+from tests.contentapi.streams.hubs import World, build_late_error, get_text, run
+from tests.contentapi.streams.plans import MemoryPlan, make_opening
+
+pytestmark = pytest.mark.usefixtures("log_in_memory")
+
+
+def test_resumed_stream_reads_first_and_then_joins_its_group() -> None:
+    async def work(world: World) -> None:
+        plan, resumed = MemoryPlan(range(1, 100)), MemoryPlan(range(1, 100))
+        world.tell(50)
+        head = await world.join(plan, position=50)
+        stream = await world.join(resumed, position=20)
+        assert get_text(stream).split() == [str(number) for number in range(21, 51)]
+        world.tell(52)
+        await world.settle()
+
+        assert get_text(head) == "51 52 "
+        assert get_text(stream).split()[-2:] == ["51", "52"]
+        assert len(world.hub.groups) == 1
+        assert stream.opening.plan is plan
+
+    run(work)
+
+
+def test_stream_ahead_of_its_group_gets_no_event_twice() -> None:
+    async def work(world: World) -> None:
+        behind = await world.join(MemoryPlan(range(1, 10)))
+        ahead = await world.join(MemoryPlan(range(1, 10)), position=4)
+        world.tell(6)
+        await world.settle()
+
+        assert get_text(behind) == "1 2 3 4 5 6 "
+        assert get_text(ahead) == "5 6 "
+
+    run(work)
+
+
+def test_events_that_were_dropped_before_they_were_read_expire(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "read_log", lambda: LogState("e", 50, 30))
+
+    async def work(world: World) -> None:
+        world.tell(50)
+        stream = await world.join(MemoryPlan(range(31, 50)), position=20)
+
+        assert stream.reason == "expired"
+        assert get_text(stream) == ""
+
+    run(work)
+
+
+def test_reading_for_a_resumed_stream_refuses_another_epoch() -> None:
+    with pytest.raises(EventsExpired):
+        hub.read_resumed(MemoryPlan(), LogState("other", 5, 0), 0, 5, 8)
+
+
+def test_memory_of_resumed_streams_ends_those_that_do_not_read() -> None:
+    async def work(world: World) -> None:
+        stuck = await world.join(MemoryPlan())
+        stuck.write_began = 0.001
+        world.hub.resumed_bytes = hub.MOST_RESUMED_BYTES + 1
+        stuck.task = asyncio.create_task(asyncio.sleep(60))
+        waiting = asyncio.create_task(world.hub.wait_for_memory())
+        await asyncio.wait({stuck.task}, timeout=5)
+        assert stuck.task.cancelled()
+        assert stuck.reason == "slow"
+        assert not waiting.done()
+        world.hub.resumed_bytes = 0
+        await asyncio.wait_for(waiting, 5)
+
+    run(work)
+
+
+def test_stream_that_ends_while_it_waits_reads_nothing() -> None:
+    async def work(world: World) -> None:
+        plan = MemoryPlan(range(1, 9))
+        world.tell(9)
+        stream, task = await world.get_stuck(plan, position=3)
+        stream.close("client")
+        world.hub.turns.release()
+        await asyncio.wait_for(task, 5)
+
+        assert plan.reads == []
+
+    run(work)
+
+
+def test_resumed_stream_reads_no_more_rows_than_a_statement_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def read(_: LogPlan, __: LogState, after: int, end: int, rows: int) -> Excerpt:
+        asked.append(rows)
+        if rows == FIRST_ROWS:
+            raise build_late_error()
+        return Excerpt([], min(end, after + rows), 2 * rows)
+
+    monkeypatch.setattr(hub, "read_resumed", read)
+
+    async def work(world: World) -> None:
+        world.tell(5)
+        await world.join(MemoryPlan(), position=1)
+
+        assert asked == [FIRST_ROWS, 1, 1, 1, 1]
+
+    run(work)
+
+
+def test_what_was_written_does_not_count_while_it_is_charged() -> None:
+    async def work(world: World) -> None:
+        held = []
+        world.tell(5)
+        stream = Stream(make_opening(MemoryPlan([5]), position=1))
+
+        async def write() -> None:
+            held.append(world.hub.resumed_bytes)
+
+        async def charge() -> None:
+            held.append(world.hub.resumed_bytes)
+
+        await world.hub.join(stream, write, charge)
+
+        assert held == [len("5 "), 0]
+
+    run(work)
+
+
+def test_stream_that_joins_a_failed_group_reads_what_the_group_has_not() -> None:
+    async def work(world: World) -> None:
+        plan = MemoryPlan(range(1, 5))
+        plan.errors = [ValueError("a fault")]
+        failed = await world.join(plan)
+        world.tell(5)
+        await world.settle()
+        stream = await world.join(MemoryPlan(range(1, 5)), position=2)
+
+        assert failed.reason == "error"
+        assert get_text(stream) == "3 4 "
+
+    run(work)
