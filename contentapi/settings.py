@@ -87,6 +87,7 @@ TEMPLATES = [
 # --- Database ------------------------------------------------------------------------------------------
 
 DISTRIBUTED_SETTINGS = {
+    "citus.enable_unsafe_triggers": "on",  # of CREATE TRIGGER, in migrations
     "plan_cache_mode": "auto",  # the values of a statement determine its shards
     "citus.propagate_set_commands": "local",  # SET LOCAL reaches the triggers of the shards
     # One connection to each node in a transaction. With several, it could not write an author after reading posts.
@@ -136,8 +137,7 @@ def build_database_settings(url: str) -> dict[str, Any]:
         options["options"] += f" {parameters.pop('options')}"
     if "," in values["HOST"]:  # several servers, one of which is the primary
         options["target_session_attrs"] = "read-write"
-    engine = "contentapi.db.citus" if ENVIRONMENT.contentapi_distributed else "contentapi.db.engine"
-    return {"ENGINE": engine, **values, **common, "OPTIONS": options | parameters}
+    return {"ENGINE": "contentapi.db.engine", **values, **common, "OPTIONS": options | parameters}
 
 
 def build_replica_settings(url: str) -> dict[str, Any]:

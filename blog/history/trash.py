@@ -36,6 +36,7 @@ from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.db.citus.claims import is_distributed
+from contentapi.db.citus.locks import lock_rows
 from contentapi.events.triggers import silence
 from contentapi.monitoring.audit import Event, record_event
 
@@ -163,7 +164,7 @@ def purge_history(*, actor: Actor) -> int:
     purged = set[int]()
     while True:
         with transaction.atomic():
-            ids = list(deleted.select_for_update(skip_locked=True)[:ROWS_PER_STATEMENT])
+            ids = list(lock_rows(deleted, ROWS_PER_STATEMENT, skip_locked=True))
             PostVersion.objects.filter(id__in=ids).delete()
             OldSlug.objects.filter(post_id__in=ids).delete()
         purged |= set(ids)

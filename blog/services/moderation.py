@@ -21,6 +21,7 @@ from contentapi.core import policy
 from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.db.citus.locks import lock_rows
 from contentapi.monitoring.audit import Event, record_event
 
 COMMENTS_PER_TRANSACTION = 500  # comments that one transaction of the purge deletes
@@ -70,7 +71,8 @@ def change_states(
     policy.require_credential(actor, f"{action} comments")
     ids = {parse_id(comment_id) for comment_id in comment_ids}
     known = selectors.select_known_comments(actor).filter(pk__in=ids).select_related("author", "post__author")
-    comments = list(known.defer("post__body", "post__body_html").order_by("pk").select_for_update(of=("self",)))
+    known = known.defer("post__body", "post__body_html").order_by("pk")
+    comments = list(lock_rows(known, of=("self",)))
     require_found(len(comments) == len(ids) or None, "comment")
     moderation = Moderation([], [])
     for comment in comments:
@@ -124,9 +126,8 @@ def purge_comments(*, actor: Actor) -> int:
     with pgtrigger.ignore("blog.Comment:delete_delete"):
         while True:
             with transaction.atomic():
-                ids = list(
-                    expired.select_for_update(skip_locked=True).values_list("pk", flat=True)[:COMMENTS_PER_TRANSACTION]
-                )
+                rows = expired.values_list("pk", flat=True)
+                ids = list(lock_rows(rows, COMMENTS_PER_TRANSACTION, skip_locked=True))
                 deleted = Comment.objects.filter(pk__in=ids).delete()[0]
                 if deleted:
                     record_event(Event.COMMENT_PURGED, actor, comments=deleted)

@@ -7,6 +7,7 @@ The trigger inserts a row into the outbox. It runs in the transaction of the cha
 back announces nothing.
 """
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -21,8 +22,9 @@ from contentapi.db.citus.claims import is_distributed
 
 SILENT = "contentapi.silent"  # a setting of the session: `silence`
 EVERYTHING = "everything"
+CONTEXT = "pghistory.context_metadata"
 # Who makes a change, as `attribute_changes` states it
-ACTOR_OF_CONTEXT = "(nullif(current_setting('pghistory.context_metadata', true), '')::jsonb ->> 'changed_by')::bigint"
+ACTOR_OF_CONTEXT = f"(nullif(current_setting('{CONTEXT}', true), '')::jsonb ->> 'changed_by')::bigint"
 
 
 class AnnouncementSql(pgtrigger.compiler.UpsertTriggerSql):
@@ -98,8 +100,18 @@ def build_change_condition(columns: Collection[str]) -> str:
 
 def attribute_changes(actor: Actor) -> AbstractContextManager[Any]:
     """State who makes the changes inside of the block, for events and for the history of rows that do not state it."""
-    context: AbstractContextManager[Any] = pghistory.context(changed_by=actor.user_id, changed_with=actor.origin)
+    values = {"changed_by": actor.user_id, "changed_with": actor.origin}
+    context: AbstractContextManager[Any] = state_changes(values) if is_distributed() else pghistory.context(**values)
     return context
+
+
+@contextmanager
+def state_changes(values: Mapping[str, Any]) -> Iterator[None]:
+    """State what `pghistory.context` states in front of each statement. Citus repeats only SET LOCAL on shards."""
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL {CONTEXT} = %s", [json.dumps(values)])
+        yield
+        cursor.execute(f"SET LOCAL {CONTEXT} = ''")
 
 
 @contextmanager

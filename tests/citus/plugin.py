@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests import environment
-
-set_environment = environment.set_environment
-environment.set_environment = partial(set_environment, CONTENTAPI_DISTRIBUTED="citus")
 # The fixtures that create the database of the tests: they use the one of DATABASE_URL as it is.
 CREATING = ("django_db_modify_db_settings", "django_db_setup")
+
+
+def pytest_configure() -> None:
+    from tests import environment  # imports models, so Django must be set up
+
+    replaced = environment.set_environment
+    environment.set_environment = partial(replaced, CONTENTAPI_DISTRIBUTED="citus")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -28,7 +31,7 @@ def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> boo
 def pytest_collection_finish() -> None:
     from django.db.models.signals import post_save
 
-    from tests import conftest  # imports models, so Django must be set up
+    from tests import conftest
     from tests.blog import racing
 
     vars(conftest)["empty_tables"] = empty_distributed_tables

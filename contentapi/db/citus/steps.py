@@ -11,7 +11,6 @@ from contentapi.db.citus.tables import CLAIMS, OF_POSTS, ON_COORDINATOR, ON_EACH
 from contentapi.db.citus.triggers import list_adapted_functions
 
 OLDEST_VERSION = 13
-SETTINGS = ("citus.enable_unsafe_triggers", "citus.allow_nested_distributed_execution")
 DROPPED = "citus_dropped_key"  # foreign keys that come back when their tables are distributed
 READ_TABLES = """
     SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
@@ -33,15 +32,6 @@ READ_UNIQUE = """
 # Tables with rows outside of shards: Citus leaves those that it has copied to shards.
 READ_FILLED = "SELECT relname::text FROM pg_class WHERE relname = ANY(%s) AND pg_relation_size(oid) > 0 ORDER BY 1"
 TRUNCATE = "truncate_local_data_after_distributing_table"
-# Whether each node has both settings for this database
-HAS_SETTINGS = """
-    SELECT bool_and(success AND result = '{size}') FROM run_command_on_all_nodes($$
-        SELECT count(*) FROM pg_db_role_setting, unnest(setconfig) AS setting
-        WHERE setrole = 0 AND setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
-        AND setting IN ({settings})
-    $$)
-"""
-SET = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET {name} = on', current_database()); END $$"
 # The copied rows are not new: no trigger on the shards may announce them.
 QUIETLY = ("SET LOCAL citus.propagate_set_commands = 'local'", "SET LOCAL session_replication_role = replica")
 # Rows of no post that wait for the worker get what the adapted triggers write: see `triggers`.
@@ -112,9 +102,6 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
     require_citus(cursor)
     require_known_tables(cursor)
     distributed = set(read_column(cursor, READ_DISTRIBUTED))
-    settings = ", ".join(f"'{name}=on'" for name in SETTINGS)
-    if not read_column(cursor, HAS_SETTINGS.format(size=len(SETTINGS), settings=settings))[0]:
-        yield Step("Allow triggers on shards, on each node", [SET.format(name=name) for name in SETTINGS])
     if adapted := list_adapted_functions(cursor):
         yield Step(f"Adapt the functions of {len(adapted)} triggers", adapted)
     yield from list_key_steps(cursor, distributed)

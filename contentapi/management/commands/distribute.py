@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection, transaction
 
-from contentapi.db.citus.steps import SETTINGS, NotReady, Step, has_claims, list_steps
+from contentapi.db.citus.steps import NotReady, Step, has_claims, list_steps
 
 SHARDS = 32
 
@@ -28,8 +28,7 @@ class Command(BaseCommand):
             with connection.cursor() as cursor:
                 if has_claims(cursor) or not adapt:
                     steps = list(list_steps(cursor, shards))
-                for name in SETTINGS if steps and not plan else ():  # of this session; later ones have them
-                    cursor.execute(f"SET {name} = on")
+                cursor.execute("SET citus.enable_unsafe_triggers = on")
         except NotReady as error:
             raise CommandError(str(error)) from None
         for step in steps:

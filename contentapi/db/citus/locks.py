@@ -1,0 +1,31 @@
+"""Locks of rows of several shards. Citus locks the rows of one shard in a statement."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+
+from contentapi.db.citus.claims import is_distributed
+from contentapi.db.citus.tables import OF_POSTS
+
+M = TypeVar("M", bound=Model)
+
+
+def lock_rows(
+    rows: QuerySet[M, Any], limit: int | None = None, *, skip_locked: bool = False, of: Sequence[str] = ()
+) -> QuerySet[M, Any]:
+    """Return the rows, or the first ones, locked until the transaction ends. `of` has self or post, as Django's has.
+
+    On a distributed database, the rows are found, locked one by one, and read under their locks.
+    """
+    if not is_distributed():
+        return rows.select_for_update(skip_locked=skip_locked, of=of)[:limit]
+    options = rows.model._meta  # noqa: SLF001
+    key = next(each for each in options.concrete_fields if each.column == OF_POSTS[options.db_table])
+    locked = []
+    for post, pk in sorted(set(rows.values_list(key.attname, "pk")[:limit])):
+        model, found = (key.related_model, {}) if "post" in of else (rows.model, {key.attname: post})
+        row = model._base_manager.filter(pk=post if "post" in of else pk, **found)  # noqa: SLF001
+        if row.select_for_update(skip_locked=skip_locked).values_list("pk"):
+            locked.append(pk)
+    return rows.filter(pk__in=locked)
