@@ -252,4 +252,4 @@ def get_constraint_name(error: DatabaseError) -> str:
     """Return the name of the violated constraint, or an empty string."""
     diagnostics = getattr(error.__cause__, "diag", None)
     name = getattr(diagnostics, "constraint_name", None)
-    return name or (find_constraint(str(error)) if is_distributed() else "")
+    return name or find_constraint(str(error))

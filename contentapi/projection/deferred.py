@@ -23,7 +23,7 @@ from django.db.models.sql import Query
 
 from contentapi.db.citus.claims import is_distributed
 from contentapi.db.citus.shards import bind_key
-from contentapi.db.citus.tables import OF_POSTS, ON_COORDINATOR
+from contentapi.db.citus.tables import OF_POSTS, ON_EACH_NODE
 from contentapi.projection.expressions import FormattedFunc
 from contentapi.projection.selections import Parameter, SelectedField
 
@@ -72,7 +72,7 @@ def must_defer(model: type[Model], projection: Any) -> bool:
     own, other = model._meta.db_table, target._meta.db_table
     if hasattr(projection, "edge"):  # Citus reads a page for one row only
         return True
-    return (other in OF_POSTS and own not in OF_POSTS) or (own in ON_COORDINATOR and other not in ON_COORDINATOR)
+    return own not in OF_POSTS and (other in OF_POSTS or (other in ON_EACH_NODE and own not in ON_EACH_NODE))
 
 
 def defer(field: Any, selected: SelectedField, compilation: Any, model: type[Model]) -> Marker:
@@ -94,5 +94,5 @@ def defer(field: Any, selected: SelectedField, compilation: Any, model: type[Mod
 
 
 def select_value(sql: str) -> str:
-    """Return the statement of an expression. Citus reads no shards for a statement without FROM."""
-    return sql[1:-1] if is_distributed() and sql[0] == "(" else f"SELECT {sql}"
+    """Return the statement of an expression, which is a subquery usually."""
+    return sql[1:-1] if sql.startswith("(SELECT ") else f"SELECT {sql}"

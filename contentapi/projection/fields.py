@@ -26,7 +26,6 @@ from django.db.models import F, Field, ForeignKey, Model, OneToOneRel, OuterRef,
 
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
-from contentapi.db.citus.claims import is_distributed
 from contentapi.db.literals import Term, TextLiteral
 from contentapi.projection.deferred import DeferredField, defer, must_defer
 from contentapi.projection.expressions import JsonMembers, JsonObject
@@ -157,7 +156,7 @@ class SameRowAsType(ProjectedField):
         self.rows = model._base_manager.filter(self.condition, pk=OuterRef("pk"))
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
-        if is_distributed() and not self.condition:  # Citus reads no subquery of a row that is a subquery itself
+        if not self.condition:
             return self.target.build_object(selected.selection, compilation)
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         return JsonObject(rows, keys)

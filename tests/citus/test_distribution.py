@@ -136,12 +136,29 @@ def test_migrate_adapts_the_triggers_that_a_migration_has_changed(coordinator: C
         "SELECT tgfoid::regproc::text, prosrc FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid"
         " WHERE tgrelid = 'blog_post'::regclass AND tgname LIKE '%announce_created%' AND NOT tgisinternal"
     )[0]
-    original = source.replace("parent_id, ", "").replace("SELECT NEW.id, NEW.id", "SELECT NEW.id", 1)
-    coordinator.execute(f"CREATE OR REPLACE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $f${original}$f$")
+    original = "BEGIN INSERT INTO events_outbox (type, subject_id) SELECT 'post.created', NEW.id; RETURN NULL; END;"
+    replace = f"CREATE OR REPLACE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS "
+    coordinator.execute(f"{replace} $f${original}$f$")
 
     manage(coordinator, "migrate", "--noinput")
 
-    assert coordinator.execute(f"SELECT prosrc FROM pg_proc WHERE oid = '{function}'::regproc") == [(source,)]  # noqa: S608
+    ((adapted,),) = coordinator.execute(f"SELECT prosrc FROM pg_proc WHERE oid = '{function}'::regproc")  # noqa: S608
+    coordinator.execute(f"{replace} $f${source}$f$")
+    assert "LOOP INSERT INTO events_outbox (parent_id, type, subject_id) VALUES (added.parent_id, " in adapted
+
+
+def test_trigger_writes_to_its_own_node_only(coordinator: CitusNode) -> None:
+    comments = coordinator.execute("SELECT id, post_id FROM blog_comment WHERE state = 'visible' LIMIT 5")
+    nested = "SELECT DISTINCT result FROM run_command_on_all_nodes('SHOW citus.allow_nested_distributed_execution')"
+    assert coordinator.execute(nested) == [("off",)]  # so that Citus refuses anything else
+
+    for comment, post in comments:  # each by a connection of its own
+        changed = "state = 'hidden', state_changed_at = now(), state_changed_with = 'database'"
+        coordinator.execute(f"UPDATE blog_comment SET {changed} WHERE id = {comment} AND post_id = {post}")  # noqa: S608
+
+    hidden = "SELECT subject_id, parent_id FROM events_outbox WHERE type = 'comment.hidden'"
+    assert comments
+    assert set(comments) <= set(coordinator.execute(hidden))
 
 
 def test_column_of_a_migration_is_on_each_shard(coordinator: CitusNode) -> None:

@@ -12,6 +12,5 @@ REMEDIES = {
 
 def find_mismatch(*, has_claims: bool) -> str:
     """Return what is wrong, or an empty text. `has_claims` is whether `distribute` has run on the database."""
-    if has_claims == is_distributed():
-        return ""
-    return MISSING if has_claims else UNEXPECTED
+    fault = MISSING if has_claims else UNEXPECTED
+    return "" if has_claims == is_distributed() else fault

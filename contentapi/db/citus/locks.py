@@ -22,10 +22,10 @@ def lock_rows(
         return rows.select_for_update(skip_locked=skip_locked, of=of)[:limit]
     options = rows.model._meta  # noqa: SLF001
     key = next(each for each in options.concrete_fields if each.column == OF_POSTS[options.db_table])
+    model = key.related_model if "post" in of else rows.model
     locked = []
     for post, pk in sorted(set(rows.values_list(key.attname, "pk")[:limit])):
-        model, found = (key.related_model, {}) if "post" in of else (rows.model, {key.attname: post})
-        row = model._base_manager.filter(pk=post if "post" in of else pk, **found)  # noqa: SLF001
-        if row.select_for_update(skip_locked=skip_locked).values_list("pk"):
+        found = {"pk": post} if "post" in of else {key.attname: post, "pk": pk}
+        if model._base_manager.select_for_update(skip_locked=skip_locked).filter(**found).values_list("pk"):  # noqa: SLF001
             locked.append(pk)
     return rows.filter(pk__in=locked)

@@ -1,42 +1,28 @@
 """Statements about one post as statements of one shard."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models.lookups import Exact
 
-from contentapi.db.citus.tables import OF_POSTS, ON_EACH_NODE
+from contentapi.db.citus.tables import OF_POSTS
 
 PLACEHOLDER = re.compile("%s|%%")
 
 
-def has_value(query: Any, column: str) -> bool:
-    """Return whether all rows of a query have one value in a column."""
-    place = (query.get_initial_alias(), column)
-    targets = [term.lhs for term in list_terms(query.where) if isinstance(term, Exact) and hasattr(term.lhs, "target")]
-    return any((target.alias, target.target.column) == place for target in targets)
-
-
-def list_terms(node: Any) -> Iterator[Any]:
-    """Yield the conditions that all rows meet."""
-    if not hasattr(node, "children"):
-        yield node
-    elif not node.negated and (node.connector == "AND" or len(node.children) == 1):
-        for child in node.children:
-            yield from list_terms(child)
-
-
 def bind_post(query: Any, sql: str, parameters: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-    """Return the SQL of a query with the id of its one row in all subqueries, by which Citus finds their shard:
+    """Return the SQL of a query with the id of its one post in all subqueries, by which Citus finds their shard:
 
     … WHERE U0."post_id" = (%s::bigint) … WHERE "blog_post"."id" = (%s)     instead of U0."post_id" = ("blog_post"."id")
     """
-    table = query.get_meta().db_table
-    key = OF_POSTS.get(table, query.get_meta().pk.column)
-    if table not in (*OF_POSTS, *ON_EACH_NODE) or not has_value(query, key):
+    options = query.get_meta()
+    column = OF_POSTS.get(options.db_table, options.pk.column)
+    terms = query.where.children if query.where.connector == "AND" and not query.where.negated else []
+    targets = [term.lhs for term in terms if isinstance(term, Exact) and hasattr(term.lhs, "target")]
+    if (query.get_initial_alias(), column) not in [(target.alias, target.target.column) for target in targets]:
         return sql, parameters
-    return bind_key(f'"{table}"."{key}"', " = (%s)", sql, parameters)
+    return bind_key(f'"{options.db_table}"."{column}"', " = (%s)", sql, parameters)
 
 
 def bind_key(key: str, condition: str, sql: str, parameters: Sequence[Any]) -> tuple[str, Sequence[Any]]:

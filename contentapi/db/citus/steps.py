@@ -7,15 +7,11 @@ migration, the rest is left; the second time, nothing.
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from contentapi.db.citus.tables import CLAIMS, OF_POSTS, ON_COORDINATOR, ON_EACH_NODE
+from contentapi.db.citus.tables import CLAIMS, OF_POSTS, ON_EACH_NODE
 from contentapi.db.citus.triggers import list_adapted_functions
 
 OLDEST_VERSION = 13
 DROPPED = "citus_dropped_key"  # foreign keys that come back when their tables are distributed
-READ_TABLES = """
-    SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
-    AND relnamespace = current_schema()::regnamespace
-"""
 READ_DISTRIBUTED = "SELECT logicalrelid::regclass::text FROM pg_dist_partition WHERE partmethod IN ('h', 'n')"
 READ_FOREIGN_KEYS = """
     SELECT conrelid::regclass::text, confrelid::regclass::text, conname, pg_get_constraintdef(oid)
@@ -84,38 +80,29 @@ def require_citus(cursor: Any) -> None:
         raise NotReady("The cluster has no worker: SELECT citus_add_node('its name', 5432)")
 
 
-def require_known_tables(cursor: Any) -> None:
-    """Raise `NotReady` for a table whose place is not known, or that the database does not have."""
-    known = {*OF_POSTS, *ON_EACH_NODE, *ON_COORDINATOR}
-    found = set(read_column(cursor, READ_TABLES)) - {CLAIMS, DROPPED}
-    if found - known:
-        names = ", ".join(sorted(found - known))
-        raise NotReady(f"contentapi.db.citus.tables does not say where these tables are: {names}.")
-    if known - found:
-        raise NotReady(
-            f"Migrate first: python manage.py migrate. Tables are missing: {', '.join(sorted(known - found))}."
-        )
+def require_tables(cursor: Any) -> None:
+    """Raise `NotReady` if the database lacks a table."""
+    known = f"unnest(ARRAY{[*OF_POSTS, *ON_EACH_NODE]}) AS name"
+    if missing := read_column(cursor, f"SELECT name FROM {known} WHERE to_regclass(name) IS NULL ORDER BY 1"):  # noqa: S608
+        raise NotReady(f"Migrate first: python manage.py migrate. Tables are missing: {', '.join(missing)}.")
 
 
 def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
     """Yield the steps that are left. Raises `NotReady`."""
     require_citus(cursor)
-    require_known_tables(cursor)
+    require_tables(cursor)
     distributed = set(read_column(cursor, READ_DISTRIBUTED))
     if adapted := list_adapted_functions(cursor):
         yield Step(f"Adapt the functions of {len(adapted)} triggers", adapted)
     yield from list_key_steps(cursor, distributed)
-    for table in ON_EACH_NODE:
-        if table not in distributed:
-            yield Step(f"Copy {table} to each node", [*QUIETLY, f"SELECT create_reference_table('{table}')"])
-    first = next(iter(OF_POSTS))
+    for table in [name for name in ON_EACH_NODE if name not in distributed]:
+        yield Step(f"Copy {table} to each node", [*QUIETLY, f"SELECT create_reference_table('{table}')"])
+    place = f"shard_count => {shards}, colocate_with => 'none'"
     for table, column in OF_POSTS.items():
         if table not in distributed:
-            place = (
-                f"shard_count => {shards}, colocate_with => 'none'" if table == first else f"colocate_with => '{first}'"
-            )
             sql = f"SELECT create_distributed_table('{table}', '{column}', {place})"
             yield Step(f"Distribute {table} by {column}", [*QUIETLY, sql])
+        place = "colocate_with => 'blog_post'"
     if CLAIMS not in distributed:
         yield Step("Create the table of unique values", [CREATE_CLAIMS.format(shards=shards)])
     cursor.execute(READ_FILLED, [[*OF_POSTS, *ON_EACH_NODE]])
@@ -129,13 +116,13 @@ def list_key_steps(cursor: Any, distributed: set[str]) -> Iterator[Step]:
 
     Citus cannot change a table with an identity column once a foreign key has made it known to the other nodes.
     """
-    moving = {*OF_POSTS, *ON_EACH_NODE} - distributed
+    placed = {*OF_POSTS, *ON_EACH_NODE}
     cursor.execute(READ_FOREIGN_KEYS)
     for table, target, name, definition in cursor.fetchall():
-        if moving & {table, target}:
+        if (placed - distributed) & {table, target}:
             drop = f'ALTER TABLE {table} DROP CONSTRAINT "{name}"'
             statements = [f"CREATE TABLE IF NOT EXISTS {DROPPED} (name text PRIMARY KEY, statement text)", drop]
-            if target not in ON_COORDINATOR and table not in ON_COORDINATOR:
+            if placed >= {table, target}:
                 add = f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {definition}'
                 statements.insert(1, f"INSERT INTO {DROPPED} VALUES ('{name}', $$ {add} $$)")  # noqa: S608
             yield Step(f"Drop the foreign key {name}", statements)

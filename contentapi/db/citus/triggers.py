@@ -13,8 +13,8 @@ READ_FUNCTIONS = """
     FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
     WHERE NOT tgisinternal AND tgrelid::regclass::text = ANY(%s) ORDER BY 1, 2
 """
-# The outbox is distributed by `parent_id`, so that an event of a post is beside its post. The relay removes it again.
-OUTBOX = re.compile(r"INSERT INTO events_outbox \((?!.*\bparent_id\b)(.*?)\) SELECT (.*?)(?=; RETURN NULL)", re.DOTALL)
+# INSERT … SELECT of a trigger is planned without the values of NEW and OLD: it would ask all shards, on other nodes too.
+INSERTION = re.compile(r"INSERT INTO (\w+) \(([^()]*)\)\s+SELECT (.*?)(?=;\s+RETURN NULL)", re.DOTALL)
 SUBJECT = re.compile(r"\b(NEW|OLD)\.id\b")
 # All nodes have a copy of the row, and their triggers run for one change.
 ON_ONE_NODE = "IF (SELECT groupid <> 0 FROM pg_dist_local_group) THEN RETURN NULL; END IF; "
@@ -31,17 +31,25 @@ def adapt_function(table: str, source: str) -> str:
     """Return the body of the function of a trigger for a distributed database."""
     for found, replacement in REPLACED.items():
         source = source.replace(found, replacement)
-    source = OUTBOX.sub(add_parent, source)
+    source = INSERTION.sub(insert_values, source)
     if table in ON_EACH_NODE and "RETURN NULL" in source and ON_ONE_NODE not in source:
         source = re.sub(r"\bBEGIN\s", f"BEGIN {ON_ONE_NODE}", source, count=1)
     return source
 
 
-def add_parent(found: re.Match[str]) -> str:
-    """Return the statement with the subject of an event as its parent, if it has none."""
-    columns, values = found.groups()
-    (row,) = set(SUBJECT.findall(values))
-    return f"INSERT INTO events_outbox (parent_id, {columns}) SELECT {row}.id, {values}"
+def insert_values(found: re.Match[str]) -> str:
+    """Return statements that insert the selected rows one by one.
+
+    The outbox is distributed by `parent_id`, so that an event of a post is beside its post. An event that has no parent
+    gets its subject. The relay removes it again.
+    """
+    table, columns, values = found.groups()
+    if table == "events_outbox" and "parent_id" not in columns:
+        (row,) = set(SUBJECT.findall(values))
+        columns, values = f"parent_id, {columns}", f"{row}.id, {values}"
+    rows = f"SELECT * FROM (SELECT {values}) AS added({columns})"  # noqa: S608 - texts of migrations
+    insertion = f"INSERT INTO {table} ({columns}) VALUES (added.{columns.replace(', ', ', added.')})"  # noqa: S608
+    return f"DECLARE added record; BEGIN FOR added IN {rows} LOOP {insertion}; END LOOP; END"
 
 
 def list_adapted_functions(cursor: Any) -> list[str]:

@@ -2,7 +2,7 @@ import pytest
 from django.db.models import Q
 
 from blog.models import Comment, Post
-from contentapi.db.citus.shards import bind_post, has_value
+from contentapi.db.citus.shards import bind_post
 
 SUBQUERY = 'SELECT (SELECT 1 FROM c WHERE c."a" = %s AND c."post_id" = ("blog_post"."id") AND c."b" = %s)'
 
@@ -20,7 +20,9 @@ SUBQUERY = 'SELECT (SELECT 1 FROM c WHERE c."a" = %s AND c."post_id" = ("blog_po
     ],
 )
 def test_query_of_one_post_is_recognised(condition: Q, *, expected: bool) -> None:
-    assert has_value(Post.objects.filter(condition).query, "id") == expected
+    sql = f'{SUBQUERY} FROM "blog_post" WHERE "blog_post"."id" = (%s)'
+
+    assert (bind_post(Post.objects.filter(condition).query, sql, ("a", "b", 1))[0] != sql) == expected
 
 
 def test_id_of_the_post_is_a_value_in_its_subqueries() -> None:
@@ -45,5 +47,8 @@ def test_value_that_is_not_the_only_one_is_left_in_its_place() -> None:
 
 
 def test_comment_by_its_id_is_of_no_known_post() -> None:
-    assert not has_value(Comment.objects.filter(pk=1).query, "post_id")
-    assert has_value(Comment.objects.filter(post=1).query, "post_id")
+    key = '"blog_comment"."post_id"'
+    sql = f"SELECT (SELECT 1 FROM c WHERE c.id = ({key})) FROM c WHERE {key} = (%s)"  # noqa: S608 - a constant
+
+    assert bind_post(Comment.objects.filter(pk=1).query, sql, (7,))[0] == sql
+    assert bind_post(Comment.objects.filter(post=1).query, sql, (7,))[1] == [7, 7]

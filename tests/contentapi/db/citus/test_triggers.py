@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from django.db import connection
 
@@ -22,7 +24,17 @@ def test_each_event_has_a_parent_after_the_adaptation() -> None:
 
     assert len(announcing) > 12
     assert all("parent_id" in source for source in adapted)
-    assert "SELECT NEW.id, " in adapted[0]
+    assert "(SELECT NEW.id, " in adapted[0]
+
+
+@pytest.mark.django_db
+def test_no_trigger_inserts_the_rows_of_a_select() -> None:
+    inserting = [adapt_function(table, source) for table, _, source in read_functions() if "INSERT INTO" in source]
+
+    assert len(inserting) > 15
+    for source in inserting:
+        assert re.search(r"INSERT INTO [^;]*? VALUES \(", source)
+        assert not re.search(r"INSERT INTO \S+ \([^()]*\)\s+SELECT", source)
 
 
 @pytest.mark.django_db
