@@ -13,7 +13,7 @@ READ_FUNCTIONS = """
     FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
     WHERE NOT tgisinternal AND tgrelid::regclass::text = ANY(%s) ORDER BY 1, 2
 """
-# INSERT … SELECT of a trigger is planned without the values of NEW and OLD: it would ask all shards, on other nodes too.
+# Citus plans INSERT … SELECT without the values of NEW and OLD, so that it asks all shards, on other nodes too.
 INSERTION = re.compile(r"INSERT INTO (\w+) \(([^()]*)\)\s+SELECT (.*?)(?=;\s+RETURN NULL)", re.DOTALL)
 SUBJECT = re.compile(r"\b(NEW|OLD)\.id\b")
 # All nodes have a copy of the row, and their triggers run for one change.
