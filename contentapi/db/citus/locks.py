@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 
 from contentapi.db.citus.claims import is_distributed
 from contentapi.db.citus.tables import OF_POSTS
 
-M = TypeVar("M", bound=Model)
+Row = TypeVar("Row")
 
 
 def lock_rows(
-    rows: QuerySet[M, Any], limit: int | None = None, *, skip_locked: bool = False, of: Sequence[str] = ()
-) -> QuerySet[M, Any]:
+    rows: QuerySet[Any, Row], limit: int | None = None, *, skip_locked: bool = False, of: Sequence[str] = ()
+) -> QuerySet[Any, Row]:
     """Return the rows, or the first ones, locked until the transaction ends. `of` has self or post, as Django's has.
 
     On a distributed database, the rows are found, locked one by one, and read under their locks.
@@ -22,7 +22,7 @@ def lock_rows(
         return rows.select_for_update(skip_locked=skip_locked, of=of)[:limit]
     options = rows.model._meta  # noqa: SLF001
     key = next(each for each in options.concrete_fields if each.column == OF_POSTS[options.db_table])
-    model = key.related_model if "post" in of else rows.model
+    model: Any = key.related_model if "post" in of else rows.model
     locked = []
     for post, pk in sorted(set(rows.values_list(key.attname, "pk")[:limit])):
         found = {"pk": post} if "post" in of else {key.attname: post, "pk": pk}
