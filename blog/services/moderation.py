@@ -8,13 +8,12 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
-import pgtrigger
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from blog import selectors
-from blog.models import Comment, CommentState
+from blog.models import Comment, CommentState, DeletedComment
 from blog.services.comments import change_comment_state
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
@@ -118,19 +117,19 @@ def select_expired_comments(now: datetime) -> QuerySet[Comment]:
 def purge_comments(*, actor: Actor) -> int:
     """Delete the rows of the comments that were deleted more than 30 days ago. Returns their number.
 
-    Each batch is a transaction of its own. The trigger that keeps the comments of a deleted post keeps none of these.
+    Each batch is a transaction of its own. What the trigger keeps, for comments of a deleted post, goes too.
     """
     policy.require_permission(actor, policy.may_manage_comments(actor), "purge deleted comments")
     expired = select_expired_comments(timezone.now())
     purged = 0
-    with pgtrigger.ignore("blog.Comment:delete_delete"):
-        while True:
-            with transaction.atomic():
-                rows = expired.values_list("pk", flat=True)
-                ids = list(lock_rows(rows, COMMENTS_PER_TRANSACTION, skip_locked=True))
-                deleted = Comment.objects.filter(pk__in=ids).delete()[0]
-                if deleted:
-                    record_event(Event.COMMENT_PURGED, actor, comments=deleted)
-            purged += deleted
-            if len(ids) < COMMENTS_PER_TRANSACTION:
-                return purged
+    while True:
+        with transaction.atomic():
+            rows = list(lock_rows(expired.values_list("pk", "post_id"), COMMENTS_PER_TRANSACTION, skip_locked=True))
+            ids, posts = [pk for pk, _ in rows], {post for _, post in rows}
+            deleted = Comment.objects.filter(pk__in=ids).delete()[0]
+            DeletedComment.objects.filter(post__in=posts, id__in=ids).delete()
+            if deleted:
+                record_event(Event.COMMENT_PURGED, actor, comments=deleted)
+        purged += deleted
+        if len(ids) < COMMENTS_PER_TRANSACTION:
+            return purged
