@@ -71,10 +71,14 @@ def read_json(rows: Rows[Any] | ConnectionQuery | NodeQuery, request: SelectionR
     from their places in the statement. Where a place does not determine the type, as in a comparison of two values, the
     QuerySet has to `Cast` them.
     """
-    if isinstance(rows, NodeQuery) and is_distributed():
-        return read_nodes_one_by_one(rows, request)
     execution = execute_selection(rows, request)
-    return [] if execution is None else read_texts(*execution, request)
+    if execution is None:
+        return read_nodes_one_by_one(rows, request) if isinstance(rows, NodeQuery) else []
+    result, statement, inputs = execution
+    texts = read_column(result, 0, request.room)
+    if inputs.arguments:
+        reject_foreign_cursors(inputs.arguments, texts)
+    return insert_deferred_rows(texts, statement, inputs, request) if statement.deferred else texts
 
 
 def read_json_and_column(rows: Rows[Any], request: SelectionRequest) -> list[tuple[bytes, bytes]]:
@@ -82,25 +86,22 @@ def read_json_and_column(rows: Rows[Any], request: SelectionRequest) -> list[tup
     execution = execute_selection(rows, request)
     if execution is None:
         return []
-    return list(zip(read_texts(*execution, request), read_column(execution[0], 1), strict=True))
-
-
-def read_texts(
-    result: PGresult, statement: Statement, inputs: ExecutionInputs, request: SelectionRequest
-) -> list[bytes]:
-    """Return the JSON of each row. Raises as `read_json` does."""
+    result, statement, inputs = execution
     texts = read_column(result, 0, request.room)
-    if inputs.arguments:
-        reject_foreign_cursors(inputs.arguments, texts)
-    return insert_deferred_rows(texts, statement, inputs, request) if statement.deferred else texts
+    reject_foreign_cursors(inputs.arguments, texts)
+    texts = insert_deferred_rows(texts, statement, inputs, request)
+    return list(zip(texts, read_column(result, 1), strict=True))
 
 
 def execute_selection(
     query: Rows[Any] | ConnectionQuery | NodeQuery, request: SelectionRequest
 ) -> tuple[PGresult, Statement, ExecutionInputs] | None:
-    """Return the result, its statement and its inputs, or None if no row can meet the conditions."""
+    """Return the result, its statement and its inputs, or None if no row can meet the conditions.
+
+    Nor is there a result of nodes of a distributed database: see `read_nodes_one_by_one`.
+    """
     if isinstance(query, NodeQuery):
-        return execute_node_query(query, request)
+        return None if is_distributed() else execute_node_query(query, request)
     if isinstance(query, ConnectionQuery):
         rows, window = query.rows, query.window
         compile_: Callable[[Any, SelectionRequest], Statement] = compile_connection
@@ -142,6 +143,8 @@ def insert_deferred_rows(
     texts: list[bytes], statement: Statement, inputs: ExecutionInputs, request: SelectionRequest
 ) -> list[bytes]:
     """Return texts with the JSON of deferred fields in the places of their markers. Raises as `read_json` does."""
+    if not statement.deferred:
+        return texts
     markers = [found for text in texts for found in MARKER.finditer(text)]
     values: dict[bytes, bytes] = {}
     for found in {found[0]: found for found in markers}.values():
@@ -161,7 +164,7 @@ def read_deferred_field(
     require_cursors_of(arguments, parent)
     own = ExecutionInputs(inputs.actor, inputs.rows, None, 0, None, arguments, parent)
     result = statement.execute(ROUTE.alias or DEFAULT_DB_ALIAS, own)
-    texts = read_texts(result, statement, own, request)
+    texts = insert_deferred_rows(read_column(result, 0, request.room), statement, own, request)
     if is_list:
         return b"[" + b",".join(texts) + b"]"
     return texts[0] if texts else b"null"
