@@ -42,11 +42,11 @@ class Readers(ThreadPoolExecutor):
 
 
 class GroupReaders(Readers):
-    """Two threads, of which reads that may take long use one at a time: other groups wait for none of them."""
+    """Three threads. First reads use one at a time, and reads after a long one another: other groups wait for neither."""
 
     def __init__(self) -> None:
-        super().__init__(2, "streams")
-        self.slow = asyncio.Semaphore(1)
+        super().__init__(3, "streams")
+        self.first, self.slow = asyncio.Semaphore(1), asyncio.Semaphore(1)
 
 
 def call_with_connection(function: Callable[..., T], *arguments: Any) -> T:
@@ -69,7 +69,7 @@ class Group(ABC):
         self.readers = readers
         self.is_checked = is_checked  # whether the credentials of all streams were checked since the last outage
         self.position = self.target = self.seen = position
-        self.is_quick = False  # whether its last read was; of the first one, that is not known
+        self.is_quick: bool | None = None  # whether its last read was; None before the first one
         self.members: set[Stream] = set()
         self.reading: asyncio.Task[None] | None = None
 
@@ -109,8 +109,9 @@ class Group(ABC):
 
     async def read(self, read: Callable[..., T], *arguments: Any) -> T:
         """Call a function of the plan in a thread, beside other groups if it is quick."""
-        lane: AbstractAsyncContextManager[None] = nullcontext() if self.is_quick else self.readers.slow
-        async with lane:
+        lanes: dict[bool | None, AbstractAsyncContextManager[None]]
+        lanes = {True: nullcontext(), None: self.readers.first, False: self.readers.slow}
+        async with lanes[self.is_quick]:
             self.is_quick = False  # if it fails
             measured: tuple[T, float] = await self.readers.run(measure_time, read, *arguments)
         result, seconds = measured
