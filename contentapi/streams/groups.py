@@ -42,7 +42,7 @@ class Readers(ThreadPoolExecutor):
 
 
 class GroupReaders(Readers):
-    """Three threads. First reads use one at a time, and reads after a long one another: other groups wait for neither."""
+    """Three threads. First reads use one of them, and reads after a long one another: others wait for neither."""
 
     def __init__(self) -> None:
         super().__init__(3, "streams")
