@@ -1,4 +1,4 @@
-"""How many streams may be open: for a credential, for the address of anonymous callers, and in this process."""
+"""How many streams, different plans and documents may be open: for a credential, an address, and this process."""
 
 from __future__ import annotations
 

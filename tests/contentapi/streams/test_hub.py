@@ -185,35 +185,6 @@ def test_groups_that_read_slowly_leave_a_thread_to_others(monkeypatch: pytest.Mo
     run(work)
 
 
-def test_first_read_waits_for_no_slow_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groups, "STREAM_QUICK_READ", 0)
-    ready = threading.Event()
-
-    class SlowPlan(MemoryPlan):
-        def read(self, log: LogState, after: int, end: int, rows: int = 0) -> Excerpt:
-            assert end == 1 or ready.wait(60)
-            return super().read(log, after, end, rows or 8)
-
-    async def work(world: World) -> None:
-        slow = [await world.join(SlowPlan([1, 2], name, subject=8)) for name in ("one", "two", "three")]
-        world.tell(1, subjects=(8,))
-        await world.settle()
-        assert [group.is_quick for group in world.hub.groups.values()] == [False] * 3
-        try:
-            world.tell(2, subjects=(8,))
-            new = await world.join(MemoryPlan([3], "new"), position=2)
-            world.tell(3)
-            async with asyncio.timeout(60):
-                while get_text(new) != "3 ":
-                    await asyncio.sleep(0.005)
-            assert [get_text(stream) for stream in slow] == ["1 ", "1 ", "1 "]
-        finally:
-            ready.set()
-        await world.settle()
-
-    run(work)
-
-
 @pytest.mark.parametrize(("limit", "expected"), [(0, False), (60, True)])
 def test_group_is_quick_if_its_last_read_was(monkeypatch: pytest.MonkeyPatch, *, limit: float, expected: bool) -> None:
     monkeypatch.setattr(groups, "STREAM_QUICK_READ", limit)
