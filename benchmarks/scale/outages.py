@@ -54,6 +54,7 @@ def cause_outage(cluster: Cluster, fault: Fault, number: int) -> Outage:
     apart = {cluster.network.get_client_address(host) for host in fault.cut_off}
     time.sleep(FIGURES_AGE)
     relayed, copies = cluster.count_relayed(), cluster.count_copies(primary)
+    wait_until_sent(cluster)  # the lease of a worker that the fault before has killed lasts a minute
     load = Load(hosts, PORT, cluster.key, name, is_sticky=bool(apart))
     load.start()
     try:

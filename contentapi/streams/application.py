@@ -75,6 +75,10 @@ class StreamApplication:
             handle = partial(self.open, outcome, error)
             try:
                 await self.service.requests.run(observe_request, handle, environ, refuse_start)
+            except BaseException:
+                if isinstance(getattr(outcome, "result", None), Opening):
+                    outcome.result.release()  # type: ignore[union-attr]
+                raise
             finally:
                 self.bodies.forget(size)
         if not outcome.headers and isinstance(outcome.result, Response):

@@ -33,6 +33,10 @@ AWAY = ("08", "53300", "25006", "25P03", "57P", "42P01", "42703", "42883")
 T = TypeVar("T")
 
 
+class Abandoned(Exception):
+    """The streams of a group have left while it waited for its turn to read."""
+
+
 class Readers(ThreadPoolExecutor):
     """Threads that use the database, each with a connection of its own."""
 
@@ -42,11 +46,14 @@ class Readers(ThreadPoolExecutor):
 
 
 class GroupReaders(Readers):
-    """Two threads, of which reads that may take long use one at a time: other groups wait for none of them."""
+    """Three threads. First reads use one of them, and reads after a long one another: others wait for neither.
+
+    Unless several groups become slow at once: the first long read of each is beside the others.
+    """
 
     def __init__(self) -> None:
-        super().__init__(2, "streams")
-        self.slow = asyncio.Semaphore(1)
+        super().__init__(3, "streams")
+        self.first, self.slow = asyncio.Semaphore(1), asyncio.Semaphore(1)
 
 
 def call_with_connection(function: Callable[..., T], *arguments: Any) -> T:
@@ -69,7 +76,7 @@ class Group(ABC):
         self.readers = readers
         self.is_checked = is_checked  # whether the credentials of all streams were checked since the last outage
         self.position = self.target = self.seen = position
-        self.is_quick = False  # whether its last read was; of the first one, that is not known
+        self.is_quick: bool | None = None  # whether its last read was; None before the first one
         self.members: set[Stream] = set()
         self.reading: asyncio.Task[None] | None = None
 
@@ -90,7 +97,6 @@ class Group(ABC):
         """Read until the target is reached, and send what was read."""
         try:
             while self.members and self.has_more:
-                await self.is_checked.wait()
                 try:
                     await self.read_next()
                 except OUTAGES as error:
@@ -98,6 +104,8 @@ class Group(ABC):
                         raise
                     self.is_checked.clear()
                     await asyncio.sleep(STREAM_RETRY_INTERVAL)
+        except Abandoned:
+            pass
         except Exception as error:  # noqa: BLE001 - it concerns the streams of this group alone
             for stream in [*self.members]:
                 stream.fail(error)
@@ -108,9 +116,13 @@ class Group(ABC):
             self.position = self.target = self.seen
 
     async def read(self, read: Callable[..., T], *arguments: Any) -> T:
-        """Call a function of the plan in a thread, beside other groups if it is quick."""
-        lane: AbstractAsyncContextManager[None] = nullcontext() if self.is_quick else self.readers.slow
-        async with lane:
+        """Call a function of the plan in a thread, beside other groups if it is quick. Raises `Abandoned`."""
+        lanes: dict[bool | None, AbstractAsyncContextManager[None]]
+        lanes = {True: nullcontext(), None: self.readers.first, False: self.readers.slow}
+        async with lanes[self.is_quick]:
+            await self.is_checked.wait()  # after all other waiting
+            if not self.members:
+                raise Abandoned
             self.is_quick = False  # if it fails
             measured: tuple[T, float] = await self.readers.run(measure_time, read, *arguments)
         result, seconds = measured

@@ -1,4 +1,4 @@
-"""How many streams may be open: for a credential, for the address of anonymous callers, and in this process."""
+"""How many streams, different plans and documents may be open: for a credential, an address, and this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FOR_CREDENTIAL = 20
 FOR_ADDRESS = 10  # without a credential
 FOR_PROCESS = 10_000
-PLANS = 2000  # of this process, which reads what happens once for each
+PLANS = 2000  # of this process without a subject: for each of them, it reads every batch of events
 DOCUMENT_BYTES = 2 * 1024 * 1024  # of text, of all plans; a parsed document takes about a hundred times as much
 RETRY_AFTER = "5"  # seconds
 
@@ -57,6 +57,7 @@ class PlanLimits:
 
     def __init__(self) -> None:
         self.streams: Counter[Hashable] = Counter()  # by the key of their plan
+        self.wide: set[Hashable] = set()  # the keys of plans without a subject
         self.documents: Counter[int] = Counter()  # the streams of each, by the identity of its operation
         self.document_bytes = 0
         self.lock = Lock()
@@ -65,11 +66,14 @@ class PlanLimits:
         """Count the plan of a stream. Raises `Unavailable` if it is one more than the process has room for."""
         shares = 2 if plan.actor.is_anonymous else 1
         with self.lock:
-            if plan.key not in self.streams and len(self.streams) >= PLANS // shares:
-                raise Unavailable(limit="different streams of the process")
-            size = 0 if id(plan.operation) in self.documents else getattr(plan.operation, "document_size", 0)
-            if size and self.document_bytes + size > DOCUMENT_BYTES // shares:
-                raise Unavailable(limit="documents of streams")
+            if plan.key not in self.streams:
+                if plan.subject is None and len(self.wide) >= PLANS // shares:
+                    raise Unavailable(limit="different streams of the process")
+                size = self.measure_new_document(plan)
+                if size and self.document_bytes + size > DOCUMENT_BYTES // shares:
+                    raise Unavailable(limit="documents of streams")
+            if plan.subject is None:
+                self.wide.add(plan.key)
             self.streams[plan.key] += 1
             self.add_document(plan)
 
@@ -78,6 +82,7 @@ class PlanLimits:
             self.streams[plan.key] -= 1
             if self.streams[plan.key] <= 0:
                 del self.streams[plan.key]
+                self.wide.discard(plan.key)
             self.remove_document(plan)
 
     def exchange(self, plan: Plan, equal: Plan) -> None:
@@ -86,11 +91,15 @@ class PlanLimits:
             self.add_document(equal)
             self.remove_document(plan)
 
-    def add_document(self, plan: Plan) -> None:
+    def measure_new_document(self, plan: Plan) -> int:
+        """Return the bytes of the plan's document, or 0 if there is none or another plan has it too."""
         operation = plan.operation
-        if operation is not None:
-            self.document_bytes += 0 if id(operation) in self.documents else operation.document_size
-            self.documents[id(operation)] += 1
+        return 0 if operation is None or id(operation) in self.documents else operation.document_size
+
+    def add_document(self, plan: Plan) -> None:
+        if plan.operation is not None:
+            self.document_bytes += self.measure_new_document(plan)
+            self.documents[id(plan.operation)] += 1
 
     def remove_document(self, plan: Plan) -> None:
         operation = plan.operation

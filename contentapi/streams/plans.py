@@ -68,6 +68,7 @@ class Plan(ABC):
 
     is_log: ClassVar[bool]
     operation: Operation | None = None  # of a subscription
+    subject: int | None = None  # the id of the only object that concerns it
 
     def __init__(self, key: Hashable, actor: Actor, format_: EventStream) -> None:
         self.key = (key, type(format_), actor.user_id, actor.role, actor.scopes, actor.preview)

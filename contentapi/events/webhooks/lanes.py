@@ -81,9 +81,7 @@ class Lanes:
         self.lock = Lock()
         self.lines: dict[int, Line] = {}
         self.size = 0  # bytes of bodies that are ready
-        self.slow: dict[
-            int, bool
-        ] = {}  # whether the receivers of webhooks were slow the last time, also without a line
+        self.slow: dict[int, bool] = {}  # whether the receiver of a webhook was slow the last time, also without a line
         self.dropped: list[Line] = []  # that may still have places
         self.results: SimpleQueue[Result] = SimpleQueue()
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from contentapi.health import readiness
 from contentapi.health.readiness import BackgroundCheck, Readiness
 from contentapi.health.results import OK, Results
 from contentapi.http.response import Response
@@ -30,6 +31,8 @@ def test_readiness_of_streams_does_not_run_the_checks_of_a_server(monkeypatch: p
 
     checks = Readiness([build_check("database", "migrations"), build_check("media")])
     monkeypatch.setattr(application, "get_readiness", lambda: checks)
+    monkeypatch.setattr(readiness, "READINESS_MAX_AGE", 3600)
+    monkeypatch.setattr(readiness, "READINESS_LIMIT", 60)
     service: Any = SimpleNamespace(inspect=lambda: OK)
     fast_path: Any = None
 

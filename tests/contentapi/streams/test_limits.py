@@ -54,8 +54,10 @@ def test_full_process_refuses_everybody(monkeypatch: pytest.MonkeyPatch) -> None
         open_streams.reserve("somebody else", is_anonymous=True)
 
 
-def build_plan(name: str, operation: Any = None, *, is_anonymous: bool = True) -> MemoryPlan:
-    plan = MemoryPlan(name=name)
+def build_plan(
+    name: str, operation: Any = None, *, is_anonymous: bool = True, subject: int | None = None
+) -> MemoryPlan:
+    plan = MemoryPlan(name=name, subject=subject)
     plan.operation = operation
     plan.actor = plan.actor if is_anonymous else Actor(7, Role.ADMIN)
     return plan
@@ -69,6 +71,7 @@ def test_different_plans_have_a_limit_and_anonymous_callers_half_of_it(monkeypat
     with pytest.raises(Unavailable):
         plans.reserve(build_plan("three"))
     plans.reserve(build_plan("two"))  # an equal one
+    plans.reserve(build_plan("of an object", subject=8))
     for name in ("three", "four"):
         plans.reserve(build_plan(name, is_anonymous=False))
     with pytest.raises(Unavailable):
@@ -76,7 +79,7 @@ def test_different_plans_have_a_limit_and_anonymous_callers_half_of_it(monkeypat
 
     plans.release(build_plan("four", is_anonymous=False))
     plans.reserve(build_plan("five", is_anonymous=False))
-    assert sorted(plans.streams.values()) == [1, 1, 1, 2]
+    assert sorted(plans.streams.values()) == [1, 1, 1, 1, 2]
 
 
 def test_documents_have_a_limit_and_each_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
