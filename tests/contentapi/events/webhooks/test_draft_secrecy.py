@@ -7,6 +7,7 @@ from hypothesis.stateful import rule, run_state_machine_as_test
 
 from blog.services import edit_post
 from contentapi.core.identity import ALL_SCOPES, OPERATOR, Role
+from contentapi.events.webhooks.models import Webhook
 from contentapi.events.webhooks.sender import Sender
 from contentapi.events.webhooks.services import create_webhook
 from contentapi.rate_limits.account import COUNTERS
@@ -35,6 +36,7 @@ class WebhookMachine(DraftMachine):
         super().__init__()
         self.checked = len(self.receiver.received)
         self.sender = Sender()
+        Webhook.objects.all().delete()  # of the example before
         reader, admin = make_user(Role.READER), make_user(Role.ADMIN)
         hooks = [(reader, ALL_SCOPES, ""), (reader, ALL_SCOPES, SELECTION), (admin, frozenset[str](), SELECTION)]
         for maker, scopes, selection in hooks:
