@@ -3,6 +3,7 @@
 import json
 import random
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from threading import Event
@@ -42,7 +43,7 @@ class Place(NamedTuple):
         self.stopping.wait(self.rng.uniform(0, 2 * PAUSE * factor))
 
 
-class Api:
+class Api(ABC):
     """A client of the API, which repeats most writes with their idempotency key until they are acknowledged."""
 
     channel: str
@@ -100,23 +101,29 @@ class Api:
             self.ledger.acknowledge(self.channel, Effect(kind, *post), text=text)
         return post
 
+    @abstractmethod
     def create(self, text: str, **content: str) -> Post | None:
-        raise NotImplementedError
+        """Create a post with the text."""
 
+    @abstractmethod
     def change(self, post: Post, text: str) -> Post | None:
-        raise NotImplementedError
+        """Change a post so that it has the text."""
 
+    @abstractmethod
     def publish(self, post: Post) -> Post | None:
-        raise NotImplementedError
+        """Publish a post."""
 
+    @abstractmethod
     def delete(self, post: Post) -> bool:
-        raise NotImplementedError
+        """Delete a post. Return whether it was acknowledged."""
 
+    @abstractmethod
     def comment(self, post: Post, text: str) -> int | None:
-        raise NotImplementedError
+        """Write a comment. Return its id."""
 
+    @abstractmethod
     def delete_comment(self, post: Post, comment: int) -> bool:
-        raise NotImplementedError
+        """Delete a comment. Return whether it was acknowledged."""
 
 
 def is_repeatable(reply: Response) -> bool:

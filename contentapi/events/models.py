@@ -89,7 +89,7 @@ class Log(models.Model):
 
 
 class Ticket(models.Model):
-    """A secret that opens one stream in place of a credential. See `contentapi.events.tickets`."""
+    """A secret that replaces a credential, to open one stream. See `contentapi.events.tickets`."""
 
     digest = models.CharField(primary_key=True, max_length=64, help_text="SHA-256 of the ticket.")
     credential = models.BinaryField(help_text="The credential that it replaces, encrypted.")

@@ -1,6 +1,6 @@
 """The page with the events of a post, and for admins to whom they were sent.
 
-Users who may see the history of a post may see this page.
+A user who may see the history of the post may open the page.
 """
 
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Compile the selection of a webhook: GraphQL fragments that name the fields of `data`, in place of those of REST.
+"""Compile the selection of a webhook: GraphQL fragments that choose the fields of `data`, instead of those of REST.
 
     fragment Data on Post { title author { name } }
 
