@@ -129,6 +129,7 @@ def test_failed_restart_writes_one_log_line_and_is_not_retried_at_once(
     configuration.write_text(original)
     server._no_restart_before = 0  # as after the pause
     assert server.restart_if_down()
+    assert caplog.messages[1:] == ["The embedded PostgreSQL was not running and has been started again."]
     server.release()
 
 
