@@ -40,6 +40,7 @@ from users.models import ApiKey
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # until the tests are loaded
     measure_processes(config)
     if not hasattr(config, "workerinput"):  # the processes of pytest-xdist use folders of their controller
         create_root_of_temporary_folders(config)
@@ -73,6 +74,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
+    gc.enable()
 
 
 class GraphQL(Protocol):
