@@ -25,6 +25,7 @@ from tests.quality.configuration import ROOT
 COPY = ROOT / "mutants"
 TYPE_OF_CAST = re.compile(r'\bcast\((?:"[^"]*"|None), ')
 NOTICED = {"killed", "timeout", "caught by type check"}
+NOT_RUN = 255  # an error of mutmut or pytest itself, such as an unknown id of a test
 
 
 class Mutant(NamedTuple):
@@ -68,8 +69,13 @@ def read_statuses() -> list[tuple[str, str, str]]:
     for path in walk_mutatable_files():
         data = SourceFileMutationData(path=path)
         data.load()
-        statuses += [(str(path), name, status_by_exit_code[code]) for name, code in data.exit_code_by_key.items()]
+        statuses += [(str(path), name, describe_exit(code)) for name, code in data.exit_code_by_key.items()]
     return statuses
+
+
+def describe_exit(code: int | None) -> str:
+    """Return the status of an exit code. mutmut calls the tests that it could not run a time-out, which is noticed."""
+    return "not run" if code == NOT_RUN else status_by_exit_code[code]
 
 
 def read_mutant(path: str, name: str) -> Mutant:

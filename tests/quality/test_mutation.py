@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from tests.quality.mutation import Mutant, describe, is_equivalent, read_changed_lines
+from tests.quality.mutation import NOTICED, Mutant, describe, describe_exit, is_equivalent, read_changed_lines
 
 DIFF = """\
 --- contentapi/core/policy.py
@@ -18,6 +18,11 @@ DIFF = """\
 
 def test_changed_lines_are_read_from_the_diff() -> None:
     assert read_changed_lines(DIFF.splitlines()) == ("return a and b", "return a or b")
+
+
+def test_mutant_whose_tests_could_not_run_is_not_noticed() -> None:
+    assert describe_exit(255) not in NOTICED
+    assert {describe_exit(code) for code in (1, -24)} <= NOTICED
 
 
 @pytest.mark.parametrize("before", ["return a", "return 'a'", 'return "a"', "return 'a', \"b\"", "return (\na\n)"])

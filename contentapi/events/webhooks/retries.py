@@ -1,6 +1,5 @@
 """When a failed attempt is repeated, and when a webhook is given up."""
 
-import math
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -51,7 +50,7 @@ def read_retry_after(text: str, now: datetime) -> float:
         except (ValueError, TypeError, IndexError, OverflowError):
             return 0.0
         seconds = ((date if date.tzinfo else date.replace(tzinfo=UTC)) - now).total_seconds()
-    return min(max(seconds, 0.0), WEBHOOK_LONGEST_RETRY_AFTER) if math.isfinite(seconds) else 0.0
+    return min(max(seconds, 0.0), WEBHOOK_LONGEST_RETRY_AFTER)
 
 
 def has_failed_for_long(failing_since: datetime | None, now: datetime) -> bool:
