@@ -58,8 +58,7 @@ class BoundedCache(Generic[T]):
                     found.is_used, self._items[oldest] = False, found
                 else:
                     total -= found.weight
-            self._items[key] = CachedItem(item, weight)
-            self.weight = total  # never above the limit: metrics read it without the lock
+            self._items[key], self.weight = CachedItem(item, weight), total  # metrics read the weight without the lock
 
     def count_items(self) -> int:
         return len(self._items)
