@@ -25,6 +25,8 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from contentapi.core import redis
 from contentapi.core.identity import ROLE_SCOPES, Actor
 from contentapi.events.partitions import prepare_partitions
+from contentapi.events.webhooks import sender, supplies
+from contentapi.health import readiness
 from contentapi.media.folder import FolderStorage
 from contentapi.monitoring.repeated import OUTAGES
 from contentapi.rate_limits import account
@@ -145,6 +147,21 @@ def slow_the_clock_of_rate_limits() -> Iterator[None]:
     times = count(1000.0, 1e-6)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(account, "InProcessCounter", partial(InProcessCounter, clock=lambda: next(times)))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def lift_time_limits() -> Iterator[None]:
+    """Lift the limits of checks and of the statements of webhooks, which a busy machine exceeds.
+
+    A check that is late lets a missing table be a missing migration. The limits of statements remain on the connection,
+    or until the end of the transaction of a test.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for limit in ("READINESS_LIMIT", "READINESS_DATABASE_LIMIT"):
+            patch.setattr(readiness, limit, 60)
+        patch.setattr(sender, "LIMITS", "SET statement_timeout = 0")
+        patch.setattr(supplies, "BODY_LIMIT", "SET LOCAL statement_timeout = 0")
         yield
 
 

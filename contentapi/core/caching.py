@@ -51,14 +51,14 @@ class BoundedCache(Generic[T]):
             return
         with self._lock:
             replaced = self._items.pop(key, None)
-            self.weight += weight - (replaced.weight if replaced else 0)
-            while self.weight > self.limit:
+            total = self.weight + weight - (replaced.weight if replaced else 0)
+            while total > self.limit:
                 oldest, found = self._items.popitem(last=False)
                 if found.is_used:
                     found.is_used, self._items[oldest] = False, found
                 else:
-                    self.weight -= found.weight
-            self._items[key] = CachedItem(item, weight)
+                    total -= found.weight
+            self._items[key], self.weight = CachedItem(item, weight), total  # metrics read the weight without the lock
 
     def count_items(self) -> int:
         return len(self._items)

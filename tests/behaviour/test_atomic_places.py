@@ -1,5 +1,6 @@
 """`@atomic` with ten mutations and an error at each place: nothing remains of them, of whatever kind they are."""
 
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 import pytest
@@ -15,6 +16,7 @@ from tests.conftest import make_api_key
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user
 from tests.graphql_requests import GraphQLResponse, post_to_graphql
 from tests.thoroughness import scale_examples
+from users import authentication
 
 NEW = '{title: "New", body: "b", status: published}'
 REFUSED = (
@@ -72,8 +74,10 @@ def read_rows() -> dict[str, Any]:
 
 @pytest.mark.property
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("without_time_limits")
 def test_error_at_any_place_leaves_everything_as_before(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FIGURES, "is_enabled", True)
+    monkeypatch.setattr(authentication, "LAST_USE_INTERVAL", timedelta(days=1))  # the examples may take a minute
     scene = build_scene()
     scene.send(["__typename"])  # notes the use of the key
     rows, counters = read_rows(), dict(FIGURES.counters)

@@ -5,12 +5,16 @@ from typing import Any
 
 import pytest
 
+from contentapi.health import checks, host_checks
 from tests.redis_server import RedisServer
 
 
 @pytest.fixture
 def redis_server(redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisServer]:
-    """Close the clients of Redis at the end of a test. Else the garbage collector warns in the middle of another."""
+    """Close the clients of Redis at the end of a test. Else the garbage collector warns in the middle of another.
+
+    Give the checks enough time on a busy machine.
+    """
     from redis import Redis
 
     clients: list[Redis] = []
@@ -21,6 +25,8 @@ def redis_server(redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> 
         return clients[-1]
 
     monkeypatch.setattr(Redis, "from_url", build_and_remember)
+    for module in (checks, host_checks):
+        monkeypatch.setattr(module, "REDIS_CHECK_LIMIT", 60)
     yield redis_server
     for client in clients:
         client.close()

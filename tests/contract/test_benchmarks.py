@@ -88,12 +88,15 @@ def test_wrk_sends_every_request_with_a_new_valid_traceparent(condition: str, tm
     path.write_text("\n".join(bodies) + "\n")
 
     with collecting_server() as (url, received):
-        subprocess.run(
-            ["wrk", "-t1", "-c2", "-d1s", "--script", str(HERE / "load.lua"), url],
-            check=True,
-            capture_output=True,
-            env=os.environ | load_environment(path, expected),
-        )
+        for _ in range(20):
+            subprocess.run(
+                ["wrk", "-t1", "-c2", "-d1s", "--script", str(HERE / "load.lua"), url],
+                check=True,
+                capture_output=True,
+                env=os.environ | load_environment(path, expected),
+            )
+            if len(received) > 10:  # a busy machine may need another second
+                break
 
     traces = [headers["traceparent"] for headers, _ in received]
     assert len(received) > 10

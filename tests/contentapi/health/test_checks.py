@@ -10,6 +10,7 @@ from pytest_django import Settings
 
 from contentapi.auth.signing_keys import load_key_ring
 from contentapi.db.watch.link import DeadlineConnection
+from contentapi.health import checks
 from contentapi.health.checks import (
     check_database,
     check_keys,
@@ -125,13 +126,15 @@ def test_folder_of_keys_that_is_a_file_is_a_failure(var: Path) -> None:
 
 
 def test_redis_that_responds_is_ok_and_a_suspended_one_fails_in_time(
-    settings: Settings, redis_server: RedisServer
+    settings: Settings, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_environment(settings, REDIS_URL=redis_server.url)
     assert check_redis() == OK
 
     redis_server.hang()
-    suspended = check_redis()
+    with monkeypatch.context() as patch:
+        patch.setattr(checks, "REDIS_CHECK_LIMIT", 0.5)
+        suspended = check_redis()
     redis_server.go_on()
 
     assert suspended == ("failed", "Redis does not respond in time.")

@@ -243,6 +243,7 @@ def test_folder_that_does_not_exist_yet_is_measured_at_its_parent(settings: Sett
 # --- The command ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("roomy_disks")
 def test_command_prints_an_array_and_fails_if_there_is_a_problem(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,6 +260,7 @@ def test_command_prints_an_array_and_fails_if_there_is_a_problem(
     assert printed.err.startswith("Problems: 1. Warnings: ")
 
 
+@pytest.mark.usefixtures("roomy_disks")
 def test_command_without_a_problem_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("doctor")
 

@@ -37,7 +37,10 @@ def check() -> Iterator[ControlledCheck]:
     check.released.set()
 
 
-def test_concurrent_requests_share_one_run_and_its_result(check: ControlledCheck) -> None:
+def test_concurrent_requests_share_one_run_and_its_result(
+    check: ControlledCheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "READINESS_MAX_AGE", 10**6)
     parts, results = Readiness([check]), list[Results]()
     threads = [Thread(target=lambda: results.append(parts.read())) for _ in range(20)]
     for thread in threads:

@@ -17,7 +17,7 @@ def test_openapi_document_is_served_as_json() -> None:
     assert response.json() == DOCUMENT
 
 
-@pytest.mark.parametrize("path", set(DOCUMENTS) - {"/docs"})  # each /docs has its own nonce
+@pytest.mark.parametrize("path", [path for path in DOCUMENTS if path != "/docs"])  # each /docs has its own nonce
 def test_document_with_a_matching_etag_is_304(path: str) -> None:
     etag = Client().get(path)["ETag"]
 

@@ -69,7 +69,8 @@ def test_timer_counts_the_last_requests(caplog: pytest.LogCaptureFixture) -> Non
 
     log.add("connection refused")
     log.add("connection refused")
-    timer = log.timer
+    with log.lock:  # the timer may be writing its line
+        timer = log.timer
     if timer is not None:  # else the second request was late, and had a line of its own
         timer.join()
 

@@ -134,7 +134,7 @@ def test_row_is_inserted_only_if_the_required_row_exists() -> None:
     values = {"title": "t", "body": "", "status": "draft"}
 
     with pytest.raises(Author.DoesNotExist):
-        PreparedInsert(Post, requiring="author").create(**values, author_id=4711)
+        PreparedInsert(Post, requiring="author").create(**values, author_id=0)
 
     assert not Post.objects.exists()
     assert PreparedInsert(Post, requiring="author").create(**values, author_id=make_author().pk).pk
@@ -148,7 +148,7 @@ def test_required_row_is_found_by_another_field() -> None:
     post = posts.create(title="t", body="", status="draft", user_id=actor.user_id)
 
     assert (post.author_id, Post.objects.get().author) == (author.pk, author)
-    for user_id in (None, 4711):
+    for user_id in (None, 0):
         with pytest.raises(Author.DoesNotExist):
             posts.create(title="t", body="", status="draft", user_id=user_id)
 

@@ -85,7 +85,7 @@ ROWS: dict[str, tuple[Callable[[], QuerySet[Author]], list[str]]] = {
         lambda: Author.objects.filter(posts__title__gt="E").order_by("-posts__title"),
         ["B", "A", "A"],
     ),
-    "an order with equals": (lambda: Author.objects.order_by("bio"), ["A", "B", "C", "D"]),
+    "an order with equals": (lambda: Author.objects.order_by("bio", "name"), ["A", "B", "C", "D"]),
     "a beginning": (lambda: Author.objects.order_by("-name")[:1], ["D"]),
     "a middle": (lambda: Author.objects.order_by("-name")[1:3], ["C", "B"]),
     "an end": (lambda: Author.objects.order_by("-name")[2:], ["B", "A"]),
@@ -107,7 +107,11 @@ def test_queryset_returns_its_rows_in_its_order(rows: str) -> None:
     make_post(author=first, title="Last")
     make_post(author=second, title="Second")
 
-    assert [names(queryset()), names(queryset())] == [wanted, wanted]
+    found = [names(queryset()), names(queryset())]
+    if not queryset().ordered:  # PostgreSQL may return them in any order
+        found = [sorted(each) for each in found]
+
+    assert found == [wanted, wanted]
 
 
 def test_distinct_applies_to_rows_and_not_to_selected_fields() -> None:
@@ -141,7 +145,7 @@ def test_condition_with_a_list_uses_the_values_of_each_execution() -> None:
     for name in "ABC":
         make_author(name=name)
 
-    found = [names(Author.objects.filter(name__in=[name, "C"])) for name in "ABC"]
+    found = [sorted(names(Author.objects.filter(name__in=[name, "C"]))) for name in "ABC"]
 
     assert found == [["A", "C"], ["B", "C"], ["C"]]
 

@@ -60,7 +60,8 @@ def test_processes_share_one_limit(redis_server: RedisServer) -> None:
         _, status = consume(one)
 
     assert accepted == [True] * 10 + [False] * 6
-    assert (status.remaining, status.wait) == (0, 60)
+    assert status.remaining == 0
+    assert 30 < status.wait <= 60  # less than 60 on a busy machine
 
 
 def test_concurrent_threads_consume_no_more_than_the_limit(redis_server: RedisServer) -> None:
@@ -116,9 +117,10 @@ def test_redis_counts_as_this_process_does(redis_server: RedisServer, amounts: l
 def test_request_succeeds_after_the_wait(redis_server: RedisServer, amount: int) -> None:
     with redis_counter(redis_server.url) as counter:
         consume(counter, 2, FOUR)
-        consume(counter, 2, FOUR)
-        accepted, status = consume(counter, amount, FOUR)
-        assert (accepted, status.wait) == (False, 1)
+        accepted, status = consume(counter, 2, FOUR)
+        while accepted:  # on a busy machine, a second may pass between two requests
+            accepted, status = consume(counter, amount, FOUR)
+        assert status.wait == 1
 
         time.sleep(status.wait)
 

@@ -186,6 +186,7 @@ def test_two_senders_at_once_send_each_event_once_and_in_order() -> None:
             assert [int(each.event["version"]) for each in mine] == list(range(1, 12))
 
 
+@pytest.mark.usefixtures("no_retry_by_itself")
 def test_delivery_that_waits_is_found_when_it_is_due() -> None:
     with Receiver(fail_one_in(2)) as receiver:
         webhook = make_hook(receiver.url)

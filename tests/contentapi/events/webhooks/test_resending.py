@@ -189,6 +189,7 @@ def test_events_are_collected_in_one_delivery() -> None:
     assert list_states(webhook) == ["delivered", "delivered"]
 
 
+@pytest.mark.usefixtures("no_retry_by_itself")
 def test_collected_events_wait_behind_a_delivery_that_fails_and_are_read_with_the_present_rights() -> None:
     with Receiver(respond(500)) as receiver:
         webhook = make_hook(receiver.url, coalesce=1)
