@@ -182,7 +182,8 @@ class PreviewLinkCollection(Resource):
     def post(self, request: ResourceRequest, post_id: str) -> Response:
         values = request.body_if_any(NewPreviewLink).provided()
         made = services.create_preview_link(actor=request.actor, post_id=post_id, **values)
-        return PREVIEW_LINK.of_created(made.preview_link, request.actor, **made.describe_secrets())
+        response = PREVIEW_LINK.extend(made.preview_link, request.actor, **made.describe_secrets())
+        return created(f"/preview-links/{made.preview_link.pk}", response)
 
 
 class PreviewLinkResource(Resource):

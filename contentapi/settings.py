@@ -206,8 +206,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = ENVIRONMENT.contentapi_max_body
 CORS_ALLOWED_ORIGINS = list(ENVIRONMENT.cors_allowed_origins)
 CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 CORS_ALLOW_HEADERS = [
-    "accept", "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id",
-    "preview-token", "x-api-key", "x-api-version",
+    "accept", "authorization", "content-disposition", "content-type", "idempotency-key", "if-match", "if-none-match",
+    "last-event-id", "preview-token", "x-api-key", "x-api-version",
     # Added by browsers' tools, tracing and GraphQL clients. They have no effect here.
     "apollo-require-preflight", "apollographql-client-name", "apollographql-client-version", "baggage",
     "cache-control", "sentry-trace", "traceparent", "tracestate", "x-request-id", "x-requested-with",

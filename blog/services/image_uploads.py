@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from blog.images.formats import CONTENT_TYPES, SIGNATURE, Format
-from blog.models import Image, ImageUpload
+from blog.models import MAX_FILE_NAME, Image, ImageUpload
 from blog.services.images import clean_file_name, insert_image, name_upload, require_format, require_upload
 from contentapi.conf import conf
 from contentapi.conf.timeouts import UPLOAD_LIFETIME, UPLOADS_KEPT_FOR
@@ -49,6 +49,9 @@ def create_upload(*, actor: Actor, name: str, content_type: str, size: int, dige
     if content_type not in CONTENT_TYPES:
         raise UnsupportedMediaType(f"The type must be one of {', '.join(CONTENT_TYPES)} (got {content_type}).")
     problems: dict[str, list[str]] = {}
+    length = len(name.strip())
+    if not 1 <= length <= MAX_FILE_NAME:
+        problems["name"] = [f"This must have 1 to {MAX_FILE_NAME} characters (got {length})."]
     if not SHA256.fullmatch(digest):
         problems["sha256"] = ["This must be 64 hexadecimal digits."]
     if size < 1:

@@ -1,6 +1,5 @@
 """The feed as a REST resource."""
 
-import re
 from collections.abc import Iterable
 
 import msgspec
@@ -24,7 +23,6 @@ from contentapi.rest.pages import parse_integer, parse_query_parameters
 from contentapi.rest.request_bodies import EmptyBody
 
 PARAMETERS = frozenset({"after", "subject", "type"})
-ID = re.compile("[1-9][0-9]{0,18}", re.ASCII)
 SIZE = 4096  # of the selection, for the cache of statements
 
 
@@ -60,9 +58,6 @@ def parse_filter(query: Iterable[tuple[str, list[str]]], *others: str) -> tuple[
     """Return the query parameters, `after`, `subject` and `others`, and the names in `type`. Raises `Malformed`."""
     given = ((name, [",".join(values)] if name == "type" else values) for name, values in query)
     values = parse_query_parameters(given, PARAMETERS.union(others))
-    subject = values.get("subject")
-    if subject is not None and not ID.fullmatch(subject):
-        raise Malformed("subject must be the id of an object.")
     return values, values["type"].split(",") if "type" in values else None
 
 

@@ -265,12 +265,13 @@ def encode_members(members: dict[str, Any]) -> bytes:
 def build_response(content: bytes, status: int, headers: dict[str, str], media_type: str) -> Response:
     headers["Content-Type"] = f"{media_type}; charset=utf-8"
     headers["Content-Length"] = str(len(content))
+    headers["Cache-Control"] = "no-store"
     return Response(status, content, headers)
 
 
 def add_cache_headers(response: Response, environ: Mapping[str, Any]) -> Response:
     """Return the response to a GET or HEAD, with what caches need: only that to an anonymous caller may be stored."""
-    headers = {**response.headers, "Vary": VARY, "Cache-Control": "no-store"}
+    headers = {**response.headers, "Vary": VARY}
     if response.status == OK and not any(variable in environ for variable in IDENTIFYING):
         digest = blake2b(response.body, digest_size=16, key=headers["Content-Type"].encode()).hexdigest()
         headers |= {"ETag": f'"{digest}"', "Cache-Control": "no-cache"}

@@ -5,7 +5,6 @@ A representation is a GraphQL fragment such as `fragment PostResource on Post` i
 """
 
 from collections.abc import Callable
-from http import HTTPStatus
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,7 +14,7 @@ from contentapi.conf import conf
 from contentapi.core.entity_tags import UNCHANGING
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
-from contentapi.http.response import Response, build_tagged_response
+from contentapi.http.response import OK, Response, build_tagged_response
 from contentapi.projection import Projection, Rows
 from contentapi.projection.inserts import register_inserted_row_selection
 from contentapi.projection.querysets import select_instance
@@ -68,10 +67,10 @@ class Representation:
         """Return the JSON object of an instance that the actor has just written, with its entity tag."""
         return self.one(select_instance(instance, actor), actor)
 
-    def of_created(self, instance: Model, actor: Actor, **members: Any) -> Response:
-        """Return the JSON object of an instance that the actor has just created, with members that no row has."""
+    def extend(self, instance: Model, actor: Actor, **members: Any) -> Response:
+        """Return the JSON object of an instance that the actor has just written, with members that no row has."""
         found = msgspec.json.decode(self.of(instance, actor).body, type=dict[str, msgspec.Raw])
-        return Response(HTTPStatus.CREATED, msgspec.json.encode({**found, **members}))
+        return Response(OK, msgspec.json.encode({**found, **members}))
 
     def create(self, actor: Actor, write: Callable[[], M]) -> tuple[M, Response]:
         """Call a service that creates a row. Return the row, and its JSON object with its tag.

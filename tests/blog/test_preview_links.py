@@ -240,6 +240,7 @@ def test_rest_creates_lists_and_revokes_links() -> None:
     following = client.get(path, {"limit": 1, "cursor": listed.json()["next_cursor"]})
 
     assert (made.status_code, empty.status_code) == (201, 201)
+    assert made["Location"] == f"/preview-links/{made.json()['id']}"
     assert made.json()["token"].startswith("cap_")
     assert [link["id"] for link in listed.json()["data"]] == [empty.json()["id"]]
     assert [link["note"] for link in following.json()["data"]] == ["Harbour"]

@@ -184,7 +184,7 @@ SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
         (200, webhook_request(body={"selection": "fragment Data on Post { title }"})),
     ],
     "deleteWebhook": [(204, webhook_request())],
-    "rotateWebhookSecret": [(201, webhook_request())],
+    "rotateWebhookSecret": [(200, webhook_request())],
     "pingWebhook": [(201, webhook_request())],
     "replayWebhook": [(200, webhook_request()), (200, webhook_request(body={"onlyFailed": True}))],
     "listWebhookDeliveries": [(200, webhook_request()), (200, webhook_request(query="?state=waiting"))],

@@ -81,6 +81,16 @@ def test_common_responses_of_each_operation_are_described(operation: Any) -> Non
 
 
 @pytest.mark.parametrize(
+    ("status", "header"), [(201, "Location"), (401, "WWW-Authenticate"), (429, "Retry-After"), (503, "Retry-After")]
+)
+def test_each_response_with_a_status_has_its_header(status: int, header: str) -> None:
+    responses = [found.response(status) for found in OPERATIONS.values() if status in found.statuses]
+
+    assert len(responses) > 1
+    assert [response for response in responses if header not in response["headers"]] == []
+
+
+@pytest.mark.parametrize(
     ("place", "limit"),
     [
         ("NewPost title maxLength", blog.models.MAX_TITLE),

@@ -55,7 +55,7 @@ class WebhookCollection(Resource):
 
     def post(self, request: ResourceRequest) -> Response:
         made = services.create_webhook(actor=request.actor, **request.body(NewWebhook).provided())
-        response = WEBHOOKS.of_created(made.webhook, request.actor, secret=made.secret)
+        response = WEBHOOKS.extend(made.webhook, request.actor, secret=made.secret)
         return created(f"/webhooks/{made.webhook.pk}", response)
 
 
@@ -124,4 +124,4 @@ class SecretCollection(Resource):
         request.body_if_any(EmptyBody)
         version = request.expected_version()
         made = services.rotate_secret(actor=request.actor, webhook_id=webhook_id, expected_version=version)
-        return WEBHOOKS.of_created(made.webhook, request.actor, secret=made.secret)
+        return WEBHOOKS.extend(made.webhook, request.actor, secret=made.secret)

@@ -169,6 +169,14 @@ def test_response_with_errors_is_not_stored(document: str) -> None:
 
 
 @pytest.mark.django_db
+def test_response_to_a_post_is_not_stored(client: Client) -> None:
+    for document, status in (("{ __typename }", 200), ("{ nothing }", 400)):
+        response = client.post("/graphql", {"query": document}, content_type="application/json")
+
+        assert (response.status_code, response.headers["Cache-Control"]) == (status, "no-store")
+
+
+@pytest.mark.django_db
 def test_head_is_a_get_without_the_body(client: Client) -> None:
     address = f"/graphql?{urlencode({'query': '{ __typename }'})}"
     of_get, of_head = client.get(address), client.head(address)
