@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, Exists, Model, OuterRef, QuerySet
+from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from blog import services
@@ -35,6 +35,8 @@ from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.db.citus.claims import is_distributed
+from contentapi.db.citus.locks import lock_rows
 from contentapi.events.triggers import silence
 from contentapi.monitoring.audit import Event, record_event
 
@@ -119,11 +121,22 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     OldSlug.objects.filter(slug=post.slug, post_id=post.pk).delete()  # which its deletion has kept for it
     with silence("comment"):
         restore_rows(Comment, DeletedComment.objects.filter(author__in=Author.objects.all()), last)
-    known = PostSource.objects.filter(source=OuterRef("source"), path=OuterRef("path"))  # imported again
-    restore_rows(PostSource, DeletedPostSource.objects.exclude(Exists(known)), last)
+    restore_rows(PostSource, exclude_known_files(last), last)
     states = {"to": str(post.status)}
     record_event(Event.POST_RESTORED, actor, "post", post.pk, **states)
     return post
+
+
+def exclude_known_files(post: PostVersion) -> QuerySet[Any]:
+    """Return the sources of deleted posts without the files that were imported again, of which this post has some."""
+    known = PostSource.objects.filter(source=OuterRef("source"), path=OuterRef("path"))
+    condition = Q(Exists(known))
+    if is_distributed():
+        sources = DeletedPostSource.objects.filter(post=post.id, pgh_created_at=post.pgh_created_at)
+        taken = [each.pgh_id for each in sources if not services.claim_file(each.source, each.path, post.id)]
+        condition = Q(pgh_id__in=taken)
+    rows: QuerySet[Any] = DeletedPostSource.objects.exclude(condition)
+    return rows
 
 
 def restore_rows(model: type[Model], deleted: QuerySet[Any], post: PostVersion) -> None:
@@ -151,7 +164,7 @@ def purge_history(*, actor: Actor) -> int:
     purged = set[int]()
     while True:
         with transaction.atomic():
-            ids = list(deleted.select_for_update(skip_locked=True)[:ROWS_PER_STATEMENT])
+            ids = list(lock_rows(deleted, ROWS_PER_STATEMENT, skip_locked=True))
             PostVersion.objects.filter(id__in=ids).delete()
             OldSlug.objects.filter(post_id__in=ids).delete()
         purged |= set(ids)

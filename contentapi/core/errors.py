@@ -10,7 +10,14 @@ from typing import TypeVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import Error as DatabaseError
-from django.db import IntegrityError, InterfaceError, InternalError, OperationalError, ProgrammingError
+from django.db import (
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+)
 from django.http import Http404
 from psycopg.errors import (
     ForeignKeyViolation,
@@ -22,6 +29,8 @@ from psycopg.errors import (
     UniqueViolation,
 )
 
+from contentapi.db.citus.claims import is_distributed
+from contentapi.db.citus.errors import find_constraint
 from contentapi.db.engine.slots import NoSlotAvailable
 
 T = TypeVar("T")
@@ -158,9 +167,12 @@ class RateLimited(ApiError):
     code = "RATE_LIMITED"
 
 
+UNKNOWN = "Internal server error"
+
+
 class Internal(ApiError):
-    def __init__(self) -> None:
-        super().__init__("Internal server error")
+    def __init__(self, message: str = UNKNOWN) -> None:
+        super().__init__(message)
 
 
 class Unavailable(ApiError):
@@ -226,10 +238,18 @@ def classify_exception(exception: BaseException) -> ApiError:
         case ProgrammingError(__cause__=UndefinedTable() | UndefinedColumn() | UndefinedFunction()):
             return Unavailable() if SCHEMA.lacks_migrations() else Internal()
         case _:
-            return Internal()
+            return Internal(describe_refusal(exception))
+
+
+def describe_refusal(exception: BaseException) -> str:
+    """Return the message for a statement that Citus refuses, or that for any unknown exception."""
+    if is_distributed() and isinstance(exception, NotSupportedError):
+        return "The distributed database cannot carry this out. Request its parts one by one."
+    return UNKNOWN
 
 
 def get_constraint_name(error: DatabaseError) -> str:
     """Return the name of the violated constraint, or an empty string."""
     diagnostics = getattr(error.__cause__, "diag", None)
-    return getattr(diagnostics, "constraint_name", None) or ""
+    name = getattr(diagnostics, "constraint_name", None)
+    return name or find_constraint(str(error))

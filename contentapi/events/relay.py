@@ -5,12 +5,16 @@ filled later: a reader at a position has read all events before it. An event of 
 late position.
 """
 
+import re
+from collections.abc import Sequence
 from threading import Event as StopEvent
 from time import monotonic
+from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
 from contentapi.conf.timeouts import EVENTS_BUSY, EVENTS_IDLE_INTERVAL, EVENTS_INTERVAL
+from contentapi.db.citus.claims import is_distributed
 from contentapi.events.partitions import NEW_EPOCH, prepare_partitions
 from contentapi.monitoring.figures import FIGURES, Sample
 
@@ -53,6 +57,18 @@ MOVE = f"""
         parent_id, version, was, now, changes, actor_id, is_public, owner_ids
     FROM taken, advanced
 """  # noqa: S608 - a constant
+# A statement of a distributed database does not read shards and write to the coordinator. Ids of several nodes have no
+# common order, so that none is passed over. The outbox has a parent for each event: see `contentapi.db.citus`.
+TAKE = """
+    CREATE TEMPORARY TABLE events_taken ON COMMIT DROP AS
+    WITH taken AS (DELETE FROM events_outbox WHERE id = ANY(%s) RETURNING *) SELECT * FROM taken
+"""
+FIND = "SELECT id FROM events_outbox ORDER BY id LIMIT %s"
+MOVE_TAKEN = "nullif(parent_id, subject_id),".join(
+    re.sub(r"taken AS \(.*?RETURNING \*\s+\)", "taken AS (SELECT * FROM events_taken)", MOVE, flags=re.DOTALL)
+    .replace("max(id) AS last", "0 AS last")
+    .rsplit("parent_id,", 1)
+)
 MEASURE = f"""
     SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min("timestamp")), 0)
     FROM (
@@ -112,13 +128,29 @@ def move_events() -> int:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [RELAY_LOCK])
         if not cursor.fetchone()[0]:
             return 0
-        cursor.execute(MOVE, [EVENTS_PER_BATCH])
-        moved: int = cursor.rowcount
+        moved = move_distributed_batch(cursor) if is_distributed() else execute_move(cursor, MOVE, [EVENTS_PER_BATCH])
     if moved:
         with connection.cursor() as cursor:
             cursor.execute(f"NOTIFY {CHANNEL}")
         FIGURES.count("contentapi_events_batches_total")
         FIGURES.count("contentapi_events_total", amount=moved)
+    return moved
+
+
+def move_distributed_batch(cursor: Any) -> int:
+    cursor.execute(FIND, [EVENTS_PER_BATCH])
+    ids = [pk for (pk,) in cursor.fetchall()]
+    if not ids:
+        return 0
+    cursor.execute(TAKE, [ids])
+    moved = execute_move(cursor, MOVE_TAKEN, [])
+    cursor.execute("DROP TABLE events_taken")
+    return moved
+
+
+def execute_move(cursor: Any, sql: str, parameters: Sequence[Any]) -> int:
+    cursor.execute(sql, parameters)
+    moved: int = cursor.rowcount
     return moved
 
 

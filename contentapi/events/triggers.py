@@ -7,6 +7,7 @@ The trigger inserts a row into the outbox. It runs in the transaction of the cha
 back announces nothing.
 """
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -17,11 +18,13 @@ import pgtrigger.compiler
 from django.db import connection, models, transaction
 
 from contentapi.core.identity import Actor
+from contentapi.db.citus.claims import is_distributed
 
 SILENT = "contentapi.silent"  # a setting of the session: `silence`
 EVERYTHING = "everything"
+CONTEXT = "pghistory.context_metadata"
 # Who makes a change, as `attribute_changes` states it
-ACTOR_OF_CONTEXT = "(nullif(current_setting('pghistory.context_metadata', true), '')::jsonb ->> 'changed_by')::bigint"
+ACTOR_OF_CONTEXT = f"(nullif(current_setting('{CONTEXT}', true), '')::jsonb ->> 'changed_by')::bigint"
 
 
 class AnnouncementSql(pgtrigger.compiler.UpsertTriggerSql):
@@ -97,8 +100,18 @@ def build_change_condition(columns: Collection[str]) -> str:
 
 def attribute_changes(actor: Actor) -> AbstractContextManager[Any]:
     """State who makes the changes inside of the block, for events and for the history of rows that do not state it."""
-    context: AbstractContextManager[Any] = pghistory.context(changed_by=actor.user_id, changed_with=actor.origin)
+    values = {"changed_by": actor.user_id, "changed_with": actor.origin}
+    context: AbstractContextManager[Any] = state_changes(values) if is_distributed() else pghistory.context(**values)
     return context
+
+
+@contextmanager
+def state_changes(values: Mapping[str, Any]) -> Iterator[None]:
+    """State what `pghistory.context` states in front of each statement. Citus repeats only SET LOCAL on shards."""
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL {CONTEXT} = %s", [json.dumps(values)])
+        yield
+        cursor.execute(f"SET LOCAL {CONTEXT} = ''")
 
 
 @contextmanager
@@ -117,7 +130,7 @@ def silence(what: str = EVERYTHING) -> Iterator[None]:
 
 
 def set_silence(cursor: Any, what: str) -> None:
-    cursor.execute("SELECT set_config(%s, %s, true)", [SILENT, what])
+    cursor.execute(f"SET LOCAL {SILENT} = %s", [what])  # Citus repeats this form on the nodes of the shards
 
 
 MERGE = """
@@ -131,11 +144,20 @@ MERGE = """
 """
 
 
+# The coordinator of a cluster would take an id that is lower than those that triggers took on a worker.
+MERGE_ON_CLUSTER = MERGE.replace("(type,", "(id, type,").replace("SELECT type,", "SELECT id, type,")
+READ_LAST = "SELECT coalesce(pg_sequence_last_value('events_outbox_id_seq'), 0)"
+READ_LAST_OF_SUBJECT = "SELECT coalesce(max(id), 0) FROM events_outbox WHERE subject_id = %s"
+
+
 @contextmanager
 def merge_events(subject_id: int) -> Iterator[None]:
     """Announce all changes of an object in the block as one event. The transaction has locked the object."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT coalesce(pg_sequence_last_value('events_outbox_id_seq'), 0)")
+        if is_distributed():  # each node takes ids of its own
+            cursor.execute(READ_LAST_OF_SUBJECT, [subject_id])
+        else:
+            cursor.execute(READ_LAST)
         (before,) = cursor.fetchone()
         yield
-        cursor.execute(MERGE, [subject_id, before])
+        cursor.execute(MERGE_ON_CLUSTER if is_distributed() else MERGE, [subject_id, before])

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from django.db.models import F
 
 from blog import services
 from blog.history import trash, versions
@@ -19,7 +18,8 @@ pytestmark = pytest.mark.django_db
 def move_deletions(age: timedelta) -> None:
     """Make all deletions older by a time."""
     for model in (PostVersion, DeletedComment, DeletedPostSource):
-        model.objects.update(pgh_created_at=F("pgh_created_at") - age)
+        for row in model.objects.all():
+            model.objects.filter(pk=row.pk).update(pgh_created_at=row.pgh_created_at - age)
 
 
 @TRANSACTIONS

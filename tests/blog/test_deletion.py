@@ -120,7 +120,9 @@ def test_one_of_two_concurrent_comment_deletions_succeeds() -> None:
     def delete() -> str:
         return run_and_get_outcome(lambda: services.delete_comment(actor=OPERATOR, comment_id=comment_id))
 
-    outcomes = race(lambda: Comment.objects.select_for_update().get(pk=comment.pk), delete, delete)
+    outcomes = race(
+        lambda: Comment.objects.select_for_update().get(pk=comment.pk, post=comment.post_id), delete, delete
+    )
 
     assert sorted(outcomes) == ["NotFound", "done"]
 

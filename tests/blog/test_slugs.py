@@ -13,7 +13,7 @@ from blog import services
 from blog.background import give_first_slugs
 from blog.history import trash, versions
 from blog.models import MAX_SLUG, MAX_TITLE, SLUG, OldSlug, Post, PostStatus, PostVersion
-from blog.services.slugs import find_free_slug, make_slug, number_slug
+from blog.services.slugs import find_free_number, find_free_slug, make_slug, number_slug
 from contentapi.core.errors import Conflict, Forbidden, Invalid
 from contentapi.core.identity import Actor, Role
 from tests.blog.racing import race
@@ -277,3 +277,8 @@ def test_editors_change_the_author_of_a_post() -> None:
         with pytest.raises(Invalid) as refusal:
             edit_post(editor, post, author_id=author_id)
         assert set(refusal.value.fields) == {"authorId"}
+
+
+@pytest.mark.parametrize("taken", [0, 1, 2, 3, 7, 8, 100])
+def test_lowest_free_number_follows_those_that_are_taken(taken: int) -> None:
+    assert find_free_number(lambda number: number <= taken) == taken + 1

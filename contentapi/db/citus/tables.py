@@ -1,0 +1,25 @@
+"""Where the tables of a distributed database are. Those that are not here are on the coordinator alone.
+
+A post and everything of it is in one shard. So a statement about a post is one worker's work, and so are its triggers.
+"""
+
+# The column that has the id of the post, by table. Foreign keys between them compare these columns.
+OF_POSTS = {
+    "blog_post": "id",
+    "blog_coauthorship": "post_id",
+    "blog_comment": "post_id",
+    "blog_deletedcomment": "post_id",
+    "blog_deletedpostsource": "post_id",
+    "blog_oldslug": "post_id",
+    "blog_postsearch": "post_id",
+    "blog_postsource": "post_id",
+    "blog_postversion": "id",
+    "blog_previewlink": "post_id",
+    "blog_searchchange": "post_id",
+    "blog_workingcopy": "post_id",
+    "events_outbox": "parent_id",
+}
+# A copy on each node: what the statements of posts join.
+ON_EACH_NODE = ("users_user", "blog_author", "blog_image")
+# Unique values of posts, which a unique index of a shard cannot compare: a table that is distributed by the value.
+CLAIMS = "citus_claim"

@@ -1,0 +1,18 @@
+"""The environment variables of processes that use a cluster."""
+
+from pathlib import Path
+
+from tests.citus.cluster import CitusNode
+
+KEY = "a key of the tests that is long enough for a deployment 0123456789"
+
+
+def build_environment(coordinator: CitusNode, database: str = "contentapi") -> dict[str, str]:
+    return {
+        "DATABASE_URL": coordinator.build_url(database),
+        "CONTENTAPI_DISTRIBUTED": "citus",
+        "CONTENTAPI_VAR": str(Path(coordinator.folder).parent / "var"),
+        "SECRET_KEY": KEY,
+        "JWT_SECRET": KEY,
+        "DJANGO_SETTINGS_MODULE": "contentapi.settings",
+    }

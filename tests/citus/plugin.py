@@ -1,0 +1,86 @@
+"""Run other tests on a distributed database: `python -m pytest -p tests.citus.plugin` with its DATABASE_URL.
+
+Where a test writes or looks at what is different on a cluster, it does so as the product does there: rows that it
+writes have their claims, environments that it replaces have the variable, and locks are those of all nodes.
+"""
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+# The fixtures that create the database of the tests: they use the one of DATABASE_URL as it is.
+CREATING = ("django_db_modify_db_settings", "django_db_setup")
+
+
+def pytest_configure() -> None:
+    from tests import environment  # imports models, so Django must be set up
+
+    replaced = environment.set_environment
+    environment.set_environment = partial(replaced, CONTENTAPI_DISTRIBUTED="citus")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> bool | None:
+    if fixturedef.argname not in CREATING:
+        return None
+    fixturedef.cached_result = (None, fixturedef.cache_key(request), None)
+    return True
+
+
+def pytest_collection_finish() -> None:
+    from django.db.models.signals import post_save
+
+    from tests import conftest
+    from tests.blog import racing
+
+    vars(conftest)["empty_tables"] = empty_distributed_tables
+    racing.count_waiting_backends = count_waiting_backends
+    post_save.connect(claim_values)
+
+
+def claim_values(instance: Any, **_: Any) -> None:
+    """Claim the slug or the file of a row that a test has written without a service."""
+    from blog.models import OldSlug, Post, PostSource
+    from blog.services import claim_file, slugs
+
+    match instance:
+        case Post(slug=str()):
+            slugs.claim_slug(str(instance.slug), instance.pk)
+        case OldSlug():
+            slugs.claim_slug(instance.slug, instance.post_id)
+        case PostSource():
+            claim_file(instance.source, instance.path, instance.post_id)
+
+
+def empty_distributed_tables() -> None:
+    """Delete all rows that a test with transactions has committed. Citus asks one table in a statement."""
+    from django.db import connection
+
+    from contentapi.db.citus.tables import CLAIMS
+    from contentapi.events.partitions import CREATE_LOG
+    from tests.migrated_database import WRITTEN_BY_MIGRATE, list_tables
+
+    with connection.cursor() as cursor:
+        filled = []
+        for table in sorted({CLAIMS, *list_tables()} - WRITTEN_BY_MIGRATE):
+            cursor.execute(f"SELECT 1 FROM {table} LIMIT 1")  # noqa: S608 - names of tables
+            if cursor.fetchone():
+                filled.append(table)
+        if filled:
+            cursor.execute(f"TRUNCATE {', '.join(filled)} CASCADE")
+        cursor.execute("DELETE FROM events_log")
+        cursor.execute(CREATE_LOG)
+
+
+def count_waiting_backends(backends: list[int]) -> int:
+    """Count the sessions that wait for a lock, on whichever node it is."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM (SELECT pid FROM pg_locks WHERE NOT granted UNION"
+            " SELECT mod(waiting_gpid, 10000000000) FROM citus_lock_waits) AS waiting WHERE pid = ANY(%s)",
+            [backends],
+        )
+        return int(cursor.fetchone()[0])
