@@ -25,6 +25,11 @@ READ_UNIQUE = """
     FROM pg_index LEFT JOIN pg_constraint ON conindid = indexrelid AND contype IN ('p', 'u')
     WHERE indrelid = %s::regclass AND indisunique ORDER BY 1
 """
+# An index is built from rows that exist in a small part of the time that it takes to add them one by one.
+READ_INDEXES = """
+    SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index
+    WHERE indrelid = %s::regclass AND NOT indisunique
+"""
 # Tables with rows outside of shards: Citus leaves those that it has copied to shards.
 READ_FILLED = "SELECT relname::text FROM pg_class WHERE relname = ANY(%s) AND pg_relation_size(oid) > 0 ORDER BY 1"
 TRUNCATE = "truncate_local_data_after_distributing_table"
@@ -100,8 +105,11 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
     place = f"shard_count => {shards}, colocate_with => 'none'"
     for table, column in OF_POSTS.items():
         if table not in distributed:
+            cursor.execute(READ_INDEXES, [table])
+            indexes = cursor.fetchall()
             sql = f"SELECT create_distributed_table('{table}', '{column}', {place})"
-            yield Step(f"Distribute {table} by {column}", [*QUIETLY, sql])
+            drops = [f"DROP INDEX {name}" for name, _ in indexes]
+            yield Step(f"Distribute {table} by {column}", [*QUIETLY, *drops, sql, *dict(indexes).values()])
         place = "colocate_with => 'blog_post'"
     if CLAIMS not in distributed:
         yield Step("Create the table of unique values", [CREATE_CLAIMS.format(shards=shards)])
