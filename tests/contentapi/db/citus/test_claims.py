@@ -1,12 +1,15 @@
 import pytest
 from django.db import connection
+from pytest_django import Settings
 
 from contentapi.db.citus.claims import claim, list_held_values
 from contentapi.db.citus.tables import CLAIMS
+from tests.environment import set_environment
 
 
 @pytest.fixture
-def claims(db: None) -> None:  # noqa: ARG001
+def claims(db: None, settings: Settings) -> None:  # noqa: ARG001
+    set_environment(settings, CONTENTAPI_DISTRIBUTED="citus")
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE TABLE {CLAIMS} (kind text, value text, post_id bigint, PRIMARY KEY (value, kind))")
 
@@ -29,6 +32,10 @@ def test_claim_of_a_post_without_the_value_is_void() -> None:
 
     assert claim("slug", "tides", 1, is_held)
     assert not claim("slug", "tides", 7, is_held)
+
+
+def test_one_postgresql_needs_no_claim() -> None:
+    assert claim("slug", "kelp", 1, is_held)
 
 
 @pytest.mark.usefixtures("claims")
