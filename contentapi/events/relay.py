@@ -60,7 +60,7 @@ TAKEN = """DELETE FROM events_outbox WHERE id = ANY (ARRAY(
 MOVE = MOVE_ROWS.format(taken=TAKEN, last="max(id)", order="id", parent="parent_id")
 # A statement of a distributed database does not read shards and write to the coordinator. Ids of several nodes have no
 # common order, so that none is passed over. The outbox has a parent for each event: see `contentapi.db.citus`.
-FIND = "SELECT id FROM events_outbox ORDER BY id LIMIT %s"
+FIND = "SELECT id FROM events_outbox WHERE EXISTS (SELECT 1 FROM events_log) ORDER BY id LIMIT %s"
 TAKE = """
     CREATE TEMPORARY TABLE events_taken ON COMMIT DROP AS
     WITH taken AS (DELETE FROM events_outbox WHERE id = ANY(%s) RETURNING *) SELECT * FROM taken
