@@ -11,8 +11,7 @@ CONSTRAINT = re.compile(r'constraint "(\w+?)(?:_\d{6,})?"')  # that of a shard e
 
 def find_constraint(message: str) -> str:
     """Return the name of the constraint that a message names, or an empty text."""
-    found = CONSTRAINT.search(message)
-    return found[1] if found else ""
+    return found[1] if (found := CONSTRAINT.search(message)) else ""
 
 
 def describe_refusal(exception: BaseException) -> str:

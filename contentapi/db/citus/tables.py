@@ -1,7 +1,6 @@
 """Where the tables of a distributed database are. Those that are not here are on the coordinator alone.
 
-A post and everything of it is in one shard. So a statement about a post is one worker's work, and so are its triggers.
-The same holds for an order.
+A post with everything of it is in one shard, and so is an order. So a statement about one is one worker's work.
 """
 
 # The column that has the id of the post or order, by table. Foreign keys between them compare these columns.
