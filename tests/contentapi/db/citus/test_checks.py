@@ -1,4 +1,7 @@
+from collections.abc import Callable
+
 import pytest
+from django.core.management import call_command
 from pytest_django import Settings
 
 from contentapi.db.citus.checks import MISSING, REMEDIES, UNEXPECTED, find_mismatch
@@ -20,11 +23,14 @@ def test_variable_and_database_agree_or_the_difference_is_named(
 
 
 @pytest.mark.parametrize("reason", [MISSING, UNEXPECTED])
-def test_server_does_not_start_and_names_the_remedy(monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
+@pytest.mark.parametrize("begin", [start.report_database_state, lambda: call_command("worker")], ids=["server", "worker"])
+def test_process_does_not_start_and_names_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, begin: Callable[[], object], reason: str
+) -> None:
     monkeypatch.setattr(start, "check_database", lambda *_: {"database": failed(reason)})
 
     with pytest.raises(SystemExit, match=r"contentapi\.CONTENTAPI_DISTRIBUTED") as error:
-        start.report_database_state()
+        begin()
 
     assert REMEDIES[reason] in str(error.value)
 
