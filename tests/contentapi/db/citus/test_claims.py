@@ -9,11 +9,9 @@ from contentapi.db.citus.claims import LOCK, claim, list_held_values
 from contentapi.db.citus.tables import CLAIMS
 from contentapi.db.ids import take_id
 from tests.blog.racing import race
+from tests.contentapi.db.citus.claims_table import CREATE
 from tests.environment import set_environment
 from tests.factories import make_post
-
-
-CREATE = f"CREATE TABLE {CLAIMS} (kind text, value text, post_id bigint, PRIMARY KEY (value, kind))"
 
 
 @pytest.fixture
