@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from django.core.management import call_command
@@ -8,6 +9,8 @@ from contentapi.db.citus.checks import MISSING, REMEDIES, UNEXPECTED, find_misma
 from contentapi.health import start
 from contentapi.health.results import failed
 from tests.environment import set_environment
+
+STARTS = [start.report_database_state, partial(call_command, "worker")]
 
 
 @pytest.mark.parametrize(
@@ -23,7 +26,7 @@ def test_variable_and_database_agree_or_the_difference_is_named(
 
 
 @pytest.mark.parametrize("reason", [MISSING, UNEXPECTED])
-@pytest.mark.parametrize("begin", [start.report_database_state, lambda: call_command("worker")], ids=["server", "worker"])
+@pytest.mark.parametrize("begin", STARTS, ids=["server", "worker"])
 def test_process_does_not_start_and_names_the_remedy(
     monkeypatch: pytest.MonkeyPatch, begin: Callable[[], object], reason: str
 ) -> None:

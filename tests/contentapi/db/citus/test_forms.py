@@ -65,7 +65,7 @@ def test_posts_with_one_title_get_different_slugs(editor: Actor) -> None:
 
 
 @pytest.mark.usefixtures("distributed")
-def test_slug_of_another_post_is_refused_and_that_of_a_deleted_draft_is_free(editor: Actor) -> None:
+def test_slug_of_a_post_is_refused_and_that_of_a_deleted_draft_is_free(editor: Actor) -> None:
     draft, other = create_post(editor, slug="ebb"), create_post(editor, "Other")
     with pytest.raises(Conflict):
         create_post(editor, slug="ebb")
@@ -87,7 +87,7 @@ def test_slug_that_a_public_post_had_is_kept_for_it(editor: Actor) -> None:
 
 
 @pytest.mark.usefixtures("distributed")
-def test_file_of_a_deleted_post_that_was_imported_again_stays_with_the_new_post(tmp_path: Path) -> None:
+def test_file_that_was_imported_again_stays_with_the_new_post(tmp_path: Path) -> None:
     import_text(tmp_path, build_file(""))
     first = Post.objects.get()
     delete(first)
@@ -126,7 +126,7 @@ def test_page_is_the_same_with_its_cursors(request: pytest.FixtureRequest) -> No
 
 
 @pytest.mark.usefixtures("distributed")
-def test_relay_moves_events_by_their_times_and_without_the_parent_that_each_has() -> None:
+def test_relay_orders_events_by_time_and_removes_parents_that_are_subjects() -> None:
     with collect_events() as events:
         first, second = make_author(), make_author()
         OutboxEvent.objects.update(parent_id=F("subject_id"))
