@@ -65,15 +65,16 @@ def load(server: CitusNode, posts: int) -> float:
         connection.execute(CREATE_TEXTS.encode())
         connection.execute("ANALYZE texts")
         connection.execute(LOAD_AUTHORS.encode())
-        indexes = [row for table in TABLES for row in connection.execute(READ_INDEXES, [table]).fetchall()]
-        for name, _ in indexes:
+        rows = [row for table in TABLES for row in connection.execute(READ_INDEXES.encode(), [table]).fetchall()]
+        indexes = {name: definition for name, definition, is_unique, *_ in rows if not is_unique}
+        for name in indexes:
             connection.execute(f"DROP INDEX {name}".encode())
         for first in range(0, posts, POSTS_OF_STATEMENT):
             last = min(first + POSTS_OF_STATEMENT, posts) - 1
             for statement in (LOAD_POSTS, LOAD_SEARCH, LOAD_COMMENTS):
                 connection.execute(sql.SQL(statement).format(first=first, last=last))
             print(f"{last + 1:,} posts after {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-        for name, definition in indexes:
+        for name, definition in indexes.items():
             connection.execute(definition.encode())
             print(f"{name} after {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
         connection.execute("VACUUM (ANALYZE)")

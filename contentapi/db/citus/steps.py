@@ -1,7 +1,6 @@
 """The steps from one PostgreSQL to a distributed database.
 
-Each step is one transaction. The steps are those that the catalog still lacks: after an interruption, and after a
-migration, the rest is left; the second time, nothing.
+Each step is a transaction. The steps are those that the catalog still lacks, also after an interruption or a migration.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,18 +16,13 @@ READ_FOREIGN_KEYS = """
     SELECT conrelid::regclass::text, confrelid::regclass::text, conname, pg_get_constraintdef(oid)
     FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY conname
 """
-# The unique indexes of a table, those of the primary key and of constraints too, with the names of their columns
-READ_UNIQUE = """
-    SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid), indisprimary, conname,
+# The indexes of a table, those of the primary key and of constraints too, with the names of their columns
+READ_INDEXES = """
+    SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid), indisunique, indisprimary, conname,
         ARRAY(SELECT attname::text FROM unnest(indkey) WITH ORDINALITY AS key(number, place)
               JOIN pg_attribute ON attrelid = indrelid AND attnum = number ORDER BY place)
     FROM pg_index LEFT JOIN pg_constraint ON conindid = indexrelid AND contype IN ('p', 'u')
-    WHERE indrelid = %s::regclass AND indisunique ORDER BY 1
-"""
-# An index is built from rows that exist in a small part of the time that it takes to add them one by one.
-READ_INDEXES = """
-    SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index
-    WHERE indrelid = %s::regclass AND NOT indisunique
+    WHERE indrelid = %s::regclass ORDER BY 1
 """
 # Tables with rows outside of shards: Citus leaves those that it has copied to shards.
 READ_FILLED = "SELECT relname::text FROM pg_class WHERE relname = ANY(%s) AND pg_relation_size(oid) > 0 ORDER BY 1"
@@ -108,10 +102,9 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
     for table, column in DISTRIBUTED.items():
         if table not in distributed:
             cursor.execute(READ_INDEXES, [table])
-            indexes = cursor.fetchall()
+            late = {f"DROP INDEX {row[0]}": row[1] for row in cursor.fetchall() if not row[2]}  # faster after the rows
             sql = f"SELECT create_distributed_table('{table}', '{column}', {place})"
-            drops = [f"DROP INDEX {name}" for name, _ in indexes]
-            yield Step(f"Distribute {table} by {column}", [*QUIETLY, *drops, sql, *dict(indexes).values()])
+            yield Step(f"Distribute {table} by {column}", [*QUIETLY, *late, sql, *late.values()])
         place = "colocate_with => 'blog_post'"
     if CLAIMS not in distributed:
         yield Step("Create the table of unique values", [CREATE_CLAIMS.format(shards=shards)])
@@ -138,9 +131,9 @@ def list_key_steps(cursor: Any, distributed: set[str]) -> Iterator[Step]:
                 statements.insert(1, f"INSERT INTO {DROPPED} VALUES ('{name}', $$ {add} $$)")  # noqa: S608
             yield Step(f"Drop the foreign key {name}", statements)
     for table in DISTRIBUTED.keys() - distributed:
-        cursor.execute(READ_UNIQUE, [table])
-        for index, definition, is_primary, constraint, columns in cursor.fetchall():
-            if DISTRIBUTED[table] not in columns:
+        cursor.execute(READ_INDEXES, [table])
+        for index, definition, is_unique, is_primary, constraint, columns in cursor.fetchall():
+            if is_unique and DISTRIBUTED[table] not in columns:
                 yield build_key_step(table, index, definition, columns, constraint, is_primary=is_primary)
 
 
