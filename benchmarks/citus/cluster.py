@@ -20,7 +20,7 @@ from typing import Any
 import psycopg
 
 from benchmarks.places import ROOT
-from benchmarks.processes import cpu_seconds
+from benchmarks.processes import running_seconds
 from benchmarks.scale.deployment import delay_signals
 from tests.citus.cluster import CitusNode, find_programs
 from tests.hosts import Host
@@ -226,10 +226,10 @@ class Cluster:
             return dict(connection.execute(query, [beginning]).fetchall())
 
     def read_cpu(self) -> dict[str, float]:
-        """Return the processor seconds of each node until now, and of the hosts together as `hosts`."""
+        """Return the processor seconds of each node's processes until now, and of the hosts together as `hosts`."""
         processes = {name: node.process for name, node in self.nodes.items()}
-        spent = {name: cpu_seconds(process.pid) for name, process in processes.items() if process}
-        spent["hosts"] = sum(cpu_seconds(host.process.pid) for host in self.hosts.values() if host.process)
+        spent = {name: running_seconds(process.pid) for name, process in processes.items() if process}
+        spent["hosts"] = sum(running_seconds(host.process.pid) for host in self.hosts.values() if host.process)
         return spent
 
     def count_statements(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from django.apps import apps
 
 from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE
 from tests.citus.cluster import CitusNode, find_programs, run_citus
@@ -121,6 +122,17 @@ def test_posts_have_the_number_of_shards_and_their_comments_the_foreign_keys(coo
     assert coordinator.execute(shards) == [(4,)]
     keys = "SELECT count(*) FROM pg_constraint WHERE conrelid = 'blog_comment'::regclass AND contype = 'f'"
     assert coordinator.execute(keys) == [(2,)]
+
+
+def test_each_shard_has_the_indexes_that_were_dropped_before_the_copy(distribution: Distribution) -> None:
+    tables = [model._meta for model in apps.get_models() if model._meta.db_table in DISTRIBUTED]
+    names = {index.name for table in tables for index in table.indexes}
+    index = "SELECT substring(relname, '(.+)_[0-9]+$'), count(*) FROM pg_class WHERE relkind = 'i' GROUP BY 1"
+
+    of_shards = dict(distribution.worker.execute(index))
+
+    assert len(names) > 20
+    assert {of_shards.get(name) for name in names} == {2}  # of 4 shards, on one of two workers
 
 
 def test_server_starts_only_with_the_variable(coordinator: CitusNode) -> None:

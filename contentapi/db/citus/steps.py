@@ -24,9 +24,8 @@ READ_INDEXES = """
     FROM pg_index LEFT JOIN pg_constraint ON conindid = indexrelid AND contype IN ('p', 'u')
     WHERE indrelid = %s::regclass ORDER BY 1
 """
-# Tables with rows outside of shards: Citus leaves those that it has copied to shards.
-READ_FILLED = "SELECT relname::text FROM pg_class WHERE relname = ANY(%s) AND pg_relation_size(oid) > 0 ORDER BY 1"
-TRUNCATE = "truncate_local_data_after_distributing_table"
+# Citus leaves the rows that it has copied to other nodes, and would build indexes of them too.
+TRUNCATE = "SELECT truncate_local_data_after_distributing_table('{}')"
 # The copied rows are not new: no trigger on the shards may announce them.
 QUIETLY = ("SET LOCAL citus.propagate_set_commands = 'local'", "SET LOCAL session_replication_role = replica")
 # Rows of no post that wait for the worker get what the adapted triggers write: see `triggers`.
@@ -97,20 +96,19 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
         yield Step(f"Adapt the functions of {len(adapted)} triggers", adapted)
     yield from list_key_steps(cursor, distributed)
     for table in [name for name in ON_EACH_NODE if name not in distributed]:
-        yield Step(f"Copy {table} to each node", [*QUIETLY, f"SELECT create_reference_table('{table}')"])
+        sql = f"SELECT create_reference_table('{table}')"
+        yield Step(f"Copy {table} to each node", [*QUIETLY, sql, TRUNCATE.format(table)])
     place = f"shard_count => {shards}, colocate_with => 'none'"
     for table, column in DISTRIBUTED.items():
         if table not in distributed:
             cursor.execute(READ_INDEXES, [table])
             late = {f"DROP INDEX {row[0]}": row[1] for row in cursor.fetchall() if not row[2]}  # faster after the rows
             sql = f"SELECT create_distributed_table('{table}', '{column}', {place})"
-            yield Step(f"Distribute {table} by {column}", [*QUIETLY, *late, sql, *late.values()])
+            statements = [*QUIETLY, *late, sql, TRUNCATE.format(table), *late.values()]
+            yield Step(f"Distribute {table} by {column}", statements)
         place = "colocate_with => 'blog_post'"
     if CLAIMS not in distributed:
         yield Step("Create the table of unique values", [CREATE_CLAIMS.format(shards=shards)])
-    cursor.execute(READ_FILLED, [[*DISTRIBUTED, *ON_EACH_NODE]])
-    for (table,) in cursor.fetchall():
-        yield Step(f"Remove the rows that {table} had here", [f"SELECT {TRUNCATE}('{table}')"])
     if has_table(cursor, DROPPED) or not distributed.issuperset(DISTRIBUTED):
         yield Step("Add the foreign keys of the distributed tables again", [ADD_KEYS])
 
