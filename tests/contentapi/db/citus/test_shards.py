@@ -50,7 +50,7 @@ def test_statement_of_one_postgresql_is_unchanged(settings: Settings) -> None:
 
 def test_ids_and_other_values_keep_their_order() -> None:
     subquery = """(SELECT 1 FROM c WHERE c."a" LIKE '%%s%%' AND c."post_id" = ("blog_post"."id") AND c."b" = %s)"""
-    sql = f'SELECT {subquery}, {subquery}, {subquery} FROM "blog_post" WHERE "blog_post"."id" = (%s)'
+    sql = f'SELECT {subquery}, {subquery}, {subquery} FROM "blog_post" WHERE "blog_post"."id" = (%s)'  # noqa: S608 - constants
 
     bound, parameters = bind_post(Post.objects.filter(pk=7).query, sql, ("a", "b", "c", 7))
 
