@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import psycopg
 import pytest
 from django.apps import apps
 
@@ -133,6 +134,25 @@ def test_each_shard_has_the_indexes_that_were_dropped_before_the_copy(distributi
 
     assert len(names) > 20
     assert {of_shards.get(name) for name in names} == {2}  # of 4 shards, on one of two workers
+
+
+def test_write_with_an_idempotency_record_is_committed_in_two_phases(coordinator: CitusNode) -> None:
+    """In one phase, the node commits first. A coordinator that fails then loses the record, and a repeated write is
+    carried out again.
+    """
+    seen: list[str] = []
+    (post,) = coordinator.execute("SELECT min(id) FROM blog_post")
+    record = (
+        "INSERT INTO contentapi_idempotencyrecord (key, request, status, headers, body, created_at)"
+        " VALUES ('two phases', '', 201, '{}', '', now())"
+    )
+    with psycopg.connect(coordinator.build_url()) as connection:
+        connection.add_notice_handler(lambda notice: seen.append(notice.message_primary or ""))
+        connection.execute("SET citus.log_remote_commands = on")
+        connection.execute("UPDATE blog_post SET title = title WHERE id = %s", post)
+        connection.execute(record)
+
+    assert any("PREPARE TRANSACTION" in message for message in seen)
 
 
 def test_server_starts_only_with_the_variable(coordinator: CitusNode) -> None:
