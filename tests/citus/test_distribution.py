@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.skipif(find_programs() is None, reason="No PostgreSQL of this host has Citus."),
 ]
 ROOT = Path(__file__).resolve().parents[2]
+VISIBLE_SHARDS = "-c citus.override_table_visibility=off"
 DISTRIBUTE = ("distribute", "--shards", "4")
 ASK_FOR_EACH_POST = """
 import django; django.setup()
@@ -130,7 +131,8 @@ def test_each_shard_has_the_indexes_that_were_dropped_before_the_copy(distributi
     names = {index.name for table in tables for index in table.indexes}
     index = "SELECT substring(relname, '(.+)_[0-9]+$'), count(*) FROM pg_class WHERE relkind = 'i' GROUP BY 1"
 
-    of_shards = dict(distribution.worker.execute(index))
+    with psycopg.connect(distribution.worker.build_url(), options=VISIBLE_SHARDS) as connection:
+        of_shards = dict(connection.execute(index).fetchall())
 
     assert len(names) > 20
     assert {of_shards.get(name) for name in names} == {2}  # of 4 shards, on one of two workers
