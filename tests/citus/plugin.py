@@ -31,9 +31,8 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    used = [item for item in items if uses_database(item)]
-    config.hook.pytest_deselected(items=[item for item in items if item not in used])
-    items[:] = used
+    config.hook.pytest_deselected(items=[item for item in items if not uses_database(item)])
+    items[:] = [item for item in items if uses_database(item)]
 
 
 def uses_database(item: pytest.Item) -> bool:
