@@ -10,14 +10,7 @@ from typing import TypeVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import Error as DatabaseError
-from django.db import (
-    IntegrityError,
-    InterfaceError,
-    InternalError,
-    NotSupportedError,
-    OperationalError,
-    ProgrammingError,
-)
+from django.db import IntegrityError, InterfaceError, InternalError, OperationalError, ProgrammingError
 from django.http import Http404
 from psycopg.errors import (
     ForeignKeyViolation,
@@ -29,8 +22,7 @@ from psycopg.errors import (
     UniqueViolation,
 )
 
-from contentapi.db.citus.claims import is_distributed
-from contentapi.db.citus.errors import find_constraint
+from contentapi.db.citus.errors import describe_refusal, find_constraint
 from contentapi.db.engine.slots import NoSlotAvailable
 
 T = TypeVar("T")
@@ -238,14 +230,7 @@ def classify_exception(exception: BaseException) -> ApiError:
         case ProgrammingError(__cause__=UndefinedTable() | UndefinedColumn() | UndefinedFunction()):
             return Unavailable() if SCHEMA.lacks_migrations() else Internal()
         case _:
-            return Internal(describe_refusal(exception))
-
-
-def describe_refusal(exception: BaseException) -> str:
-    """Return the message for a statement that Citus refuses, or that for any unknown exception."""
-    if is_distributed() and isinstance(exception, NotSupportedError):
-        return "The distributed database cannot carry this out. Request its parts one by one."
-    return UNKNOWN
+            return Internal(describe_refusal(exception) or UNKNOWN)
 
 
 def get_constraint_name(error: DatabaseError) -> str:

@@ -133,31 +133,33 @@ def set_silence(cursor: Any, what: str) -> None:
     cursor.execute(f"SET LOCAL {SILENT} = %s", [what])  # Citus repeats this form on the nodes of the shards
 
 
-MERGE = """
-    WITH steps AS (DELETE FROM events_outbox WHERE subject_id = %s AND id > %s RETURNING *),
+MERGE_STEPS = """
+    WITH steps AS (DELETE FROM events_outbox WHERE subject_id = %s AND id {later} RETURNING *),
     first AS (SELECT was FROM steps ORDER BY id LIMIT 1)
-    INSERT INTO events_outbox (type, subject_id, parent_id, version, was, now, changes, actor_id, is_public, owner_ids)
-    SELECT type, subject_id, parent_id, version, first.was, now,
+    INSERT INTO events_outbox ({id}type, subject_id, parent_id, version, was, now, changes, actor_id, is_public,
+        owner_ids)
+    SELECT {id}type, subject_id, parent_id, version, first.was, now,
         ARRAY(SELECT unnest(changes) FROM steps EXCEPT SELECT 'status' WHERE first.was = last.now ORDER BY 1), actor_id,
         (SELECT bool_or(is_public) FROM steps), ARRAY(SELECT DISTINCT unnest(owner_ids) FROM steps ORDER BY 1)
     FROM steps AS last, first ORDER BY id DESC LIMIT 1
 """
-
-
-# The coordinator of a cluster would take an id that is lower than those that triggers took on a worker.
-MERGE_ON_CLUSTER = MERGE.replace("(type,", "(id, type,").replace("SELECT type,", "SELECT id, type,")
 READ_LAST = "SELECT coalesce(pg_sequence_last_value('events_outbox_id_seq'), 0)"
-READ_LAST_OF_SUBJECT = "SELECT coalesce(max(id), 0) FROM events_outbox WHERE subject_id = %s"
+MERGE = MERGE_STEPS.format(later="> %s", id="")
+# Each node of a cluster takes ids of its own: those of one transaction are in order, and have no order with others.
+READ_EARLIER = "SELECT coalesce(array_agg(id), '{}') FROM events_outbox WHERE subject_id = %s"
+MERGE_OTHERS = MERGE_STEPS.format(later="<> ALL(%s)", id="id, ")
 
 
 @contextmanager
 def merge_events(subject_id: int) -> Iterator[None]:
     """Announce all changes of an object in the block as one event. The transaction has locked the object."""
     with connection.cursor() as cursor:
-        if is_distributed():  # each node takes ids of its own
-            cursor.execute(READ_LAST_OF_SUBJECT, [subject_id])
+        if is_distributed():
+            merge = MERGE_OTHERS
+            cursor.execute(READ_EARLIER, [subject_id])
         else:
+            merge = MERGE
             cursor.execute(READ_LAST)
         (before,) = cursor.fetchone()
         yield
-        cursor.execute(MERGE_ON_CLUSTER if is_distributed() else MERGE, [subject_id, before])
+        cursor.execute(merge, [subject_id, before])

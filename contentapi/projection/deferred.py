@@ -23,7 +23,7 @@ from django.db.models.sql import Query
 
 from contentapi.db.citus.claims import is_distributed
 from contentapi.db.citus.shards import bind_key
-from contentapi.db.citus.tables import OF_POSTS, ON_EACH_NODE
+from contentapi.db.citus.tables import DISTRIBUTED, ON_EACH_NODE
 from contentapi.projection.expressions import FormattedFunc
 from contentapi.projection.selections import Parameter, SelectedField
 
@@ -72,7 +72,7 @@ def must_defer(model: type[Model], projection: Any) -> bool:
     own, other = model._meta.db_table, target._meta.db_table
     if hasattr(projection, "edge"):  # Citus reads a page for one row only
         return True
-    return own not in OF_POSTS and (other in OF_POSTS or (other in ON_EACH_NODE and own not in ON_EACH_NODE))
+    return own not in DISTRIBUTED and (other in DISTRIBUTED or (other in ON_EACH_NODE and own not in ON_EACH_NODE))
 
 
 def defer(field: Any, selected: SelectedField, compilation: Any, model: type[Model]) -> Marker:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from contentapi.db.citus.tables import CLAIMS, OF_POSTS, ON_EACH_NODE
+from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE
 from tests.citus.cluster import CitusNode, find_programs, run_citus
 from tests.citus.environment import build_environment
 
@@ -108,7 +108,7 @@ def test_repetition_does_nothing(coordinator: CitusNode) -> None:
 
 
 def test_content_has_moved_and_left_no_rows_behind(coordinator: CitusNode) -> None:
-    tables = ", ".join(f"'{name}'" for name in (*OF_POSTS, *ON_EACH_NODE))
+    tables = ", ".join(f"'{name}'" for name in (*DISTRIBUTED, *ON_EACH_NODE))
 
     filled = f"SELECT relname FROM pg_class WHERE relname IN ({tables}) AND pg_relation_size(oid) > 0"  # noqa: S608
 

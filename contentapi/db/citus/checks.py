@@ -12,5 +12,4 @@ REMEDIES = {
 
 def find_mismatch(*, has_claims: bool) -> str:
     """Return what is wrong, or an empty text. `has_claims` is whether `distribute` has run on the database."""
-    fault = MISSING if has_claims else UNEXPECTED
-    return "" if has_claims == is_distributed() else fault
+    return "" if has_claims == is_distributed() else MISSING if has_claims else UNEXPECTED

@@ -11,8 +11,13 @@ from django.db import connection
 from contentapi.conf import conf
 from contentapi.db.citus.tables import CLAIMS
 
-CLAIM = f"INSERT INTO {CLAIMS} (kind, value, post_id) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"  # noqa: S608 - constants
-READ_HOLDER = f"SELECT post_id FROM {CLAIMS} WHERE kind = %s AND value = %s FOR UPDATE"  # noqa: S608 - constants
+# Of the claims of a post, on the coordinator, which releases it when the transaction has ended on all nodes
+LOCK = "SELECT pg_advisory_xact_lock(-%s)"
+# Locks the row, and returns the post that has it
+CLAIM = f"""
+    INSERT INTO {CLAIMS} (kind, value, post_id) VALUES (%s, %s, %s)
+    ON CONFLICT (value, kind) DO UPDATE SET kind = EXCLUDED.kind RETURNING post_id
+"""  # noqa: S608 - constants
 TAKE_OVER = f"UPDATE {CLAIMS} SET post_id = %s WHERE kind = %s AND value = %s"  # noqa: S608 - constants
 READ_HOLDERS = f"SELECT value, post_id FROM {CLAIMS} WHERE kind = %s AND value = ANY(%s)"  # noqa: S608 - constants
 
@@ -24,14 +29,17 @@ def is_distributed() -> bool:
 
 
 def claim(kind: str, value: str, post_id: int, is_held: IsHeld) -> bool:
-    """Claim a value for a post, in a transaction. Return whether no other post has it."""
+    """Claim a value for a post, in a transaction. Return whether no other post has it. One PostgreSQL needs none."""
+    if not is_distributed():
+        return True
     with connection.cursor() as cursor:
+        cursor.execute(LOCK, [post_id])
         cursor.execute(CLAIM, [kind, value, post_id])
-        if cursor.rowcount:
-            return True
-        cursor.execute(READ_HOLDER, [kind, value])
         (holder,) = cursor.fetchone()
-        if holder != post_id and is_held(value, holder):
+        if holder == post_id:
+            return True
+        cursor.execute(LOCK, [holder])  # its post can have its commit after its claim
+        if is_held(value, holder):
             return False
         cursor.execute(TAKE_OVER, [post_id, kind, value])
         return True
@@ -41,5 +49,4 @@ def list_held_values(kind: str, values: Sequence[str], post_id: int | None, is_h
     """Return those of the values that another post has."""
     with connection.cursor() as cursor:
         cursor.execute(READ_HOLDERS, [kind, list(values)])
-        rows = cursor.fetchall()
-    return {value for value, holder in rows if holder != post_id and is_held(value, holder)}
+        return {value for value, holder in cursor.fetchall() if holder != post_id and is_held(value, holder)}

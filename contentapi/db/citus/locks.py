@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from django.db.models import QuerySet
 
 from contentapi.db.citus.claims import is_distributed
-from contentapi.db.citus.tables import OF_POSTS
+from contentapi.db.citus.tables import DISTRIBUTED
 
 Row = TypeVar("Row")
 
@@ -21,7 +21,7 @@ def lock_rows(
     if not is_distributed():
         return rows.select_for_update(skip_locked=skip_locked, of=of)[:limit]
     options = rows.model._meta  # noqa: SLF001
-    key = next(each for each in options.concrete_fields if each.column == OF_POSTS[options.db_table])
+    key = next(each for each in options.concrete_fields if each.column == DISTRIBUTED[options.db_table])
     model: Any = key.related_model if "post" in of else rows.model
     locked = []
     for post, pk in sorted(set(rows.values_list(key.attname, "pk")[:limit])):

@@ -6,18 +6,19 @@ from typing import Any
 
 from django.db.models.lookups import Exact
 
-from contentapi.db.citus.tables import OF_POSTS
-
-PLACEHOLDER = re.compile("%s|%%")
+from contentapi.db.citus.claims import is_distributed
+from contentapi.db.citus.tables import DISTRIBUTED
 
 
 def bind_post(query: Any, sql: str, parameters: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-    """Return the SQL of a query with the id of its one post in all subqueries, by which Citus finds their shard:
+    """Return the SQL of a query with the id of its one post in all subqueries. Citus finds their shard by it:
 
     … WHERE U0."post_id" = (%s::bigint) … WHERE "blog_post"."id" = (%s)     instead of U0."post_id" = ("blog_post"."id")
     """
+    if not is_distributed():
+        return sql, parameters
     options = query.get_meta()
-    column = OF_POSTS.get(options.db_table, options.pk.column)
+    column = DISTRIBUTED.get(options.db_table, options.pk.column)
     terms = query.where.children if query.where.connector == "AND" and not query.where.negated else []
     targets = [term.lhs for term in terms if isinstance(term, Exact) and hasattr(term.lhs, "target")]
     if (query.get_initial_alias(), column) not in [(target.alias, target.target.column) for target in targets]:
@@ -30,16 +31,13 @@ def bind_key(key: str, condition: str, sql: str, parameters: Sequence[Any]) -> t
     before, found, rest = sql.partition(f"{key}{condition}")
     if not found or f"{key}{condition}" in rest:
         return sql, parameters
-    value = parameters[count_placeholders(before)]
-    first, *others = re.split(rf"(?<=[(\[]){re.escape(key)}(?=[)\]])", sql)
-    bound = list(parameters[: count_placeholders(first)])
-    used = len(bound)
-    for part in others:
-        number = count_placeholders(part)
-        bound += [value, *parameters[used : used + number]]
-        used += number
-    return "%s::bigint".join([first, *others]), bound
+    value, bound, place = parameters[count_placeholders(before)], list(parameters), 0
+    parts = re.split(rf"(?<=[(\[]){re.escape(key)}(?=[)\]])", sql)
+    for number, part in enumerate(parts[:-1]):
+        place += count_placeholders(part)
+        bound.insert(place + number, value)
+    return "%s::bigint".join(parts), bound
 
 
 def count_placeholders(sql: str) -> int:
-    return PLACEHOLDER.findall(sql).count("%s")
+    return sql.replace("%%", "").count("%s")

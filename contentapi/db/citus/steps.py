@@ -7,7 +7,7 @@ migration, the rest is left; the second time, nothing.
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from contentapi.db.citus.tables import CLAIMS, OF_POSTS, ON_EACH_NODE
+from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE
 from contentapi.db.citus.triggers import list_adapted_functions
 
 OLDEST_VERSION = 13
@@ -42,6 +42,11 @@ CREATE_CLAIMS = f"""
     INSERT INTO {CLAIMS} SELECT 'slug', slug, post_id FROM blog_oldslug ON CONFLICT DO NOTHING;
     INSERT INTO {CLAIMS} SELECT 'file', source || chr(10) || path, post_id FROM blog_postsource
 """  # noqa: S608 - constants
+ADD_KEYS = f"""
+    DO $do$ DECLARE key record; BEGIN
+        FOR key IN SELECT statement FROM {DROPPED} ORDER BY name LOOP EXECUTE key.statement; END LOOP;
+    END $do$; DROP TABLE {DROPPED}
+"""  # noqa: S608 - constants
 
 
 class Step(NamedTuple):
@@ -60,18 +65,15 @@ def read_column(cursor: Any, sql: str) -> list[Any]:
     return [row[0] for row in cursor.fetchall()]
 
 
-def has_claims(cursor: Any) -> bool:
-    """Return whether the steps have run on this database, up to the last ones."""
-    return bool(read_column(cursor, f"SELECT to_regclass('{CLAIMS}') IS NOT NULL")[0])
+def has_table(cursor: Any, name: str) -> bool:
+    return bool(read_column(cursor, f"SELECT to_regclass('{name}') IS NOT NULL")[0])
 
 
 def require_citus(cursor: Any) -> None:
     """Raise `NotReady` without the extension, its version, the coordinator and workers."""
     versions = read_column(cursor, "SELECT extversion FROM pg_extension WHERE extname = 'citus'")
-    if not versions:
-        raise NotReady("The extension citus is not in this database. On each node: CREATE EXTENSION citus")
-    if int(versions[0].split(".")[0]) < OLDEST_VERSION:
-        raise NotReady(f"Citus has version {versions[0]}, and {OLDEST_VERSION} or newer is necessary.")
+    if not versions or int(versions[0].split(".")[0]) < OLDEST_VERSION:
+        raise NotReady(f"This database lacks Citus {OLDEST_VERSION} or newer. On each node: CREATE EXTENSION citus")
     if not read_column(cursor, "SELECT 1 FROM pg_dist_local_group WHERE groupid = 0"):
         raise NotReady("This node is a worker. Set DATABASE_URL to the address of the coordinator.")
     if not read_column(cursor, "SELECT 1 FROM pg_dist_node WHERE groupid = 0"):
@@ -82,7 +84,7 @@ def require_citus(cursor: Any) -> None:
 
 def require_tables(cursor: Any) -> None:
     """Raise `NotReady` if the database lacks a table."""
-    known = f"unnest(ARRAY{[*OF_POSTS, *ON_EACH_NODE]}) AS name"
+    known = f"unnest(ARRAY{[*DISTRIBUTED, *ON_EACH_NODE]}) AS name"
     if missing := read_column(cursor, f"SELECT name FROM {known} WHERE to_regclass(name) IS NULL ORDER BY 1"):  # noqa: S608
         raise NotReady(f"Migrate first: python manage.py migrate. Tables are missing: {', '.join(missing)}.")
 
@@ -98,17 +100,18 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
     for table in [name for name in ON_EACH_NODE if name not in distributed]:
         yield Step(f"Copy {table} to each node", [*QUIETLY, f"SELECT create_reference_table('{table}')"])
     place = f"shard_count => {shards}, colocate_with => 'none'"
-    for table, column in OF_POSTS.items():
+    for table, column in DISTRIBUTED.items():
         if table not in distributed:
             sql = f"SELECT create_distributed_table('{table}', '{column}', {place})"
             yield Step(f"Distribute {table} by {column}", [*QUIETLY, sql])
         place = "colocate_with => 'blog_post'"
     if CLAIMS not in distributed:
         yield Step("Create the table of unique values", [CREATE_CLAIMS.format(shards=shards)])
-    cursor.execute(READ_FILLED, [[*OF_POSTS, *ON_EACH_NODE]])
+    cursor.execute(READ_FILLED, [[*DISTRIBUTED, *ON_EACH_NODE]])
     for (table,) in cursor.fetchall():
         yield Step(f"Remove the rows that {table} had here", [f"SELECT {TRUNCATE}('{table}')"])
-    yield from list_returning_keys(cursor, distributed)
+    if has_table(cursor, DROPPED) or not distributed.issuperset(DISTRIBUTED):
+        yield Step("Add the foreign keys of the distributed tables again", [ADD_KEYS])
 
 
 def list_key_steps(cursor: Any, distributed: set[str]) -> Iterator[Step]:
@@ -116,7 +119,7 @@ def list_key_steps(cursor: Any, distributed: set[str]) -> Iterator[Step]:
 
     Citus cannot change a table with an identity column once a foreign key has made it known to the other nodes.
     """
-    placed = {*OF_POSTS, *ON_EACH_NODE}
+    placed = {*DISTRIBUTED, *ON_EACH_NODE}
     cursor.execute(READ_FOREIGN_KEYS)
     for table, target, name, definition in cursor.fetchall():
         if (placed - distributed) & {table, target}:
@@ -126,10 +129,10 @@ def list_key_steps(cursor: Any, distributed: set[str]) -> Iterator[Step]:
                 add = f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {definition}'
                 statements.insert(1, f"INSERT INTO {DROPPED} VALUES ('{name}', $$ {add} $$)")  # noqa: S608
             yield Step(f"Drop the foreign key {name}", statements)
-    for table in OF_POSTS.keys() - distributed:
+    for table in DISTRIBUTED.keys() - distributed:
         cursor.execute(READ_UNIQUE, [table])
         for index, definition, is_primary, constraint, columns in cursor.fetchall():
-            if OF_POSTS[table] not in columns:
+            if DISTRIBUTED[table] not in columns:
                 yield build_key_step(table, index, definition, columns, constraint, is_primary=is_primary)
 
 
@@ -139,24 +142,9 @@ def build_key_step(
     """Return the step that adds the id of the post to a primary key, or makes a unique index an ordinary one."""
     drop = f'ALTER TABLE {table} DROP CONSTRAINT "{constraint}"' if constraint else f"DROP INDEX {index}"
     if is_primary:
-        key = ", ".join([OF_POSTS[table], *columns])
+        key = ", ".join([DISTRIBUTED[table], *columns])
         add = f'ALTER TABLE {table} ADD CONSTRAINT "{constraint}" PRIMARY KEY ({key})'
         plain = f"CREATE INDEX {table}_key ON {table} ({', '.join(columns)})"
-        return Step(f"Add {OF_POSTS[table]} to the primary key of {table}", [*FILL.get(table, ()), drop, add, plain])
+        return Step(f"Add {DISTRIBUTED[table]} to the primary key of {table}", [*FILL.get(table, ()), drop, add, plain])
     add = definition.replace("CREATE UNIQUE INDEX", "CREATE INDEX", 1)
     return Step(f"Let {index} be unique no more", [drop, add])
-
-
-def list_returning_keys(cursor: Any, distributed: set[str]) -> Iterator[Step]:
-    """Yield the foreign keys that come back: those that were dropped before, or that the steps before this one drop."""
-    cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [DROPPED])
-    if cursor.fetchone()[0] or not distributed.issuperset(OF_POSTS):
-        yield Step("Add the foreign keys of the distributed tables again", [ADD_KEYS])
-
-
-ADD_KEYS = f"""
-    DO $do$ DECLARE key record; BEGIN
-        FOR key IN SELECT statement FROM {DROPPED} ORDER BY name LOOP EXECUTE key.statement; END LOOP;
-    END $do$;
-    DROP TABLE {DROPPED}
-"""  # noqa: S608 - constants

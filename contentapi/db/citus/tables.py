@@ -1,10 +1,10 @@
 """Where the tables of a distributed database are. Those that are not here are on the coordinator alone.
 
-A post and everything of it is in one shard. So a statement about a post is one worker's work, and so are its triggers.
+A post with everything of it is in one shard, and so is an order. So a statement about one is one worker's work.
 """
 
-# The column that has the id of the post, by table. Foreign keys between them compare these columns.
-OF_POSTS = {
+# The column that has the id of the post or order, by table. Foreign keys between them compare these columns.
+DISTRIBUTED = {
     "blog_post": "id",
     "blog_coauthorship": "post_id",
     "blog_comment": "post_id",
@@ -18,8 +18,10 @@ OF_POSTS = {
     "blog_searchchange": "post_id",
     "blog_workingcopy": "post_id",
     "events_outbox": "parent_id",
+    "orders_order": "id",
+    "orders_orderstate": "id",
 }
-# A copy on each node: what the statements of posts join.
-ON_EACH_NODE = ("users_user", "blog_author", "blog_image")
+# A copy on each node: what the statements of posts join, and OAuth clients. A write to one needs all nodes.
+ON_EACH_NODE = ("users_user", "blog_author", "blog_image", "oauth2_provider_application")
 # Unique values of posts, which a unique index of a shard cannot compare: a table that is distributed by the value.
 CLAIMS = "citus_claim"

@@ -6,7 +6,7 @@ Their functions are those of the migrations with replacements. A migration loses
 import re
 from typing import Any
 
-from contentapi.db.citus.tables import OF_POSTS, ON_EACH_NODE
+from contentapi.db.citus.tables import DISTRIBUTED, ON_EACH_NODE
 
 READ_FUNCTIONS = """
     SELECT DISTINCT tgrelid::regclass::text, tgfoid::regproc::text, prosrc
@@ -54,11 +54,7 @@ def insert_values(found: re.Match[str]) -> str:
 
 def list_adapted_functions(cursor: Any) -> list[str]:
     """Return a statement for each function that is not adapted yet."""
-    cursor.execute(READ_FUNCTIONS, [[*OF_POSTS, *ON_EACH_NODE, "orders_order"]])
-    statements = []
-    for table, function, source in cursor.fetchall():
-        adapted = adapt_function(table, source)
-        if adapted != source:
-            body = f"LANGUAGE plpgsql AS $function${adapted}$function$"
-            statements.append(f"CREATE OR REPLACE FUNCTION {function}() RETURNS trigger {body}")
-    return statements
+    cursor.execute(READ_FUNCTIONS, [[*DISTRIBUTED, *ON_EACH_NODE]])
+    rows = [(name, source, adapt_function(table, source)) for table, name, source in cursor.fetchall()]
+    create = "CREATE OR REPLACE FUNCTION {}() RETURNS trigger LANGUAGE plpgsql AS $function${}$function$"
+    return [create.format(name, adapted) for name, source, adapted in rows if adapted != source]

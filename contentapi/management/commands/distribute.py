@@ -5,7 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection, transaction
 
-from contentapi.db.citus.steps import NotReady, Step, has_claims, list_steps
+from contentapi.db.citus.steps import NotReady, Step, has_table, list_steps
+from contentapi.db.citus.tables import CLAIMS
 
 SHARDS = 32
 
@@ -26,7 +27,7 @@ class Command(BaseCommand):
         steps: list[Step] = []
         try:
             with connection.cursor() as cursor:
-                if has_claims(cursor) or not adapt:
+                if has_table(cursor, CLAIMS) or not adapt:
                     steps = list(list_steps(cursor, shards))
                 cursor.execute("SET citus.enable_unsafe_triggers = on")
         except NotReady as error:

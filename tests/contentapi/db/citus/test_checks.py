@@ -1,10 +1,16 @@
+from collections.abc import Callable
+from functools import partial
+
 import pytest
+from django.core.management import call_command
 from pytest_django import Settings
 
 from contentapi.db.citus.checks import MISSING, REMEDIES, UNEXPECTED, find_mismatch
 from contentapi.health import start
 from contentapi.health.results import failed
 from tests.environment import set_environment
+
+STARTS = [start.report_database_state, partial(call_command, "worker")]
 
 
 @pytest.mark.parametrize(
@@ -20,11 +26,14 @@ def test_variable_and_database_agree_or_the_difference_is_named(
 
 
 @pytest.mark.parametrize("reason", [MISSING, UNEXPECTED])
-def test_server_does_not_start_and_names_the_remedy(monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
+@pytest.mark.parametrize("begin", STARTS, ids=["server", "worker"])
+def test_process_does_not_start_and_names_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, begin: Callable[[], object], reason: str
+) -> None:
     monkeypatch.setattr(start, "check_database", lambda *_: {"database": failed(reason)})
 
     with pytest.raises(SystemExit, match=r"contentapi\.CONTENTAPI_DISTRIBUTED") as error:
-        start.report_database_state()
+        begin()
 
     assert REMEDIES[reason] in str(error.value)
 

@@ -1,10 +1,17 @@
 import pytest
 from django.db.models import Q
+from pytest_django import Settings
 
 from blog.models import Comment, Post
 from contentapi.db.citus.shards import bind_post
+from tests.environment import set_environment
 
 SUBQUERY = 'SELECT (SELECT 1 FROM c WHERE c."a" = %s AND c."post_id" = ("blog_post"."id") AND c."b" = %s)'
+
+
+@pytest.fixture(autouse=True)
+def distributed(settings: Settings) -> None:
+    set_environment(settings, CONTENTAPI_DISTRIBUTED="citus")
 
 
 @pytest.mark.parametrize(
@@ -32,6 +39,13 @@ def test_id_of_the_post_is_a_value_in_its_subqueries() -> None:
 
     assert '"post_id" = (%s::bigint) AND' in bound
     assert parameters == ["a", 7, "b", 7, 10]
+
+
+def test_statement_of_one_postgresql_is_unchanged(settings: Settings) -> None:
+    set_environment(settings)
+    sql = f'{SUBQUERY} FROM "blog_post" WHERE "blog_post"."id" = (%s)'
+
+    assert bind_post(Post.objects.filter(pk=7).query, sql, ("a", "b", 7)) == (sql, ("a", "b", 7))
 
 
 def test_statement_of_several_posts_is_unchanged() -> None:
