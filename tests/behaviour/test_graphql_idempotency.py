@@ -190,7 +190,7 @@ def test_concurrent_operation_with_the_same_key_is_409() -> None:
     variables, credential = {"id": make_order().pk}, make_api_key(make_actor(Role.ADMIN))
 
     responses = race(
-        lambda: Order.objects.select_for_update().get(),
+        lambda: Order.objects.select_for_update().get(pk=variables["id"]),
         lambda: send_operation(PAY, credential, variables=variables),
         lambda: send_operation(PAY, credential, variables=variables),
     )

@@ -8,6 +8,7 @@ from typing import TypeVar
 from django.db import connection, transaction
 
 T = TypeVar("T")
+READ_WAITING = "SELECT pid FROM pg_locks WHERE NOT granted"
 
 
 def race(take_lock: Callable[[], object], *actions: Callable[[], T]) -> list[T]:
@@ -38,5 +39,5 @@ def race(take_lock: Callable[[], object], *actions: Callable[[], T]) -> list[T]:
 
 def count_waiting_backends(backends: list[int]) -> int:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted AND pid = ANY(%s)", [backends])
+        cursor.execute(f"SELECT count(DISTINCT pid) FROM ({READ_WAITING}) AS waits WHERE pid = ANY(%s)", [backends])  # noqa: S608
         return int(cursor.fetchone()[0])

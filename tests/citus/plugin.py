@@ -20,6 +20,8 @@ os.environ["DATABASE_URL"] = find_nodes()[0].build_url(DATABASE) + LIMITS
 
 # The fixtures that create the database of the tests: they use the one of DATABASE_URL as it is.
 CREATING = ("django_db_modify_db_settings", "django_db_setup")
+# The sessions of the coordinator that wait for a lock on another node
+WAITING_ELSEWHERE = " UNION SELECT mod(waiting_gpid, 10000000000)::int FROM citus_lock_waits"
 WITH_DATABASE = {"db", "transactional_db", "template"}
 
 
@@ -56,7 +58,7 @@ def pytest_collection_finish() -> None:
     from tests.citus.servers import start_servers_on_the_cluster
 
     vars(conftest)["empty_tables"] = empty_distributed_tables
-    racing.count_waiting_backends = count_waiting_backends
+    racing.READ_WAITING += WAITING_ELSEWHERE
     post_save.connect(claim_values)
     start_servers_on_the_cluster()
 
@@ -79,11 +81,11 @@ def empty_distributed_tables() -> None:
     """Delete all rows that a test with transactions has committed. Citus asks one distributed table in a statement."""
     from django.db import connection
 
-    from contentapi.db.citus.tables import CLAIMS, OF_POSTS, ON_EACH_NODE
+    from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE
     from contentapi.events.partitions import CREATE_LOG
     from tests.migrated_database import WRITTEN_BY_MIGRATE, list_tables
 
-    elsewhere = {CLAIMS, *OF_POSTS, *ON_EACH_NODE}
+    elsewhere = {CLAIMS, *DISTRIBUTED, *ON_EACH_NODE}
     local = sorted(set(list_tables()) - WRITTEN_BY_MIGRATE - elsewhere)
     questions = [" UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT FROM {table})" for table in local)]  # noqa: S608
     questions += [f"(SELECT '{table}' FROM {table} LIMIT 1)" for table in sorted(elsewhere)]  # noqa: S608
@@ -96,16 +98,3 @@ def empty_distributed_tables() -> None:
             cursor.execute(f"TRUNCATE {', '.join(filled)} CASCADE")
         cursor.execute("DELETE FROM events_log")
         cursor.execute(CREATE_LOG)
-
-
-def count_waiting_backends(backends: list[int]) -> int:
-    """Count the sessions that wait for a lock, on whichever node it is."""
-    from django.db import connection
-
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM (SELECT pid FROM pg_locks WHERE NOT granted UNION"
-            " SELECT mod(waiting_gpid, 10000000000) FROM citus_lock_waits) AS waiting WHERE pid = ANY(%s)",
-            [backends],
-        )
-        return int(cursor.fetchone()[0])

@@ -15,6 +15,7 @@ from contentapi.core.identity import Role
 from contentapi.http import idempotency
 from contentapi.models import IdempotencyRecord
 from orders.models import Order
+from tests.blog import racing
 from tests.blog.racing import race
 from tests.conftest import make_api_key
 from tests.contentapi.http.idempotent_requests import NEW, REPLAYED, send_post
@@ -127,10 +128,11 @@ def test_write_without_a_key_is_not_stored(key: str, django_assert_num_queries: 
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_request_with_the_same_key_is_409() -> None:
-    path, credential = f"/orders/{make_order().pk}/payment", make_api_key(make_actor(Role.ADMIN))
+    order, credential = make_order(), make_api_key(make_actor(Role.ADMIN))
+    path = f"/orders/{order.pk}/payment"
 
     responses = race(
-        lambda: Order.objects.select_for_update().get(),
+        lambda: Order.objects.select_for_update().get(pk=order.pk),
         lambda: send_post(path, None, credential),
         lambda: send_post(path, None, credential),
     )
@@ -158,7 +160,8 @@ def test_requests_with_two_keys_do_not_wait_for_each_other() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_lost_database_leaves_no_effect_and_no_record() -> None:
-    path, credential = f"/orders/{make_order().pk}/payment", make_api_key(make_actor(Role.ADMIN))
+    order, credential = make_order(), make_api_key(make_actor(Role.ADMIN))
+    path = f"/orders/{order.pk}/payment"
 
     def pay() -> RestResponse:
         try:
@@ -167,7 +170,7 @@ def test_lost_database_leaves_no_effect_and_no_record() -> None:
             connection.close()
 
     with ThreadPoolExecutor(1) as pool, transaction.atomic():
-        Order.objects.select_for_update().get()
+        Order.objects.select_for_update().get(pk=order.pk)
         run = pool.submit(pay)
         while not terminate_waiting_backends():
             pass
@@ -178,10 +181,10 @@ def test_lost_database_leaves_no_effect_and_no_record() -> None:
 
 
 def terminate_waiting_backends() -> int:
-    """End the connections that wait for this one. Returns how many there were."""
+    """End the connections to this database that wait for a lock. Return how many there were."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_locks"
-            " WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN ({racing.READ_WAITING})"  # noqa: S608
+            " AND datname = current_database() AND backend_type = 'client backend'"
         )
         return len(cursor.fetchall())
