@@ -64,7 +64,8 @@ def leave_databases(nodes: Sequence[CitusNode]) -> None:
 def manage(nodes: Sequence[CitusNode], database: str, *arguments: str, **variables: str) -> None:
     environment = {**os.environ, **build_environment(nodes[0], database), **variables}
     command = [sys.executable, "manage.py", *arguments]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def find_nodes() -> list[CitusNode]:

@@ -1,8 +1,8 @@
 """Run other tests on a distributed database: a plugin of pytest, which `python -m tests.citus` loads.
 
 Where a test writes or looks at what is different on a cluster, it does so as the product does there: rows that it
-writes have their claims, environments that it replaces have the variable, and locks are those of all nodes. Tests without
-a database are left out.
+writes have their claims, environments that it replaces have the variable, and locks are those of all nodes. Tests
+without a database are left out.
 """
 
 import os

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -25,8 +24,8 @@ def start_servers_on_the_cluster() -> None:
     patch.setattr(Site, "open", lambda _: None)
     patch.setattr(Site, "close", lambda site: drop_copy(site.var))
     patch.setattr(Site, "connect", lambda site: psycopg.connect(COPIES[site.var].build_url()))
-    patch.setattr(Site, "environment", add_variables(Site.environment, lambda site: site.var))
-    patch.setattr(Checkout, "environment", add_variables(Checkout.environment, lambda checkout: checkout.folder / "var"))
+    patch.setattr(Site, "environment", add_variables(Site.environment))
+    patch.setattr(Checkout, "environment", add_variables(Checkout.environment))
     patch.setattr(Checkout, "kill_everything", drop_copy_too(Checkout.kill_everything))
     known = Host.environment.fget
     assert known is not None
@@ -56,12 +55,12 @@ def drop_copy(folder: Path) -> None:
         copy.remove()
 
 
-def add_variables(build: Callable[..., dict[str, str]], find_folder: Callable[[Any], Path]) -> Callable[..., Any]:
+def add_variables(build: Callable[..., dict[str, str]]) -> Callable[..., dict[str, str]]:
     """Let the processes of a folder use its copy. A folder without one has an embedded PostgreSQL."""
 
     @wraps(build)
-    def build_with_copy(owner: Any, **variables: str) -> dict[str, str]:
-        copy = COPIES.get(folder := find_folder(owner))
+    def build_with_copy(owner: Site | Checkout, **variables: str) -> dict[str, str]:
+        copy = COPIES.get(folder := owner.folder / "var")
         own = {"CONTENTAPI_LOG_FORMAT": "text", "CONTENTAPI_BIND": "127.0.0.1"}  # as with the embedded PostgreSQL
         added = {**own, **build_environment(copy.nodes[0], copy.name, folder)} if copy else {}
         return build(owner, **{**added, **variables})

@@ -12,7 +12,8 @@ NAMES = [line for line in LINES if line and not line.startswith("#")]
 def test_each_exception_is_a_test_of_this_project() -> None:
     for name in NAMES:
         path, _, test = name.partition("::")
-        assert re.search(rf"^\s*def {test.partition('[')[0]}\(" if test else "def test_", (ROOT / path).read_text(), re.MULTILINE)
+        function = rf"{test.split('::')[-1].partition('[')[0]}\(" if test else "test_"
+        assert re.search(f"^ *def {function}", (ROOT / path).read_text(), re.MULTILINE), name
 
 
 def test_exceptions_are_named_once() -> None:
