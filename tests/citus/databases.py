@@ -70,7 +70,11 @@ def manage(nodes: Sequence[CitusNode], database: str, *arguments: str, **variabl
 
 def find_nodes() -> list[CitusNode]:
     """Return the nodes of the cluster that runs. The first one is the coordinator."""
-    return [CitusNode(Path(), port=int(port)) for port in os.environ[PORTS].split(",")]
+    nodes = []
+    for port in os.environ[PORTS].split(","):
+        nodes.append(CitusNode(Path()))
+        nodes[-1].port = int(port)
+    return nodes
 
 
 class DemoCopy(PostgresServer):

@@ -3,7 +3,8 @@
 import re
 from itertools import groupby
 
-from tests.citus.__main__ import EXCEPTIONS, ROOT
+from tests.citus.__main__ import EXCEPTIONS
+from tests.database_template import ROOT
 
 LINES = EXCEPTIONS.read_text().splitlines()
 NAMES = [line for line in LINES if line and not line.startswith("#")]
