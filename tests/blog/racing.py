@@ -20,9 +20,7 @@ def race(take_lock: Callable[[], object], *actions: Callable[[], T]) -> list[T]:
 
     def run(action: Callable[[], T]) -> T:
         try:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_backend_pid()")
-                pids.put(cursor.fetchone()[0])
+            pids.put(get_backend())
             return action()
         finally:
             connection.close()
@@ -35,6 +33,13 @@ def race(take_lock: Callable[[], object], *actions: Callable[[], T]) -> list[T]:
             while count_waiting_backends(backends) < len(actions) and not any(run.done() for run in runs):
                 pass
         return [run.result() for run in runs]
+
+
+def get_backend() -> int:
+    """Return the process id of the connection of this thread."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return int(cursor.fetchone()[0])
 
 
 def count_waiting_backends(backends: list[int]) -> int:

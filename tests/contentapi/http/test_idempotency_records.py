@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from queue import SimpleQueue
 from threading import Event
 
 import msgspec
@@ -15,8 +16,7 @@ from contentapi.core.identity import Role
 from contentapi.http import idempotency
 from contentapi.models import IdempotencyRecord
 from orders.models import Order
-from tests.blog import racing
-from tests.blog.racing import race
+from tests.blog.racing import count_waiting_backends, get_backend, race
 from tests.conftest import make_api_key
 from tests.contentapi.http.idempotent_requests import NEW, REPLAYED, send_post
 from tests.factories import make_actor, make_order
@@ -163,28 +163,23 @@ def test_lost_database_leaves_no_effect_and_no_record() -> None:
     order, credential = make_order(), make_api_key(make_actor(Role.ADMIN))
     path = f"/orders/{order.pk}/payment"
 
+    pids = SimpleQueue[int]()
+
     def pay() -> RestResponse:
         try:
+            pids.put(get_backend())
             return send_post(path, None, credential)
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(1) as pool, transaction.atomic():
+    with ThreadPoolExecutor(1) as pool, transaction.atomic(), connection.cursor() as cursor:
         Order.objects.select_for_update().get(pk=order.pk)
         run = pool.submit(pay)
-        while not terminate_waiting_backends():
-            pass
+        pid = pids.get(timeout=30)
+        while not count_waiting_backends([pid]):
+            assert not run.done(), run.result()
+        cursor.execute("SELECT pg_terminate_backend(%s::int)", [pid])
         assert run.result().error[:2] == (503, "UNAVAILABLE")
 
     assert (Order.objects.get().status, IdempotencyRecord.objects.count()) == ("pending", 0)
     assert send_post(path, None, credential).body["status"] == "paid"
-
-
-def terminate_waiting_backends() -> int:
-    """End the connections to this database that wait for a lock. Return how many there were."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN ({racing.READ_WAITING})"  # noqa: S608
-            " AND datname = current_database() AND backend_type = 'client backend'"
-        )
-        return len(cursor.fetchall())
