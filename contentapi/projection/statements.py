@@ -232,8 +232,7 @@ def compile_with_limit_and_offset(query: QuerySet[Any, Any], rows: Rows[Any]) ->
 
     Django would write both numbers into the text, which would then serve one page only.
     """
-    sql, parameters = query.query.get_compiler(rows.db).as_sql()
-    sql, parameters = bind_post(query.query, sql, parameters)
+    sql, parameters = bind_post(query.query, *query.query.get_compiler(rows.db).as_sql())
     limit, offset = rows.limit_and_offset
     if limit is not None:
         sql, parameters = f"{sql} LIMIT %s", (*parameters, Parameter(attrgetter("limit")))

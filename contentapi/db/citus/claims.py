@@ -12,7 +12,7 @@ from contentapi.conf import conf
 from contentapi.db.citus.tables import CLAIMS
 
 # Of the claims of a post, on the coordinator, which releases it when the transaction has ended on all nodes
-LOCK = "SELECT pg_advisory_xact_lock(-%s)"
+LOCK_POST = "SELECT pg_advisory_xact_lock(-%s)"
 # Locks the row, and returns the post that has it
 CLAIM = f"""
     INSERT INTO {CLAIMS} (kind, value, post_id) VALUES (%s, %s, %s)
@@ -33,12 +33,12 @@ def claim(kind: str, value: str, post_id: int, is_held: IsHeld) -> bool:
     if not is_distributed():
         return True
     with connection.cursor() as cursor:
-        cursor.execute(LOCK, [post_id])
+        cursor.execute(LOCK_POST, [post_id])
         cursor.execute(CLAIM, [kind, value, post_id])
         (holder,) = cursor.fetchone()
         if holder == post_id:
             return True
-        cursor.execute(LOCK, [holder])  # its post can have its commit after its claim
+        cursor.execute(LOCK_POST, [holder])  # its post can have its commit after its claim
         if is_held(value, holder):
             return False
         cursor.execute(TAKE_OVER, [post_id, kind, value])

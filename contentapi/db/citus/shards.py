@@ -19,8 +19,7 @@ def bind_post(query: Any, sql: str, parameters: Sequence[Any]) -> tuple[str, Seq
         return sql, parameters
     options = query.get_meta()
     column = DISTRIBUTED.get(options.db_table, options.pk.column)
-    terms = query.where.children if query.where.connector == "AND" and not query.where.negated else []
-    targets = [term.lhs for term in terms if isinstance(term, Exact) and hasattr(term.lhs, "target")]
+    targets = [term.lhs for term in query.where.children if isinstance(term, Exact) and hasattr(term.lhs, "target")]
     if (query.get_initial_alias(), column) not in [(target.alias, target.target.column) for target in targets]:
         return sql, parameters
     return bind_key(f'"{options.db_table}"."{column}"', " = (%s)", sql, parameters)

@@ -2,7 +2,7 @@ import pytest
 from django.db.models import Q
 from pytest_django import Settings
 
-from blog.models import Comment, Post
+from blog.models import Author, Comment, Post
 from contentapi.db.citus.shards import bind_post
 from tests.environment import set_environment
 
@@ -46,6 +46,30 @@ def test_statement_of_one_postgresql_is_unchanged(settings: Settings) -> None:
     sql = f'{SUBQUERY} FROM "blog_post" WHERE "blog_post"."id" = (%s)'
 
     assert bind_post(Post.objects.filter(pk=7).query, sql, ("a", "b", 7)) == (sql, ("a", "b", 7))
+
+
+def test_ids_and_other_values_keep_their_order() -> None:
+    subquery = """(SELECT 1 FROM c WHERE c."a" LIKE '%%s%%' AND c."post_id" = ("blog_post"."id") AND c."b" = %s)"""
+    sql = f'SELECT {subquery}, {subquery}, {subquery} FROM "blog_post" WHERE "blog_post"."id" = (%s)'  # noqa: S608 - constants
+
+    bound, parameters = bind_post(Post.objects.filter(pk=7).query, sql, ("a", "b", "c", 7))
+
+    assert bound.count('"post_id" = (%s::bigint) AND') == 3
+    assert parameters == [7, "a", 7, "b", 7, "c", 7]
+
+
+def test_query_of_one_author_is_recognised() -> None:
+    key = '"blog_author"."id"'
+    sql = f'SELECT (SELECT 1 FROM c WHERE c."a" = ({key})) FROM "blog_author" WHERE {key} = (%s)'  # noqa: S608 - a constant
+
+    assert bind_post(Author.objects.filter(pk=7).query, sql, (7,))[1] == [7, 7]
+
+
+def test_query_of_one_post_or_others_is_unchanged() -> None:
+    sql = f'{SUBQUERY} FROM "blog_post" WHERE ("blog_post"."id" = (%s) OR "blog_post"."status" = (%s))'
+    posts = Post.objects.filter(pk=7) | Post.objects.filter(status="draft")
+
+    assert bind_post(posts.query, sql, ("a", "b", 7, "draft")) == (sql, ("a", "b", 7, "draft"))
 
 
 def test_statement_of_several_posts_is_unchanged() -> None:
