@@ -57,7 +57,7 @@ test-servers: installed-dev
 	@$(PYTEST) --numprocesses $(SERVER_PROCESSES) -m "servers and not thorough" $(TESTS)
 
 test-citus: installed-dev
-	@exec $(VENV_PYTHON) -m tests.citus $(if $(SHORT),--short) $(TESTS)
+	@exec $(VENV_PYTHON) -m tests.citus $(if $(SHORT),--short) $(if $(LONG),--thorough) $(TESTS)
 
 coverage: installed-dev
 	@$(BUILD_PAGES)

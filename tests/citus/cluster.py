@@ -18,7 +18,8 @@ DATABASE = "contentapi"
 CITUS_SETTINGS = {
     "shared_preload_libraries": "citus",
     "citus.node_conninfo": "sslmode=prefer",
-    "max_connections": "100",
+    "max_connections": "200",
+    "max_worker_processes": "64",  # Citus has one for each database
     "shared_buffers": "64MB",
     "jit": "off",
 }
