@@ -132,7 +132,7 @@ def test_each_shard_has_the_indexes_that_were_dropped_before_the_copy(distributi
     index = "SELECT substring(relname, '(.+)_[0-9]+$'), count(*) FROM pg_class WHERE relkind = 'i' GROUP BY 1"
 
     with psycopg.connect(distribution.worker.build_url(), options=VISIBLE_SHARDS) as connection:
-        of_shards = dict(connection.execute(index).fetchall())
+        of_shards: dict[str, int] = dict(connection.execute(index).fetchall())
 
     assert len(names) > 20
     assert {of_shards.get(name) for name in names} == {2}  # of 4 shards, on one of two workers
