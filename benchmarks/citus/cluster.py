@@ -96,7 +96,7 @@ class Cluster:
         state = json.loads(self.state_file.read_text())
         self.key, self.is_distributed, self.results = state["key"], state["is_distributed"], state["results"]
         for name, port in state["ports"].items():
-            self.nodes[name] = CitusNode(self.folder / name, port=port, **self.settings)
+            self.nodes[name] = CitusNode(self.folder / name, port, **self.settings)
             self.nodes[name].start()
         return self.results
 

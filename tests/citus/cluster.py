@@ -45,7 +45,7 @@ class CitusNode(PostgresServer):
 
     locale = ("--encoding=UTF8", "--locale=C.UTF-8")
 
-    def __init__(self, folder: Path, *, port: int | None = None, **settings: str) -> None:
+    def __init__(self, folder: Path, port: int | None = None, /, **settings: str) -> None:
         super().__init__(folder, port=port, settings={**CITUS_SETTINGS, **settings})
 
     @property
