@@ -10,6 +10,7 @@ import platform
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.citus.capacity import print_capacity
@@ -32,6 +33,7 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=8, help="of each table (default: 8)")
     parser.add_argument("--workers", default="1,2,4", help="numbers of workers of the figures, ascending")
     parser.add_argument("--requests", type=int, default=200, help="of a kind in a round of the figures (default: 200)")
+    parser.add_argument("--folder", type=Path, help="of the figures: keep the data there, and continue there")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that everything is stopped
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
@@ -47,9 +49,10 @@ def main() -> None:
             broken = [f"{change.name}: {promise}" for change in seen for promise in change.broken]
         if "figures" in parts:
             workers = [int(number) for number in options.workers.split(",")]
-            stages = measure_stages(options.posts, workers, options.shards, options.requests)
-            print_stages(stages)
-            print_capacity(stages, options.posts, options.shards)
+            stages = measure_stages(options.posts, workers, options.shards, options.requests, options.folder)
+            if stages[-1].costs:
+                print_stages(stages)
+                print_capacity(stages, options.posts, options.shards)
         sys.exit("\n".join(broken) or 0)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -77,7 +80,7 @@ def print_stages(stages: Sequence[Stage]) -> None:
             ratio = f"{(cost.hosts + cost.postgres) / (one.hosts + one.postgres):.2f}"
             print_row(kind, stage.name, *times, ratio, f"{cost.round_trips:.1f}", f"{cost.statements:.1f}")
     print()
-    for stage in stages[1:]:
+    for stage in stages:
         print(f"* {stage.name}: ready after {stage.moved_in:.0f} s of work on data.")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from benchmarks.citus.figures import Cost, Stage
+from benchmarks.citus.kinds import LISTS
 
 CORES = 32  # of each server
 BUSY = 0.6  # of them, so that a peak or a lost server has room
@@ -21,15 +22,15 @@ def print_capacity(stages: Sequence[Stage], posts: int, shards: int) -> None:
     print(HEADER)
     for servers in SERVERS:
         for kind, cost in last.costs.items():
-            rates = count_requests(scale(cost, max(servers / shards, 1), shards), servers)
+            rates = count_requests(scale(cost, max(servers / shards, 1)), servers)
             end = "coordinator" if rates[0] < rates[1] else "workers"
             values = " | ".join(f"{value:,.0f}" for value in rates)
             print(f"| {servers} | {servers * POSTS_OF_SERVER:,} | {kind} | {values} | {end} |")
 
 
-def scale(cost: Cost, growth: float, shards: int) -> Cost:
+def scale(cost: Cost, growth: float) -> Cost:
     """Return the cost with more shards. A request that asks each of the shards grows with them; others do not."""
-    if cost.statements < shards:
+    if cost.kind not in LISTS:
         return cost
     return replace(
         cost,

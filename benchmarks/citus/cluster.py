@@ -1,9 +1,11 @@
 """A database that begins on one PostgreSQL and moves to Citus, and two hosts with the API, on this machine.
 
 The nodes are PostgreSQL servers of the host, whose PostgreSQL has the extension (see docs/citus.md). Everything is in a
-temporary folder, which is removed at the end. With CONTENTAPI_DRILL_KEEP=on, it stays.
+temporary folder, which is removed at the end. With CONTENTAPI_DRILL_KEEP=on, it stays. A folder that is named stays
+too, and the next run continues there.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -18,14 +20,13 @@ from typing import Any
 import psycopg
 
 from benchmarks.places import ROOT
-from benchmarks.processes import cpu_seconds
+from benchmarks.processes import running_seconds
 from benchmarks.scale.deployment import delay_signals
 from tests.citus.cluster import CitusNode, find_programs
 from tests.hosts import Host
 from tests.ports import find_free_port
 
 PATIENCE = 600  # seconds, for a condition
-LONGEST_COMMAND = 4 * 3600  # seconds: `distribute` moves all content
 HOSTS = ("127.0.0.1", "127.0.0.2")  # of the API
 COORDINATOR = "coordinator"
 SETTINGS = {
@@ -34,7 +35,8 @@ SETTINGS = {
     "max_prepared_transactions": "200",  # Citus commits in two phases
     "max_worker_processes": "16",
     "max_connections": "150",
-    "max_wal_size": "4GB",
+    "max_wal_size": "2GB",
+    "maintenance_work_mem": "512MB",  # for the index of search
     "shared_buffers": "256MB",
     "shared_preload_libraries": "citus,pg_stat_statements",
     "random_page_cost": "1.1",
@@ -47,29 +49,56 @@ COUNT_STATEMENTS = "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statemen
 class Cluster:
     """The nodes by name, the first of which is the coordinator, and the hosts with the API by address."""
 
-    def __init__(self, **settings: str) -> None:
+    def __init__(self, folder: Path | None = None, **settings: str) -> None:
         if find_programs() is None:
             raise SystemExit("No PostgreSQL of this host has Citus: see docs/citus.md.")
         self.settings = {**SETTINGS, **settings}
-        self.folder = Path(tempfile.mkdtemp(prefix="contentapi-citus-"))
+        self.is_kept = folder is not None or os.environ.get("CONTENTAPI_DRILL_KEEP") == "on"
+        self.folder = folder or Path(tempfile.mkdtemp(prefix="contentapi-citus-"))
+        self.folder.mkdir(exist_ok=True)
         self.folder.chmod(0o755)
         self.nodes: dict[str, CitusNode] = {}
         self.hosts: dict[str, Host] = {}
         self.port = find_free_port()
         self.is_distributed = False
         self.key = ""
+        self.results: Any = None
 
     def close(self) -> None:
-        """Stop everything, and remove it."""
+        """Stop everything, and remove it unless it is kept."""
         with delay_signals():
             self.stop_hosts()
-            is_kept = os.environ.get("CONTENTAPI_DRILL_KEEP") == "on"
+            self.save(self.results)
             for node in self.nodes.values():
-                (node.stop if is_kept else node.remove)()
-            if is_kept:
+                (node.stop if self.is_kept else node.remove)()
+            if self.is_kept:
                 print(f"Logs and data are in {self.folder}.")
             else:
                 shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- A folder that is kept
+
+    @property
+    def state_file(self) -> Path:
+        return self.folder / "state.json"
+
+    def save(self, results: Any) -> None:
+        """Write down what the next run in this folder needs: the nodes, and the results until now."""
+        self.results = results
+        ports = {name: node.port for name, node in self.nodes.items()}
+        state = {"ports": ports, "key": self.key, "is_distributed": self.is_distributed, "results": results}
+        self.state_file.write_text(json.dumps(state, indent=2))
+
+    def restart(self) -> Any:
+        """Start the nodes that an earlier run has left. Returns its results, or None if there was no earlier run."""
+        if not self.state_file.exists():
+            return None
+        state = json.loads(self.state_file.read_text())
+        self.key, self.is_distributed, self.results = state["key"], state["is_distributed"], state["results"]
+        for name, port in state["ports"].items():
+            self.nodes[name] = CitusNode(self.folder / name, port=port, **self.settings)
+            self.nodes[name].start()
+        return self.results
 
     # --- What operators do
 
@@ -79,7 +108,7 @@ class Cluster:
 
     def start_node(self, name: str) -> CitusNode:
         """Start a PostgreSQL server with an empty database."""
-        node = self.nodes[name] = CitusNode(self.folder / name, **self.settings)
+        node = self.nodes[name] = CitusNode(self.folder / name, port=None, **self.settings)
         node.create()
         node.execute("CREATE EXTENSION pg_stat_statements")
         return node
@@ -93,7 +122,7 @@ class Cluster:
 
     def become_coordinator(self) -> None:
         """Make the first PostgreSQL server, with its content, the coordinator of a cluster without workers."""
-        self.coordinator.execute("CREATE EXTENSION citus")
+        self.coordinator.execute("CREATE EXTENSION IF NOT EXISTS citus")
         self.coordinator.execute(f"SELECT citus_set_coordinator_host('127.0.0.1', {self.coordinator.port})")
 
     def add_worker(self) -> str:
@@ -106,7 +135,7 @@ class Cluster:
     def distribute(self, shards: int) -> None:
         """Distribute the content, or bring a new worker to the state of the others."""
         self.is_distributed = True
-        self.manage("distribute", "--shards", str(shards))
+        self.manage("distribute", "--shards", str(shards), is_shown=True)
 
     def rebalance(self) -> int:
         """Move shards until each worker has as many as the others. Returns the number of moves."""
@@ -144,14 +173,19 @@ class Cluster:
             "CONTENTAPI_VAR": str(self.folder / "var"),
         }
 
-    def manage(self, *arguments: str) -> str:
-        """Run a command of an operator, which may take long. Returns its standard output."""
+    def manage(self, *arguments: str, is_shown: bool = False) -> str:
+        """Run a command of an operator. Returns its standard output, and with `is_shown` also prints it, with times."""
         environment = Host(self.folder / "manage.log", self.variables).environment
-        command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=LONGEST_COMMAND
-        )
-        return done.stdout.strip()
+        command = [sys.executable, "-u", "manage.py", *arguments]
+        began, lines = time.monotonic(), []
+        with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
+            for line in process.stdout or ():
+                lines.append(line)
+                if is_shown:
+                    print(f"{time.monotonic() - began:7.1f} s  {line.rstrip()}", file=sys.stderr, flush=True)
+        if process.returncode != 0:
+            raise RuntimeError(f"manage.py {' '.join(arguments)} failed.")
+        return "".join(lines).strip()
 
     def start_hosts(self, addresses: Iterable[str] = HOSTS) -> None:
         for address in addresses:
@@ -192,10 +226,10 @@ class Cluster:
             return dict(connection.execute(query, [beginning]).fetchall())
 
     def read_cpu(self) -> dict[str, float]:
-        """Return the processor seconds of each node until now, and of the hosts together as `hosts`."""
+        """Return the processor seconds of each node's processes until now, and of the hosts together as `hosts`."""
         processes = {name: node.process for name, node in self.nodes.items()}
-        spent = {name: cpu_seconds(process.pid) for name, process in processes.items() if process}
-        spent["hosts"] = sum(cpu_seconds(host.process.pid) for host in self.hosts.values() if host.process)
+        spent = {name: running_seconds(process.pid) for name, process in processes.items() if process}
+        spent["hosts"] = sum(running_seconds(host.process.pid) for host in self.hosts.values() if host.process)
         return spent
 
     def count_statements(self) -> dict[str, int]:

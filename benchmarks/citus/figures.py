@@ -3,8 +3,11 @@
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from statistics import median
+from typing import Any
 
 from benchmarks.citus.cluster import COORDINATOR, HOSTS, Cluster
 from benchmarks.citus.content import load
@@ -44,34 +47,57 @@ class Stage:
     name: str
     workers: int
     costs: dict[str, Cost] = field(default_factory=dict)
-    moved_in: float = 0.0  # by `distribute` or by moves of shards
+    moved_in: float = 0.0  # how long the content was loaded or moved
 
 
-def measure_stages(posts: int, workers: Sequence[int], shards: int, requests: int) -> list[Stage]:
-    """Load one PostgreSQL, measure, move it to Citus, and measure with each number of workers, in ascending order."""
-    cluster = Cluster(**SETTINGS)
+def measure_stages(
+    posts: int, workers: Sequence[int], shards: int, requests: int, folder: Path | None = None
+) -> list[Stage]:
+    """Load one PostgreSQL, measure, move it to Citus, and measure with each number of workers, in ascending order.
+
+    A stage of an earlier run in the folder is not repeated. Without `requests`, the last one is left to be measured.
+    """
+    cluster = Cluster(folder, **SETTINGS)
     try:
-        cluster.create_content_database()
-        print(f"Loaded in {load(cluster.coordinator, posts):.0f} s.", file=sys.stderr, flush=True)
-        stages = [Stage("one PostgreSQL", 0)]
-        stages[0].costs = measure(cluster, posts, requests)
-        cluster.become_coordinator()
-        for number in workers:
-            began = time.monotonic()
-            while len(cluster.nodes) <= number:
-                cluster.add_worker()
-            cluster.distribute(shards)
-            cluster.rebalance()
-            stage = Stage(f"{number} workers" if number > 1 else "1 worker", number)
-            stage.moved_in = time.monotonic() - began
-            print(f"{stage.name} after {stage.moved_in:.0f} s: {cluster.count_shards()}", file=sys.stderr, flush=True)
-            for node in cluster.nodes.values():
-                node.execute("VACUUM (ANALYZE)")
-            stage.costs = measure(cluster, posts, requests)
-            stages.append(stage)
+        stages = [restore_stage(**saved) for saved in cluster.restart() or ()]
+        for place, number in enumerate((0, *workers)):
+            if place == len(stages):
+                stages.append(move(cluster, number, shards) if number else begin(cluster, posts))
+                cluster.save([asdict(stage) for stage in stages])
+            if not requests:
+                break
+            if not stages[place].costs:
+                stages[place].costs = measure(cluster, posts, requests)
+                cluster.save([asdict(stage) for stage in stages])
         return stages
     finally:
         cluster.close()
+
+
+def restore_stage(costs: dict[str, dict[str, Any]], **fields: Any) -> Stage:
+    return Stage(costs={kind: Cost(**cost) for kind, cost in costs.items()}, **fields)
+
+
+def begin(cluster: Cluster, posts: int) -> Stage:
+    """Start one PostgreSQL with the content."""
+    cluster.create_content_database()
+    return Stage("one PostgreSQL", 0, moved_in=load(cluster.coordinator, posts))
+
+
+def move(cluster: Cluster, workers: int, shards: int) -> Stage:
+    """Move the content to a number of workers. The first time, one PostgreSQL becomes the coordinator."""
+    if not cluster.is_distributed:
+        cluster.become_coordinator()
+    while len(cluster.nodes) <= workers:
+        cluster.add_worker()
+    stage, began = Stage(f"{workers} workers" if workers > 1 else "1 worker", workers), time.monotonic()
+    cluster.distribute(shards)
+    cluster.rebalance()
+    stage.moved_in = time.monotonic() - began
+    print(f"{stage.name} after {stage.moved_in:.0f} s: {cluster.count_shards()}", file=sys.stderr, flush=True)
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda node: node.execute("VACUUM (ANALYZE)"), cluster.nodes.values()))
+    return stage
 
 
 def measure(cluster: Cluster, posts: int, requests: int) -> dict[str, Cost]:

@@ -7,7 +7,7 @@ from http.client import HTTPConnection
 from itertools import count
 from typing import Any
 
-from benchmarks.citus.content import AUTHORS, FIRST_POST
+from benchmarks.citus.content import AUTHORS, FIRST_POST, TEXTS, WORDS, choose_word
 from tests.hosts import Host
 
 POST = "query ($id: ID!) { post(id: $id) { title body author { name } comments(limit: 5) { body author { name } } } }"
@@ -21,6 +21,9 @@ FILTERED = (
 )
 CREATE = "mutation ($input: CreatePostInput!) { createPost(input: $input) { id title } }"
 COMMENT = "mutation ($input: AddCommentInput!) { addComment(input: $input) { id } }"
+LISTS = (  # ask each shard
+    "page of 10", "page of 10 after a cursor", "search for a title", "search for a word", "an author's posts",
+)  # fmt: skip
 Body = dict[str, Any]
 
 
@@ -64,10 +67,14 @@ class Requester:
         values = {"n": self.random.choice((9, 10, 11)), "after": self.random.choice(self.cursors)}
         require(len(self.send(PAGE, values)["postsConnection"]["edges"]), 9)
 
-    def search(self) -> None:
-        """Search for the title of a post: one word that many have, and one that few have."""
-        number = self.random.randrange(self.posts)
-        self.read_filtered({"search": f'"post {number}"'})
+    def search_title(self) -> None:
+        """Search for the title of a post: one word that all have, and one that one has."""
+        self.read_filtered({"search": f'"post {self.random.randrange(self.posts)}"'})
+
+    def search_word(self) -> None:
+        """Search for a word of a text. Some words are in more texts than others."""
+        word = choose_word(self.random.randrange(TEXTS), self.random.randint(1, WORDS))
+        self.read_filtered({"search": f'"{word}"'})
 
     def read_author(self) -> None:
         author = str(FIRST_POST + self.random.randrange(AUTHORS))
@@ -87,10 +94,8 @@ class Requester:
 
     def list_kinds(self) -> Iterator[tuple[str, Callable[[], None]]]:
         yield "a post with five comments", self.read_post
-        yield "page of 10", self.read_page
-        yield "page of 10 after a cursor", self.read_next_page
-        yield "search", self.search
-        yield "an author's posts", self.read_author
+        reads = (self.read_page, self.read_next_page, self.search_title, self.search_word, self.read_author)
+        yield from zip(LISTS, reads, strict=True)
         yield "`createPost`", self.create_post
         yield "a comment", self.add_comment
 

@@ -22,7 +22,7 @@ from psycopg.errors import (
     UniqueViolation,
 )
 
-from contentapi.db.citus.errors import describe_refusal, find_constraint
+from contentapi.db.citus.errors import describe_refusal, find_constraint, is_lost_node
 from contentapi.db.engine.slots import NoSlotAvailable
 
 T = TypeVar("T")
@@ -220,17 +220,19 @@ def classify_exception(exception: BaseException) -> ApiError:
             return Unavailable(limit=exception.awaited)
         case IntegrityError(__cause__=UniqueViolation() | ForeignKeyViolation()):  # a race; the constraint held
             return Conflict("This conflicts with a change that was made at the same time. Try again.")
-        # An InternalError: the server has become a standby, or ended the transaction of a process that was stopped.
-        case (
-            OperationalError()
-            | InterfaceError()
-            | InternalError(__cause__=ReadOnlySqlTransaction() | IdleInTransactionSessionTimeout())
-        ):
+        case OperationalError() | InterfaceError() | InternalError() if is_outage(exception):
             return Unavailable()
         case ProgrammingError(__cause__=UndefinedTable() | UndefinedColumn() | UndefinedFunction()):
             return Unavailable() if SCHEMA.lacks_migrations() else Internal()
         case _:
             return Internal(describe_refusal(exception) or UNKNOWN)
+
+
+def is_outage(error: DatabaseError | InterfaceError) -> bool:
+    """Return whether a repetition can succeed. An `InternalError` is one of the server, but for a few."""
+    # The server has become a standby, or ended the transaction of a process that was stopped.
+    has_changed = isinstance(error.__cause__, ReadOnlySqlTransaction | IdleInTransactionSessionTimeout)
+    return not isinstance(error, InternalError) or has_changed or is_lost_node(error)
 
 
 def get_constraint_name(error: DatabaseError) -> str:

@@ -7,7 +7,7 @@ from benchmarks.citus.figures import Cost, find_median
 from benchmarks.citus.growth import Watch, evaluate
 from benchmarks.scale.clients import Exchange, Journal
 
-PAGE = Cost("page", hosts=1.0, coordinator=2.0, workers=4.0, round_trips=1.0, statements=8.0)
+PAGE = Cost("page of 10", hosts=1.0, coordinator=2.0, workers=4.0, round_trips=1.0, statements=8.0)
 POST = Cost("post", hosts=1.0, coordinator=0.5, workers=0.25, round_trips=1.0, statements=1.0)
 
 
@@ -81,8 +81,8 @@ def test_median_of_costs_is_that_of_each_part() -> None:
 
 
 def test_requests_that_ask_each_shard_grow_with_them() -> None:
-    assert scale(PAGE, 4, shards=8).workers == 16.0
-    assert scale(POST, 4, shards=8) == POST
+    assert scale(PAGE, 4).workers == 16.0
+    assert scale(POST, 4) == POST
 
 
 def test_one_coordinator_limits_what_many_workers_carry() -> None:

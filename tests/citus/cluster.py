@@ -45,8 +45,8 @@ class CitusNode(PostgresServer):
 
     locale = ("--encoding=UTF8", "--locale=C.UTF-8")
 
-    def __init__(self, folder: Path, **settings: str) -> None:
-        super().__init__(folder, settings={**CITUS_SETTINGS, **settings})
+    def __init__(self, folder: Path, *, port: int | None = None, **settings: str) -> None:
+        super().__init__(folder, port=port, settings={**CITUS_SETTINGS, **settings})
 
     @property
     def programs(self) -> Path:  # type: ignore[override]

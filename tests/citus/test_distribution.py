@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import psycopg
 import pytest
+from django.apps import apps
 
 from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE
 from tests.citus.cluster import CitusNode, find_programs, run_citus
@@ -19,6 +21,7 @@ pytestmark = [
     pytest.mark.skipif(find_programs() is None, reason="No PostgreSQL of this host has Citus."),
 ]
 ROOT = Path(__file__).resolve().parents[2]
+VISIBLE_SHARDS = "-c citus.override_table_visibility=off"
 DISTRIBUTE = ("distribute", "--shards", "4")
 ASK_FOR_EACH_POST = """
 import django; django.setup()
@@ -121,6 +124,37 @@ def test_posts_have_the_number_of_shards_and_their_comments_the_foreign_keys(coo
     assert coordinator.execute(shards) == [(4,)]
     keys = "SELECT count(*) FROM pg_constraint WHERE conrelid = 'blog_comment'::regclass AND contype = 'f'"
     assert coordinator.execute(keys) == [(2,)]
+
+
+def test_each_shard_has_the_indexes_that_were_dropped_before_the_copy(distribution: Distribution) -> None:
+    tables = [model._meta for model in apps.get_models() if model._meta.db_table in DISTRIBUTED]
+    names = {index.name for table in tables for index in table.indexes}
+    index = "SELECT substring(relname, '(.+)_[0-9]+$'), count(*) FROM pg_class WHERE relkind = 'i' GROUP BY 1"
+
+    with psycopg.connect(distribution.worker.build_url(), options=VISIBLE_SHARDS) as connection:
+        of_shards: dict[str, int] = dict(connection.execute(index).fetchall())
+
+    assert len(names) > 20
+    assert {of_shards.get(name) for name in names} == {2}  # of 4 shards, on one of two workers
+
+
+def test_write_with_an_idempotency_record_is_committed_in_two_phases(coordinator: CitusNode) -> None:
+    """In one phase, the node commits first. A coordinator that fails then loses the record, and a repeated write is
+    carried out again.
+    """
+    seen: list[str] = []
+    (post,) = coordinator.execute("SELECT min(id) FROM blog_post")
+    record = (
+        "INSERT INTO contentapi_idempotencyrecord (key, request, status, headers, body, created_at)"
+        " VALUES ('two phases', '', 201, '{}', '', now())"
+    )
+    with psycopg.connect(coordinator.build_url()) as connection:
+        connection.add_notice_handler(lambda notice: seen.append(notice.message_primary or ""))
+        connection.execute("SET citus.log_remote_commands = on")
+        connection.execute("UPDATE blog_post SET title = title WHERE id = %s", post)
+        connection.execute(record)
+
+    assert any("PREPARE TRANSACTION" in message for message in seen)
 
 
 def test_server_starts_only_with_the_variable(coordinator: CitusNode) -> None:

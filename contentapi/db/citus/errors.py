@@ -2,16 +2,19 @@
 
 import re
 
-from django.db import NotSupportedError
+from django.db import InternalError, NotSupportedError
 
 from contentapi.db.citus.claims import is_distributed
 
-CONSTRAINT = re.compile(r'constraint "(\w+?)(?:_\d{6,})?"')  # that of a shard ends with the id of the shard
-
 
 def find_constraint(message: str) -> str:
-    """Return the name of the constraint that a message names, or an empty text."""
-    return found[1] if (found := CONSTRAINT.search(message)) else ""
+    """Return the name of the constraint that a message names, without the id of its shard, or an empty text."""
+    return found[1] if (found := re.search(r'constraint "(\w+?)(?:_\d{6,})?"', message)) else ""
+
+
+def is_lost_node(exception: BaseException) -> bool:
+    """Return whether a node has ended a connection of the coordinator, which is no error of its own in Citus."""
+    return isinstance(exception, InternalError) and "server closed the connection" in str(exception)
 
 
 def describe_refusal(exception: BaseException) -> str:

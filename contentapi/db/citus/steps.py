@@ -1,7 +1,6 @@
 """The steps from one PostgreSQL to a distributed database.
 
-Each step is one transaction. The steps are those that the catalog still lacks: after an interruption, and after a
-migration, the rest is left; the second time, nothing.
+Each step is a transaction. The steps are those that the catalog still lacks, also after an interruption or a migration.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,17 +16,16 @@ READ_FOREIGN_KEYS = """
     SELECT conrelid::regclass::text, confrelid::regclass::text, conname, pg_get_constraintdef(oid)
     FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY conname
 """
-# The unique indexes of a table, those of the primary key and of constraints too, with the names of their columns
-READ_UNIQUE = """
-    SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid), indisprimary, conname,
+# The indexes of a table, those of the primary key and of constraints too, with the names of their columns
+READ_INDEXES = """
+    SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid), indisunique, indisprimary, conname,
         ARRAY(SELECT attname::text FROM unnest(indkey) WITH ORDINALITY AS key(number, place)
               JOIN pg_attribute ON attrelid = indrelid AND attnum = number ORDER BY place)
     FROM pg_index LEFT JOIN pg_constraint ON conindid = indexrelid AND contype IN ('p', 'u')
-    WHERE indrelid = %s::regclass AND indisunique ORDER BY 1
+    WHERE indrelid = %s::regclass ORDER BY 1
 """
-# Tables with rows outside of shards: Citus leaves those that it has copied to shards.
-READ_FILLED = "SELECT relname::text FROM pg_class WHERE relname = ANY(%s) AND pg_relation_size(oid) > 0 ORDER BY 1"
-TRUNCATE = "truncate_local_data_after_distributing_table"
+# Citus leaves the rows that it has copied to other nodes, and would build indexes of them too.
+TRUNCATE = "SELECT truncate_local_data_after_distributing_table('{}')"
 # The copied rows are not new: no trigger on the shards may announce them.
 QUIETLY = ("SET LOCAL citus.propagate_set_commands = 'local'", "SET LOCAL session_replication_role = replica")
 # Rows of no post that wait for the worker get what the adapted triggers write: see `triggers`.
@@ -35,7 +33,9 @@ FILL = {
     "events_outbox": ["UPDATE events_outbox SET parent_id = subject_id WHERE parent_id IS NULL"],
     "blog_searchchange": ["UPDATE blog_searchchange SET post_id = 0 WHERE post_id IS NULL"],
 }
+# With a table that Citus knows, a transaction has two phases: the coordinator could fail after the commit of the node.
 CREATE_CLAIMS = f"""
+    SELECT citus_add_local_table_to_metadata('contentapi_idempotencyrecord');
     CREATE TABLE {CLAIMS} (kind text, value text, post_id bigint NOT NULL, PRIMARY KEY (value, kind));
     SELECT create_distributed_table('{CLAIMS}', 'value', colocate_with => 'none', shard_count => {{shards}});
     INSERT INTO {CLAIMS} SELECT 'slug', slug, id FROM blog_post WHERE slug IS NOT NULL;
@@ -98,18 +98,19 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
         yield Step(f"Adapt the functions of {len(adapted)} triggers", adapted)
     yield from list_key_steps(cursor, distributed)
     for table in [name for name in ON_EACH_NODE if name not in distributed]:
-        yield Step(f"Copy {table} to each node", [*QUIETLY, f"SELECT create_reference_table('{table}')"])
+        sql = f"SELECT create_reference_table('{table}')"
+        yield Step(f"Copy {table} to each node", [*QUIETLY, sql, TRUNCATE.format(table)])
     place = f"shard_count => {shards}, colocate_with => 'none'"
     for table, column in DISTRIBUTED.items():
         if table not in distributed:
+            cursor.execute(READ_INDEXES, [table])
+            late = {f"DROP INDEX {row[0]}": row[1] for row in cursor.fetchall() if not row[2]}  # faster after the rows
             sql = f"SELECT create_distributed_table('{table}', '{column}', {place})"
-            yield Step(f"Distribute {table} by {column}", [*QUIETLY, sql])
+            statements = [*QUIETLY, *late, sql, TRUNCATE.format(table), *late.values()]
+            yield Step(f"Distribute {table} by {column}", statements)
         place = "colocate_with => 'blog_post'"
     if CLAIMS not in distributed:
         yield Step("Create the table of unique values", [CREATE_CLAIMS.format(shards=shards)])
-    cursor.execute(READ_FILLED, [[*DISTRIBUTED, *ON_EACH_NODE]])
-    for (table,) in cursor.fetchall():
-        yield Step(f"Remove the rows that {table} had here", [f"SELECT {TRUNCATE}('{table}')"])
     if has_table(cursor, DROPPED) or not distributed.issuperset(DISTRIBUTED):
         yield Step("Add the foreign keys of the distributed tables again", [ADD_KEYS])
 
@@ -130,9 +131,9 @@ def list_key_steps(cursor: Any, distributed: set[str]) -> Iterator[Step]:
                 statements.insert(1, f"INSERT INTO {DROPPED} VALUES ('{name}', $$ {add} $$)")  # noqa: S608
             yield Step(f"Drop the foreign key {name}", statements)
     for table in DISTRIBUTED.keys() - distributed:
-        cursor.execute(READ_UNIQUE, [table])
-        for index, definition, is_primary, constraint, columns in cursor.fetchall():
-            if DISTRIBUTED[table] not in columns:
+        cursor.execute(READ_INDEXES, [table])
+        for index, definition, is_unique, is_primary, constraint, columns in cursor.fetchall():
+            if is_unique and DISTRIBUTED[table] not in columns:
                 yield build_key_step(table, index, definition, columns, constraint, is_primary=is_primary)
 
 

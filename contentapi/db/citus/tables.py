@@ -1,9 +1,7 @@
-"""Where the tables of a distributed database are. Those that are not here are on the coordinator alone.
+"""Where the tables of a distributed database are. Those that are not here are on the coordinator alone."""
 
-A post with everything of it is in one shard, and so is an order. So a statement about one is one worker's work.
-"""
-
-# The column that has the id of the post or order, by table. Foreign keys between them compare these columns.
+# The column that has the id of the post or order, by table: each with everything of it is in one shard. Foreign keys
+# between them compare these columns.
 DISTRIBUTED = {
     "blog_post": "id",
     "blog_coauthorship": "post_id",

@@ -40,8 +40,7 @@ def adapt_function(table: str, source: str) -> str:
 def insert_values(found: re.Match[str]) -> str:
     """Return statements that insert the selected rows one by one.
 
-    The outbox is distributed by `parent_id`, so that an event of a post is beside its post. An event that has no parent
-    gets its subject. The relay removes it again.
+    The outbox is distributed by `parent_id`. An event that has no parent gets its subject. The relay removes it again.
     """
     table, columns, values = found.groups()
     if table == "events_outbox" and "parent_id" not in columns:

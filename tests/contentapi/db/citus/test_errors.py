@@ -1,5 +1,5 @@
 import pytest
-from django.db import NotSupportedError
+from django.db import InternalError, NotSupportedError
 from pytest_django import Settings
 
 from contentapi.core.errors import to_api_error
@@ -32,3 +32,14 @@ def test_refusal_of_citus_says_what_to_do(settings: Settings) -> None:
     error = to_api_error(refusal)
     assert (error.status, error.code, error.__cause__) == (500, "INTERNAL", refusal)
     assert error.message == "The distributed database cannot carry this out. Request its parts one by one."
+
+
+@pytest.mark.parametrize(
+    ("message", "status"),
+    [
+        ("server closed the connection unexpectedly\nCONTEXT:  while executing command on 10.0.0.12:5432", 503),
+        ("tuple concurrently updated\nCONTEXT:  while executing command on 10.0.0.12:5432", 500),
+    ],
+)
+def test_lost_node_is_an_outage_and_another_internal_error_is_not(message: str, status: int) -> None:
+    assert to_api_error(InternalError(message)).status == status
