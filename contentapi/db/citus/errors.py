@@ -13,8 +13,8 @@ def find_constraint(message: str) -> str:
 
 
 def is_lost_node(exception: BaseException) -> bool:
-    """Return whether a node has ended a connection of the coordinator, which is no error of its own in Citus."""
-    return isinstance(exception, InternalError) and "server closed the connection" in str(exception)
+    """Return whether a node has ended a connection or refused a commit, which is no error of its own in Citus."""
+    return isinstance(exception, InternalError) and bool(re.search("server closed|could not commit", str(exception)))
 
 
 def describe_refusal(exception: BaseException) -> str:
