@@ -19,13 +19,14 @@ THOROUGH ?= thorough or property
 PERCENT ?= 100
 BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 
-.PHONY: help run pages test test-servers coverage thorough mutation audit slow-path bench bench-history hostile scale drill clients check format lock installed installed-dev python-present
+.PHONY: help run pages test test-servers test-citus coverage thorough mutation audit slow-path bench bench-history hostile scale bench-citus drill clients check format lock installed installed-dev python-present
 
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
 	@echo "make pages    build the explorer (/graphql) and the API reference (/docs); needs Node; make run does it beside the server"
 	@echo "make test     run the tests in parallel, in less than three minutes on two cores"
 	@echo "make test-servers run the tests that start servers"
+	@echo "make test-citus run tests on a cluster of Citus, and tests of the API on it; needs Citus: see docs/citus.md"
 	@echo "make coverage run both, and measure the lines and branches that they execute"
 	@echo "make thorough run the long tests: all examples of the property tests, fuzzing, browsers"
 	@echo "make slow-path run the end-to-end tests with CONTENTAPI_FAST_PATH=off"
@@ -35,6 +36,7 @@ help:
 	@echo "make bench-history add the cost of a request at this commit to benchmarks/history.csv; needs valgrind"
 	@echo "make hostile  attack the server, and measure the requests of another client"
 	@echo "make scale    measure reads with replicas and PgBouncer, and break a cluster under Patroni: see docs/scaling.md"
+	@echo "make bench-citus let a cluster of Citus grow under load, kill a worker, or measure requests: see docs/citus.md"
 	@echo "make drill    break parts of a deployment under load, and count what clients lose: see docs/faults.md"
 	@echo "make clients  use every client of docs/clients.md against a real server; needs Node and, for one of them, Java"
 	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL, language and weight"
@@ -48,15 +50,18 @@ pages: installed
 	@$(BLOCK_SIGINT) $(VENV_PYTHON) -m contentapi.frontend.build
 
 test: installed-dev
-	@$(PYTEST) -m "not servers and not thorough" $(TESTS)
+	@$(PYTEST) -m "not servers and not thorough and not citus" $(TESTS)
 
 test-servers: installed-dev
 	@$(BUILD_PAGES)
 	@$(PYTEST) --numprocesses $(SERVER_PROCESSES) -m "servers and not thorough" $(TESTS)
 
+test-citus: installed-dev
+	@exec $(VENV_PYTHON) -m tests.citus $(if $(SHORT),--short) $(if $(LONG),--thorough) $(TESTS)
+
 coverage: installed-dev
 	@$(BUILD_PAGES)
-	@EXAMPLES_IN_PERCENT=10 $(PYTEST) -m "not thorough" --cov --cov-report= --cov-fail-under=0
+	@EXAMPLES_IN_PERCENT=10 $(PYTEST) -m "not thorough and not citus" --cov --cov-report= --cov-fail-under=0
 	@$(VENV_PYTHON) -m tests.quality.coverage_report
 
 thorough: installed-dev
@@ -88,6 +93,11 @@ hostile: installed
 scale: installed-dev
 	@exec $(VENV_PYTHON) -m benchmarks.scale $(if $(SECONDS),--seconds $(SECONDS)) $(if $(PARTS),--parts $(PARTS)) \
 		$(if $(FAULTS),--faults $(FAULTS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ROUTE),--route $(ROUTE))
+
+# Changes of a cluster under load, and with PARTS=figures what a request costs with each number of workers
+bench-citus: installed-dev
+	@exec $(VENV_PYTHON) -m benchmarks.citus $(if $(PARTS),--parts $(PARTS)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
+		$(if $(POSTS),--posts $(POSTS)) $(if $(SHARDS),--shards $(SHARDS)) $(if $(WORKERS),--workers $(WORKERS))
 
 drill: installed
 	@exec $(VENV_PYTHON) -m benchmarks.drill $(if $(FAULTS),--faults $(FAULTS)) $(if $(filter command line environment,$(origin SERVER)),--servers $(SERVER)) \

@@ -69,8 +69,8 @@ def capture_inserts(database: Database) -> tuple[Insert, Insert]:
     from django.db import connection
 
     from blog.services.insertions import DRAFTS
+    from contentapi.projection.compiled import build_numbered_statement
     from contentapi.projection.libpq import encode_parameters
-    from contentapi.projection.statements import build_numbered_statement
 
     given = {"input": {"title": "A benchmark post", "body": "A new post. " * 120, "authorId": "7"}}
     body = json.dumps({"query": CREATE, "variables": given}).encode()

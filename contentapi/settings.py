@@ -86,6 +86,14 @@ TEMPLATES = [
 
 # --- Database ------------------------------------------------------------------------------------------
 
+DISTRIBUTED_SETTINGS = {
+    "citus.enable_unsafe_triggers": "on",  # of CREATE TRIGGER, in migrations
+    "plan_cache_mode": "auto",  # the values of a statement determine its shards
+    "citus.propagate_set_commands": "local",  # SET LOCAL reaches the triggers of the shards
+    # One connection to each node in a transaction. With several, it could not write an author after reading posts.
+    "citus.multi_shard_modify_mode": "sequential",
+}
+
 
 def build_database_settings(url: str) -> dict[str, Any]:
     """Return the settings of a database. A server keeps its connections and limits the time of a statement."""
@@ -111,6 +119,8 @@ def build_database_settings(url: str) -> dict[str, Any]:
             "random_page_cost": 1.1,
         }
         options["connect_timeout"] = 2  # of each host; a request does not wait longer (`contentapi.db.watch`)
+    if ENVIRONMENT.contentapi_distributed:
+        limits |= DISTRIBUTED_SETTINGS
     options["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
     common = {
         "OPTIONS": options,

@@ -93,7 +93,7 @@ def list_state_changes(actor: Actor, order_id: str) -> list[StateChange]:
     """Return the statuses that an order has had, the first one first. Raises `NotFound`."""
     order = get_order(actor, order_id)
     columns = ("status", "pgh_created_at", "pgh_context")
-    states = list(OrderState.objects.filter(id=order.pk).order_by("pgh_id").values(*columns))
+    states = list(OrderState.objects.filter(id=order.pk).order_by("pgh_created_at", "pgh_id").values(*columns))
     contexts = [state["pgh_context"] or {} for state in states]
     names = name_users(context.get("changed_by") for context in contexts)
     return [

@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,9 @@ reserve_port = find_free_port
 class PostgresServer:
     """One server, which listens on a port of 127.0.0.1. `settings` are those of its command line."""
 
+    programs = PROGRAMS
+    locale: Sequence[str] = LOCALE
+
     def __init__(self, folder: Path, *, port: int | None = None, settings: dict[str, str] | None = None) -> None:
         self.folder = folder
         self.port = port or reserve_port()
@@ -48,7 +51,7 @@ class PostgresServer:
         """Create the data directory."""
         self.prepare_folder()
         trusted = ["--username=postgres", "--auth=trust"]
-        self.run("initdb", *LOCALE, *trusted, *options, "--no-sync", "-D", str(self.folder))
+        self.run("initdb", *self.locale, *trusted, *options, "--no-sync", "-D", str(self.folder))
 
     def copy_from(self, primary: "PostgresServer", *, slot: str = "") -> "PostgresServer":
         """Copy a primary with pg_basebackup, and start the copy as its replica."""
@@ -82,7 +85,7 @@ class PostgresServer:
 
     def run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
-            [PROGRAMS / program, *arguments], check=False, capture_output=True, text=True, **self.account_options
+            [self.programs / program, *arguments], check=False, capture_output=True, text=True, **self.account_options
         )
         assert done.returncode == 0, done.stderr
 
@@ -98,7 +101,7 @@ class PostgresServer:
         options = {"port": str(self.port), "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
         values = [f"-c{name}={value}" for name, value in {**options, **self.settings}.items()]
         with self.folder.with_name(f"{self.folder.name}.log").open("ab") as log:
-            command = [str(PROGRAMS / "postgres"), "-D", str(self.folder), *values]
+            command = [str(self.programs / "postgres"), "-D", str(self.folder), *values]
             self.process = subprocess.Popen(
                 command, stdout=log, stderr=log, start_new_session=True, **self.account_options
             )

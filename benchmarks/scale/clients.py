@@ -23,6 +23,7 @@ class Exchange:
     start: float
     end: float
     status: int
+    retry_after: str = ""
 
 
 @dataclass
@@ -35,6 +36,7 @@ class Journal:
     acknowledged_at: dict[str, float] = field(default_factory=dict)  # by the ids of posts
     own_reads: int = 0
     missed: int = 0  # reads of an own write that returned something else
+    waits: list[float] = field(default_factory=list)  # seconds until a write was acknowledged, with all attempts
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -49,17 +51,18 @@ class Client:
         """Return the exchange and the decoded body."""
         headers = {"Content-Type": "application/json", **self.headers, **({"Idempotency-Key": key} if key else {})}
         content = None if body is None else json.dumps(body)
-        start, status, decoded = time.monotonic(), 0, None
+        start, status, retry_after, decoded = time.monotonic(), 0, "", None
         connection = self.connections.setdefault(host, HTTPConnection(host, self.port, timeout=TIMEOUT))
         try:
             connection.request(method, path, content, headers)
             response = connection.getresponse()
             text = response.read()
             status, decoded = response.status, json.loads(text) if text else None
+            retry_after = response.headers.get("Retry-After", "")
         except (OSError, HTTPException, ValueError):
             connection.close()
             del self.connections[host]
-        return Exchange(host, start, time.monotonic(), status), decoded
+        return Exchange(host, start, time.monotonic(), status, retry_after), decoded
 
 
 class Load:
@@ -99,7 +102,7 @@ class Load:
 
     def create(self, client: Client, number: int, title: str) -> None:
         """Create a post, with the same key until it is acknowledged, and read it back."""
-        turn = 0
+        turn, began = 0, time.monotonic()
         while True:
             host = self.choose_host(number, turn)
             key = title.replace(" ", "-")
@@ -113,6 +116,7 @@ class Load:
             turn += 1
         with self.journal.lock:
             self.journal.acknowledged[title] = post["id"]
+            self.journal.waits.append(time.monotonic() - began)
             self.journal.acknowledged_at[post["id"]] = exchange.end
         exchange, read = client.request(self.choose_host(number, turn + 1), "GET", f"/posts/{post['id']}")
         with self.journal.lock:

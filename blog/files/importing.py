@@ -27,12 +27,14 @@ from blog.models import MAX_TAGS, DeletedPostSource, OldSlug, Post, PostSource, 
 from contentapi.core import policy
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
+from contentapi.db.citus.locks import lock_rows
 from contentapi.events.triggers import silence
 from contentapi.monitoring.audit import Event, record_event
 
 # Of the posts whose files state none
 STATES = [status for status in PostStatus if status != PostStatus.SCHEDULED]
 DEFAULT_STATE = PostStatus.PUBLISHED
+SOURCE_COLUMNS = ("source", "path", "digest", "authors", "front_matter", "status", "publish_at")
 
 
 class ImportOutcome(StrEnum):
@@ -190,7 +192,9 @@ def save_imported_post(
     source.source, source.path, source.digest = file.source, file.path, digest
     source.authors, source.front_matter = list(parsed.authors), encode_values(parsed.other)
     source.status, source.publish_at = status, publish_at
-    source.save()
+    if not services.claim_file(file.source, file.path, post.pk):
+        raise InvalidFile("Another post has just been imported from this file.")
+    source.save(update_fields=SOURCE_COLUMNS if known else None)
     if post.status == PostStatus.PUBLISHED and not was_published:
         services.count_publication(actor)
     return (ImportOutcome.UPDATED if known else ImportOutcome.CREATED), post
@@ -198,8 +202,8 @@ def save_imported_post(
 
 def find_source(file: MarkdownFile) -> PostSource | None:
     """Return the source of the post that was imported from this file."""
-    sources = PostSource.objects.select_related("post__author").select_for_update(of=("post",))
-    return sources.filter(source=file.source, path=file.path).first()
+    sources = PostSource.objects.select_related("post__author").filter(source=file.source, path=file.path)
+    return lock_rows(sources, of=("post",)).first()
 
 
 def release_slugs(file: MarkdownFile, base: str, old_slugs: Sequence[str]) -> None:

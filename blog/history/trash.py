@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, Exists, Model, OuterRef, QuerySet
+from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from blog import services
@@ -35,6 +35,7 @@ from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.db.citus.locks import lock_rows
 from contentapi.events.triggers import silence
 from contentapi.monitoring.audit import Event, record_event
 
@@ -59,10 +60,11 @@ def list_deleted_posts(*, actor: Actor, before: int | None = None, limit: int = 
     """Return the deleted posts that the actor may restore, the last deleted first, from after a position."""
     policy.require_permission(actor, policy.may_list_deleted_posts(actor), "see deleted posts")
     deleted = select_deleted_posts(actor)
-    if before is not None:
-        deleted = deleted.filter(pgh_id__lt=before)
+    if before is not None:  # ids of several nodes have no common order
+        at = Subquery(PostVersion.objects.filter(pgh_id=before).values("pgh_created_at"))
+        deleted = deleted.filter(Q(pgh_created_at__lt=at) | Q(pgh_created_at=at, pgh_id__lt=before))
     columns = ("pgh_id", "id", "title", "author_id", "changed_by")
-    rows = list(deleted.order_by("-pgh_id").values(*columns, *EVENT_COLUMNS)[: limit + 1])
+    rows = list(deleted.order_by("-pgh_created_at", "-pgh_id").values(*columns, *EVENT_COLUMNS)[: limit + 1])
     shown, names = rows[:limit], name_people(rows)
     authors = dict(Author.objects.filter(pk__in=[row["author_id"] for row in shown]).values_list("pk", "name"))
     comments = count_deleted_comments(shown)
@@ -119,11 +121,22 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     OldSlug.objects.filter(slug=post.slug, post_id=post.pk).delete()  # which its deletion has kept for it
     with silence("comment"):
         restore_rows(Comment, DeletedComment.objects.filter(author__in=Author.objects.all()), last)
-    known = PostSource.objects.filter(source=OuterRef("source"), path=OuterRef("path"))  # imported again
-    restore_rows(PostSource, DeletedPostSource.objects.exclude(Exists(known)), last)
+    restore_rows(PostSource, exclude_known_files(last), last)
     states = {"to": str(post.status)}
     record_event(Event.POST_RESTORED, actor, "post", post.pk, **states)
     return post
+
+
+def exclude_known_files(post: PostVersion) -> QuerySet[Any]:
+    """Return the source that was deleted with a post, or none if its file was imported again."""
+    rows: QuerySet[Any] = DeletedPostSource.objects.filter(post=post.id, pgh_created_at=post.pgh_created_at)
+    known = [
+        each.pgh_id
+        for each in rows
+        if PostSource.objects.filter(source=each.source, path=each.path).exists()
+        or not services.claim_file(each.source, each.path, post.id)
+    ]
+    return rows.exclude(pgh_id__in=known)
 
 
 def restore_rows(model: type[Model], deleted: QuerySet[Any], post: PostVersion) -> None:
@@ -151,7 +164,7 @@ def purge_history(*, actor: Actor) -> int:
     purged = set[int]()
     while True:
         with transaction.atomic():
-            ids = list(deleted.select_for_update(skip_locked=True)[:ROWS_PER_STATEMENT])
+            ids = list(lock_rows(deleted, ROWS_PER_STATEMENT, skip_locked=True))
             PostVersion.objects.filter(id__in=ids).delete()
             OldSlug.objects.filter(post_id__in=ids).delete()
         purged |= set(ids)

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import MD5
 from django.utils import timezone
 
@@ -251,7 +251,8 @@ def name_person(user_id: int | None, names: Mapping[int, str]) -> str:
 def select_deleted_posts(actor: Actor) -> QuerySet[PostVersion]:
     """Return the last versions of the deleted posts that the actor may restore."""
     posts = Post.objects.filter(pk=OuterRef("id"))
-    later = PostVersion.objects.filter(id=OuterRef("id"), pgh_id__gt=OuterRef("pgh_id"))
+    is_same_version = Q(version=OuterRef("version"), pgh_id__gt=OuterRef("pgh_id"))
+    later = PostVersion.objects.filter(Q(version__gt=OuterRef("version")) | is_same_version, id=OuterRef("id"))
     since = timezone.now() - RESTORABLE_FOR
     deleted: QuerySet[PostVersion] = PostVersion.objects.filter(pgh_label="delete", pgh_created_at__gt=since)
     return deleted.filter(policy.visible_deleted_posts(actor)).exclude(Exists(posts)).exclude(Exists(later))

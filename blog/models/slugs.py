@@ -72,6 +72,6 @@ def build_old_slugs() -> ArraySubquery:
 
     A server of the release before, which restores a post, leaves its present slug among them.
     """
-    present = apps.get_model("blog", "Post").objects.filter(slug=OuterRef("slug"))
+    present = apps.get_model("blog", "Post").objects.filter(pk=OuterRef("post_id"), slug=OuterRef("slug"))
     old = OldSlug.objects.filter(~Exists(present), post_id=OuterRef("pk"))
     return ArraySubquery(old.order_by("slug").values("slug"))

@@ -35,19 +35,24 @@ class OriginalUrl(FormattedFunc):
 
 
 class VariantUrl(FormattedFunc):
-    """The address of the narrowest variant that is as wide as wanted, or of the widest; null without this format."""
+    """The address of the narrowest variant that is as wide as wanted, or of the widest; null without this format.
+
+    `width_bucket` counts the narrower variants: the widths are in ascending order.
+    """
 
     template = (
-        "({} || {} || '-' || {} || '/' || (SELECT coalesce(min(w) FILTER (WHERE w >= {}), max(w))"
-        " FROM unnest({}) AS w) || '.' || {})"
+        "({0} || {1} || '-' || {2} || '/' || coalesce(({4})[width_bucket({3}::int - 1, {4}) + 1],"
+        " ({4})[cardinality({4})]) || '.' || {5})"
     )
     output_field = TextField()
 
 
 class Srcset(FormattedFunc):
+    """The addresses of all variants of a format, by an expression without a subquery; empty without this format."""
+
     template = (
-        "(SELECT coalesce(string_agg({} || {} || '-' || {} || '/' || w || '.' || {} || ' ' || w || 'w', ', '"
-        " ORDER BY w), '') FROM unnest({}) AS w)"
+        r"coalesce(regexp_replace(array_to_string({4}, ', '), '\d+',"
+        r" {0} || {1} || '-' || {2} || '/\&.' || {3} || ' \&w', 'g'), '')"
     )
     output_field = TextField()
 

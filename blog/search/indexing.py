@@ -20,6 +20,7 @@ from contentapi.conf import conf
 from contentapi.conf.timeouts import COMPARISON_INTERVAL, LATE_COMMIT
 from contentapi.core import policy
 from contentapi.core.identity import Actor
+from contentapi.db.citus.claims import is_distributed
 
 POSTS_PER_TRANSACTION = 50
 
@@ -168,6 +169,10 @@ def write_documents(posts: Sequence[int], length: int = MAX_BODY) -> None:
 
     A document has at most 1 MB. A body that does not fit is halved until it fits; no other post is affected.
     """
+    if is_distributed() and len(posts) > 1:  # each in its own shard
+        for pk in posts:
+            write_documents([pk], length)
+        return
     if not posts:
         return
     values: dict[str, Any] = {

@@ -17,6 +17,7 @@ from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
+from contentapi.db.citus.claims import is_distributed
 from contentapi.db.literals import Term, TextLiteral
 from contentapi.projection import NEWEST_FIRST, Ordering
 from contentapi.projection.expressions import CountOfRows, RawExpression
@@ -142,7 +143,7 @@ def find_posts(actor: Actor, terms: Any, *, status: PostStatus | None, tag: Any,
     return posts.filter(candidates).annotate(relevance=Relevance(F("search__document"), query))
 
 
-def build_candidates(rows: QuerySet[PostSearch], query: Term) -> NewestMatches:
+def build_candidates(rows: QuerySet[PostSearch], query: Term) -> NewestMatches | Subquery:
     """Return the ids of the newest rows that match a query, up to MAX_MATCHES.
 
     GIN returns all matches of a query, which takes long if it is half of the posts. If many of the newest rows match,
@@ -159,6 +160,10 @@ def build_candidates(rows: QuerySet[PostSearch], query: Term) -> NewestMatches:
             AND (SELECT count(*) FROM walked) < 500
           ORDER BY created_at DESC, post_id DESC LIMIT 500) AS indexed(id)
     """
+    if is_distributed():  # each shard returns its newest matches
+        return Subquery(
+            rows.filter(Matches(F("document"), query)).order_by(*NEWEST_FIRST.terms()).values("pk")[:MAX_MATCHES]
+        )
     newest = PostSearch.objects.order_by(*NEWEST_FIRST.terms())
     matching = rows.filter(MatchesRow(F("document"), query))
     sample = matching.filter(pk__in=newest.values("pk")[:SAMPLE])

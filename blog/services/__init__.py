@@ -55,6 +55,7 @@ from blog.services.slugs import (
     make_slug,
     save_with_free_slug,
 )
+from blog.services.sources import claim_file
 from blog.services.validation import TRANSITIONS, list_problems, validate_post, validate_publish_at
 from blog.services.working_copies import (
     discard_working_copy,

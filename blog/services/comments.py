@@ -12,6 +12,7 @@ from contentapi.core import policy
 from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
 from contentapi.core.errors import Invalid, require_found
 from contentapi.core.identity import Actor
+from contentapi.db.citus.locks import lock_rows
 from contentapi.monitoring.audit import Event, record_event
 from contentapi.projection import PreparedInsert
 
@@ -65,7 +66,7 @@ def get_comment_for_update(actor: Actor, comment_id: str, action: str, *, post_i
     policy.require_credential(actor, action)
     comments = selectors.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()
     comments = comments.select_related("author", "post__author")
-    return require_found(comments.select_for_update(of=("self",)).first(), "comment")
+    return require_found(lock_rows(comments, of=("self",)).first(), "comment")
 
 
 def change_comment_state(comments: Collection[Comment], state: CommentState, actor: Actor) -> None:

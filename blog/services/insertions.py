@@ -10,8 +10,11 @@ from blog.models import COVER, RENDERED, SUMMARIES, Author, OldSlug, Post, PostS
 from blog.services import coauthors, slugs
 from blog.services.authors import build_unknown_author_error, get_or_create_own_author_id, require_author
 from contentapi.core.identity import Actor
+from contentapi.db.citus.claims import is_distributed
+from contentapi.db.ids import take_id
 from contentapi.projection import PreparedInsert
 
+IS_DISTRIBUTED = is_distributed()
 POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug)
 OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
 # Most new posts are drafts that have none of these. Each value takes time, also null.
@@ -80,8 +83,23 @@ def insert_row(values: Mapping[str, Any], **others: Any) -> Post:
     row, is_own, is_chosen = {**values, **others}, "user_id" in others, bool(values["slug"])
     if is_chosen:
         row["slug_is_chosen"] = True
+    if IS_DISTRIBUTED:
+        return insert_distributed_row(row)
     if is_chosen or row["status"] != PostStatus.DRAFT or any(row.get(name) for name in RARE):
         return (OWN_POSTS if is_own else POSTS).create(**row)
     for name in RARE:
         row.pop(name, None)
     return (OWN_DRAFTS if is_own else DRAFTS).create(**row)
+
+
+@transaction.atomic
+def insert_distributed_row(row: dict[str, Any]) -> Post:
+    """Insert a row of a distributed database, where no statement reads several shards and writes to one.
+
+    Raises `Author.DoesNotExist`, also for a slug that is taken.
+    """
+    found = {"user": row.pop("user_id")} if "user_id" in row else {"pk": row.pop("author_id")}
+    author, pk = Author.objects.only("pk").get(**found), take_id()
+    if row["slug"] is not None and not slugs.claim_slug(row["slug"], pk):
+        raise Author.DoesNotExist
+    return Post.objects.create(pk=pk, author_id=author.pk, **row)

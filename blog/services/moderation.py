@@ -8,19 +8,19 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
-import pgtrigger
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from blog import selectors
-from blog.models import Comment, CommentState
+from blog.models import Comment, CommentState, DeletedComment
 from blog.services.comments import change_comment_state
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.db.citus.locks import lock_rows
 from contentapi.monitoring.audit import Event, record_event
 
 COMMENTS_PER_TRANSACTION = 500  # comments that one transaction of the purge deletes
@@ -70,7 +70,8 @@ def change_states(
     policy.require_credential(actor, f"{action} comments")
     ids = {parse_id(comment_id) for comment_id in comment_ids}
     known = selectors.select_known_comments(actor).filter(pk__in=ids).select_related("author", "post__author")
-    comments = list(known.defer("post__body", "post__body_html").order_by("pk").select_for_update(of=("self",)))
+    known = known.defer("post__body", "post__body_html").order_by("pk")
+    comments = list(lock_rows(known, of=("self",)))
     require_found(len(comments) == len(ids) or None, "comment")
     moderation = Moderation([], [])
     for comment in comments:
@@ -116,20 +117,19 @@ def select_expired_comments(now: datetime) -> QuerySet[Comment]:
 def purge_comments(*, actor: Actor) -> int:
     """Delete the rows of the comments that were deleted more than 30 days ago. Returns their number.
 
-    Each batch is a transaction of its own. The trigger that keeps the comments of a deleted post keeps none of these.
+    Each batch is a transaction of its own. What the trigger keeps, for comments of a deleted post, goes too.
     """
     policy.require_permission(actor, policy.may_manage_comments(actor), "purge deleted comments")
     expired = select_expired_comments(timezone.now())
     purged = 0
-    with pgtrigger.ignore("blog.Comment:delete_delete"):
-        while True:
-            with transaction.atomic():
-                ids = list(
-                    expired.select_for_update(skip_locked=True).values_list("pk", flat=True)[:COMMENTS_PER_TRANSACTION]
-                )
-                deleted = Comment.objects.filter(pk__in=ids).delete()[0]
-                if deleted:
-                    record_event(Event.COMMENT_PURGED, actor, comments=deleted)
-            purged += deleted
-            if len(ids) < COMMENTS_PER_TRANSACTION:
-                return purged
+    while True:
+        with transaction.atomic():
+            rows = list(lock_rows(expired.values_list("pk", "post_id"), COMMENTS_PER_TRANSACTION, skip_locked=True))
+            ids, posts = [pk for pk, _ in rows], {post for _, post in rows}
+            deleted = Comment.objects.filter(pk__in=ids).delete()[0]
+            DeletedComment.objects.filter(post__in=posts, id__in=ids).delete()
+            if deleted:
+                record_event(Event.COMMENT_PURGED, actor, comments=deleted)
+        purged += deleted
+        if len(ids) < COMMENTS_PER_TRANSACTION:
+            return purged

@@ -222,7 +222,7 @@ def save_changes(actor: Actor, post: Post, values: Mapping[str, Any], *, is_slug
         if "slug" in changed and not is_slug_stated:
             slugs.save_with_free_slug(post, slugs.make_base(post), update_fields=fields)
         else:
-            with slugs.refuse_taken_slug(str(post.slug)) if "slug" in changed else nullcontext():
+            with slugs.refuse_taken_slug(post.slug, post.pk) if "slug" in changed else nullcontext():
                 post.save(update_fields=fields)
         if "status" in changed:
             record_post_transition(actor, post.pk, old_status, post.status)

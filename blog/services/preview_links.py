@@ -24,6 +24,7 @@ from contentapi.core.entity_tags import parse_version
 from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.db.citus.locks import lock_rows
 from contentapi.monitoring.audit import Event, record_event
 
 MAX_LINKS = 20  # valid ones of a post
@@ -126,7 +127,7 @@ def revoke_preview_link(*, actor: Actor, link_id: str) -> str:
     """End a link, also one that has expired, and return its id. Raises `NotFound` for one that is hidden."""
     policy.require_credential(actor, "revoke preview links")
     links = PreviewLink.objects.filter(policy.visible_preview_links(actor), pk=parse_id(link_id))
-    link = require_found(links.select_for_update(of=("self",)).first(), "preview link")
+    link = require_found(lock_rows(links, of=("self",)).first(), "preview link")
     number = str(link.pk)
     record_event(Event.PREVIEW_LINK_REVOKED, actor, "preview_link", link.pk, post=link.post_id)
     link.delete()

@@ -13,6 +13,7 @@ from django.db import transaction
 from blog.images.formats import WEBP
 from blog.models import IS_UNRENDERED, RENDERED, Image, Post, PostStatus
 from blog.rendering import RENDERER, ShownImage, render_post
+from contentapi.db.citus.locks import lock_rows
 from contentapi.media.access import get_media_url
 
 TEXTS = {"body", "excerpt"}  # of which a rendering is made
@@ -75,8 +76,8 @@ def render_some() -> int:
 
     They are locked, so that no text changes while it is rendered.
     """
-    unrendered = Post.objects.filter(IS_UNRENDERED).order_by("pk").select_for_update(skip_locked=True)
-    posts = list(unrendered.only("version", "excerpt", "body")[:POSTS_AT_ONCE])
+    unrendered = Post.objects.filter(IS_UNRENDERED).order_by("pk").only("version", "excerpt", "body")
+    posts = list(lock_rows(unrendered, POSTS_AT_ONCE, skip_locked=True))
     for post in posts:
         render(post)
         post.save(update_fields=RENDERED)

@@ -6,6 +6,7 @@ transactions with one slug, all but one find another.
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event
@@ -17,6 +18,8 @@ from django.db.models import Exists, OuterRef
 
 from blog.models import MAX_SLUG, OldSlug, Post, PostVersion
 from contentapi.core.errors import Conflict
+from contentapi.db.citus.claims import claim, is_distributed, list_held_values
+from contentapi.db.ids import take_id
 
 APOSTROPHES = re.compile("[\u2018\u2019\u02bc]")
 PARTS = re.compile("[a-z0-9]+")
@@ -44,6 +47,7 @@ FIND_FREE_NUMBER = f"""
     )
     SELECT min(high) FROM probe
 """  # noqa: S608 - constants
+CLAIM = "slug"
 POSTS_AT_ONCE = 100  # posts without a slug that are read at once
 
 
@@ -101,18 +105,45 @@ def follows_title(post: Post) -> bool:
 
 def find_free_slug(base: str, pk: int | None) -> str:
     """Return the base with the lowest number that is free for a post, or nearly the lowest one."""
+    if is_distributed():
+        return number_slug(base, find_free_number(lambda number: has_other_post(number_slug(base, number), pk)))
     with connection.cursor() as cursor:
         cursor.execute(FIND_FREE_NUMBER, {"base": base, "pk": pk or 0})
         (number,) = cursor.fetchone()
     return number_slug(base, number)
 
 
+def has_other_post(slug: str, pk: int | None) -> bool:
+    return bool(list_taken_slugs([slug], pk))
+
+
+def find_free_number(is_taken: Callable[[int], bool]) -> int:
+    """Return the lowest number that is not taken, or nearly so: the first free power of two, and then halves."""
+    high = 1
+    while is_taken(high):
+        high *= 2
+    between = range(high // 2 + 1, high)
+    return high // 2 + 1 + bisect_left(between, True, key=lambda number: not is_taken(number))  # noqa: FBT003
+
+
 def list_taken_slugs(slugs: Iterable[str], pk: int | None) -> set[str]:
     """Return those of the slugs that another post has or had, and this one has not."""
+    if is_distributed():
+        return list_held_values(CLAIM, list(slugs), pk, has_slug)
     slugs, own = list(slugs), Post.objects.filter(pk=pk or 0, slug=OuterRef("slug"))
     present = Post.objects.filter(slug__in=slugs).exclude(pk=pk or 0)
     old = OldSlug.objects.filter(~Exists(own), slug__in=slugs).exclude(post_id=pk or 0)
     return {str(slug) for (slug,) in present.values_list("slug").union(old.values_list("slug"))}
+
+
+def has_slug(slug: str, pk: int) -> bool:
+    """Return whether a post has or had a slug."""
+    return Post.objects.filter(pk=pk, slug=slug).exists() or OldSlug.objects.filter(post_id=pk, slug=slug).exists()
+
+
+def claim_slug(slug: str, pk: int) -> bool:
+    """Let no other post get a slug, on a distributed database. Return whether no other post has or had it."""
+    return claim(CLAIM, slug, pk, has_slug)
 
 
 def require_free_slug(slug: str, pk: int | None) -> str:
@@ -127,14 +158,16 @@ def build_conflict(slug: str) -> Conflict:
 
 
 @contextmanager
-def refuse_taken_slug(slug: str) -> Iterator[None]:
+def refuse_taken_slug(slug: str | None, pk: int) -> Iterator[None]:
     """Raise `Conflict` if a statement inside the block fails because another transaction took the slug."""
     try:
         with transaction.atomic():
+            if slug is not None and not claim_slug(slug, pk):
+                raise build_conflict(slug)
             yield
     except IntegrityError as error:
         if "blog_post_slug" in str(error):
-            raise build_conflict(slug) from None
+            raise build_conflict(str(slug)) from None
         raise
 
 
@@ -144,10 +177,12 @@ def save_with_free_slug(post: Post, wanted: str | None, **options: Any) -> None:
     `options` are those of `Post.save`.
     """
     base = wanted or make_slug(post.title)
+    if not post.pk and is_distributed():  # a claim names the post
+        post.pk, options = take_id(), {**options, "force_insert": True}
     is_saved = False
     while not is_saved:  # until no other transaction takes the slug at the same moment
         post.slug = find_free_slug(base, post.pk) if base else None
-        with suppress(Conflict), refuse_taken_slug(str(post.slug)):
+        with suppress(Conflict), refuse_taken_slug(post.slug, post.pk):
             post.save(**options)
             is_saved = True
     if post.slug is None:
@@ -159,7 +194,8 @@ def keep_old_slugs(post: Post, slugs: Sequence[str]) -> None:
     if not slugs:
         return
     free = set(slugs) - list_taken_slugs(slugs, post.pk) - {post.slug}
-    OldSlug.objects.bulk_create((OldSlug(slug=slug, post_id=post.pk) for slug in sorted(free)), ignore_conflicts=True)
+    rows = (OldSlug(slug=slug, post_id=post.pk) for slug in sorted(free) if claim_slug(slug, post.pk))
+    OldSlug.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 @transaction.atomic
@@ -172,7 +208,7 @@ def give_first_slug(post: Post, addresses: Addresses = NO_ADDRESSES) -> None:
     canonical_url = post.canonical_url or addresses.canonical_url
     while post.slug is None:  # until no other transaction takes the slug at the same moment
         slug = find_free_slug(addresses.slug or make_base(post), post.pk)
-        with suppress(Conflict), refuse_taken_slug(slug):
+        with suppress(Conflict), refuse_taken_slug(slug, post.pk):
             values = {"slug": slug, "slug_is_chosen": bool(addresses.slug), "coauthor_ids": coauthor_ids}
             Post.objects.filter(pk=post.pk).update(canonical_url=canonical_url, **values)
             PostVersion.objects.filter(id=post.pk, slug=None).update(**values)

@@ -25,6 +25,7 @@ Port = Annotated[int, Meta(ge=1, le=65535, description="a port number, 1 to 6553
 Switch = Annotated[Literal["on", "off"], Meta(description="on or off")]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], Meta(description="DEBUG, INFO, WARNING or ERROR")]
 LogFormat = Annotated[Literal["auto", "json", "text"], Meta(description="auto, json or text")]
+Cluster = Annotated[str, Meta(pattern="^citus$", description="citus, or unset")]
 Documents = Annotated[Literal["any", "trusted"], Meta(description="any or trusted")]
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
 Address = Annotated[str, Meta(pattern=r"^[^\s/]*:[1-9][0-9]{0,4}$", description="an address like 127.0.0.1:9100")]
@@ -108,6 +109,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     cors_allowed_origins: Words = ()
     contentapi_bind: str = ""
     contentapi_document_cache: Count = 256 * 1024
+    contentapi_distributed: Cluster = ""
     contentapi_documents: Documents = "any"
     contentapi_documents_manifest: str = ""
     contentapi_events_keep: Days = 30

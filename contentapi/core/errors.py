@@ -22,6 +22,7 @@ from psycopg.errors import (
     UniqueViolation,
 )
 
+from contentapi.db.citus.errors import describe_refusal, find_constraint, is_lost_node
 from contentapi.db.engine.slots import NoSlotAvailable
 
 T = TypeVar("T")
@@ -158,9 +159,12 @@ class RateLimited(ApiError):
     code = "RATE_LIMITED"
 
 
+UNKNOWN = "Internal server error"
+
+
 class Internal(ApiError):
-    def __init__(self) -> None:
-        super().__init__("Internal server error")
+    def __init__(self, message: str = UNKNOWN) -> None:
+        super().__init__(message)
 
 
 class Unavailable(ApiError):
@@ -216,20 +220,23 @@ def classify_exception(exception: BaseException) -> ApiError:
             return Unavailable(limit=exception.awaited)
         case IntegrityError(__cause__=UniqueViolation() | ForeignKeyViolation()):  # a race; the constraint held
             return Conflict("This conflicts with a change that was made at the same time. Try again.")
-        # An InternalError: the server has become a standby, or ended the transaction of a process that was stopped.
-        case (
-            OperationalError()
-            | InterfaceError()
-            | InternalError(__cause__=ReadOnlySqlTransaction() | IdleInTransactionSessionTimeout())
-        ):
+        case OperationalError() | InterfaceError() | InternalError() if is_outage(exception):
             return Unavailable()
         case ProgrammingError(__cause__=UndefinedTable() | UndefinedColumn() | UndefinedFunction()):
             return Unavailable() if SCHEMA.lacks_migrations() else Internal()
         case _:
-            return Internal()
+            return Internal(describe_refusal(exception) or UNKNOWN)
+
+
+def is_outage(error: DatabaseError | InterfaceError) -> bool:
+    """Return whether a repetition can succeed. An `InternalError` is one of the server, but for a few."""
+    # The server has become a standby, or ended the transaction of a process that was stopped.
+    has_changed = isinstance(error.__cause__, ReadOnlySqlTransaction | IdleInTransactionSessionTimeout)
+    return not isinstance(error, InternalError) or has_changed or is_lost_node(error)
 
 
 def get_constraint_name(error: DatabaseError) -> str:
     """Return the name of the violated constraint, or an empty string."""
     diagnostics = getattr(error.__cause__, "diag", None)
-    return getattr(diagnostics, "constraint_name", None) or ""
+    name = getattr(diagnostics, "constraint_name", None)
+    return name or find_constraint(str(error))

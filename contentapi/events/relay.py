@@ -5,12 +5,15 @@ filled later: a reader at a position has read all events before it. An event of 
 late position.
 """
 
+from collections.abc import Sequence
 from threading import Event as StopEvent
 from time import monotonic
+from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
 from contentapi.conf.timeouts import EVENTS_BUSY, EVENTS_IDLE_INTERVAL, EVENTS_INTERVAL
+from contentapi.db.citus.claims import is_distributed
 from contentapi.events.partitions import NEW_EPOCH, prepare_partitions
 from contentapi.monitoring.figures import FIGURES, Sample
 
@@ -23,7 +26,7 @@ MOST_COUNTED = 10_000  # rows of the outbox, for the metrics
 # It does not look at ids up to `moved`: no event can come there any more, but an old snapshot, as of a backup, keeps
 # the rows that were deleted. The last id of a batch becomes `moved` when all transactions with a lower xid than its
 # own have ended. A transaction has an xid before it takes an id, so all ids up to that one are theirs.
-MOVE = f"""
+MOVE_ROWS = f"""
     WITH here AS (
         SELECT events_server() AS server, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest_xid
     ), state AS MATERIALIZED (
@@ -33,26 +36,38 @@ MOVE = f"""
             CASE log.server WHEN here.server THEN next_moved ELSE 0 END AS next_moved
         FROM events_log AS log, here
     ), taken AS (
-        DELETE FROM events_outbox WHERE id = ANY (ARRAY(
-            SELECT id FROM events_outbox WHERE id > (SELECT moved FROM state) ORDER BY id LIMIT %s
-        ))
-        RETURNING *
+        {{taken}}
     ), advanced AS (
         UPDATE events_log AS log SET position = position + size, server = state.server,
             epoch = CASE WHEN is_same THEN epoch ELSE {NEW_EPOCH} END,
             moved = CASE WHEN is_settled THEN least(state.next_moved, last) ELSE state.moved END,
             next_moved = CASE WHEN is_settled THEN last ELSE log.next_moved END,
             next_xid = CASE WHEN is_settled THEN pg_current_xact_id()::text::bigint ELSE next_xid END
-        FROM state, (SELECT count(*) AS size, max(id) AS last FROM taken) AS batch
+        FROM state, (SELECT count(*) AS size, {{last}} AS last FROM taken) AS batch
         WHERE size > 0
         RETURNING position - size AS before
     )
     INSERT INTO events_event (position, day, type, "timestamp", subject_id, parent_id, version, was, now, changes,
         actor_id, is_public, owner_ids)
-    SELECT before + row_number() OVER (ORDER BY id), (now() AT TIME ZONE 'UTC')::date, type, "timestamp", subject_id,
-        parent_id, version, was, now, changes, actor_id, is_public, owner_ids
+    SELECT before + row_number() OVER (ORDER BY {{order}}), (now() AT TIME ZONE 'UTC')::date, type, "timestamp",
+        subject_id, {{parent}}, version, was, now, changes, actor_id, is_public, owner_ids
     FROM taken, advanced
-"""  # noqa: S608 - a constant
+"""  # noqa: S608 - constants
+TAKEN = """DELETE FROM events_outbox WHERE id = ANY (ARRAY(
+            SELECT id FROM events_outbox WHERE id > (SELECT moved FROM state) ORDER BY id LIMIT %s
+        ))
+        RETURNING *"""
+MOVE = MOVE_ROWS.format(taken=TAKEN, last="max(id)", order="id", parent="parent_id")
+# A statement of a distributed database does not read shards and write to the coordinator. Ids of several nodes have no
+# common order, so that none is passed over. The outbox has a parent for each event: see `contentapi.db.citus`.
+FIND = "SELECT id FROM events_outbox WHERE EXISTS (SELECT 1 FROM events_log) ORDER BY id LIMIT %s"
+TAKE = """
+    CREATE TEMPORARY TABLE events_taken ON COMMIT DROP AS
+    WITH taken AS (DELETE FROM events_outbox WHERE id = ANY(%s) RETURNING *) SELECT * FROM taken
+"""
+MOVE_TAKEN = MOVE_ROWS.format(
+    taken="SELECT * FROM events_taken", last="0", order='"timestamp", id', parent="nullif(parent_id, subject_id)"
+)
 MEASURE = f"""
     SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min("timestamp")), 0)
     FROM (
@@ -112,13 +127,29 @@ def move_events() -> int:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [RELAY_LOCK])
         if not cursor.fetchone()[0]:
             return 0
-        cursor.execute(MOVE, [EVENTS_PER_BATCH])
-        moved: int = cursor.rowcount
+        moved = move_distributed_batch(cursor) if is_distributed() else execute_move(cursor, MOVE, [EVENTS_PER_BATCH])
     if moved:
         with connection.cursor() as cursor:
             cursor.execute(f"NOTIFY {CHANNEL}")
         FIGURES.count("contentapi_events_batches_total")
         FIGURES.count("contentapi_events_total", amount=moved)
+    return moved
+
+
+def move_distributed_batch(cursor: Any) -> int:
+    cursor.execute(FIND, [EVENTS_PER_BATCH])
+    ids = [pk for (pk,) in cursor.fetchall()]
+    if not ids:
+        return 0
+    cursor.execute(TAKE, [ids])
+    moved = execute_move(cursor, MOVE_TAKEN, [])
+    cursor.execute("DROP TABLE events_taken")
+    return moved
+
+
+def execute_move(cursor: Any, sql: str, parameters: Sequence[Any]) -> int:
+    cursor.execute(sql, parameters)
+    moved: int = cursor.rowcount
     return moved
 
 

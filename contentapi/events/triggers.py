@@ -7,6 +7,7 @@ The trigger inserts a row into the outbox. It runs in the transaction of the cha
 back announces nothing.
 """
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -17,11 +18,13 @@ import pgtrigger.compiler
 from django.db import connection, models, transaction
 
 from contentapi.core.identity import Actor
+from contentapi.db.citus.claims import is_distributed
 
 SILENT = "contentapi.silent"  # a setting of the session: `silence`
 EVERYTHING = "everything"
+CONTEXT = "pghistory.context_metadata"
 # Who makes a change, as `attribute_changes` states it
-ACTOR_OF_CONTEXT = "(nullif(current_setting('pghistory.context_metadata', true), '')::jsonb ->> 'changed_by')::bigint"
+ACTOR_OF_CONTEXT = f"(nullif(current_setting('{CONTEXT}', true), '')::jsonb ->> 'changed_by')::bigint"
 
 
 class AnnouncementSql(pgtrigger.compiler.UpsertTriggerSql):
@@ -97,8 +100,18 @@ def build_change_condition(columns: Collection[str]) -> str:
 
 def attribute_changes(actor: Actor) -> AbstractContextManager[Any]:
     """State who makes the changes inside of the block, for events and for the history of rows that do not state it."""
-    context: AbstractContextManager[Any] = pghistory.context(changed_by=actor.user_id, changed_with=actor.origin)
+    values = {"changed_by": actor.user_id, "changed_with": actor.origin}
+    context: AbstractContextManager[Any] = state_changes(values) if is_distributed() else pghistory.context(**values)
     return context
+
+
+@contextmanager
+def state_changes(values: Mapping[str, Any]) -> Iterator[None]:
+    """State what `pghistory.context` states in front of each statement. Citus repeats only SET LOCAL on shards."""
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL {CONTEXT} = %s", [json.dumps(values)])
+        yield
+        cursor.execute(f"SET LOCAL {CONTEXT} = ''")
 
 
 @contextmanager
@@ -117,25 +130,36 @@ def silence(what: str = EVERYTHING) -> Iterator[None]:
 
 
 def set_silence(cursor: Any, what: str) -> None:
-    cursor.execute("SELECT set_config(%s, %s, true)", [SILENT, what])
+    cursor.execute(f"SET LOCAL {SILENT} = %s", [what])  # Citus repeats this form on the nodes of the shards
 
 
-MERGE = """
-    WITH steps AS (DELETE FROM events_outbox WHERE subject_id = %s AND id > %s RETURNING *),
+MERGE_STEPS = """
+    WITH steps AS (DELETE FROM events_outbox WHERE subject_id = %s AND id {later} RETURNING *),
     first AS (SELECT was FROM steps ORDER BY id LIMIT 1)
-    INSERT INTO events_outbox (type, subject_id, parent_id, version, was, now, changes, actor_id, is_public, owner_ids)
-    SELECT type, subject_id, parent_id, version, first.was, now,
+    INSERT INTO events_outbox ({id}type, subject_id, parent_id, version, was, now, changes, actor_id, is_public,
+        owner_ids)
+    SELECT {id}type, subject_id, parent_id, version, first.was, now,
         ARRAY(SELECT unnest(changes) FROM steps EXCEPT SELECT 'status' WHERE first.was = last.now ORDER BY 1), actor_id,
         (SELECT bool_or(is_public) FROM steps), ARRAY(SELECT DISTINCT unnest(owner_ids) FROM steps ORDER BY 1)
     FROM steps AS last, first ORDER BY id DESC LIMIT 1
 """
+READ_LAST = "SELECT coalesce(pg_sequence_last_value('events_outbox_id_seq'), 0)"
+MERGE = MERGE_STEPS.format(later="> %s", id="")
+# Each node of a cluster takes ids of its own: those of one transaction are in order, and have no order with others.
+READ_EARLIER = "SELECT coalesce(array_agg(id), '{}') FROM events_outbox WHERE subject_id = %s"
+MERGE_OTHERS = MERGE_STEPS.format(later="<> ALL(%s)", id="id, ")
 
 
 @contextmanager
 def merge_events(subject_id: int) -> Iterator[None]:
     """Announce all changes of an object in the block as one event. The transaction has locked the object."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT coalesce(pg_sequence_last_value('events_outbox_id_seq'), 0)")
+        if is_distributed():
+            merge = MERGE_OTHERS
+            cursor.execute(READ_EARLIER, [subject_id])
+        else:
+            merge = MERGE
+            cursor.execute(READ_LAST)
         (before,) = cursor.fetchone()
         yield
-        cursor.execute(MERGE, [subject_id, before])
+        cursor.execute(merge, [subject_id, before])

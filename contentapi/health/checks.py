@@ -16,15 +16,17 @@ from contentapi.auth.signing_keys import get_key_ring
 from contentapi.conf import conf
 from contentapi.conf.timeouts import REDIS_CHECK_LIMIT
 from contentapi.core.redis import connect_redis
+from contentapi.db.citus.checks import find_mismatch
+from contentapi.db.citus.tables import CLAIMS
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
 from contentapi.db.watch.servers import find_replica_faults
 from contentapi.health.heartbeat import NO_WORKER, check_worker
 from contentapi.health.results import OK, CheckResult, Results, failed
 from contentapi.media.access import store_probe
 
-READ_STATE = """
+READ_STATE = f"""
     SELECT current_setting('transaction_read_only') = 'on', to_regclass('django_migrations') IS NOT NULL,
-      to_regclass('contentapi_jobheartbeat') IS NOT NULL
+      to_regclass('contentapi_jobheartbeat') IS NOT NULL, to_regclass('{CLAIMS}') IS NOT NULL
 """
 NOT_STORED = CheckResult("warning", "Files of images cannot be stored: uploads fail.")
 MigrationName = tuple[str, str]  # the app and the name
@@ -35,8 +37,11 @@ def check_database(connection: DeadlineConnection, seconds: float) -> Results:
     deadline = monotonic() + seconds
     results: Results = {}
     try:
-        is_read_only, has_migrations, has_heartbeats = connection.query(READ_STATE, deadline)[0]
-        results["database"] = failed("PostgreSQL accepts no writes.") if is_read_only == "t" else OK
+        is_read_only, has_migrations, has_heartbeats, has_claims = connection.query(READ_STATE, deadline)[0]
+        fault = "PostgreSQL accepts no writes." if is_read_only == "t" else ""
+        if has_migrations == "t" and not fault:
+            fault = find_mismatch(has_claims=has_claims == "t")
+        results["database"] = failed(fault) if fault else OK
         applied = read_applied_migrations(connection, deadline) if has_migrations == "t" else set()
         results["migrations"] = check_migrations(applied)
         results["worker"] = check_worker(connection, deadline) if has_heartbeats == "t" else NO_WORKER

@@ -8,6 +8,7 @@ from django.core.checks import CheckMessage
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import DATABASE_CHECK_LIMIT, EVENTS_DELAY_LIMIT, LARGEST_CLOCK_DRIFT
+from contentapi.db.citus.checks import REMEDIES
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed, Rows
 from contentapi.health import checks
 from contentapi.health.deployment import Messages, describe_result, format_bytes, note, problem, register_check, warning
@@ -34,6 +35,7 @@ def check_database() -> Messages:
         results = checks.check_database(connection, DATABASE_CHECK_LIMIT)
         if results["database"].is_problem:
             remedy = "Start PostgreSQL, or correct DATABASE_URL. Check firewalls between this host and PostgreSQL."
+            remedy = REMEDIES.get(results["database"].reason, remedy)
             yield problem("database", f"{results['database'].reason} Nothing else about it was checked.", remedy)
             return
         yield describe_result("migrations", results["migrations"], "All are applied.", "python manage.py migrate")

@@ -149,7 +149,7 @@ class Connection(ProjectedField):
             parent_of_row=self.parent_of_row,
         )
         connection = compiler.compile(selected.selection)
-        if arguments.parent is None:
+        if arguments.parent is None or self.is_deferred:
             return connection
         # Whether the cursor is of this row is known only when the statement runs: the parent's id is a column.
         is_own = Q(pk=Parameter(lambda inputs: read(inputs).parent))
@@ -181,3 +181,10 @@ def reject_foreign_cursors(arguments: Sequence[Any], texts: Sequence[bytes]) -> 
             refusal = each.refusal.encode()
             if any(refusal in text for text in texts):
                 raise SelectedFieldError(each.selected, build_cursor_error("after" if each.window.after else "before"))
+
+
+def require_cursors_of(arguments: Sequence[Any], parent: int) -> None:
+    """Raise `SelectedFieldError` if a deferred connection has the cursor of another row than its parent."""
+    for each in arguments:
+        if isinstance(each, ConnectionArguments) and each.parent not in (None, parent):
+            raise SelectedFieldError(each.selected, build_cursor_error("after" if each.window.after else "before"))

@@ -14,6 +14,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db.models import BooleanField, Expression, Field, Func, JSONField, Model, QuerySet, Subquery, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
+from contentapi.db.citus.claims import is_distributed
 from contentapi.db.literals import TextLiteral
 from contentapi.projection.selections import Parameter
 
@@ -37,6 +38,12 @@ def build_json_object_sql(keys: Sequence[str]) -> tuple[str, str]:
         f"""'"{key}":' || coalesce(to_json(r."{number}")::text, 'null')""" for number, key in enumerate(keys)
     )
     return f"('{{' || {members} || '}}')::json", ", ".join(f'"{number}"' for number in range(len(keys)))
+
+
+def build_json_call_sql(keys: Sequence[str], values: Sequence[str]) -> str:
+    """Return SQL for a JSON object without a subquery: `json_build_object('title', "title")`."""
+    members = ", ".join(f"'{key}', {value}" for key, value in zip(keys, values, strict=True))
+    return f"json_build_object({members})"
 
 
 class JsonObject(Subquery):
@@ -113,13 +120,16 @@ class JsonMembers(Expression):
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002 - Django's
         compiled = [compiler.compile(expression) for expression in self.get_source_expressions()]
         texts = [sql for sql, _ in compiled]
+        parameters = tuple(chain.from_iterable(parameters for _, parameters in compiled))
         number = len(self.values)
+        if is_distributed() and self.keys and not self.tables:  # Citus reads no shards for a subquery without FROM
+            return build_json_call_sql(self.keys, texts), parameters
         values = ", ".join(texts[:number])
         tables = ", ".join(texts[number:])
         object_sql, names = build_json_object_sql(self.keys)
         source = f" FROM {tables}" if tables else ""
         sql = f"(SELECT {object_sql} FROM (SELECT {values}{source}) AS r({names}))"  # noqa: S608 - values are parameters
-        return sql, tuple(chain.from_iterable(parameters for _, parameters in compiled))
+        return sql, parameters
 
 
 class PageTable(Subquery):
@@ -210,6 +220,9 @@ class FormattedFunc(Func):
         return self.template.format(*texts), tuple(chain.from_iterable(parameters))
 
 
+CURSOR_TEXT = "encode(convert_to(json_build_array({}, {}, {})::text, 'UTF8'), 'hex')"
+
+
 class SignedCursor(FormattedFunc):
     """The signed cursor of a position, as `contentapi.core.pagination` reads it; null if the position is null.
 
@@ -224,3 +237,16 @@ class SignedCursor(FormattedFunc):
         " FROM (SELECT {}, {}, {}) AS p(id, value, parent) WHERE p.id IS NOT NULL) AS s(text))"
     )
     output_field = TextField()
+
+    def as_sql(self, compiler: SQLCompiler, *others: Any, **options: Any) -> tuple[str, tuple[Any, ...]]:
+        if not is_distributed():
+            return super().as_sql(compiler, *others, **options)
+        # Citus reads no shards for a subquery without FROM, so the text of the position is there twice.
+        compiled = [compiler.compile(each) for each in self.get_source_expressions()]
+        (outer, inner, key, value, parent), parameters = zip(*compiled, strict=True)
+        text, position = CURSOR_TEXT.format(key, value, parent), list(chain.from_iterable(parameters[2:]))
+        sql = (
+            f"CASE WHEN {key} IS NOT NULL THEN {text} || '.' || rtrim(translate(encode(sha256(decode({outer}, 'hex')"
+            f" || sha256(decode({inner}, 'hex') || {text}::bytea)), 'base64'), '+/', '-_'), '=') END"
+        )
+        return sql, (*parameters[2], *position, *parameters[0], *parameters[1], *position)

@@ -27,6 +27,7 @@ from django.db.models import F, Field, ForeignKey, Model, OneToOneRel, OuterRef,
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.db.literals import Term, TextLiteral
+from contentapi.projection.deferred import DeferredField, defer, must_defer
 from contentapi.projection.expressions import JsonMembers, JsonObject
 from contentapi.projection.sdl import (
     ProjectionError,
@@ -53,6 +54,7 @@ class CompilationContext:
         self.actor = build_parametrised_actor(actor)
         self.variables = variables
         self.arguments: list[Callable[[Any], Any]] = []
+        self.deferred: list[DeferredField] = []
 
     def bind_arguments(
         self, selected: SelectedField, parse: Callable[[Arguments], Any]
@@ -78,6 +80,7 @@ class ProjectedField(ABC):
     """How one field is read. `bind` sets `value` if it is the same in all statements."""
 
     value: Term
+    is_deferred = False  # whether it has a statement of its own
 
     @abstractmethod
     def bind(self, model: type[Model], sdl: SdlField) -> None:
@@ -153,6 +156,8 @@ class SameRowAsType(ProjectedField):
         self.rows = model._base_manager.filter(self.condition, pk=OuterRef("pk"))
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
+        if not self.condition:
+            return self.target.build_object(selected.selection, compilation)
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
         return JsonObject(rows, keys)
 
@@ -204,6 +209,7 @@ class Projection:
         for name, field in self.fields.items():
             try:
                 field.bind(self.model, sdl[name])
+                field.is_deferred = must_defer(self.model, sdl[name].projection)
             except ProjectionError as error:
                 raise ProjectionError(f"{self.name}.{name}: {error}.") from None
 
@@ -232,7 +238,10 @@ class Projection:
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         if selected.name == "__typename":
             return TextLiteral(self.name)
-        return self.fields[selected.name].build_expression(selected, compilation)
+        field = self.fields[selected.name]
+        if field.is_deferred:
+            return defer(field, selected, compilation, self.model)
+        return field.build_expression(selected, compilation)
 
 
 def require_target_projection(sdl: SdlField, model: Any, *, is_list: bool) -> Projection:

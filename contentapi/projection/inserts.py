@@ -15,11 +15,13 @@ from django.db.models.sql.datastructures import BaseTable
 from psycopg.pq.abc import PGresult
 
 from contentapi.core.identity import ANONYMOUS
+from contentapi.db.citus.claims import is_distributed
+from contentapi.projection.compiled import Statement, build_numbered_statement
 from contentapi.projection.connections import has_unverified_cursor, reject_foreign_cursors
 from contentapi.projection.expressions import build_json_object_sql
 from contentapi.projection.fields import CompilationContext, Projection
 from contentapi.projection.selections import ExecutionInputs
-from contentapi.projection.statements import SelectionRequest, Statement, build_numbered_statement, get_statement
+from contentapi.projection.statements import SelectionRequest, get_statement
 
 M = TypeVar("M", bound=Model)
 
@@ -101,6 +103,7 @@ class PreparedInsert(Generic[M]):
         if self.found_by:
             self.defaults[self.found_by.attname] = self.defaults.pop(self.required.attname)
         self.unique, self.reserved = unique, reserved
+        self.returns_json = not is_distributed()  # Citus allows no JSON of other rows in RETURNING
         self.cache_key = ("insert", model, requiring, found_by, unique, tuple(without))
 
     def create(self, **values: Any) -> M:
@@ -134,7 +137,7 @@ class PreparedInsert(Generic[M]):
         return instance
 
     def can_select(self, request: SelectionRequest) -> bool:
-        if request.column is not None or request.last_is_optional:
+        if request.column is not None or request.last_is_optional or not self.returns_json:
             return False
         return isinstance(request.projection, Projection) and request.projection.model is self.model
 
@@ -180,12 +183,11 @@ class PreparedInsert(Generic[M]):
         query, keys = request.projection.select(self.model._base_manager.order_by(), request.select(), compilation)
         query.query.alias_map[self.table] = InsertedRow(self.table, self.table)
         selected, parameters = query.query.get_compiler(self.using).as_sql()
-        arguments = tuple(compilation.arguments)
         if f'FROM "{self.table}"' in selected or f'JOIN "{self.table}"' in selected:
-            return Statement("", b"", tuple(parameters), arguments)
+            return Statement("", b"", tuple(parameters), tuple(compilation.arguments))
         object_sql, columns = build_json_object_sql(keys)
         sql = f"{self.insertion[0]}, (SELECT {object_sql} FROM ({selected}) AS r({columns}))"  # noqa: S608 - no values
-        return build_numbered_statement(sql, tuple(parameters), arguments)
+        return build_numbered_statement(sql, parameters, compilation)
 
     @cached_property
     def insertion(self) -> tuple[str, list[str]]:

@@ -10,9 +10,9 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.models import F, QuerySet
 
 from contentapi.core.replicas import ROUTE
+from contentapi.projection.compiled import Statement, build_json_statement
 from contentapi.projection.libpq import read_column
 from contentapi.projection.selections import Parameter
-from contentapi.projection.statements import Statement, build_json_statement
 
 T = TypeVar("T", bound=msgspec.Struct)
 GetParameter = Callable[[str], Any]

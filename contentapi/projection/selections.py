@@ -53,6 +53,7 @@ class ExecutionInputs(msgspec.Struct):
     offset: int
     window: ConnectionWindow | None  # of a connection
     arguments: list[Any]  # the parsed arguments of each selected field that has some
+    parent: int = 0  # of a deferred field: the key of the row to which its rows belong
 
 
 class Parameter(Expression):

@@ -4,62 +4,38 @@ A statement is cached by the selection and the cache key of the rows. Each execu
 second execution on, it is a prepared statement of the connection.
 """
 
-import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import count
+from copy import copy
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
 import msgspec
 from django.core.exceptions import EmptyResultSet
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import BigIntegerField, Case, F, JSONField, Model, QuerySet, When
 from django.db.models.lookups import IsNull
 from psycopg.pq.abc import PGresult
 
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
+from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.identity import Actor
+from contentapi.core.replicas import ROUTE
+from contentapi.db.citus.claims import is_distributed
+from contentapi.db.citus.shards import bind_post
 from contentapi.db.literals import Term
-from contentapi.projection.connections import ConnectionQuery, reject_foreign_cursors
-from contentapi.projection.expressions import JsonMembers, JsonObject, RawExpression, build_json_object_sql
+from contentapi.projection.compiled import Statement, build_json_statement, build_numbered_statement
+from contentapi.projection.connections import ConnectionQuery, reject_foreign_cursors, require_cursors_of
+from contentapi.projection.deferred import MARKER, select_value
+from contentapi.projection.expressions import JsonMembers, JsonObject, RawExpression
 from contentapi.projection.fields import CompilationContext, Projection
-from contentapi.projection.libpq import execute, read_column
+from contentapi.projection.libpq import read_column
 from contentapi.projection.nodes import NodeQuery
 from contentapi.projection.ordering import with_total_order
 from contentapi.projection.querysets import Rows
 from contentapi.projection.selections import ExecutionInputs, Parameter, SelectedField, get_actor_cache_key
-
-LONGEST_PREPARED = 16 * 1024  # bytes; a prepared statement occupies memory of the server in proportion to its text
-PLACEHOLDER_OR_PERCENT = re.compile("%s|%%")
-
-
-@dataclass(slots=True)
-class Statement:
-    """A compiled statement. `parameters` are the values of its placeholders, in their order.
-
-    `arguments` are functions of a request's variables. Each returns the parsed arguments of one selected field, from
-    which parameters read their values.
-    """
-
-    sql: str  # with %s, as Django writes and logs it
-    numbered_sql: bytes  # with $1, $2 …, as PostgreSQL reads it
-    parameters: tuple[Any, ...]
-    arguments: tuple[Callable[[Any], Any], ...]
-    weight: int = 0  # in the cache, in bytes of text: a measure of the memory in use
-    has_run: bool = False
-
-    def execute(self, using: str, inputs: Any, row: Iterable[Any] = ()) -> PGresult:
-        """Execute the statement. Parameters read their values from `inputs`. Those of a row to insert come first."""
-        values = [each.read(inputs) if type(each) is Parameter else each for each in self.parameters]
-        if row:
-            values[:0] = row
-        is_worth_preparing = self.has_run and len(self.numbered_sql) <= LONGEST_PREPARED
-        result = execute(using, self.sql, self.numbered_sql, values, prepare=is_worth_preparing)
-        self.has_run = True
-        return result
-
 
 STATEMENTS: BoundedCache[Statement] = BoundedCache(
     conf.environment.contentapi_statement_cache, weigh=attrgetter("weight"), name="statements"
@@ -95,29 +71,37 @@ def read_json(rows: Rows[Any] | ConnectionQuery | NodeQuery, request: SelectionR
     from their places in the statement. Where a place does not determine the type, as in a comparison of two values, the
     QuerySet has to `Cast` them.
     """
-    result, arguments = execute_selection(rows, request)
-    texts = [] if result is None else read_column(result, 0, request.room)
-    if arguments:
-        reject_foreign_cursors(arguments, texts)
-    return texts
+    execution = execute_selection(rows, request)
+    if execution is None:
+        return read_nodes_one_by_one(rows, request) if isinstance(rows, NodeQuery) else []
+    result, statement, inputs = execution
+    texts = read_column(result, 0, request.room)
+    if inputs.arguments:
+        reject_foreign_cursors(inputs.arguments, texts)
+    return insert_deferred_rows(texts, statement, inputs, request) if statement.deferred else texts
 
 
 def read_json_and_column(rows: Rows[Any], request: SelectionRequest) -> list[tuple[bytes, bytes]]:
     """Return the JSON object of each row, and the value of the column as text. Raises as `read_json` does."""
-    result, arguments = execute_selection(rows, request)
-    if result is None:
+    execution = execute_selection(rows, request)
+    if execution is None:
         return []
+    result, statement, inputs = execution
     texts = read_column(result, 0, request.room)
-    reject_foreign_cursors(arguments, texts)
+    reject_foreign_cursors(inputs.arguments, texts)
+    texts = insert_deferred_rows(texts, statement, inputs, request)
     return list(zip(texts, read_column(result, 1), strict=True))
 
 
 def execute_selection(
     query: Rows[Any] | ConnectionQuery | NodeQuery, request: SelectionRequest
-) -> tuple[PGresult | None, Sequence[Any]]:
-    """Return the result and the parsed arguments. There is no result if no row can meet the conditions."""
+) -> tuple[PGresult, Statement, ExecutionInputs] | None:
+    """Return the result, its statement and its inputs, or None if no row can meet the conditions.
+
+    Nor is there a result of nodes of a distributed database: see `read_nodes_one_by_one`.
+    """
     if isinstance(query, NodeQuery):
-        return execute_node_query(query, request)
+        return None if is_distributed() else execute_node_query(query, request)
     if isinstance(query, ConnectionQuery):
         rows, window = query.rows, query.window
         compile_: Callable[[Any, SelectionRequest], Statement] = compile_connection
@@ -126,17 +110,64 @@ def execute_selection(
     try:
         statement = get_statement(query.cache_key, request, lambda: compile_(query, request))
     except EmptyResultSet:
-        return None, ()
+        return None
     arguments = [read(request.variables) for read in statement.arguments]
     limit, offset = rows.limit_and_offset
     inputs = ExecutionInputs(request.actor, rows, limit, offset, window, arguments)
-    return statement.execute(rows.db, inputs), arguments
+    return statement.execute(rows.db, inputs), statement, inputs
 
 
-def execute_node_query(query: NodeQuery, request: SelectionRequest) -> tuple[PGresult, Sequence[Any]]:
+def execute_node_query(query: NodeQuery, request: SelectionRequest) -> tuple[PGresult, Statement, ExecutionInputs]:
     statement = get_statement(query.cache_key, request, lambda: compile_node_query(query, request))
     arguments = [read(request.variables) for read in statement.arguments]
-    return statement.execute(query.db, ExecutionInputs(request.actor, query, None, 0, None, arguments)), arguments
+    inputs = ExecutionInputs(request.actor, query, None, 0, None, arguments)
+    return statement.execute(query.db, inputs), statement, inputs
+
+
+def read_nodes_one_by_one(query: NodeQuery, request: SelectionRequest) -> list[bytes]:
+    """Return the JSON of each node: no statement of a distributed database reads tables of posts by a list of ids."""
+    selections = {selected.name: selected.selection for selected in request.select()}
+    texts = []
+    for node_id in query.ids:
+        found: list[bytes] = []
+        for projection, select in query.node_type.selectors.items():
+            one = copy(request)
+            one.projection, one.key = projection, (request.key, projection.name)
+            one.select = partial(selections.__getitem__, projection.name)
+            found = found or read_json(select(request.actor, node_id), one)
+        texts.append(found[0] if found else b"null")
+    return texts
+
+
+def insert_deferred_rows(
+    texts: list[bytes], statement: Statement, inputs: ExecutionInputs, request: SelectionRequest
+) -> list[bytes]:
+    """Return texts with the JSON of deferred fields in the places of their markers. Raises as `read_json` does."""
+    if not statement.deferred:
+        return texts
+    markers = [found for text in texts for found in MARKER.finditer(text)]
+    values: dict[bytes, bytes] = {}
+    for found in {found[0]: found for found in markers}.values():
+        nested, is_list = statement.deferred[int(found[1])]
+        values[found[0]] = read_deferred_field(nested, inputs, request, int(found[2]), is_list=is_list)
+    size = sum(map(len, texts)) + sum(len(values[found[0]]) for found in markers)
+    if request.room is not None and size > request.room:
+        raise ResponseTooLarge(conf.environment.contentapi_max_response)
+    return [MARKER.sub(lambda found: values[found[0]], text) for text in texts]
+
+
+def read_deferred_field(
+    statement: Statement, inputs: ExecutionInputs, request: SelectionRequest, parent: int, *, is_list: bool
+) -> bytes:
+    """Return the JSON of a deferred field of one row. Raises as `read_json` does."""
+    arguments = [read(request.variables) for read in statement.arguments]
+    require_cursors_of(arguments, parent)
+    own = ExecutionInputs(inputs.actor, inputs.rows, None, 0, None, arguments, parent)
+    result = statement.execute(ROUTE.alias or DEFAULT_DB_ALIAS, own)
+    texts = insert_deferred_rows(read_column(result, 0, request.room), statement, own, request)
+    if is_list:
+        return b"[" + b",".join(texts) + b"]"
+    return texts[0] if texts else b"null"
 
 
 def get_statement(rows_key: Hashable, request: SelectionRequest, compile_: Callable[[], Statement]) -> Statement:
@@ -151,7 +182,7 @@ def get_statement(rows_key: Hashable, request: SelectionRequest, compile_: Calla
     if statement is None:
         statement = compile_()
         # Its functions refer to parts of the document, whose size therefore counts too.
-        statement.weight = 1000 + len(statement.sql) + request.size
+        statement.weight = 1000 + statement.length + request.size
         STATEMENTS.put(key, statement)
     return statement
 
@@ -173,13 +204,11 @@ def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
     all_rows = with_total_order(without_distinct(rows.with_parameters()))
     if request.column is None and not request.last_is_optional:
         query, keys = projection.select(all_rows, selection, compilation)
-        return build_json_statement(*compile_with_limit_and_offset(query, rows), keys, tuple(compilation.arguments))
+        return build_json_statement(*compile_with_limit_and_offset(query, rows), keys, compilation)
     columns = {"_0": build_row_object(selection, compilation, request)}
     if request.column is not None:
         columns["_1"] = F(request.column)
-    return build_numbered_statement(
-        *compile_with_limit_and_offset(all_rows.values(**columns), rows), tuple(compilation.arguments)
-    )
+    return build_numbered_statement(*compile_with_limit_and_offset(all_rows.values(**columns), rows), compilation)
 
 
 def build_row_object(
@@ -203,7 +232,7 @@ def compile_with_limit_and_offset(query: QuerySet[Any, Any], rows: Rows[Any]) ->
 
     Django would write both numbers into the text, which would then serve one page only.
     """
-    sql, parameters = query.query.get_compiler(rows.db).as_sql()
+    sql, parameters = bind_post(query.query, *query.query.get_compiler(rows.db).as_sql())
     limit, offset = rows.limit_and_offset
     if limit is not None:
         sql, parameters = f"{sql} LIMIT %s", (*parameters, Parameter(attrgetter("limit")))
@@ -226,17 +255,12 @@ def without_distinct(rows: QuerySet[Any]) -> QuerySet[Any]:
 def compile_connection(connection: ConnectionQuery, request: SelectionRequest) -> Statement:
     """Compile a connection, which is one JSON object. `ConnectionCompiler` has an example."""
     compilation = CompilationContext(request.actor, request.variables)
-    rows = connection.rows
+    rows, order, window = connection.rows, connection.order, attrgetter("window")
     compiler = connection.compiler(
-        rows.with_parameters(),
-        connection.order,
-        connection.window,
-        request.projection,
-        compilation,
-        attrgetter("window"),
+        rows.with_parameters(), order, connection.window, request.projection, compilation, window
     )
     sql, parameters = compile_without_rows(compiler.compile(request.select()), rows.model, rows.db)
-    return build_numbered_statement(f"SELECT {sql}", parameters, tuple(compilation.arguments))
+    return build_numbered_statement(select_value(sql), parameters, compilation)
 
 
 def compile_node_query(query: NodeQuery, request: SelectionRequest) -> Statement:
@@ -263,7 +287,7 @@ def compile_node_query(query: NodeQuery, request: SelectionRequest) -> Statement
         " ORDER BY node.place"
     )
     ids = Parameter(lambda inputs: inputs.rows.array)
-    return build_numbered_statement(sql, (*parameters, ids), tuple(compilation.arguments))
+    return build_numbered_statement(sql, (*parameters, ids), compilation)
 
 
 def compile_without_rows(expression: Any, model: type[Model], using: str) -> tuple[str, tuple[Any, ...]]:
@@ -274,27 +298,3 @@ def compile_without_rows(expression: Any, model: type[Model], using: str) -> tup
     query = model._base_manager.none().query
     sql, parameters = query.get_compiler(using).compile(expression.resolve_expression(query))
     return sql, tuple(parameters)
-
-
-def build_json_statement(
-    query: str,
-    parameters: tuple[Any, ...],
-    keys: Sequence[str],
-    arguments: tuple[Callable[[Any], Any], ...] = (),
-) -> Statement:
-    """Return the statement that makes a JSON object of each row of a query. The keys name its columns.
-
-    SELECT row_to_json(r.*) FROM (SELECT "users_user"."email" AS "_0" FROM "users_user") AS r("email")
-    """
-    object_sql, columns = build_json_object_sql(keys)
-    sql = f"SELECT {object_sql} FROM ({query}) AS r({columns})"  # noqa: S608 - every value is a parameter
-    return build_numbered_statement(sql, parameters, arguments)
-
-
-def build_numbered_statement(
-    sql: str, parameters: tuple[Any, ...], arguments: tuple[Callable[[Any], Any], ...] = ()
-) -> Statement:
-    """Return the statement for SQL with Django's placeholders: `a = %s OR b = '10%%'` is `a = $1 OR b = '10%'`."""
-    number = count(1)
-    numbered_sql = PLACEHOLDER_OR_PERCENT.sub(lambda found: f"${next(number)}" if found[0] == "%s" else "%", sql)
-    return Statement(sql, numbered_sql.encode(), parameters, arguments)

@@ -9,6 +9,7 @@ from pytest_django import Settings
 
 from blog.models import Post
 from contentapi.core.identity import Role
+from contentapi.db.citus.locks import lock_rows
 from contentapi.graphql import transactions
 from contentapi.models import IdempotencyRecord
 from contentapi.schema import SCHEMA
@@ -178,7 +179,7 @@ def test_deadlock_is_tried_again(directive: str, keys: tuple[str, str]) -> None:
     ]
 
     responses = race(
-        lambda: list(Post.objects.select_for_update().filter(pk__in=held)),
+        lambda: list(lock_rows(Post.objects.filter(pk__in=held))),
         *[partial(send, query, credential, key) for query, key in zip(operations, keys, strict=True)],
     )
 

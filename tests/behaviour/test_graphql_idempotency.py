@@ -190,7 +190,7 @@ def test_concurrent_operation_with_the_same_key_is_409() -> None:
     variables, credential = {"id": make_order().pk}, make_api_key(make_actor(Role.ADMIN))
 
     responses = race(
-        lambda: Order.objects.select_for_update().get(),
+        lambda: Order.objects.select_for_update().get(pk=variables["id"]),
         lambda: send_operation(PAY, credential, variables=variables),
         lambda: send_operation(PAY, credential, variables=variables),
     )
@@ -214,6 +214,7 @@ def test_failed_commit_has_data_null_and_leaves_nothing(directive: str) -> None:
 
     with connection.cursor() as cursor:
         cursor.execute("DROP TRIGGER refuse ON blog_post")
+        cursor.execute("DROP FUNCTION refuse_at_commit()")
     assert (failed.body["data"], failed.codes, failed.status) == (None, ["INTERNAL"], 500)
     assert list(failed.body["errors"][0]) == ["message", "extensions"]
     assert (Post.objects.count(), IdempotencyRecord.objects.count()) == (0, 0)
@@ -223,8 +224,10 @@ def test_failed_commit_has_data_null_and_leaves_nothing(directive: str) -> None:
 def refuse_posts_at_commit() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "CREATE OR REPLACE FUNCTION pg_temp.refuse() RETURNS trigger LANGUAGE plpgsql AS"
-            " $$ BEGIN RAISE EXCEPTION 'no'; END $$;"
+            "CREATE OR REPLACE FUNCTION refuse_at_commit() RETURNS trigger LANGUAGE plpgsql AS"
+            " $$ BEGIN RAISE EXCEPTION 'no'; END $$"
+        )
+        cursor.execute(
             "CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON blog_post DEFERRABLE INITIALLY DEFERRED"
-            " FOR EACH ROW EXECUTE FUNCTION pg_temp.refuse()"
+            " FOR EACH ROW EXECUTE FUNCTION refuse_at_commit()"
         )

@@ -8,6 +8,7 @@ from typing import TypeVar
 from django.db import connection, transaction
 
 T = TypeVar("T")
+READ_WAITING = "SELECT pid FROM pg_locks WHERE NOT granted"
 
 
 def race(take_lock: Callable[[], object], *actions: Callable[[], T]) -> list[T]:
@@ -19,9 +20,7 @@ def race(take_lock: Callable[[], object], *actions: Callable[[], T]) -> list[T]:
 
     def run(action: Callable[[], T]) -> T:
         try:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_backend_pid()")
-                pids.put(cursor.fetchone()[0])
+            pids.put(get_backend())
             return action()
         finally:
             connection.close()
@@ -36,7 +35,14 @@ def race(take_lock: Callable[[], object], *actions: Callable[[], T]) -> list[T]:
         return [run.result() for run in runs]
 
 
+def get_backend() -> int:
+    """Return the process id of the connection of this thread."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return int(cursor.fetchone()[0])
+
+
 def count_waiting_backends(backends: list[int]) -> int:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted AND pid = ANY(%s)", [backends])
+        cursor.execute(f"SELECT count(DISTINCT pid) FROM ({READ_WAITING}) AS waits WHERE pid = ANY(%s)", [backends])  # noqa: S608
         return int(cursor.fetchone()[0])

@@ -225,7 +225,7 @@ def test_second_of_two_concurrent_saves_gets_the_page_of_the_conflict() -> None:
     opened = open_form(browsers[0], post)
 
     responses = race(
-        lambda: Post.objects.select_for_update().get(),
+        lambda: Post.objects.select_for_update().get(pk=post.pk),
         partial(browsers[0].post, get_page(post), opened | {"title": "First"}),
         partial(browsers[1].post, get_page(post), opened | {"title": "Second"}),
     )

@@ -214,7 +214,7 @@ def test_second_of_two_moderators_who_hide_a_comment_gets_the_reason() -> None:
     comment = make_comment(make_post())
 
     results = race(
-        lambda: Comment.objects.select_for_update().get(pk=comment.pk),
+        lambda: Comment.objects.select_for_update().get(pk=comment.pk, post=comment.post_id),
         lambda: action("hide", comment),
         lambda: action("hide", comment),
     )

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.db.models import F
+from django.utils import timezone
 
 from blog import services
 from blog.history import trash, versions
@@ -19,7 +19,8 @@ pytestmark = pytest.mark.django_db
 def move_deletions(age: timedelta) -> None:
     """Make all deletions older by a time."""
     for model in (PostVersion, DeletedComment, DeletedPostSource):
-        model.objects.update(pgh_created_at=F("pgh_created_at") - age)
+        for row in model.objects.all():
+            model.objects.filter(pk=row.pk).update(pgh_created_at=row.pgh_created_at - age)
 
 
 @TRANSACTIONS
@@ -35,6 +36,31 @@ def test_list_has_the_last_deleted_post_first_with_its_comments() -> None:
     assert [(post.title, post.author, post.comments) for post in page.posts] == [("c", "Ines", 0), ("b", "Ines", 1)]
     assert ([post.title for post in rest.posts], rest.next_before) == (["a"], None)
     assert page.posts[0].restorable_until == page.posts[0].deletion.at + timedelta(days=30)
+
+
+def list_titles(limit: int) -> list[list[str]]:
+    """Return the titles of each page of the deleted posts."""
+    page, pages = trash.list_deleted_posts(actor=OPERATOR, limit=limit), []
+    while page.next_before is not None:
+        pages.append([post.title for post in page.posts])
+        page = trash.list_deleted_posts(actor=OPERATOR, before=page.next_before, limit=limit)
+    return [*pages, [post.title for post in page.posts]]
+
+
+def test_pages_have_each_post_of_one_deletion_once() -> None:
+    for title in "abc":
+        delete(make_post(title=title))  # in one transaction, so at one time
+
+    first, second = list_titles(2)
+    assert (len(first), sorted(first + second)) == (2, ["a", "b", "c"])
+
+
+def test_time_of_the_deletion_decides_the_order_and_not_the_id() -> None:
+    for title in "abc":
+        delete(make_post(title=title))
+    PostVersion.objects.filter(title="c").update(pgh_created_at=timezone.now() - timedelta(hours=1))
+
+    assert list_titles(1) == [["b"], ["a"], ["c"]]
 
 
 def test_author_sees_and_restores_their_own_deleted_posts_only() -> None:

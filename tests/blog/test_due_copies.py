@@ -109,7 +109,7 @@ def test_workers_at_the_same_time_publish_each_copy_once() -> None:
     posts = [make_due_copy(), make_due_copy()]
 
     def lock_table() -> None:
-        WorkingCopy.objects.all().select_for_update().first()
+        WorkingCopy.objects.select_for_update().get(post=posts[0])
 
     outcomes = race(lock_table, publish_due_copies, publish_due_copies)
 

@@ -194,7 +194,7 @@ def test_concurrent_edits_are_two_versions_in_order() -> None:
     actors = [make_actor(Role.EDITOR), make_actor(Role.EDITOR)]
 
     race(
-        lambda: Post.objects.select_for_update().get(),
+        lambda: Post.objects.select_for_update().get(pk=post.pk),
         lambda: edit(post, actors[0], title="1"),
         lambda: edit(post, actors[1], body="2"),
     )

@@ -145,8 +145,10 @@ def test_change_is_indexed_before_the_rest_of_the_comparison() -> None:
 def test_comparison_repairs_what_the_triggers_cannot_see(indexer: SearchIndexer) -> None:
     kept, lost = make_post(body="kelp"), make_post(body="kelp")
     update(indexer)
-    PostSearch.objects.filter(pk=lost.pk).delete()
-    PostSearch.objects.filter(pk=kept.pk).update(post=kept.pk + 1000)  # the document of no post
+    stray = PostSearch.objects.get(pk=kept.pk)
+    PostSearch.objects.filter(pk__in=[kept.pk, lost.pk]).delete()
+    stray.post_id += 1000  # the document of no post
+    stray.save(force_insert=True)
     indexer.seen.clear()
     indexer.seen.append((monotonic(), lost.pk + 1))
     update(indexer)

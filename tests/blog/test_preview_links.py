@@ -112,7 +112,7 @@ def test_two_requests_at_once_do_not_create_link_21() -> None:
             return "conflict"
         return "made"
 
-    outcomes = race(lambda: Post.objects.select_for_update().get(), make_another, make_another)
+    outcomes = race(lambda: Post.objects.select_for_update().get(pk=post.pk), make_another, make_another)
 
     assert sorted(outcomes) == ["conflict", "made"]
     assert PreviewLink.objects.count() == 20

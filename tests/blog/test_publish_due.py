@@ -51,7 +51,7 @@ def test_post_unscheduled_during_the_run_stays_a_draft() -> None:
     post = make_scheduled_post(-5)
 
     def unschedule() -> None:
-        Post.objects.select_for_update().get()
+        Post.objects.select_for_update().get(pk=post.pk)
         Post.objects.update(status=PostStatus.DRAFT, publish_at=None)
 
     assert race(unschedule, publish_due_posts) == [[]]

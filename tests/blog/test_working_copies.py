@@ -148,7 +148,7 @@ def test_of_two_saves_of_one_version_one_is_a_conflict() -> None:
         except VersionConflict:
             return "conflict"
 
-    outcomes = race(lambda: Post.objects.select_for_update().get(), save_once, save_once)
+    outcomes = race(lambda: Post.objects.select_for_update().get(pk=post.pk), save_once, save_once)
 
     assert sorted(outcomes)[1] == "conflict"
     assert outcomes.count("conflict") == 1
@@ -158,7 +158,11 @@ def test_of_two_saves_of_one_version_one_is_a_conflict() -> None:
 def test_two_first_saves_at_once_make_one_working_copy() -> None:
     post = make_post()
 
-    race(lambda: Post.objects.select_for_update().get(), lambda: save(post, title="A"), lambda: save(post, body="B"))
+    race(
+        lambda: Post.objects.select_for_update().get(pk=post.pk),
+        lambda: save(post, title="A"),
+        lambda: save(post, body="B"),
+    )
 
     content = WorkingCopy.objects.get().content
     assert (content["title"], content["body"]) == ("A", "B")

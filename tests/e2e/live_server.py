@@ -62,9 +62,12 @@ class Site:
         template.copy(self.var)
         (folder / "faults").mkdir()
         (folder / "faults/sitecustomize.py").write_text(FAULTS)
+        self.key = template.key
+        self.open()
+
+    def open(self) -> None:
         self.postgres = EmbeddedServer(self.var / "postgres")
         self.socket_folder = self.postgres.acquire()
-        self.key = template.key
 
     def close(self) -> None:
         self.postgres.release()

@@ -114,6 +114,6 @@ def test_one_of_two_concurrent_acts_succeeds(action: Callable[[Order], Order], s
         except Conflict:
             return "conflict"
 
-    outcomes = race(lambda: Order.objects.select_for_update().get(), attempt, attempt)
+    outcomes = race(lambda: Order.objects.select_for_update().get(pk=order.pk), attempt, attempt)
 
     assert sorted(outcomes) == sorted(["conflict", Order.objects.get().status])

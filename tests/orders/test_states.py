@@ -1,12 +1,15 @@
 """The history of an order: each status with who gave it, when, and with which credential."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import OPERATOR, Role
 from orders import selectors, services
-from orders.models import Order
+from orders.models import Order, OrderState
 from tests.factories import make_actor, make_order, make_user
 from users.models import User
 
@@ -58,6 +61,15 @@ def test_change_in_sql_is_in_the_history_without_a_person() -> None:
         cursor.execute("UPDATE orders_order SET total = 2 WHERE id = %s", [order.pk])
 
     assert list_states(order) == [("pending", "", "database"), ("paid", "", "database")]
+
+
+@pytest.mark.django_db
+def test_time_of_a_status_decides_its_place_and_not_the_id() -> None:
+    order = make_order()
+    services.pay_order(actor=OPERATOR, order_id=str(order.pk))
+    OrderState.objects.filter(status="pending").update(pgh_created_at=timezone.now() + timedelta(hours=1))
+
+    assert [status for status, _, _ in list_states(order)] == ["paid", "pending"]
 
 
 @pytest.mark.django_db

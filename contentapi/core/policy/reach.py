@@ -23,7 +23,8 @@ EDITORIAL_SCOPES = {
 }
 EVERYTHING = Q()
 NOTHING = Q(pk__in=())
-NEVER = Q(RawSQL("false", (), output_field=BooleanField()))  # unlike NOTHING, Django writes a statement
+# Unlike NOTHING, Django writes a statement. PostgreSQL removes no join for a subquery, and Citus needs the joins.
+NEVER = Q(RawSQL("(SELECT false)", (), output_field=BooleanField()))
 PUBLIC_POSTS = Q(status=TextLiteral("published"))  # a literal, so that the indexes of public posts apply
 
 

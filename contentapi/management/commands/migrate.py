@@ -3,11 +3,13 @@
 import time
 from typing import Any
 
+from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands.migrate import Command as MigrateCommand
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 
 from contentapi.conf.timeouts import MIGRATION_PAUSE
+from contentapi.db.citus.claims import is_distributed
 from contentapi.db.migration_locks import LOCK_TIMEOUT, is_lock_failure, limit_locks
 
 ATTEMPTS = 10
@@ -40,4 +42,6 @@ class Command(MigrateCommand):
                     ) from error
                 time.sleep(MIGRATION_PAUSE)
             else:
+                if is_distributed():
+                    call_command("distribute", "--adapt", stdout=self.stdout)
                 return

@@ -8,6 +8,7 @@ from django.core.management.base import CommandParser
 
 from contentapi.conf import conf
 from contentapi.core.commands import OperatorCommand
+from contentapi.health.start import require_agreement
 from contentapi.models import JobHeartbeat
 from contentapi.monitoring.start import start_exporter, start_figures
 from contentapi.server import systemd
@@ -34,6 +35,7 @@ class Command(OperatorCommand):
             JobHeartbeat.objects.all().delete()
             self.info("No worker is expected until one runs again.")
             return
+        require_agreement()
         # The main thread waits for a signal. A handler that sets an event could interrupt code that holds its lock.
         signals = {signal.SIGINT, signal.SIGTERM}
         signal.pthread_sigmask(signal.SIG_BLOCK, signals)

@@ -59,11 +59,8 @@ def test_merged_changes_are_those_of_one_object() -> None:
             author.save(update_fields=["name"])
             author.save(update_fields=["bio"])
 
-    assert [(event.subject_id, event.changes) for event in events] == [
-        (second.pk, ["name"]),
-        (second.pk, ["bio"]),
-        (first.pk, ["bio", "name"]),
-    ]
+    assert [event.changes for event in events if event.subject_id == first.pk] == [["bio", "name"]]
+    assert [event.changes for event in events if event.subject_id == second.pk] == [["name"], ["bio"]]
 
 
 @pytest.mark.parametrize("silent", [True, False])

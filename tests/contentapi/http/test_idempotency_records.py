@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from queue import SimpleQueue
 from threading import Event
 
 import msgspec
@@ -15,7 +16,7 @@ from contentapi.core.identity import Role
 from contentapi.http import idempotency
 from contentapi.models import IdempotencyRecord
 from orders.models import Order
-from tests.blog.racing import race
+from tests.blog.racing import count_waiting_backends, get_backend, race
 from tests.conftest import make_api_key
 from tests.contentapi.http.idempotent_requests import NEW, REPLAYED, send_post
 from tests.factories import make_actor, make_order
@@ -127,10 +128,11 @@ def test_write_without_a_key_is_not_stored(key: str, django_assert_num_queries: 
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_request_with_the_same_key_is_409() -> None:
-    path, credential = f"/orders/{make_order().pk}/payment", make_api_key(make_actor(Role.ADMIN))
+    order, credential = make_order(), make_api_key(make_actor(Role.ADMIN))
+    path = f"/orders/{order.pk}/payment"
 
     responses = race(
-        lambda: Order.objects.select_for_update().get(),
+        lambda: Order.objects.select_for_update().get(pk=order.pk),
         lambda: send_post(path, None, credential),
         lambda: send_post(path, None, credential),
     )
@@ -158,30 +160,26 @@ def test_requests_with_two_keys_do_not_wait_for_each_other() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_lost_database_leaves_no_effect_and_no_record() -> None:
-    path, credential = f"/orders/{make_order().pk}/payment", make_api_key(make_actor(Role.ADMIN))
+    order, credential = make_order(), make_api_key(make_actor(Role.ADMIN))
+    path = f"/orders/{order.pk}/payment"
+
+    pids = SimpleQueue[int]()
 
     def pay() -> RestResponse:
         try:
+            pids.put(get_backend())
             return send_post(path, None, credential)
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(1) as pool, transaction.atomic():
-        Order.objects.select_for_update().get()
+    with ThreadPoolExecutor(1) as pool, transaction.atomic(), connection.cursor() as cursor:
+        Order.objects.select_for_update().get(pk=order.pk)
         run = pool.submit(pay)
-        while not terminate_waiting_backends():
-            pass
+        pid = pids.get(timeout=30)
+        while not count_waiting_backends([pid]):
+            assert not run.done(), run.result()
+        cursor.execute("SELECT pg_terminate_backend(%s::int)", [pid])
         assert run.result().error[:2] == (503, "UNAVAILABLE")
 
     assert (Order.objects.get().status, IdempotencyRecord.objects.count()) == ("pending", 0)
     assert send_post(path, None, credential).body["status"] == "paid"
-
-
-def terminate_waiting_backends() -> int:
-    """End the connections that wait for this one. Returns how many there were."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_locks"
-            " WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
-        )
-        return len(cursor.fetchall())

@@ -1,0 +1,1 @@
+"""What a database over several servers costs and survives: `make bench-citus`."""

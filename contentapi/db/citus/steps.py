@@ -1,0 +1,151 @@
+"""The steps from one PostgreSQL to a distributed database.
+
+Each step is a transaction. The steps are those that the catalog still lacks, also after an interruption or a migration.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE
+from contentapi.db.citus.triggers import list_adapted_functions
+
+OLDEST_VERSION = 13
+DROPPED = "citus_dropped_key"  # foreign keys that come back when their tables are distributed
+READ_DISTRIBUTED = "SELECT logicalrelid::regclass::text FROM pg_dist_partition WHERE partmethod IN ('h', 'n')"
+READ_FOREIGN_KEYS = """
+    SELECT conrelid::regclass::text, confrelid::regclass::text, conname, pg_get_constraintdef(oid)
+    FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY conname
+"""
+# The indexes of a table, those of the primary key and of constraints too, with the names of their columns
+READ_INDEXES = """
+    SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid), indisunique, indisprimary, conname,
+        ARRAY(SELECT attname::text FROM unnest(indkey) WITH ORDINALITY AS key(number, place)
+              JOIN pg_attribute ON attrelid = indrelid AND attnum = number ORDER BY place)
+    FROM pg_index LEFT JOIN pg_constraint ON conindid = indexrelid AND contype IN ('p', 'u')
+    WHERE indrelid = %s::regclass ORDER BY 1
+"""
+# Citus leaves the rows that it has copied to other nodes, and would build indexes of them too.
+TRUNCATE = "SELECT truncate_local_data_after_distributing_table('{}')"
+# The copied rows are not new: no trigger on the shards may announce them.
+QUIETLY = ("SET LOCAL citus.propagate_set_commands = 'local'", "SET LOCAL session_replication_role = replica")
+# Rows of no post that wait for the worker get what the adapted triggers write: see `triggers`.
+FILL = {
+    "events_outbox": ["UPDATE events_outbox SET parent_id = subject_id WHERE parent_id IS NULL"],
+    "blog_searchchange": ["UPDATE blog_searchchange SET post_id = 0 WHERE post_id IS NULL"],
+}
+# With a table that Citus knows, a transaction has two phases: the coordinator could fail after the commit of the node.
+CREATE_CLAIMS = f"""
+    SELECT citus_add_local_table_to_metadata('contentapi_idempotencyrecord');
+    CREATE TABLE {CLAIMS} (kind text, value text, post_id bigint NOT NULL, PRIMARY KEY (value, kind));
+    SELECT create_distributed_table('{CLAIMS}', 'value', colocate_with => 'none', shard_count => {{shards}});
+    INSERT INTO {CLAIMS} SELECT 'slug', slug, id FROM blog_post WHERE slug IS NOT NULL;
+    INSERT INTO {CLAIMS} SELECT 'slug', slug, post_id FROM blog_oldslug ON CONFLICT DO NOTHING;
+    INSERT INTO {CLAIMS} SELECT 'file', source || chr(10) || path, post_id FROM blog_postsource
+"""  # noqa: S608 - constants
+ADD_KEYS = f"""
+    DO $do$ DECLARE key record; BEGIN
+        FOR key IN SELECT statement FROM {DROPPED} ORDER BY name LOOP EXECUTE key.statement; END LOOP;
+    END $do$; DROP TABLE {DROPPED}
+"""  # noqa: S608 - constants
+
+
+class Step(NamedTuple):
+    """What a step does, for operators, and its statements."""
+
+    description: str
+    statements: Sequence[str]
+
+
+class NotReady(Exception):
+    """The database cannot be distributed as it is. The message says why, and what to do."""
+
+
+def read_column(cursor: Any, sql: str) -> list[Any]:
+    cursor.execute(sql)
+    return [row[0] for row in cursor.fetchall()]
+
+
+def has_table(cursor: Any, name: str) -> bool:
+    return bool(read_column(cursor, f"SELECT to_regclass('{name}') IS NOT NULL")[0])
+
+
+def require_citus(cursor: Any) -> None:
+    """Raise `NotReady` without the extension, its version, the coordinator and workers."""
+    versions = read_column(cursor, "SELECT extversion FROM pg_extension WHERE extname = 'citus'")
+    if not versions or int(versions[0].split(".")[0]) < OLDEST_VERSION:
+        raise NotReady(f"This database lacks Citus {OLDEST_VERSION} or newer. On each node: CREATE EXTENSION citus")
+    if not read_column(cursor, "SELECT 1 FROM pg_dist_local_group WHERE groupid = 0"):
+        raise NotReady("This node is a worker. Set DATABASE_URL to the address of the coordinator.")
+    if not read_column(cursor, "SELECT 1 FROM pg_dist_node WHERE groupid = 0"):
+        raise NotReady("The workers do not know the coordinator: SELECT citus_set_coordinator_host('its name', 5432)")
+    if not read_column(cursor, "SELECT 1 FROM pg_dist_node WHERE groupid <> 0 AND shouldhaveshards"):
+        raise NotReady("The cluster has no worker: SELECT citus_add_node('its name', 5432)")
+
+
+def require_tables(cursor: Any) -> None:
+    """Raise `NotReady` if the database lacks a table."""
+    known = f"unnest(ARRAY{[*DISTRIBUTED, *ON_EACH_NODE]}) AS name"
+    if missing := read_column(cursor, f"SELECT name FROM {known} WHERE to_regclass(name) IS NULL ORDER BY 1"):  # noqa: S608
+        raise NotReady(f"Migrate first: python manage.py migrate. Tables are missing: {', '.join(missing)}.")
+
+
+def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
+    """Yield the steps that are left. Raises `NotReady`."""
+    require_citus(cursor)
+    require_tables(cursor)
+    distributed = set(read_column(cursor, READ_DISTRIBUTED))
+    if adapted := list_adapted_functions(cursor):
+        yield Step(f"Adapt the functions of {len(adapted)} triggers", adapted)
+    yield from list_key_steps(cursor, distributed)
+    for table in [name for name in ON_EACH_NODE if name not in distributed]:
+        sql = f"SELECT create_reference_table('{table}')"
+        yield Step(f"Copy {table} to each node", [*QUIETLY, sql, TRUNCATE.format(table)])
+    place = f"shard_count => {shards}, colocate_with => 'none'"
+    for table, column in DISTRIBUTED.items():
+        if table not in distributed:
+            cursor.execute(READ_INDEXES, [table])
+            late = {f"DROP INDEX {row[0]}": row[1] for row in cursor.fetchall() if not row[2]}  # faster after the rows
+            sql = f"SELECT create_distributed_table('{table}', '{column}', {place})"
+            statements = [*QUIETLY, *late, sql, TRUNCATE.format(table), *late.values()]
+            yield Step(f"Distribute {table} by {column}", statements)
+        place = "colocate_with => 'blog_post'"
+    if CLAIMS not in distributed:
+        yield Step("Create the table of unique values", [CREATE_CLAIMS.format(shards=shards)])
+    if has_table(cursor, DROPPED) or not distributed.issuperset(DISTRIBUTED):
+        yield Step("Add the foreign keys of the distributed tables again", [ADD_KEYS])
+
+
+def list_key_steps(cursor: Any, distributed: set[str]) -> Iterator[Step]:
+    """Yield the changes of the keys of tables that are not distributed yet.
+
+    Citus cannot change a table with an identity column once a foreign key has made it known to the other nodes.
+    """
+    placed = {*DISTRIBUTED, *ON_EACH_NODE}
+    cursor.execute(READ_FOREIGN_KEYS)
+    for table, target, name, definition in cursor.fetchall():
+        if (placed - distributed) & {table, target}:
+            drop = f'ALTER TABLE {table} DROP CONSTRAINT "{name}"'
+            statements = [f"CREATE TABLE IF NOT EXISTS {DROPPED} (name text PRIMARY KEY, statement text)", drop]
+            if placed >= {table, target}:
+                add = f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {definition}'
+                statements.insert(1, f"INSERT INTO {DROPPED} VALUES ('{name}', $$ {add} $$)")  # noqa: S608
+            yield Step(f"Drop the foreign key {name}", statements)
+    for table in DISTRIBUTED.keys() - distributed:
+        cursor.execute(READ_INDEXES, [table])
+        for index, definition, is_unique, is_primary, constraint, columns in cursor.fetchall():
+            if is_unique and DISTRIBUTED[table] not in columns:
+                yield build_key_step(table, index, definition, columns, constraint, is_primary=is_primary)
+
+
+def build_key_step(
+    table: str, index: str, definition: str, columns: list[str], constraint: str | None, *, is_primary: bool
+) -> Step:
+    """Return the step that adds the id of the post to a primary key, or makes a unique index an ordinary one."""
+    drop = f'ALTER TABLE {table} DROP CONSTRAINT "{constraint}"' if constraint else f"DROP INDEX {index}"
+    if is_primary:
+        key = ", ".join([DISTRIBUTED[table], *columns])
+        add = f'ALTER TABLE {table} ADD CONSTRAINT "{constraint}" PRIMARY KEY ({key})'
+        plain = f"CREATE INDEX {table}_key ON {table} ({', '.join(columns)})"
+        return Step(f"Add {DISTRIBUTED[table]} to the primary key of {table}", [*FILL.get(table, ()), drop, add, plain])
+    add = definition.replace("CREATE UNIQUE INDEX", "CREATE INDEX", 1)
+    return Step(f"Let {index} be unique no more", [drop, add])

@@ -1,0 +1,1 @@
+"""Tests on a cluster of Citus: a coordinator and two workers. `make test-citus` runs them."""

@@ -1,0 +1,45 @@
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from django.core.management import call_command
+from pytest_django import Settings
+
+from contentapi.db.citus.checks import MISSING, REMEDIES, UNEXPECTED, find_mismatch
+from contentapi.health import start
+from contentapi.health.results import failed
+from tests.environment import set_environment
+
+STARTS = [start.report_database_state, partial(call_command, "worker")]
+
+
+@pytest.mark.parametrize(
+    ("variable", "has_claims", "found"),
+    [("", False, ""), ("citus", True, ""), ("", True, MISSING), ("citus", False, UNEXPECTED)],
+)
+def test_variable_and_database_agree_or_the_difference_is_named(
+    settings: Settings, variable: str, found: str, *, has_claims: bool
+) -> None:
+    set_environment(settings, CONTENTAPI_DISTRIBUTED=variable)
+
+    assert find_mismatch(has_claims=has_claims) == found
+
+
+@pytest.mark.parametrize("reason", [MISSING, UNEXPECTED])
+@pytest.mark.parametrize("begin", STARTS, ids=["server", "worker"])
+def test_process_does_not_start_and_names_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, begin: Callable[[], object], reason: str
+) -> None:
+    monkeypatch.setattr(start, "check_database", lambda *_: {"database": failed(reason)})
+
+    with pytest.raises(SystemExit, match=r"contentapi\.CONTENTAPI_DISTRIBUTED") as error:
+        begin()
+
+    assert REMEDIES[reason] in str(error.value)
+
+
+@pytest.mark.django_db
+def test_only_the_name_of_the_engine_is_accepted(settings: Settings) -> None:
+    set_environment(settings, CONTENTAPI_DISTRIBUTED="sharded")
+
+    assert [error.id for error in settings.ENVIRONMENT_ERRORS] == ["contentapi.CONTENTAPI_DISTRIBUTED"]

@@ -1,0 +1,80 @@
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection, transaction
+from pytest_django import Settings
+
+from blog.models import Post
+from contentapi.db.citus.claims import LOCK_POST, claim, list_held_values
+from contentapi.db.citus.tables import CLAIMS
+from contentapi.db.ids import take_id
+from tests.blog.racing import race
+from tests.contentapi.db.citus.claims_table import CREATE
+from tests.environment import set_environment
+from tests.factories import make_post
+
+
+@pytest.fixture
+def claims(db: None, settings: Settings) -> None:  # noqa: ARG001
+    set_environment(settings, CONTENTAPI_DISTRIBUTED="citus")
+    with connection.cursor() as cursor:
+        cursor.execute(CREATE)
+
+
+@pytest.fixture
+def committed_claims(transactional_db: None, settings: Settings) -> Iterator[None]:  # noqa: ARG001
+    set_environment(settings, CONTENTAPI_DISTRIBUTED="citus")
+    with connection.cursor() as cursor:
+        cursor.execute(CREATE)
+        yield
+        cursor.execute(f"DROP TABLE {CLAIMS}")
+
+
+def is_held(value: str, post_id: int) -> bool:
+    return (value, post_id) in {("tides", 1), ("kelp", 2)}
+
+
+@pytest.mark.usefixtures("claims")
+def test_value_is_claimed_by_one_post_once_or_again() -> None:
+    assert claim("slug", "tides", 1, is_held)
+    assert claim("slug", "tides", 1, is_held)
+    assert not claim("slug", "tides", 2, is_held)
+    assert claim("file", "tides", 2, is_held)
+
+
+@pytest.mark.usefixtures("claims")
+def test_claim_of_a_post_without_the_value_is_void() -> None:
+    assert claim("slug", "tides", 7, is_held)
+
+    assert claim("slug", "tides", 1, is_held)
+    assert not claim("slug", "tides", 7, is_held)
+
+
+def test_one_postgresql_needs_no_claim() -> None:
+    assert claim("slug", "kelp", 1, is_held)
+
+
+@pytest.mark.usefixtures("claims")
+def test_values_that_other_posts_have_are_listed() -> None:
+    for value, post in (("tides", 1), ("kelp", 2), ("foam", 3)):
+        claim("slug", value, post, is_held)
+
+    assert list_held_values("slug", ["tides", "kelp", "foam", "sand"], 2, is_held) == {"tides"}
+
+
+@pytest.mark.usefixtures("committed_claims")
+def test_claim_that_is_committed_before_its_post_is_no_void_one() -> None:
+    """The nodes of a cluster commit a transaction one after the other: the claim can be there, and the post not yet."""
+    holder = take_id()
+    claim("slug", "tides", holder, is_held)
+
+    def write_post() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(LOCK_POST, [holder])
+        make_post(pk=holder, slug="tides")
+
+    def claim_too() -> bool:
+        with transaction.atomic():
+            return claim("slug", "tides", take_id(), lambda value, pk: Post.objects.filter(pk=pk, slug=value).exists())
+
+    assert race(write_post, claim_too) == [False]
