@@ -97,7 +97,7 @@ def test_cursor_of_rest_is_rejected_by_graphql_and_vice_versa(gql: GraphQL) -> N
 
 
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(suppress_health_check=list(HealthCheck), max_examples=60, deadline=None)
 def test_cursor_with_one_changed_character_is_rejected(data: st.DataObject) -> None:
     if not Post.objects.exists():
         make_post()

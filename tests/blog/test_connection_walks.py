@@ -63,7 +63,7 @@ def create_rows(hours: list[int]) -> Post:
 
 
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
+@settings(suppress_health_check=list(HealthCheck), max_examples=25, deadline=None)
 def test_walk_in_either_direction_returns_the_whole_list(data: st.DataObject) -> None:
     post = create_rows(data.draw(st.lists(st.integers(0, 4), max_size=8), label="hours"))
 
@@ -87,7 +87,7 @@ def test_walk_in_either_direction_returns_the_whole_list(data: st.DataObject) ->
 
 
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
+@settings(suppress_health_check=list(HealthCheck), max_examples=25, deadline=None)
 def test_inserts_and_deletes_during_a_walk_neither_repeat_nor_skip_items(data: st.DataObject) -> None:
     post = create_rows(data.draw(st.lists(st.integers(0, 4), max_size=8), label="hours"))
     of_posts, backwards = data.draw(st.booleans(), label="posts"), data.draw(st.booleans(), label="backwards")

@@ -106,7 +106,7 @@ def test_post_at_the_limits_is_stored(values: dict[str, Any]) -> None:
 
 
 @pytest.mark.django_db
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=list(HealthCheck))
 @given(st.lists(st.sampled_from(["a", "A", "b", " ", "", None]), max_size=5) | st.none())
 def test_function_accepts_exactly_sets_of_words(words: list[str | None] | None) -> None:
     with connection.cursor() as cursor:

@@ -98,7 +98,7 @@ def test_refund_gives_the_newest_units_back(redis_server: RedisServer) -> None:
 
 
 @given(amounts=st.lists(st.integers(1, 10), min_size=1, max_size=12), refunds=st.sets(st.integers(0, 11)))
-@examples(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
 def test_redis_counts_as_this_process_does(redis_server: RedisServer, amounts: list[int], refunds: set[int]) -> None:
     here = InProcessCounter()
     with redis_counter(redis_server.url) as counter:

@@ -114,7 +114,7 @@ def test_cursor_works_with_another_limit() -> None:
 
 @pytest.mark.property
 @given(st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=scale_examples(300))
+@settings(suppress_health_check=list(HealthCheck), max_examples=scale_examples(300))
 def test_altered_cursor_is_400(data: st.DataObject) -> None:
     cursor = PageRequest("/posts").cursor_after(b'{"id":"17","createdAt":"2026-01-01T00:00:00.123456+00:00"}')
     place = data.draw(st.integers(0, len(cursor) - 1))
@@ -174,7 +174,7 @@ def build_collections() -> dict[str, tuple[str, type[Model], Make]]:
 @pytest.mark.property
 @pytest.mark.parametrize("name", ["posts", "posts of an author", "comments", "orders", "users"])
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=scale_examples(60), deadline=None)
+@settings(suppress_health_check=list(HealthCheck), max_examples=scale_examples(60), deadline=None)
 def test_paging_neither_repeats_nor_skips_items_that_stay(name: str, data: st.DataObject) -> None:
     everything: tuple[type[Model], ...] = (Comment, Post, Author, Order, User)
     for kind in everything:

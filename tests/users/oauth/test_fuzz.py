@@ -33,7 +33,7 @@ HEADERS: st.SearchStrategy[dict[str, str]] = st.one_of(
     ),
 )
 CAREFUL = settings(
-    max_examples=scale_examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=scale_examples(300), deadline=None, suppress_health_check=list(HealthCheck)
 )  # the database is rolled back after all examples, which changes nothing for them
 
 
