@@ -41,7 +41,7 @@ def run(work: Callable[[Stream], Awaitable[None]], *, reads: bool = True, format
         task = asyncio.create_task(write())
         stream = await started
         await work(stream)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await task
         return stream, b"|".join(written)
 
