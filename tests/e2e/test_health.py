@@ -51,7 +51,7 @@ def get_failures(response: HostResponse) -> dict[str, str]:
 
 
 def wait_for_failures(host: Host, *names: str) -> HostResponse:
-    """Return the first readiness in which exactly these checks fail. On a busy machine, others may end late at first."""
+    """Return the first readiness in which exactly these checks fail. On a busy machine, others may be late."""
     found: list[HostResponse] = []
 
     def has_them() -> bool:

@@ -75,7 +75,7 @@ def test_text_survives_the_crash_of_a_tab_and_is_offered(desk: Desk) -> None:
 
 
 def kill_browser(profile: Path) -> None:
-    """Kill the processes of the browser that uses this profile, as a power cut would, and wait until they have ended."""
+    """Kill the processes of the browser that uses this profile, as a power cut would, and wait for their ends."""
     killed = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):

@@ -16,8 +16,8 @@ from tests.e2e.live_server import wait_until
 from tests.hosts import ROOT, Host
 from tests.postgresql_cluster import PostgresServer
 
-# Seconds from the time of a post to its publication, also while other jobs work, hang or fail. An idle machine needs two,
-# and a publication that waited for an import would need minutes.
+# Seconds from the time of a post to its publication, also while other jobs work, hang or fail. An idle machine needs
+# two, and a publication that waited for an import would need minutes.
 PUBLICATION_LIMIT = 30
 PATIENCE = 180
 UPLOAD = """
