@@ -9,7 +9,6 @@ from tests.e2e.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.desk_pages import log_in
 
-
 pytestmark = NEEDS_CHROMIUM
 # 115 drafts and, as the newest ones, 5 archived posts
 MAKE_POSTS = """
