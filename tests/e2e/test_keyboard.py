@@ -48,7 +48,6 @@ def count_tabs_to_first_post(page: Page, path: str) -> int:
     assert page.evaluate(IS_FOCUSED, ".skip-link")
     expect(page.locator(".skip-link")).to_have_css("clip-path", "none")
     page.keyboard.press("Enter")
-    page.wait_for_function(IS_FOCUSED, arg="#main-content")
     for pressed in range(2, 100):
         page.keyboard.press("Tab")
         if page.evaluate(IS_FOCUSED, FIRST_POST):
