@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-PATIENCE = 30
+PATIENCE = 120
 
 
 class ReceivedSpan(NamedTuple):

@@ -87,7 +87,7 @@ class PgBouncer:
 
     def show(self, what: str) -> list[dict[str, Any]]:
         """Return the rows of a SHOW command of the console."""
-        with psycopg.connect(self.build_url("pgbouncer"), autocommit=True, connect_timeout=5) as connection:
+        with psycopg.connect(self.build_url("pgbouncer"), autocommit=True, connect_timeout=PATIENCE) as connection:
             result = connection.pgconn.exec_(f"SHOW {what}".encode())  # the console has only the simple protocol
             names = [(result.fname(column) or b"").decode() for column in range(result.nfields)]
             return [

@@ -16,7 +16,7 @@ import psycopg
 from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_account, grant_server_account_access
 from tests.ports import find_free_port
 
-PATIENCE = 60  # seconds
+PATIENCE = 120  # seconds; the machine may be busy
 LOCALE = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
 # Small and fast: the data of a test need not survive the machine.
 TEST_SETTINGS = {"fsync": "off", "shared_buffers": "32MB", "max_connections": "60"}
@@ -117,12 +117,12 @@ class PostgresServer:
         return True
 
     def execute(self, sql: str, *, database: str = "contentapi") -> list[tuple[Any, ...]]:
-        with psycopg.connect(self.build_url(database), autocommit=True, connect_timeout=5) as connection:
+        with psycopg.connect(self.build_url(database), autocommit=True, connect_timeout=PATIENCE) as connection:
             cursor = connection.execute(sql.encode())
             return cursor.fetchall() if cursor.description else []
 
     def promote(self) -> None:
-        assert self.execute("SELECT pg_promote(true, 30)") == [(True,)]
+        assert self.execute("SELECT pg_promote(true, 60)") == [(True,)]
 
     def wait_for_replay(self, primary: "PostgresServer") -> None:
         """Wait until this replica has replayed what the primary has written."""

@@ -11,7 +11,7 @@ import pytest
 
 from tests.ports import find_free_port
 
-PATIENCE = 30
+PATIENCE = 120
 
 
 class RedisServer:

@@ -16,7 +16,7 @@ import psutil
 from benchmarks.hostile.places import LOGS, WORK, find_free_port, server_environment
 from benchmarks.places import ROOT
 
-PATIENCE = 60  # seconds for a start
+PATIENCE = 180  # seconds for a start; the machine may be busy
 TIME_TO_STOP = 15
 SERVERS = ("granian", "granian-nginx", "gunicorn", "gunicorn-nginx")
 CONFIGURATION = ROOT / "deploy" / "nginx.conf"

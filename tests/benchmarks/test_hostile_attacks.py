@@ -1,6 +1,7 @@
 """The behaviour of the attackers, observed by a listening socket."""
 
 import socket
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -15,14 +16,15 @@ pytestmark = pytest.mark.servers
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
     with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
-        server.settimeout(10)
+        server.settimeout(120)
         yield server
 
 
 def read_everything(connection: socket.socket) -> bytes:
-    """Return all bytes that arrive, until half a second passes without any."""
+    """Return all bytes that arrive, until half a second passes without any after the first ones."""
+    connection.settimeout(120)
+    content = connection.recv(65536)
     connection.settimeout(0.5)
-    content = b""
     try:
         while received := connection.recv(65536):
             content += received
@@ -53,7 +55,10 @@ def test_client_that_stops_in_the_body_sends_less_than_announced(listener: socke
 
 
 def test_slow_client_sends_a_byte_at_first(listener: socket.socket) -> None:
-    assert attack_once("slow-100", listener) == b"P"
+    sent = attack_once("slow-100", listener)
+
+    assert sent
+    assert b"POST".startswith(sent)  # one byte, or one for each second that a busy machine took
 
 
 def test_slow_upload_sends_a_part_of_its_image_at_first(listener: socket.socket) -> None:
@@ -64,7 +69,11 @@ def test_slow_upload_sends_a_part_of_its_image_at_first(listener: socket.socket)
 
 
 def test_idle_client_sends_nothing(listener: socket.socket) -> None:
-    assert attack_once("idle-2000", listener) == b""
+    with start_attack(ATTACKS["idle-2000"]._replace(clients=1), listener.getsockname()[1], 5):
+        connection, _ = listener.accept()
+        connection.settimeout(0.5)
+        with connection, pytest.raises(TimeoutError):
+            connection.recv(1)
 
 
 def test_client_whose_connection_the_server_closes_opens_another(listener: socket.socket) -> None:
@@ -108,6 +117,7 @@ def test_expensive_documents_are_sent_repeatedly_and_counted_by_status() -> None
         with start_attack(ATTACKS["expensive-8"], server.port, 5) as attackers:
             while len(server.received) < 50:
                 assert attackers.process.poll() is None
+                time.sleep(0.01)
 
         assert attackers.seen["opened"] == 8
         assert attackers.seen["status 200"] >= 40
@@ -117,9 +127,9 @@ def test_expensive_documents_are_sent_repeatedly_and_counted_by_status() -> None
 
 def test_attack_without_a_signal_ends_after_its_time(listener: socket.socket) -> None:
     with start_attack(
-        ATTACKS["idle-2000"]._replace(clients=1), listener.getsockname()[1], 1 - LONGEST_OVERRUN
+        ATTACKS["idle-2000"]._replace(clients=1), listener.getsockname()[1], 3 - LONGEST_OVERRUN
     ) as attackers:
-        attackers.process.wait(10)
+        attackers.process.wait(120)
 
     assert attackers.seen["opened"] == 1
 

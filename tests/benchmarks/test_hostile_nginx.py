@@ -30,7 +30,7 @@ def port(upstream: Upstream, tmp_path: Path) -> Iterator[int]:
 
 
 def send(port: int, path: str = "/posts", headers: dict[str, str] | None = None) -> bytes:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     connection.request("GET", path, headers=headers or {})
     content = connection.getresponse().read()
     connection.close()
@@ -61,7 +61,7 @@ def test_header_names_with_underscores_are_dropped(port: int, upstream: Upstream
 
 
 def test_incomplete_body_does_not_reach_the_server(port: int, upstream: Upstream) -> None:
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
         connection.sendall(b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nab")
         time.sleep(0.5)
         received_before = list(upstream.received)
@@ -74,10 +74,10 @@ def test_incomplete_body_does_not_reach_the_server(port: int, upstream: Upstream
 
 
 def test_connections_to_the_server_are_reused(port: int, upstream: Upstream) -> None:
-    for _ in range(3):
+    for _ in range(10):
         send(port)
 
-    assert len({request.client for request in upstream.received}) < 3
+    assert len({request.client for request in upstream.received}) < 10  # each process of nginx has its own
 
 
 def test_configuration_without_a_line_to_adapt_is_rejected() -> None:

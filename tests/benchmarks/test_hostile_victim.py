@@ -1,4 +1,5 @@
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -11,6 +12,14 @@ from tests.benchmarks.upstream import Received, run_upstream
 class Measurement(NamedTuple):
     figures: Figures
     received: list[Received]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def wait_for_a_busy_machine() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(victim, "LIMIT", 60)
+        patch.setattr(victim, "IDLE_LIMIT", 60)
+        yield
 
 
 @pytest.fixture(scope="module")

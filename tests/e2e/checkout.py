@@ -19,7 +19,7 @@ from tests.database_template import Template
 from tests.ports import find_free_port
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 60
+PATIENCE = 180  # seconds; the machine may be busy
 
 
 class Checkout:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 NEEDS_CHROMIUM = [
@@ -13,6 +13,9 @@ NEEDS_CHROMIUM = [
     pytest.mark.thorough,
     pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
 ]
+
+
+expect.set_options(timeout=60_000)  # milliseconds, in place of five seconds; the machine may be busy
 
 
 @contextmanager

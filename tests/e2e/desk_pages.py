@@ -9,7 +9,7 @@ from tests.e2e.checkout import Checkout, Run
 from tests.image_files import make_jpeg
 
 SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
-WAIT = 30_000  # milliseconds: the worker begins an import after at most five seconds
+WAIT = 120_000  # milliseconds: the worker begins an import after at most five seconds, and later on a busy machine
 PAGES = {
     "desk": "/admin/",
     "posts": "/admin/blog/post/",

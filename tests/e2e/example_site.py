@@ -80,7 +80,7 @@ class Site:
         headers = {"Content-Type": "application/json", "X-API-Key": self.key}
         content = None if body is None else json.dumps(body).encode()
         request = Request(self.api + path, content, headers, method=method)  # noqa: S310 - loopback
-        with urlopen(request, timeout=30) as response:  # noqa: S310 - loopback
+        with urlopen(request, timeout=120) as response:  # noqa: S310 - loopback
             result: dict[str, Any] = json.loads(response.read() or b"{}")
         return result
 

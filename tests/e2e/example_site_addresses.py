@@ -88,7 +88,7 @@ def check_links_and_sitemap(site: Site) -> None:
             reached.add(path)
             links = re.findall(r"""<a [^>]*?href="(/[^"]*)\"""", pages[path])
             found += [urlsplit(unescape(link)).path for link in links if link != "/feed.xml"]
-    with urlopen(f"{site.address}/robots.txt", timeout=30) as response:  # noqa: S310 - loopback
+    with urlopen(f"{site.address}/robots.txt", timeout=120) as response:  # noqa: S310 - loopback
         named = re.findall(r"^Sitemap: (.*)$", response.read().decode(), re.MULTILINE)
     listed = [find_text(url, f"{SITEMAP}loc") for url in read_xml(site, "/sitemap.xml")]
 
@@ -134,7 +134,7 @@ def check_entry(entry: ElementTree.Element, post: dict[str, Any], site: Site) ->
 
 
 def read_xml(site: Site, path: str) -> ElementTree.Element:
-    with urlopen(site.address + path, timeout=30) as response:  # noqa: S310 - loopback
+    with urlopen(site.address + path, timeout=120) as response:  # noqa: S310 - loopback
         return ElementTree.fromstring(response.read())  # noqa: S314 - made by the example
 
 

@@ -53,7 +53,7 @@ class HttpClient:
 
     def send(self, request: Request) -> HttpResponse:
         try:
-            response: Any = self.opener.open(request, timeout=30)
+            response: Any = self.opener.open(request, timeout=120)
         except HTTPError as error:
             response = error
         with response:

@@ -25,6 +25,7 @@ from tests.ports import find_free_port
 GRANIAN = ["-m", "contentapi.server.granian"]
 GUNICORN = ["-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"]
 COMMANDS = {"granian": GRANIAN, "gunicorn": GUNICORN}
+RATE = "999999999/minute"  # of anonymous callers
 
 # Code that Python runs at the start of each process of the server. A signal makes a worker hang in one of two ways.
 FAULTS = """
@@ -83,7 +84,7 @@ class Site:
         return {
             **kept,
             "CONTENTAPI_VAR": str(self.var),
-            "CONTENTAPI_RATE_ANONYMOUS": "999999999/minute",
+            "CONTENTAPI_RATE_ANONYMOUS": RATE,
             "WEB_CONCURRENCY": "1",
             "DJANGO_SETTINGS_MODULE": "contentapi.settings",
             "PYTHONPATH": str(self.folder / "faults"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from threading import Event, Thread
 
-PATIENCE = 60.0
+PATIENCE = 180.0  # seconds; the machine may be busy
 BODY = b'{"query": "{ posts(limit: 2) { id title author { name } } }"}'
 HEADERS = {"Content-Type": "application/json"}
 

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Locator, Page
 
-LOADED = 20_000  # milliseconds until a page has loaded its editors, on a busy machine
+LOADED = 60_000  # milliseconds until a page has loaded its editors, on a busy machine
 EDITOR = ".graphiql-query-editor .monaco-editor"
 WATCH = "addEventListener('securitypolicyviolation', each => console.error(`Policy: ${each.violatedDirective}`))"
 FORMS: dict[str, dict[str, Any]] = {

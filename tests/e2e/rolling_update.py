@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
 from typing import NamedTuple
 
+import psutil
 import psycopg
 
 from benchmarks.hostile.servers import CONFIGURATION, adapt_configuration, require_nginx, run_process
@@ -145,9 +146,12 @@ class Proxy:
         (self.folder / "nginx.conf").write_text(text.replace("server 127.0.0.1:8000;", servers))
 
     def take_out(self, port: int | None) -> None:
-        """Take a server out, or put all in with None, and wait until the new configuration is used."""
+        """Take a server out, or put all in with None, and wait until no process has the former configuration."""
         self.configure(down=port)
-        os.kill(int((self.folder / "nginx.pid").read_text()), signal.SIGHUP)
+        master = psutil.Process(int((self.folder / "nginx.pid").read_text()))
+        before = {process.pid for process in master.children()}
+        master.send_signal(signal.SIGHUP)
+        wait_until(lambda: before.isdisjoint({process.pid for process in master.children()}), "the end of old workers")
         time.sleep(DRAINING)
 
     @contextmanager

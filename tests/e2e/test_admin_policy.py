@@ -89,7 +89,7 @@ def use_actions_and_filters(page: Page) -> None:
     expect(page.locator("#changelist-actions")).to_be_hidden()
     page.locator("input.action-select").first.check()
     expect(page.locator("#changelist-actions")).to_be_visible()
-    assert page.locator("#changelist-actions").evaluate("bar => bar.style.width") not in ("", "0px")
+    page.wait_for_function("!['', '0px'].includes(document.querySelector('#changelist-actions').style.width)")
     run = page.get_by_role("button", name="Run")
     expect(run).to_be_hidden()
     page.locator("select[name=action]").select_option("archive")

@@ -17,7 +17,7 @@ from tests.e2e.writing import KEPT, Desk, press_save, record_dialogs, run_desk
 pytestmark = NEEDS_CHROMIUM
 
 SAVED = re.compile("^Saved at ")
-PATIENCE = 20_000  # milliseconds; a save begins 5 seconds after the last key
+PATIENCE = 60_000  # milliseconds; a save begins 5 seconds after the last key
 
 
 @pytest.fixture(scope="module")

@@ -100,6 +100,7 @@ def stop(writers: list[Writer]) -> None:
 
 def test_backup_under_load_is_restored_exactly(operator: Operator, writers: list[Writer], tmp_path: Path) -> None:
     while min(len(writer.acknowledged) for writer in writers) < 20:
+        assert all(writer.is_alive() for writer in writers)
         time.sleep(0.05)
     acknowledged_before = {title for writer in writers for title in writer.acknowledged}
     under_load = require_success(operator.manage("source", "backup", str(tmp_path / "load.dump")))

@@ -85,7 +85,7 @@ def test_reader_switches_to_the_dark_mode(run: Run, browser: Browser) -> None:
     page.get_by_role("button", name="Set dark mode").click()
 
     expect(page.locator("body")).to_have_class("viewer dark-mode")
-    assert page.evaluate(header) != before
+    page.wait_for_function(f"before => {header} !== before", arg=before)
 
 
 def test_page_works_behind_a_proxy_with_tls(checkout: Checkout, browser: Browser) -> None:

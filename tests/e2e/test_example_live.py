@@ -13,7 +13,7 @@ from tests.e2e.example_site import Site, serve
 from tests.ports import find_free_port
 
 EXAMPLE = ROOT / "examples" / "live"
-PATIENCE = 30_000  # milliseconds: a stream that was cut begins again after two seconds
+PATIENCE = 60_000  # milliseconds: a stream that was cut begins again after two seconds
 
 pytestmark = NEEDS_CHROMIUM
 

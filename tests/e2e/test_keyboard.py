@@ -64,7 +64,7 @@ def require_landmarks(page: Page, path: str) -> None:
     expect(page.get_by_role("banner").get_by_role("heading", level=1)).to_have_count(1)
     page.locator(".skip-link").focus()  # Tab begins at the title where a form has taken the focus
     page.keyboard.press("Enter")
-    assert page.evaluate(IS_FOCUSED, "#main-content"), path
+    page.wait_for_function(IS_FOCUSED, arg="#main-content")
 
 
 def test_keyboard_and_phone_reach_posts_and_the_sidebar(site: Site, browser: Browser) -> None:

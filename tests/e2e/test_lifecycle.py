@@ -103,7 +103,7 @@ def test_stuck_workers_are_replaced_and_suspended_ones_are_not(site: Site, kind:
         wait_until(lambda: not set(stuck) & set(server.workers), "the end of all stuck workers")
         wait_until(server.has_all_workers, "the start of other workers")
 
-        assert seconds > 2.5
+        assert seconds > 1.5  # half of the time-out: the last sign of life may have come late on a busy machine
         assert other in server.workers
         assert [server.try_request() for _ in range(20)] == [True] * 20
         assert server.count("most recent call first") >= 2  # the stopped one cannot print its threads
@@ -211,7 +211,7 @@ def test_second_signal_ends_the_server_at_once(site: Site, kind: str) -> None:
                 return server.process.poll() is not None
 
             # A busy master handles the first signal late, and takes the second for its copy: so there are many.
-            wait_until(end_again, "the end, in a minute and not in ten")
+            wait_until(end_again, "the end, in three minutes and not in ten")
 
 
 def test_shutdown_ends_in_time_with_a_hanging_worker(site: Site, kind: str) -> None:

@@ -72,6 +72,9 @@ def test_actions_work_on_everything_that_the_filter_matches(checkout: Checkout, 
     page.get_by_role("button", name="Archive: 120 posts").click()
     progress = page.locator("[data-bulk-text]")
     expect(progress).to_have_text("50 of 120 posts · 45 archived · 5 not archived", timeout=WAIT)
+    for _ in range(WAIT // 50):
+        if not held:  # the request of the second slice is on its way
+            page.wait_for_timeout(50)
     page.get_by_role("button", name="Stop").click()
     held[0].continue_()
     expect(progress).to_have_text(
@@ -103,7 +106,7 @@ def test_actions_work_on_everything_that_the_filter_matches(checkout: Checkout, 
     page.goto(page.url.split("?")[0].replace("/change/", "/delete/"))
     expect(page.locator("#content-main")).to_contain_text("For 30 days you can restore it")
     page.get_by_role("button", name="Yes, delete the post").click()
-    page.wait_for_url(re.compile("/admin/blog/post/"))
+    page.wait_for_url(re.compile(r"/admin/blog/post/(\?.*)?$"))
     page.goto(LIST)
     for box in page.locator("input.action-select").all()[:2]:
         box.check()

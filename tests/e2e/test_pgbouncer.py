@@ -15,7 +15,7 @@ import pytest
 from tests.database_template import Template
 from tests.hosts import ROOT, Host
 from tests.pgbouncer import PgBouncer
-from tests.postgresql_cluster import PostgresServer
+from tests.postgresql_cluster import PATIENCE, PostgresServer
 
 pytestmark = pytest.mark.servers
 
@@ -161,7 +161,7 @@ def test_worker_warns_that_it_has_no_session(pooled: Pooled) -> None:
         assert "The worker uses the database through a connection pooler" in lines
     finally:
         worker.terminate()
-        worker.communicate(timeout=30)
+        worker.communicate(timeout=PATIENCE)
 
 
 def test_direct_connection_is_not_taken_for_a_pooled_one(pooled: Pooled) -> None:

@@ -124,7 +124,7 @@ def test_reader_is_refused_with_a_reason_and_a_save_changes_the_notice(site: Sit
         ada.locator("#id_title").fill("Notes of Ada")
         save(ada)
         ada.wait_for_url("**/admin/blog/post/?*")
-        expect(notice).to_contain_text("Ada saved this post at", timeout=30_000)
+        expect(notice).to_contain_text("Ada saved this post at")
         expect(notice).not_to_contain_text("has had this post open")
         notice.get_by_role("link", name="Load the present version").click()
         expect(ben.locator("#id_title")).to_have_value("Notes of Ada")

@@ -11,6 +11,7 @@ import pytest
 
 from tests.database_template import Template
 from tests.e2e.live_server import run_site, wait_until
+from tests.e2e.load import PATIENCE
 from tests.e2e.streams import StreamClient, StreamProcess, list_cursors, make_authors, run_streams
 
 pytestmark = pytest.mark.servers
@@ -41,7 +42,8 @@ def test_event_arrives_in_each_format(streams: StreamProcess) -> None:
     for client in clients.values():
         client.read_until(rb"\ndata:", times=2)
         assert client.cursors == cursors[-2:]
-    assert all(f'"cursor":"{cursor}"'.encode() in multipart.read_until(rb"payload", times=2) for cursor in cursors[-2:])
+    for cursor in cursors[-2:]:
+        multipart.read_until(f'"cursor":"{cursor}"'.encode())
     assert b"HTTP/1.1 200" in multipart.raw
 
 
@@ -92,7 +94,7 @@ def test_stream_ends_with_its_key(streams: StreamProcess) -> None:
     revoked = time.monotonic()
 
     with_key.read_to_end()
-    assert time.monotonic() - revoked < 10, revoked - start  # 5 s on an idle machine: `benchmarks.streams`
+    assert time.monotonic() - revoked < 60, revoked - start  # 5 s on an idle machine: `benchmarks.streams`
     assert with_key.raw.endswith(b"0\r\n\r\n")
     make_authors(streams.site, 1)
     without.read_until(rb"\ndata:")
@@ -106,7 +108,7 @@ def test_sigterm_ends_all_streams_and_the_process(streams: StreamProcess) -> Non
         client.read_to_end()
         assert client.raw.endswith(b"0\r\n\r\n")
         assert b"complete" not in client.raw
-    assert streams.process.wait(20) == 0
+    assert streams.process.wait(PATIENCE) == 0
 
 
 def test_client_that_does_not_read_is_closed(streams: StreamProcess) -> None:
@@ -118,7 +120,7 @@ def test_client_that_does_not_read_is_closed(streams: StreamProcess) -> None:
         other.read_until(rb"\ndata:", times=len(other.cursors) + 4)
         return count_connections(streams) == 1
 
-    wait_until(is_closed, "the end of the stream that nobody reads", patience=40)
+    wait_until(is_closed, "the end of the stream that nobody reads")
     assert stuck.socket.fileno() >= 0
 
 
@@ -131,9 +133,9 @@ def test_half_sent_requests_are_ended(streams: StreamProcess) -> None:
     body = streams.open("POST", "/graphql", {"Content-Type": "application/json", "Content-Length": "99"})
     headers = streams.open("GET", "/events/stream\x20HTTP/1.1\r\nHost: localhost\r\nX-Not")
 
-    assert body.read_to_end() < 10
+    assert body.read_to_end() < 60  # 5 s on an idle machine
     assert b"400" in body.raw[:20]
-    assert headers.read_to_end() < 10
+    assert headers.read_to_end() < 60
 
 
 def test_ticket_of_the_server_opens_one_stream(streams: StreamProcess) -> None:
@@ -141,11 +143,9 @@ def test_ticket_of_the_server_opens_one_stream(streams: StreamProcess) -> None:
         streams.site.serve("granian") as server,
         StreamClient(server.port, "POST", "/events/tickets", {"X-API-Key": server.site.key}) as client,
     ):
-        response = client.read_until(rb"expiresAt")
-    ticket = re.search(rb'"ticket":"([^"]+)"', response)
-    assert ticket
-
-    streams.follow(f"ticket={ticket[1].decode()}")
+        ticket = re.search(rb'"ticket":"([^"]+)"', client.read_until(rb"expiresAt"))
+        assert ticket
+        streams.follow(f"ticket={ticket[1].decode()}")  # before the server has ended: a ticket lives for 30 seconds
     second = streams.open("GET", f"/events/stream?ticket={ticket[1].decode()}")
     second.read_to_end()
     assert second.raw.startswith(b"HTTP/1.1 401")

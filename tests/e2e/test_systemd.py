@@ -21,6 +21,7 @@ import pytest
 from tests.e2e.checkout import Checkout, Run
 from tests.e2e.live_server import wait_until
 from tests.e2e.units import INSTALLED, PATIENCE, UNITS, NotificationSocket, read_command, read_variables
+from tests.ports import reserve
 
 pytestmark = pytest.mark.servers
 needs_systemd_analyze = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
@@ -94,13 +95,9 @@ def start(checkout: Checkout, command: list[str], variables: dict[str, str]) -> 
 @pytest.fixture
 def port() -> int:
     """Return a free port of four digits: the unit puts a 1 before it for the port of the metrics."""
-    for port in SystemRandom().sample(range(2000, 10_000), 100):  # not seeded, as other processes choose, too
-        try:
-            for each in (port, int(f"1{port}")):
-                socket.create_server(("127.0.0.1", each)).close()
-        except OSError:
-            continue
-        return port
+    for port in SystemRandom().sample(range(2000, 8000), 100):  # not seeded, as other processes choose, too
+        if reserve(port) and reserve(int(f"1{port}")):
+            return port
     pytest.fail("There is no free port.")
 
 

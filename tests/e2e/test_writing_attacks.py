@@ -82,9 +82,9 @@ def test_control_of_the_attacks_runs_without_the_sanitiser(desk: Desk) -> None:
     page = desk.browser.new_page()
     hits = record_dialogs(page)
 
-    page.set_content("<img src=x onerror=alert(1)>")
+    with page.expect_event("dialog"):
+        page.set_content("<img src=x onerror=alert(1)>")
 
-    page.wait_for_timeout(300)
     assert hits == ["alert"]
     page.close()
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -74,13 +75,14 @@ def test_text_survives_the_crash_of_a_tab_and_is_offered(desk: Desk) -> None:
 
 
 def kill_browser(profile: Path) -> None:
-    """Kill the processes of the browser that uses this profile, as a power cut would."""
+    """Kill the processes of the browser that uses this profile, as a power cut would, and wait for their ends."""
+    killed = []
     for process in psutil.process_iter():
-        try:
+        with suppress(psutil.Error):
             if any(str(profile) in argument for argument in process.cmdline()):
                 process.kill()
-        except psutil.Error:
-            continue
+                killed.append(process)
+    psutil.wait_procs(killed, timeout=10)
 
 
 def test_text_survives_the_death_of_the_browser(desk: Desk, tmp_path: Path) -> None:
@@ -95,7 +97,7 @@ def test_text_survives_the_death_of_the_browser(desk: Desk, tmp_path: Path) -> N
     page.goto(desk.get_address("/admin/blog/post/add/"))
     write(page, "Killed", EXACT)
     wait_until_kept(page, "Killed")
-    page.wait_for_timeout(8_000)  # Chromium writes its storage to the disk every five seconds
+    page.wait_for_timeout(15_000)  # Chromium writes its storage to the disk every five seconds
     kill_browser(tmp_path)
 
     for lock in tmp_path.glob("Singleton*"):

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 UNITS = ROOT / "deploy" / "systemd"
 INSTALLED = "/opt/contentapi/"
-PATIENCE = 60
+PATIENCE = 180
 
 
 def read_unit(name: str, key: str) -> list[str]:

@@ -29,7 +29,7 @@ class Desk:
     def open(self, path: str = "/admin/blog/post/add/", **options: Any) -> Page:
         """Return a page at a path, in a new browser context in which an admin is logged in."""
         page = self.browser.new_context(**options).new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         log_in(page, self.run, self.checkout)
         page.goto(self.get_address(path))
         return page

@@ -52,7 +52,7 @@ class World:
 
     async def settle(self) -> None:
         """Wait until no group reads."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while any(group.reading for group in self.hub.groups.values()):
                 await asyncio.sleep(0.005)
 

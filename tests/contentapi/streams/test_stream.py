@@ -41,7 +41,7 @@ def run(work: Callable[[Stream], Awaitable[None]], *, reads: bool = True, format
         task = asyncio.create_task(write())
         stream = await started
         await work(stream)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await task
         return stream, b"|".join(written)
 
@@ -111,9 +111,9 @@ def test_write_that_waits_for_too_long_ends_the_stream() -> None:
         stream.add(b"e", 1)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        stream.check(monotonic() + STREAM_WRITE_LIMIT - 1)
+        stream.check(stream.write_began + STREAM_WRITE_LIMIT - 1)
         assert stream.reason is None
-        stream.check(monotonic() + STREAM_WRITE_LIMIT + 1)
+        stream.check(stream.write_began + STREAM_WRITE_LIMIT + 1)
 
     stream, _ = run(work, reads=False)
 

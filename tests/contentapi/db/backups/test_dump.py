@@ -17,6 +17,7 @@ from tests.contentapi.db.backups.operators import Operator, require_error, requi
 
 pytestmark = pytest.mark.servers
 PATIENCE = 180
+COUNT_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'source' AND wait_event_type = 'Lock'"
 
 
 def test_backup_prints_the_rows_of_each_table(operator: Operator, tmp_path: Path) -> None:
@@ -82,14 +83,15 @@ class BlockedBackup:
         self.lock.execute("LOCK TABLE blog_post IN ACCESS EXCLUSIVE MODE")
         self.process = operator.start("source", "backup", str(path), start_new_session=True, variables=variables)
         try:
-            self.dump = self.wait_for_dump()
+            self.dump = self.wait_for_dump(operator)
         except BaseException:
             self.finish()  # otherwise the lock would block the next test
             raise
 
-    def wait_for_dump(self) -> psutil.Process:
+    def wait_for_dump(self, operator: Operator) -> psutil.Process:
+        """Wait until pg_dump and the backup itself, which counts rows beside it, wait for the lock."""
         deadline = time.monotonic() + PATIENCE
-        while not self.find_dumps():
+        while operator.execute(COUNT_WAITING, "source") != [(2,)]:
             assert self.process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.05)

@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import psycopg
 
+PATIENCE = 120  # seconds; the machine may be busy
 # Uses the server of the folder that its argument names until its standard input ends.
 PROGRAM = """
 import os, sys
@@ -26,8 +27,9 @@ RESTARTER = """
 import os, sys, signal
 from pathlib import Path
 from threading import Thread
-from contentapi.db.embedded.server import EmbeddedServer
-server = EmbeddedServer(Path(sys.argv[1]))
+from contentapi.db.embedded import server as module
+module.POSTGRES_RESTART_LIMIT = 120  # the machine may be busy
+server = module.EmbeddedServer(Path(sys.argv[1]))
 print(server.acquire(), flush=True)
 if "fork" in sys.argv and os.fork():
     print(os.getpid(), flush=True)
@@ -66,7 +68,7 @@ class ServerUser:
         self.process.stdin.flush()
 
     def finish(self) -> None:
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=PATIENCE)
 
     def kill(self) -> None:
         self.process.kill()

@@ -12,6 +12,7 @@ import pytest
 from contentapi.db.embedded import server as embedded_server
 from contentapi.db.embedded.server import EmbeddedServer
 from tests.contentapi.db.embedded.server_users import (
+    PATIENCE,
     RESTARTER,
     StartUser,
     get_postmaster,
@@ -101,10 +102,10 @@ def test_forked_worker_stops_the_server_if_its_parent_was_killed(data_directory:
     assert parent.read_line() == "True"
 
     parent.process.kill()
-    parent.process.wait(10)
+    parent.process.wait(PATIENCE)
 
     assert parent.can_query()
-    parent.process.communicate(timeout=30)  # until the worker has closed its end
+    parent.process.communicate(timeout=PATIENCE)  # until the worker has closed its end
     psutil.wait_procs([worker], timeout=30)
     assert is_down(data_directory, parent.socket_folder)
 
@@ -161,5 +162,5 @@ def test_restart_waits_a_limited_time_for_another_process(
     os.close(folder)
 
     assert not is_up
-    assert 0.3 <= took < 5
+    assert 0.3 <= took < 60
     server.release()

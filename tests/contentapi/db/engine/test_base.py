@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from threading import Barrier, Thread
@@ -79,7 +80,7 @@ def test_connection_lost_during_a_statement_is_unavailable() -> None:
 def terminate(process: int) -> None:
     """Terminate the server process of a connection, and wait until it has ended."""
     with psycopg.connect(**parameters()) as other:
-        other.execute("SELECT pg_terminate_backend(%s, 5000)", [process])
+        assert other.execute("SELECT pg_terminate_backend(%s, 60000)", [process]).fetchone() == (True,)
 
 
 def parameters() -> dict[str, Any]:
@@ -141,7 +142,9 @@ def test_threads_run_while_a_statement_is_closed() -> None:
 
     thread = Thread(target=prepare_another)
     backend.suspend()
-    rescue = ["sh", "-c", f"sleep 10; kill -CONT {backend.pid}"]  # in case that no thread runs
+    while backend.status() != psutil.STATUS_STOPPED:
+        time.sleep(0.01)
+    rescue = ["sh", "-c", f"sleep 60; kill -CONT {backend.pid}"]  # in case that no thread runs
     with subprocess.Popen(rescue, start_new_session=True) as process:
         thread.start()
         thread.join(0.2)
