@@ -108,7 +108,7 @@ class Cluster:
 
     def start_node(self, name: str) -> CitusNode:
         """Start a PostgreSQL server with an empty database."""
-        node = self.nodes[name] = CitusNode(self.folder / name, None, **self.settings)
+        node = self.nodes[name] = CitusNode(self.folder / name, **self.settings)
         node.create()
         node.execute("CREATE EXTENSION pg_stat_statements")
         return node
