@@ -97,7 +97,8 @@ scale: installed-dev
 # Changes of a cluster under load, and with PARTS=figures what a request costs with each number of workers
 bench-citus: installed-dev
 	@exec $(VENV_PYTHON) -m benchmarks.citus $(if $(PARTS),--parts $(PARTS)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
-		$(if $(POSTS),--posts $(POSTS)) $(if $(SHARDS),--shards $(SHARDS)) $(if $(WORKERS),--workers $(WORKERS))
+		$(if $(POSTS),--posts $(POSTS)) $(if $(SHARDS),--shards $(SHARDS)) $(if $(WORKERS),--workers $(WORKERS)) \
+		$(if $(FOLDER),--folder $(FOLDER))
 
 drill: installed
 	@exec $(VENV_PYTHON) -m benchmarks.drill $(if $(FAULTS),--faults $(FAULTS)) $(if $(filter command line environment,$(origin SERVER)),--servers $(SERVER)) \

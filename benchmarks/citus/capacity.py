@@ -1,4 +1,7 @@
-"""What larger clusters carry, computed from the costs of requests. This is arithmetic, not an observation."""
+"""What larger clusters carry, computed from the costs of requests. This is arithmetic, not an observation.
+
+Lists are taken to cost as much for each shard as now. The coordinator spends less: see docs/scaling.md.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
