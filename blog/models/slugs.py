@@ -9,6 +9,8 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.models import Exists, OuterRef
 
+from contentapi.db.citus.claims import is_distributed
+
 MAX_SLUG = 100
 SLUG = re.compile(f"[a-z0-9-]{{1,{MAX_SLUG}}}")
 
@@ -72,6 +74,8 @@ def build_old_slugs() -> ArraySubquery:
 
     A server of the release before, which restores a post, leaves its present slug among them.
     """
-    present = apps.get_model("blog", "Post").objects.filter(pk=OuterRef("post_id"), slug=OuterRef("slug"))
+    present = apps.get_model("blog", "Post").objects.filter(slug=OuterRef("slug"))
+    if is_distributed():  # no other post can have it, because of the claim
+        present = present.filter(pk=OuterRef("post_id"))
     old = OldSlug.objects.filter(~Exists(present), post_id=OuterRef("pk"))
     return ArraySubquery(old.order_by("slug").values("slug"))
