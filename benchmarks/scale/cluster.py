@@ -230,7 +230,8 @@ class Cluster:
         deadline = time.monotonic() + PATIENCE
         while not condition():
             if time.monotonic() > deadline:
-                raise RuntimeError(f"The cluster is not as it should be: {self.list_members()}. Logs: {self.folder}")
+                ends = "".join(f"\n{log.name}: {log.read_text()[-1000:]}" for log in sorted(self.folder.glob("*.log")))
+                raise RuntimeError(f"The cluster is not as it should be: {self.list_members()}. Logs: {ends}")
             time.sleep(0.2)
 
     def connect(self, database: str) -> "psycopg.Connection[Any]":
