@@ -1,6 +1,6 @@
 """The page with the events of a post, and for admins to whom they were sent.
 
-A user who may see the history of the post may open the page.
+Only users who can see the history of the post can open the page.
 """
 
 from collections import defaultdict
