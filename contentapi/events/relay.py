@@ -5,10 +5,8 @@ filled later: a reader at a position has read all events before it. An event of 
 late position.
 """
 
-from collections.abc import Sequence
 from threading import Event as StopEvent
 from time import monotonic
-from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
@@ -50,24 +48,23 @@ MOVE_ROWS = f"""
     INSERT INTO events_event (position, day, type, "timestamp", subject_id, parent_id, version, was, now, changes,
         actor_id, is_public, owner_ids)
     SELECT before + row_number() OVER (ORDER BY {{order}}), (now() AT TIME ZONE 'UTC')::date, type, "timestamp",
-        subject_id, {{parent}}, version, was, now, changes, actor_id, is_public, owner_ids
+        subject_id, nullif(parent_id, subject_id), version, was, now, changes, actor_id, is_public, owner_ids
     FROM taken, advanced
 """  # noqa: S608 - constants
 TAKEN = """DELETE FROM events_outbox WHERE id = ANY (ARRAY(
             SELECT id FROM events_outbox WHERE id > (SELECT moved FROM state) ORDER BY id LIMIT %s
         ))
         RETURNING *"""
-MOVE = MOVE_ROWS.format(taken=TAKEN, last="max(id)", order="id", parent="parent_id")
-# A statement of a distributed database does not read shards and write to the coordinator. Ids of several nodes have no
-# common order, so that none is passed over. The outbox has a parent for each event: see `contentapi.db.citus`.
-FIND = "SELECT id FROM events_outbox WHERE EXISTS (SELECT 1 FROM events_log) ORDER BY id LIMIT %s"
+MOVE = MOVE_ROWS.format(taken=TAKEN, last="max(id)", order="id")
+# A statement of a distributed database does not read shards and write to the coordinator: the rows, taken before, are a
+# parameter. Ids of several nodes have no common order, so that none is passed over.
 TAKE = """
-    CREATE TEMPORARY TABLE events_taken ON COMMIT DROP AS
-    WITH taken AS (DELETE FROM events_outbox WHERE id = ANY(%s) RETURNING *) SELECT * FROM taken
+    WITH taken AS (
+        DELETE FROM events_outbox WHERE id IN (SELECT id FROM events_outbox ORDER BY id LIMIT %s) RETURNING *
+    ) SELECT json_agg(taken)::text FROM taken
 """
-MOVE_TAKEN = MOVE_ROWS.format(
-    taken="SELECT * FROM events_taken", last="0", order='"timestamp", id', parent="nullif(parent_id, subject_id)"
-)
+READ_TAKEN = "SELECT * FROM json_populate_recordset(NULL::events_outbox, %s)"
+MOVE_TAKEN = MOVE_ROWS.format(taken=READ_TAKEN, last="0", order='"timestamp", id')
 MEASURE = f"""
     SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min("timestamp")), 0)
     FROM (
@@ -124,32 +121,20 @@ def move_events() -> int:
     It is 0 while another relay works. A writer never notifies: that would let all transactions commit one by one.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [RELAY_LOCK])
-        if not cursor.fetchone()[0]:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s) FROM events_log", [RELAY_LOCK])
+        if cursor.fetchone() != (True,):
             return 0
-        moved = move_distributed_batch(cursor) if is_distributed() else execute_move(cursor, MOVE, [EVENTS_PER_BATCH])
+        if is_distributed():
+            cursor.execute(TAKE, [EVENTS_PER_BATCH])
+            cursor.execute(MOVE_TAKEN, cursor.fetchone())
+        else:
+            cursor.execute(MOVE, [EVENTS_PER_BATCH])
+        moved: int = cursor.rowcount
     if moved:
         with connection.cursor() as cursor:
             cursor.execute(f"NOTIFY {CHANNEL}")
         FIGURES.count("contentapi_events_batches_total")
         FIGURES.count("contentapi_events_total", amount=moved)
-    return moved
-
-
-def move_distributed_batch(cursor: Any) -> int:
-    cursor.execute(FIND, [EVENTS_PER_BATCH])
-    ids = [pk for (pk,) in cursor.fetchall()]
-    if not ids:
-        return 0
-    cursor.execute(TAKE, [ids])
-    moved = execute_move(cursor, MOVE_TAKEN, [])
-    cursor.execute("DROP TABLE events_taken")
-    return moved
-
-
-def execute_move(cursor: Any, sql: str, parameters: Sequence[Any]) -> int:
-    cursor.execute(sql, parameters)
-    moved: int = cursor.rowcount
     return moved
 
 

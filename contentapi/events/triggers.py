@@ -136,30 +136,26 @@ def set_silence(cursor: Any, what: str) -> None:
 MERGE_STEPS = """
     WITH steps AS (DELETE FROM events_outbox WHERE subject_id = %s AND id {later} RETURNING *),
     first AS (SELECT was FROM steps ORDER BY id LIMIT 1)
-    INSERT INTO events_outbox ({id}type, subject_id, parent_id, version, was, now, changes, actor_id, is_public,
+    INSERT INTO events_outbox (id, type, subject_id, parent_id, version, was, now, changes, actor_id, is_public,
         owner_ids)
-    SELECT {id}type, subject_id, parent_id, version, first.was, now,
+    SELECT id, type, subject_id, parent_id, version, first.was, now,
         ARRAY(SELECT unnest(changes) FROM steps EXCEPT SELECT 'status' WHERE first.was = last.now ORDER BY 1), actor_id,
         (SELECT bool_or(is_public) FROM steps), ARRAY(SELECT DISTINCT unnest(owner_ids) FROM steps ORDER BY 1)
     FROM steps AS last, first ORDER BY id DESC LIMIT 1
 """
 READ_LAST = "SELECT coalesce(pg_sequence_last_value('events_outbox_id_seq'), 0)"
-MERGE = MERGE_STEPS.format(later="> %s", id="")
+MERGE = MERGE_STEPS.format(later="> %s")
 # Each node of a cluster takes ids of its own: those of one transaction are in order, and have no order with others.
-READ_EARLIER = "SELECT coalesce(array_agg(id), '{}') FROM events_outbox WHERE subject_id = %s"
-MERGE_OTHERS = MERGE_STEPS.format(later="<> ALL(%s)", id="id, ")
+READ_EARLIER = "SELECT coalesce(array_agg(id), '{}') FROM events_outbox WHERE subject_id = %(subject)s"
+MERGE_OTHERS = MERGE_STEPS.format(later="<> ALL(%s)")
 
 
 @contextmanager
 def merge_events(subject_id: int) -> Iterator[None]:
     """Announce all changes of an object in the block as one event. The transaction has locked the object."""
     with connection.cursor() as cursor:
-        if is_distributed():
-            merge = MERGE_OTHERS
-            cursor.execute(READ_EARLIER, [subject_id])
-        else:
-            merge = MERGE
-            cursor.execute(READ_LAST)
+        read, merge = (READ_EARLIER, MERGE_OTHERS) if is_distributed() else (READ_LAST, MERGE)
+        cursor.execute(read, {"subject": subject_id})
         (before,) = cursor.fetchone()
         yield
         cursor.execute(merge, [subject_id, before])
