@@ -30,7 +30,7 @@ from contentapi.projection import (
 class OriginalUrl(FormattedFunc):
     """'https://…/media/' || "id" || '-' || "key" || '/' || nullif("original", '')"""
 
-    template = "({} || {} || '-' || {} || '/' || nullif({}, ''))"
+    template = "({0} || {1} || '-' || {2} || '/' || nullif({3}, ''))"
     output_field = TextField()
 
 

@@ -51,7 +51,7 @@ def build_actor_id(actor: Actor) -> Expression:
 class EventCursor(FormattedFunc):
     """The cursor of a position: `$1::text || '-' || "position"::text`; null without a position."""
 
-    template = "({}::text || '-' || ({})::text)"
+    template = "({0}::text || '-' || ({1})::text)"
     output_field = TextField()
 
 

@@ -61,7 +61,7 @@ class Marker(FormattedFunc):
 
     def __init__(self, number: int, key: F) -> None:
         super().__init__(key)
-        self.template = f"""('{{{{"~{number}":' || {{}} || '}}}}')::json"""
+        self.template = f"""('{{{{"~{number}":' || {{0}} || '}}}}')::json"""
 
 
 def must_defer(model: type[Model], projection: Any) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from string import Formatter
 from typing import Any
 
 from django.core.exceptions import EmptyResultSet
@@ -19,6 +20,7 @@ from contentapi.db.literals import TextLiteral
 from contentapi.projection.selections import Parameter
 
 LONGEST_IDENTIFIER = 63  # bytes; PostgreSQL truncates longer ones
+FORMATTER = Formatter()
 
 
 def build_json_object_sql(keys: Sequence[str]) -> tuple[str, str]:
@@ -38,12 +40,6 @@ def build_json_object_sql(keys: Sequence[str]) -> tuple[str, str]:
         f"""'"{key}":' || coalesce(to_json(r."{number}")::text, 'null')""" for number, key in enumerate(keys)
     )
     return f"('{{' || {members} || '}}')::json", ", ".join(f'"{number}"' for number in range(len(keys)))
-
-
-def build_json_call_sql(keys: Sequence[str], values: Sequence[str]) -> str:
-    """Return SQL for a JSON object without a subquery: `json_build_object('title', "title")`."""
-    members = ", ".join(f"'{key}', {value}" for key, value in zip(keys, values, strict=True))
-    return f"json_build_object({members})"
 
 
 class JsonObject(Subquery):
@@ -102,6 +98,7 @@ class JsonMembers(Expression):
     """Values as one JSON object. They belong to the row of the enclosing query, or to tables of their own.
 
     (SELECT row_to_json(r.*) FROM (SELECT "blog_post"."title", total.n FROM … AS total(n)) AS r("title", "totalCount"))
+    json_build_object('title', "blog_post"."title")        of a row on a distributed database
     """
 
     def __init__(self, members: Sequence[tuple[str, Any]], tables: Sequence[Expression] = ()) -> None:
@@ -123,7 +120,8 @@ class JsonMembers(Expression):
         parameters = tuple(chain.from_iterable(parameters for _, parameters in compiled))
         number = len(self.values)
         if is_distributed() and self.keys and not self.tables:  # Citus reads no shards for a subquery without FROM
-            return build_json_call_sql(self.keys, texts), parameters
+            members = ", ".join(f"'{key}', {text}" for key, text in zip(self.keys, texts, strict=True))
+            return f"json_build_object({members})", parameters
         values = ", ".join(texts[:number])
         tables = ", ".join(texts[number:])
         object_sql, names = build_json_object_sql(self.keys)
@@ -213,40 +211,26 @@ class HasRow(Subquery):
 
 
 class FormattedFunc(Func):
-    """A function whose template has a `{}` for each of its arguments."""
+    """A function whose template has the numbers of its arguments: `{0}`. An argument may be there several times."""
 
     def as_sql(self, compiler: SQLCompiler, *_: Any, **__: Any) -> tuple[str, tuple[Any, ...]]:
-        texts, parameters = zip(*map(compiler.compile, self.get_source_expressions()), strict=True)
-        return self.template.format(*texts), tuple(chain.from_iterable(parameters))
-
-
-CURSOR_TEXT = "encode(convert_to(json_build_array({}, {}, {})::text, 'UTF8'), 'hex')"
+        compiled = [compiler.compile(each) for each in self.get_source_expressions()]
+        places = [int(number) for _, number, _, _ in FORMATTER.parse(self.template) if number]
+        texts = [sql for sql, _ in compiled]
+        return self.template.format(*texts), tuple(chain.from_iterable(compiled[place][1] for place in places))
 
 
 class SignedCursor(FormattedFunc):
     """The signed cursor of a position, as `contentapi.core.pagination` reads it; null if the position is null.
 
     The arguments are the outer and the inner key of HMAC in hex, then id, value and parent of the position. The text is
-    the position as JSON in hex, a dot, and the signature in URL-safe Base64: `5b312c…5d.Zk3…`.
+    the position as JSON in hex, a dot, and the signature in URL-safe Base64: `5b312c…5d.Zk3…`. It is made twice: that
+    costs no more than a subquery, which Citus refuses.
     """
 
+    text = "encode(convert_to(json_build_array({2}, {3}, {4})::text, 'UTF8'), 'hex')"
     template = (
-        "(SELECT s.text || '.' || rtrim(translate(encode(sha256(decode({}, 'hex')"
-        " || sha256(decode({}, 'hex') || s.text::bytea)), 'base64'), '+/', '-_'), '=')"
-        " FROM (SELECT encode(convert_to(json_build_array(p.id, p.value, p.parent)::text, 'UTF8'), 'hex')"
-        " FROM (SELECT {}, {}, {}) AS p(id, value, parent) WHERE p.id IS NOT NULL) AS s(text))"
+        f"CASE WHEN {{2}} IS NOT NULL THEN {text} || '.' || rtrim(translate(encode(sha256(decode({{0}}, 'hex')"
+        f" || sha256(decode({{1}}, 'hex') || {text}::bytea)), 'base64'), '+/', '-_'), '=') END"
     )
     output_field = TextField()
-
-    def as_sql(self, compiler: SQLCompiler, *others: Any, **options: Any) -> tuple[str, tuple[Any, ...]]:
-        if not is_distributed():
-            return super().as_sql(compiler, *others, **options)
-        # Citus reads no shards for a subquery without FROM, so the text of the position is there twice.
-        compiled = [compiler.compile(each) for each in self.get_source_expressions()]
-        (outer, inner, key, value, parent), parameters = zip(*compiled, strict=True)
-        text, position = CURSOR_TEXT.format(key, value, parent), list(chain.from_iterable(parameters[2:]))
-        sql = (
-            f"CASE WHEN {key} IS NOT NULL THEN {text} || '.' || rtrim(translate(encode(sha256(decode({outer}, 'hex')"
-            f" || sha256(decode({inner}, 'hex') || {text}::bytea)), 'base64'), '+/', '-_'), '=') END"
-        )
-        return sql, (*parameters[2], *position, *parameters[0], *parameters[1], *position)
