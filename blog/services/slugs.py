@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from anyascii import anyascii
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Value
 
 from blog.models import MAX_SLUG, OldSlug, Post, PostVersion
 from contentapi.core.errors import Conflict
-from contentapi.db.citus.claims import claim, is_distributed, list_held_values
+from contentapi.db.citus.claims import claim, is_distributed
 from contentapi.db.ids import take_id
 
 APOSTROPHES = re.compile("[\u2018\u2019\u02bc]")
@@ -47,7 +47,6 @@ FIND_FREE_NUMBER = f"""
     )
     SELECT min(high) FROM probe
 """  # noqa: S608 - constants
-CLAIM = "slug"
 POSTS_AT_ONCE = 100  # posts without a slug that are read at once
 
 
@@ -106,15 +105,11 @@ def follows_title(post: Post) -> bool:
 def find_free_slug(base: str, pk: int | None) -> str:
     """Return the base with the lowest number that is free for a post, or nearly the lowest one."""
     if is_distributed():
-        return number_slug(base, find_free_number(lambda number: has_other_post(number_slug(base, number), pk)))
+        return number_slug(base, find_free_number(lambda each: bool(list_taken_slugs([number_slug(base, each)], pk))))
     with connection.cursor() as cursor:
         cursor.execute(FIND_FREE_NUMBER, {"base": base, "pk": pk or 0})
         (number,) = cursor.fetchone()
     return number_slug(base, number)
-
-
-def has_other_post(slug: str, pk: int | None) -> bool:
-    return bool(list_taken_slugs([slug], pk))
 
 
 def find_free_number(is_taken: Callable[[int], bool]) -> int:
@@ -128,12 +123,12 @@ def find_free_number(is_taken: Callable[[int], bool]) -> int:
 
 def list_taken_slugs(slugs: Iterable[str], pk: int | None) -> set[str]:
     """Return those of the slugs that another post has or had, and this one has not."""
-    if is_distributed():
-        return list_held_values(CLAIM, list(slugs), pk, has_slug)
-    slugs, own = list(slugs), Post.objects.filter(pk=pk or 0, slug=OuterRef("slug"))
-    present = Post.objects.filter(slug__in=slugs).exclude(pk=pk or 0)
-    old = OldSlug.objects.filter(~Exists(own), slug__in=slugs).exclude(post_id=pk or 0)
-    return {str(slug) for (slug,) in present.values_list("slug").union(old.values_list("slug"))}
+    slugs = list(slugs)
+    present = Post.objects.filter(slug__in=slugs).values_list("slug", "pk", Value(True))  # noqa: FBT003 - a constant
+    old = OldSlug.objects.filter(slug__in=slugs).values_list("slug", "post_id", Value(False))  # noqa: FBT003
+    rows = list(present.union(old, all=True))
+    own = {slug for slug, holder, is_present in rows if is_present and holder == pk}
+    return {str(slug) for slug, holder, _ in rows if holder != pk} - own
 
 
 def has_slug(slug: str, pk: int) -> bool:
@@ -143,7 +138,7 @@ def has_slug(slug: str, pk: int) -> bool:
 
 def claim_slug(slug: str, pk: int) -> bool:
     """Let no other post get a slug, on a distributed database. Return whether no other post has or had it."""
-    return claim(CLAIM, slug, pk, has_slug)
+    return claim("slug", slug, pk, has_slug)
 
 
 def require_free_slug(slug: str, pk: int | None) -> str:

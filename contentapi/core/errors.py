@@ -22,7 +22,7 @@ from psycopg.errors import (
     UniqueViolation,
 )
 
-from contentapi.db.citus.errors import describe_refusal, find_constraint, is_lost_node
+from contentapi.db.citus.errors import find_constraint, is_lost_node
 from contentapi.db.engine.slots import NoSlotAvailable
 
 T = TypeVar("T")
@@ -159,12 +159,9 @@ class RateLimited(ApiError):
     code = "RATE_LIMITED"
 
 
-UNKNOWN = "Internal server error"
-
-
 class Internal(ApiError):
-    def __init__(self, message: str = UNKNOWN) -> None:
-        super().__init__(message)
+    def __init__(self) -> None:
+        super().__init__("Internal server error")
 
 
 class Unavailable(ApiError):
@@ -225,7 +222,7 @@ def classify_exception(exception: BaseException) -> ApiError:
         case ProgrammingError(__cause__=UndefinedTable() | UndefinedColumn() | UndefinedFunction()):
             return Unavailable() if SCHEMA.lacks_migrations() else Internal()
         case _:
-            return Internal(describe_refusal(exception) or UNKNOWN)
+            return Internal()
 
 
 def is_outage(error: DatabaseError | InterfaceError) -> bool:

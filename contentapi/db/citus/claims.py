@@ -4,7 +4,7 @@ A unique index of a shard does not see other shards. So a table that is distribu
 its primary key lets one transaction wait for another. A claim whose post does not have the value any more is void.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from django.db import connection
 
@@ -19,7 +19,6 @@ CLAIM = f"""
     ON CONFLICT (value, kind) DO UPDATE SET kind = EXCLUDED.kind RETURNING post_id
 """  # noqa: S608 - constants
 TAKE_OVER = f"UPDATE {CLAIMS} SET post_id = %s WHERE kind = %s AND value = %s"  # noqa: S608 - constants
-READ_HOLDERS = f"SELECT value, post_id FROM {CLAIMS} WHERE kind = %s AND value = ANY(%s)"  # noqa: S608 - constants
 
 IsHeld = Callable[[str, int], bool]  # whether a post has a value, or keeps it
 
@@ -43,10 +42,3 @@ def claim(kind: str, value: str, post_id: int, is_held: IsHeld) -> bool:
             return False
         cursor.execute(TAKE_OVER, [post_id, kind, value])
         return True
-
-
-def list_held_values(kind: str, values: Sequence[str], post_id: int | None, is_held: IsHeld) -> set[str]:
-    """Return those of the values that another post has."""
-    with connection.cursor() as cursor:
-        cursor.execute(READ_HOLDERS, [kind, list(values)])
-        return {value for value, holder in cursor.fetchall() if holder != post_id and is_held(value, holder)}

@@ -2,9 +2,7 @@
 
 import re
 
-from django.db import InternalError, NotSupportedError
-
-from contentapi.db.citus.claims import is_distributed
+from django.db import InternalError
 
 
 def find_constraint(message: str) -> str:
@@ -15,10 +13,3 @@ def find_constraint(message: str) -> str:
 def is_lost_node(exception: BaseException) -> bool:
     """Return whether a node has ended a connection or refused a commit, which is no error of its own in Citus."""
     return isinstance(exception, InternalError) and bool(re.search("server closed|could not commit", str(exception)))
-
-
-def describe_refusal(exception: BaseException) -> str:
-    """Return the message to a client whose statement Citus refuses, or an empty text."""
-    if is_distributed() and isinstance(exception, NotSupportedError):
-        return "The distributed database cannot carry this out. Request its parts one by one."
-    return ""

@@ -5,7 +5,7 @@ from django.db import connection, transaction
 from pytest_django import Settings
 
 from blog.models import Post
-from contentapi.db.citus.claims import LOCK_POST, claim, list_held_values
+from contentapi.db.citus.claims import LOCK_POST, claim
 from contentapi.db.citus.tables import CLAIMS
 from contentapi.db.ids import take_id
 from tests.blog.racing import race
@@ -52,14 +52,6 @@ def test_claim_of_a_post_without_the_value_is_void() -> None:
 
 def test_one_postgresql_needs_no_claim() -> None:
     assert claim("slug", "kelp", 1, is_held)
-
-
-@pytest.mark.usefixtures("claims")
-def test_values_that_other_posts_have_are_listed() -> None:
-    for value, post in (("tides", 1), ("kelp", 2), ("foam", 3)):
-        claim("slug", value, post, is_held)
-
-    assert list_held_values("slug", ["tides", "kelp", "foam", "sand"], 2, is_held) == {"tides"}
 
 
 @pytest.mark.usefixtures("committed_claims")

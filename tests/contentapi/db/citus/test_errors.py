@@ -1,10 +1,8 @@
 import pytest
-from django.db import InternalError, NotSupportedError
-from pytest_django import Settings
+from django.db import InternalError
 
 from contentapi.core.errors import to_api_error
 from contentapi.db.citus.errors import find_constraint
-from tests.environment import set_environment
 
 
 @pytest.mark.parametrize(
@@ -21,17 +19,6 @@ from tests.environment import set_environment
 )
 def test_constraint_has_its_name_without_the_shard(message: str, name: str) -> None:
     assert find_constraint(message) == name
-
-
-def test_refusal_of_citus_says_what_to_do(settings: Settings) -> None:
-    refusal = NotSupportedError("complex joins are only supported when all distributed tables are co-located")
-    assert to_api_error(refusal).message == "Internal server error"
-
-    set_environment(settings, CONTENTAPI_DISTRIBUTED="citus")
-
-    error = to_api_error(refusal)
-    assert (error.status, error.code, error.__cause__) == (500, "INTERNAL", refusal)
-    assert error.message == "The distributed database cannot carry this out. Request its parts one by one."
 
 
 @pytest.mark.parametrize(
