@@ -71,8 +71,8 @@ def get_comment_for_update(actor: Actor, comment_id: str, action: str, *, post_i
 
 def change_comment_state(comments: Collection[Comment], state: CommentState, actor: Actor) -> None:
     """Save a new state of some comments, with who changed it, when and with which credential."""
-    ids = [comment.pk for comment in comments]
-    Comment.objects.filter(pk__in=ids).update(
+    ids, posts = [comment.pk for comment in comments], {comment.post_id for comment in comments}
+    Comment.objects.filter(pk__in=ids, post__in=posts).update(
         state=state,
         state_changed_at=timezone.now(),
         state_changed_by=actor.user_id,

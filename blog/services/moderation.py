@@ -126,7 +126,7 @@ def purge_comments(*, actor: Actor) -> int:
         with transaction.atomic():
             rows = list(lock_rows(expired.values_list("pk", "post_id"), COMMENTS_PER_TRANSACTION, skip_locked=True))
             ids, posts = [pk for pk, _ in rows], {post for _, post in rows}
-            deleted = Comment.objects.filter(pk__in=ids).delete()[0]
+            deleted = Comment.objects.filter(pk__in=ids, post__in=posts).delete()[0]
             DeletedComment.objects.filter(post__in=posts, id__in=ids).delete()
             if deleted:
                 record_event(Event.COMMENT_PURGED, actor, comments=deleted)

@@ -20,6 +20,7 @@ from django.db.models import Model, QuerySet
 
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.replicas import ROUTE
+from contentapi.db.citus.tables import DISTRIBUTED
 from contentapi.db.literals import Term
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.selections import Parameter, build_parametrised_actor, get_actor_cache_key, is_structural
@@ -126,12 +127,18 @@ def parametrised(model: type[M], *, order: Ordering | None = None) -> Callable[[
 
 
 @cache
-def get_primary_key_selector(model: type[Model]) -> Callable[..., Rows[Model]]:
-    return parametrised(model)(lambda _, pk: model._base_manager.filter(pk=pk))
+def get_key_selector(model: type[Model]) -> Callable[..., Rows[Model]]:
+    return parametrised(model)(lambda _, **keys: model._base_manager.filter(**keys))
 
 
 def select_instance(instance: Model, actor: Actor) -> Rows[Model]:
-    """Return the row of an instance that the actor has just written. Raises `TypeError` if it is not saved."""
+    """Return the row of an instance that the actor has just written. Raises `TypeError` if it is not saved.
+
+    The row of a comment, for example, is found by its id and by that of its post, which is in one shard.
+    """
     if instance.pk is None:
         raise TypeError(f"This {type(instance).__name__} is not in the database.")
-    return get_primary_key_selector(type(instance))(actor, pk=instance.pk)
+    options = instance._meta
+    shard = DISTRIBUTED.get(options.db_table, options.pk.attname)
+    keys = {options.pk.attname: instance.pk, shard: getattr(instance, shard)}
+    return get_key_selector(type(instance))(actor, **keys)

@@ -23,9 +23,10 @@ def lock_rows(
     options = rows.model._meta  # noqa: SLF001
     key = next(each for each in options.concrete_fields if each.column == DISTRIBUTED[options.db_table])
     model: Any = key.related_model if "post" in of else rows.model
-    locked = []
+    locked, posts = [], set()
     for post, pk in sorted(set(rows.values_list(key.attname, "pk")[:limit])):
         found = {"pk": post} if "post" in of else {key.attname: post, "pk": pk}
         if model._base_manager.select_for_update(skip_locked=skip_locked).filter(**found).values_list("pk"):  # noqa: SLF001
             locked.append(pk)
-    return rows.filter(pk__in=locked)
+            posts.add(post)
+    return rows.filter(**{"pk__in": locked, f"{key.attname}__in": posts})

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from blog import services
 from blog.models import Post, PostSource, PostStatus
-from blog.services import insertions
+from blog.services import comments, insertions
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor, Role
 from contentapi.events.models import Event, Log, OutboxEvent
@@ -32,9 +32,10 @@ from tests.contentapi.projection.execution import recorded, run
 from tests.contentapi.projection.fixture_rows import ACTORS, fill
 from tests.environment import set_environment
 from tests.event_log import collect_events
-from tests.factories import make_actor, make_author
+from tests.factories import make_actor, make_author, make_post
 
 pytestmark = pytest.mark.django_db
+ADD_COMMENT = "mutation ($input: AddCommentInput!) { addComment(input: $input) { id author { name } } }"
 PAGE = """
 { postsConnection(first: 2) { edges { cursor node { id author { name } } } pageInfo { endCursor } totalCount } }
 """
@@ -123,6 +124,19 @@ def test_page_is_the_same_with_its_cursors(request: pytest.FixtureRequest) -> No
 
     assert found.data == expected.data
     assert found.reads != expected.reads
+
+
+@pytest.mark.usefixtures("distributed")
+def test_new_comment_is_read_by_the_id_of_its_post(editor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comments.COMMENTS, "returns_json", False)
+    post = make_post()
+
+    added = run(ADD_COMMENT, {"input": {"postId": str(post.pk), "body": "Low water."}}, actor=editor)
+
+    sql, parameters = added.reads[-1]
+    assert added.data["addComment"]["author"] is not None
+    assert '"blog_comment"."post_id" = (%s)' in sql
+    assert post.pk in parameters
 
 
 @pytest.mark.usefixtures("distributed")
