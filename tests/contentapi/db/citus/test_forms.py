@@ -13,7 +13,8 @@ from django.db.models import F
 from pytest_django import Settings
 
 from blog import services
-from blog.models import Post, PostSource, PostStatus
+from blog.desk.images.library import filter_unused
+from blog.models import Image, Post, PostSource, PostStatus
 from blog.services import comments, insertions
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor, Role
@@ -26,6 +27,7 @@ from contentapi.projection.statements import STATEMENTS
 from tests.blog.markdown_files import build_file, import_text
 from tests.blog.post_deletions import delete, restore
 from tests.blog.search_posts import find, make_library
+from tests.blog.stored_images import make_ready_image
 from tests.blog.test_slugs import create_post, edit_post
 from tests.contentapi.db.citus.claims_table import CREATE
 from tests.contentapi.projection.execution import recorded, run
@@ -137,6 +139,16 @@ def test_new_comment_is_read_by_the_id_of_its_post(editor: Actor, monkeypatch: p
     assert added.data["addComment"]["author"] is not None
     assert '"blog_comment"."post_id" = (%s)' in sql
     assert post.pk in parameters
+
+
+@pytest.mark.usefixtures("distributed")
+def test_images_that_no_post_uses_are_found() -> None:
+    covered, written, unused = (make_ready_image() for _ in range(3))
+    make_post(cover_id=covered.pk)
+    make_post()
+    make_post(body=f"![](image:{written.pk})", image_ids=[written.pk])
+
+    assert list(filter_unused(Image.objects.all())) == [unused]
 
 
 @pytest.mark.usefixtures("distributed")
