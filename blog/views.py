@@ -239,6 +239,8 @@ class AuthorPostCollection(Resource):
 
 
 class ImageCollection(Resource):
+    is_private = True
+
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
         return IMAGE.page(selectors.select_images(request.actor, page.after), page, request.actor)

@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion
-from contentapi.core.errors import ApiError, Malformed, MethodNotAllowed, UnsupportedMediaType
+from contentapi.core.errors import ApiError, Malformed, MethodNotAllowed, TooLarge, UnsupportedMediaType
 from contentapi.core.identity import Actor
 from contentapi.core.replicas import read, read_credential, record_write
 from contentapi.db.engine.slots import enter_expensive_lane
@@ -99,8 +99,12 @@ class ResourceRequest:
 
 
 class Resource:
-    """A REST resource. A subclass allows the methods that it defines: `get`, `post`, `put`, `patch` and `delete`."""
+    """A REST resource. A subclass allows the methods that it defines: `get`, `post`, `put`, `patch` and `delete`.
 
+    All writes need a credential. `is_private` states whether reads need one too.
+    """
+
+    is_private: ClassVar[bool] = False
     methods: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
@@ -148,14 +152,22 @@ class Resource:
         return previews.keep_preview_private(response, environ, VARY)
 
     def dispatch(self, request: ResourceRequest, account: Account, ids: Mapping[str, str]) -> Response:
-        """Check what all resources check, and call the method. A write is charged before the method is called."""
+        """Check what all resources check, and call the method. A missing credential precedes a malformed request."""
         if request.method not in self.methods:
             raise MethodNotAllowed(request.method, self.methods)
         if request.method == "OPTIONS":
             return Response(HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(self.methods)})
         require_known_version(request.environ)
         media_type = negotiate_rest_media_type(request.environ, request.prefix)
-        action = partial(self.call_method, request, ids, media_type)
+        try:
+            return self.execute(request, account, partial(self.call_method, request, ids, media_type))
+        except (Malformed, TooLarge, UnsupportedMediaType):  # services ask for a credential, but get no such request
+            if self.is_private or request.method not in READS:
+                policy.require_credential(request.actor, "send this request")
+            raise
+
+    def execute(self, request: ResourceRequest, account: Account, action: Callable[[], Response]) -> Response:
+        """Call the method, under the conditions of the request. A write is charged before."""
         if request.method in READS:
             if request.actor.preview is not None:  # from the primary: a preview shows what has just been saved
                 return read_credential(action)[0]

@@ -49,6 +49,8 @@ class NewReplay(Body):
 
 
 class WebhookCollection(Resource):
+    is_private = True
+
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
         return WEBHOOKS.page(selectors.select_webhooks(request.actor, page.after), page, request.actor)
@@ -60,6 +62,8 @@ class WebhookCollection(Resource):
 
 
 class WebhookResource(Resource):
+    is_private = True
+
     def get(self, request: ResourceRequest, webhook_id: str) -> Response:
         return WEBHOOKS.one(selectors.select_webhook_by_id(request.actor, webhook_id), request.actor)
 
@@ -78,6 +82,8 @@ class WebhookResource(Resource):
 
 
 class DeliveryCollection(Resource):
+    is_private = True
+
     def get(self, request: ResourceRequest, webhook_id: str) -> Response:
         page = request.page("state", has_offset=False)
         webhook = selectors.select_webhook_by_id(request.actor, webhook_id)
@@ -93,6 +99,8 @@ def parse_state(text: str | None) -> DeliveryState | None:
 
 
 class DeliveryResource(Resource):
+    is_private = True
+
     def get(self, request: ResourceRequest, webhook_id: str, delivery_id: str) -> Response:
         delivery = selectors.select_delivery_by_id(request.actor, delivery_id, webhook_id=webhook_id)
         return DELIVERIES.one(delivery, request.actor)
