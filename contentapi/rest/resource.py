@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion
-from contentapi.core.errors import ApiError, Malformed, MethodNotAllowed, TooLarge, UnsupportedMediaType
+from contentapi.core.errors import ApiError, Malformed, MethodNotAllowed, UnsupportedMediaType
 from contentapi.core.identity import Actor
 from contentapi.core.replicas import read, read_credential, record_write
 from contentapi.db.engine.slots import enter_expensive_lane
@@ -161,7 +161,7 @@ class Resource:
         media_type = negotiate_rest_media_type(request.environ, request.prefix)
         try:
             return self.execute(request, account, partial(self.call_method, request, ids, media_type))
-        except (Malformed, TooLarge, UnsupportedMediaType):  # services ask for a credential, but get no such request
+        except (Malformed, UnsupportedMediaType):  # before a service has asked for the credential
             if self.is_private or request.method not in READS:
                 policy.require_credential(request.actor, "send this request")
             raise
