@@ -36,9 +36,7 @@ def render_user_with_etag(user: User) -> Response:
     return build_tagged_response(render_user(user), UNCHANGING)
 
 
-class UserCollection(Resource):
-    is_private = True
-
+class UserCollection(Resource, is_private=True):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
         return render_page(selectors.select_users(request.actor, page.after), page, render_users)
@@ -49,9 +47,7 @@ class UserCollection(Resource):
         return created(f"/users/{user.pk}", render_user_with_etag(user))
 
 
-class UserResource(Resource):
-    is_private = True
-
+class UserResource(Resource, is_private=True):
     def get(self, request: ResourceRequest, user_id: str) -> Response:
         return render_user_with_etag(selectors.get_user(request.actor, user_id))
 

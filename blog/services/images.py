@@ -131,7 +131,7 @@ def clean_file_name(name: str) -> str:
 
 
 def shorten_file_name(name: str) -> str:
-    """Return the end of a name, for a person who cannot be asked for another one."""
+    """Return the end of a name. Files of the desk and of imports have names that their authors did not write for us."""
     return clean_file_name(name)[-MAX_FILE_NAME:]
 
 

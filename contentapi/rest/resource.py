@@ -107,7 +107,8 @@ class Resource:
     is_private: ClassVar[bool] = False
     methods: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, is_private: bool = False) -> None:
+        cls.is_private = is_private
         defined = {method for method in RESOURCE_METHODS if hasattr(cls, method.lower())} | {"OPTIONS"}
         if "GET" in defined:
             defined.add("HEAD")
@@ -161,7 +162,7 @@ class Resource:
         media_type = negotiate_rest_media_type(request.environ, request.prefix)
         try:
             return self.execute(request, account, partial(self.call_method, request, ids, media_type))
-        except (Malformed, UnsupportedMediaType):  # before a service has asked for the credential
+        except (Malformed, UnsupportedMediaType):  # before a service requires the credential
             if self.is_private or request.method not in READS:
                 policy.require_credential(request.actor, "send this request")
             raise
