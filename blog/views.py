@@ -238,7 +238,7 @@ class AuthorPostCollection(Resource):
         return POST.page(posts, page, request.actor, within=author)
 
 
-class ImageCollection(Resource):
+class ImageCollection(Resource, is_private=True):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
         return IMAGE.page(selectors.select_images(request.actor, page.after), page, request.actor)

@@ -73,7 +73,7 @@ def render_order_with_etag(order: Order, request: ResourceRequest) -> Response:
     )
 
 
-class OrderCollection(Resource):
+class OrderCollection(Resource, is_private=True):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
         orders = selectors.select_orders(request.actor, page.after)
@@ -85,7 +85,7 @@ class OrderCollection(Resource):
         return created(f"/orders/{order.pk}", render_order_with_etag(order, request))
 
 
-class OrderResource(Resource):
+class OrderResource(Resource, is_private=True):
     def get(self, request: ResourceRequest, order_id: str) -> Response:
         return render_order_with_etag(selectors.get_order(request.actor, order_id), request)
 
@@ -103,7 +103,7 @@ class OrderPaymentResource(Resource):
         )
 
 
-class OrderTrackingResource(Resource):
+class OrderTrackingResource(Resource, is_private=True):
     def get(self, request: ResourceRequest, order_id: str) -> Response:
         order = selectors.get_trackable_order(request.actor, order_id)
         tracking = TrackingRepresentation(order.carrier, order.tracking_number, order.shipped_at, order.delivered_at)

@@ -12,10 +12,10 @@ from users.models import User
 
 
 class NewUser(Body):
-    """A missing field is empty: the specification requires 422 for it, not 400."""
+    """A missing field, and one that is null, is empty: the specification requires 422 for it, not 400."""
 
-    name: str = ""
-    email: str = ""
+    name: str | None = None
+    email: str | None = None
 
 
 class UserRepresentation(msgspec.Struct):
@@ -36,17 +36,18 @@ def render_user_with_etag(user: User) -> Response:
     return build_tagged_response(render_user(user), UNCHANGING)
 
 
-class UserCollection(Resource):
+class UserCollection(Resource, is_private=True):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
         return render_page(selectors.select_users(request.actor, page.after), page, render_users)
 
     def post(self, request: ResourceRequest) -> Response:
-        user = services.create_user(actor=request.actor, **request.body(NewUser).provided())
+        body = request.body(NewUser)
+        user = services.create_user(actor=request.actor, name=body.name or "", email=body.email or "")
         return created(f"/users/{user.pk}", render_user_with_etag(user))
 
 
-class UserResource(Resource):
+class UserResource(Resource, is_private=True):
     def get(self, request: ResourceRequest, user_id: str) -> Response:
         return render_user_with_etag(selectors.get_user(request.actor, user_id))
 

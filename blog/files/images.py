@@ -97,7 +97,7 @@ def store_image(actor: Actor, address: str, content: bytes, read_image: ReadImag
     digest = hashlib.sha256(content).digest()
     image = services.find_image_by_digest(digest)
     if image is None:
-        sent = SentFile(BytesIO(content), unquote(address), len(content), digest)
+        sent = SentFile(BytesIO(content), services.shorten_file_name(unquote(address)), len(content), digest)
         try:
             image = services.create_image(actor=actor, read_file=lambda: sent)
         except UnsupportedMediaType:

@@ -60,7 +60,7 @@ def list_deleted_posts(*, actor: Actor, before: int | None = None, limit: int = 
     """Return the deleted posts that the actor may restore, the last deleted first, from after a position."""
     policy.require_permission(actor, policy.may_list_deleted_posts(actor), "see deleted posts")
     deleted = select_deleted_posts(actor)
-    if before is not None:  # ids of several nodes have no common order
+    if before is not None:  # ids of several nodes have no common order; after a purged one there is nothing to restore
         at = Subquery(PostVersion.objects.filter(pgh_id=before).values("pgh_created_at"))
         deleted = deleted.filter(Q(pgh_created_at__lt=at) | Q(pgh_created_at=at, pgh_id__lt=before))
     columns = ("pgh_id", "id", "title", "author_id", "changed_by")

@@ -25,6 +25,7 @@ from blog.services.images import (
     replace_image_file,
     require_upload,
     restore_image,
+    shorten_file_name,
 )
 from blog.services.posts import (
     attribute_change,

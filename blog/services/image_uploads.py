@@ -10,8 +10,15 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from blog.images.formats import CONTENT_TYPES, SIGNATURE, Format
-from blog.models import MAX_FILE_NAME, Image, ImageUpload
-from blog.services.images import clean_file_name, insert_image, name_upload, require_format, require_upload
+from blog.models import Image, ImageUpload
+from blog.services.images import (
+    clean_file_name,
+    insert_image,
+    list_name_problems,
+    name_upload,
+    require_format,
+    require_upload,
+)
 from contentapi.conf import conf
 from contentapi.conf.timeouts import UPLOAD_LIFETIME, UPLOADS_KEPT_FOR
 from contentapi.core import policy
@@ -48,10 +55,8 @@ def create_upload(*, actor: Actor, name: str, content_type: str, size: int, dige
     digest, content_type = digest.lower(), content_type.strip().lower()
     if content_type not in CONTENT_TYPES:
         raise UnsupportedMediaType(f"The type must be one of {', '.join(CONTENT_TYPES)} (got {content_type}).")
-    problems: dict[str, list[str]] = {}
-    length = len(name.strip())
-    if not 1 <= length <= MAX_FILE_NAME:
-        problems["name"] = [f"This must have 1 to {MAX_FILE_NAME} characters (got {length})."]
+    name = clean_file_name(name)
+    problems = list_name_problems(name)
     if not SHA256.fullmatch(digest):
         problems["sha256"] = ["This must be 64 hexadecimal digits."]
     if size < 1:
@@ -63,7 +68,7 @@ def create_upload(*, actor: Actor, name: str, content_type: str, size: int, dige
         raise build_size_error(most)
     upload = ImageUpload.objects.create(
         owner_id=actor.user_id,
-        name=clean_file_name(name),
+        name=name,
         content_type=content_type,
         size=size,
         sha256=bytes.fromhex(digest),

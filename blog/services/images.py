@@ -47,14 +47,18 @@ NO_FILES: dict[str, Any] = {"original": "", "widths": [], "formats": [], "stored
 def create_image(*, actor: Actor, read_file: Callable[[], SentFile]) -> Image:
     """Store the file that `read_file` returns, and create its image, which the worker processes.
 
-    Raises `UnsupportedMediaType` for a file that is none of the formats: its first bytes decide.
+    Raises `UnsupportedMediaType` for a file that is none of the formats: its first bytes decide. Raises `Invalid` for a
+    name that is too long.
     """
     require_upload(actor)
     sent, kind = read_image_file(read_file)
+    name = clean_file_name(sent.name) or UNNAMED
+    if problems := list_name_problems(name):
+        raise Invalid(problems)
     pk = take_id()
     source = name_upload(pk)
     put_file(source, sent.file)  # before the row that names it
-    return insert_image(actor, pk=pk, source=source, kind=kind, name=sent.name, size=sent.size, sha256=sent.sha256)
+    return insert_image(actor, pk=pk, source=source, kind=kind, name=name, size=sent.size, sha256=sent.sha256)
 
 
 def require_upload(actor: Actor) -> None:
@@ -86,7 +90,7 @@ def insert_image(actor: Actor, *, pk: int, source: str, kind: Format, name: str,
     image = Image.objects.create(
         pk=pk,
         owner_id=actor.user_id,
-        name=clean_file_name(name),
+        name=name,
         content_type=kind.content_type,
         size=size,
         sha256=sha256,
@@ -123,8 +127,19 @@ def replace_image_file(
 
 def clean_file_name(name: str) -> str:
     """Return a name without folders, and without what cannot be shown."""
-    printable = "".join(each for each in FOLDERS.sub("", name) if each.isprintable())
-    return printable.strip()[-MAX_FILE_NAME:] or UNNAMED
+    return "".join(each for each in FOLDERS.sub("", name) if each.isprintable()).strip()
+
+
+def shorten_file_name(name: str) -> str:
+    """Return the end of a name. Files of the desk and of imports have names that their authors did not write for us."""
+    return clean_file_name(name)[-MAX_FILE_NAME:]
+
+
+def list_name_problems(name: str) -> dict[str, list[str]]:
+    """Return what is wrong with the name of a file, without folders."""
+    if 1 <= len(name) <= MAX_FILE_NAME:
+        return {}
+    return {"name": [f"This must have 1 to {MAX_FILE_NAME} characters (got {len(name)})."]}
 
 
 @transaction.atomic

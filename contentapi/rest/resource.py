@@ -99,11 +99,16 @@ class ResourceRequest:
 
 
 class Resource:
-    """A REST resource. A subclass allows the methods that it defines: `get`, `post`, `put`, `patch` and `delete`."""
+    """A REST resource. A subclass allows the methods that it defines: `get`, `post`, `put`, `patch` and `delete`.
 
+    All writes need a credential. `is_private` states whether reads need one too.
+    """
+
+    is_private: ClassVar[bool] = False
     methods: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, is_private: bool = False) -> None:
+        cls.is_private = is_private
         defined = {method for method in RESOURCE_METHODS if hasattr(cls, method.lower())} | {"OPTIONS"}
         if "GET" in defined:
             defined.add("HEAD")
@@ -148,14 +153,22 @@ class Resource:
         return previews.keep_preview_private(response, environ, VARY)
 
     def dispatch(self, request: ResourceRequest, account: Account, ids: Mapping[str, str]) -> Response:
-        """Check what all resources check, and call the method. A write is charged before the method is called."""
+        """Check what all resources check, and call the method. A missing credential precedes a malformed request."""
         if request.method not in self.methods:
             raise MethodNotAllowed(request.method, self.methods)
         if request.method == "OPTIONS":
             return Response(HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(self.methods)})
         require_known_version(request.environ)
         media_type = negotiate_rest_media_type(request.environ, request.prefix)
-        action = partial(self.call_method, request, ids, media_type)
+        try:
+            return self.execute(request, account, partial(self.call_method, request, ids, media_type))
+        except (Malformed, UnsupportedMediaType):  # before a service requires the credential
+            if self.is_private or request.method not in READS:
+                policy.require_credential(request.actor, "send this request")
+            raise
+
+    def execute(self, request: ResourceRequest, account: Account, action: Callable[[], Response]) -> Response:
+        """Call the method, under the conditions of the request. A write is charged before."""
         if request.method in READS:
             if request.actor.preview is not None:  # from the primary: a preview shows what has just been saved
                 return read_credential(action)[0]

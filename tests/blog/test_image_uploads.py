@@ -70,6 +70,7 @@ def test_request_of_an_upload_names_what_the_client_must_send(media: FolderStora
         ({"content_type": "image/svg+xml"}, UnsupportedMediaType, "must be one of image/jpeg"),
         ({"digest": "abc"}, Invalid, "sha256: This must be 64 hexadecimal digits."),
         ({"name": " "}, Invalid, r"name: This must have 1 to 150 characters \(got 0\)."),
+        ({"name": "boats/"}, Invalid, r"name: This must have 1 to 150 characters \(got 0\)."),
         ({"name": "x" * 151}, Invalid, r"name: This must have 1 to 150 characters \(got 151\)."),
         ({"size": 0}, Invalid, "size: This must be 1 or more."),
         ({"size": 26_214_401}, TooLarge, r"At most 26,214,400 bytes are allowed \(CONTENTAPI_IMAGE_MAX_BYTES\)"),

@@ -66,13 +66,24 @@ def test_bytes_decide_and_not_the_name(media: FolderStorage, name: str) -> None:
         ("../../etc/passwd", "passwd"),
         ("a\0b\nc.jpg", "abc.jpg"),
         ("", "image"),
-        ("x" * 300 + ".jpg", "x" * 146 + ".jpg"),
+        ("folder/" * 50 + "x" * 150, "x" * 150),
         (" Böt.jpg ", "Böt.jpg"),
     ],
 )
 def test_name_has_no_folder_and_nothing_that_cannot_be_shown(media: FolderStorage, sent: str, name: str) -> None:
     assert media
     assert services.create_image(actor=make_actor(Role.AUTHOR), read_file=send_file(make_png(), sent)).name == name
+
+
+def test_name_that_is_too_long_is_refused_before_the_file_is_stored(media: FolderStorage) -> None:
+    with pytest.raises(Invalid, match=r"name: This must have 1 to 150 characters \(got 151\)."):
+        services.create_image(actor=make_actor(Role.AUTHOR), read_file=send_file(make_png(), "x" * 151))
+
+    assert list(media.list_files()) == []
+
+
+def test_name_that_a_person_cannot_choose_is_shortened() -> None:
+    assert services.shorten_file_name("photos/" + "x" * 300 + ".jpg") == "x" * 146 + ".jpg"
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,24 @@ def test_common_error_response_is_as_described(operation: Operation, settings: S
     )
 
 
+MALFORMED = (
+    Request(NOBODY, query="?limit=0"),
+    Request(NOBODY, body=b"{"),
+    Request(NOBODY, body={}, headers={"Content-Type": "text/plain"}),
+    Request(NOBODY, headers={"If-Match": "x", "If-None-Match": "x", "Idempotency-Key": " "}),
+)
+
+
+@pytest.mark.parametrize(
+    "operation", [found for found in OPERATIONS.values() if found.needs_a_credential], ids=lambda found: found.id
+)
+@pytest.mark.parametrize("credential", [{}, {"X-API-Key": "x"}], ids=["no credential", "an invalid one"])
+def test_401_precedes_what_is_malformed(operation: Operation, credential: dict[str, str]) -> None:
+    for given in MALFORMED:
+        request = given._replace(headers={**given.headers, **credential})
+        assert_conforms(operation, 401, send_request(operation, request))
+
+
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda found: found.id)
 def test_429_is_as_described(operation: Operation, settings: Settings) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/hour")

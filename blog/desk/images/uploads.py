@@ -73,7 +73,9 @@ def read_later(file: IO[bytes]) -> Callable[[], SentFile]:
 
     def read() -> SentFile:
         enter_expensive_lane()  # storing a file may take long: other requests keep their slots
-        return describe_file(file, str(file.name or ""), conf.environment.contentapi_image_max_bytes)
+        return describe_file(
+            file, services.shorten_file_name(file.name or ""), conf.environment.contentapi_image_max_bytes
+        )
 
     return read
 

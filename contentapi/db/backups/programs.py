@@ -111,14 +111,17 @@ class RunningProgram:
 @contextmanager
 def run_program(command: Sequence[str | Path], environment: dict[str, str]) -> Iterator[RunningProgram]:
     """Run a program. When the block ends, also by an exception or a signal, the program has ended."""
+    process: subprocess.Popen[bytes] | None = None
     with tempfile.TemporaryFile() as messages:
-        process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=messages
-        )
         try:
+            with postpone_signals():
+                process = subprocess.Popen(
+                    command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=messages
+                )
             yield RunningProgram(Path(command[0]).name, process, messages)
         finally:
-            end_process(process)
+            if process is not None:
+                end_process(process)
 
 
 def end_process(process: "subprocess.Popen[bytes]") -> None:
@@ -129,6 +132,26 @@ def end_process(process: "subprocess.Popen[bytes]") -> None:
     if process.poll() is None:
         process.kill()
         process.wait()
+
+
+@contextmanager
+def postpone_signals(signals: Iterable[signal.Signals] = SIGNALS) -> Iterator[None]:
+    """Handle signals at the end of the block: one inside `Popen` would lose the process that it has started.
+
+    They are not blocked, because the new process would inherit that.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[int] = []
+    before = {each: signal.signal(each, lambda number, _: received.append(number)) for each in signals}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        for number in received:
+            signal.raise_signal(number)
 
 
 @contextmanager

@@ -27,6 +27,7 @@ LOG = logging.getLogger("contentapi.worker")
 PLACES = 64  # attempts at a time of a sender
 MOST_OF_LINE = 8  # of a webhook
 SHARE = 4  # places that must be free for each one that a line has
+MOST_REMEMBERED = 10_000  # webhooks without a line, of which a sender knows how fast they were
 LARGEST_SUPPLY = 64  # deliveries that wait here for a receiver that is fast
 
 
@@ -81,7 +82,8 @@ class Lanes:
         self.lock = Lock()
         self.lines: dict[int, Line] = {}
         self.size = 0  # bytes of bodies that are ready
-        self.slow: dict[int, bool] = {}  # whether the receiver of a webhook was slow the last time, also without a line
+        # Whether the receiver of a webhook was slow the last time, also without a line. The latest one is at the end
+        self.slow: dict[int, bool] = {}
         self.dropped: list[Line] = []  # that may still have places
         self.results: SimpleQueue[Result] = SimpleQueue()
 
@@ -149,8 +151,15 @@ class Lanes:
             result = attempt(line, receiver, *ready)
             with self.lock:
                 line.adapt(result.seconds)
-                self.slow[line.webhook_id] = line.is_slow is True
+                self.remember(line)
             self.results.put(result)
+
+    def remember(self, line: Line) -> None:
+        """Keep whether a line is slow. Of many webhooks, it forgets the first: that one may be deleted."""
+        self.slow.pop(line.webhook_id, None)
+        self.slow[line.webhook_id] = line.is_slow is True
+        if len(self.slow) > MOST_REMEMBERED:
+            del self.slow[next(iter(self.slow))]
 
     def get_receiver(self, line: Line) -> Receiver:
         with self.lock:

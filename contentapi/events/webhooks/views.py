@@ -48,7 +48,7 @@ class NewReplay(Body):
     only_failed: bool = False
 
 
-class WebhookCollection(Resource):
+class WebhookCollection(Resource, is_private=True):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
         return WEBHOOKS.page(selectors.select_webhooks(request.actor, page.after), page, request.actor)
@@ -59,7 +59,7 @@ class WebhookCollection(Resource):
         return created(f"/webhooks/{made.webhook.pk}", response)
 
 
-class WebhookResource(Resource):
+class WebhookResource(Resource, is_private=True):
     def get(self, request: ResourceRequest, webhook_id: str) -> Response:
         return WEBHOOKS.one(selectors.select_webhook_by_id(request.actor, webhook_id), request.actor)
 
@@ -77,7 +77,7 @@ class WebhookResource(Resource):
         return no_content()
 
 
-class DeliveryCollection(Resource):
+class DeliveryCollection(Resource, is_private=True):
     def get(self, request: ResourceRequest, webhook_id: str) -> Response:
         page = request.page("state", has_offset=False)
         webhook = selectors.select_webhook_by_id(request.actor, webhook_id)
@@ -92,7 +92,7 @@ def parse_state(text: str | None) -> DeliveryState | None:
     return None if text is None else DeliveryState(text)
 
 
-class DeliveryResource(Resource):
+class DeliveryResource(Resource, is_private=True):
     def get(self, request: ResourceRequest, webhook_id: str, delivery_id: str) -> Response:
         delivery = selectors.select_delivery_by_id(request.actor, delivery_id, webhook_id=webhook_id)
         return DELIVERIES.one(delivery, request.actor)

@@ -58,8 +58,9 @@ FAILURES: list[tuple[Request, int, str, dict[str, str]]] = [
     (("PUT", "/posts", {}), 405, "METHOD_NOT_ALLOWED", {"Allow": "GET, HEAD, POST, OPTIONS"}),
     (("TRACE", "/v1/posts/1", {}), 405, "METHOD_NOT_ALLOWED", {"Allow": "GET, HEAD, PATCH, DELETE, OPTIONS"}),
     (("POST", "/.well-known/jwks.json", {}), 405, "METHOD_NOT_ALLOWED", {"Allow": "GET, HEAD, OPTIONS"}),
-    (("POST", "/posts", {}), 415, "UNSUPPORTED_MEDIA_TYPE", {}),
-    (("POST", "/posts", {"body": b"{", **JSON_TYPE}), 400, "BAD_REQUEST", {}),
+    (("POST", "/posts", {}), 401, "UNAUTHENTICATED", {}),
+    (("POST", "/posts", {"body": b"{", **JSON_TYPE}), 401, "UNAUTHENTICATED", {}),
+    (("GET", "/posts", {"QUERY_STRING": "limit=0"}), 400, "BAD_REQUEST", {}),
     (("POST", "/posts", {"body": b" " * 2**21, **JSON_TYPE}), 413, "TOO_LARGE", {}),
     (("POST", "/posts", {"body": b'{"title": "t", "body": "b"}', **JSON_TYPE}), 401, "UNAUTHENTICATED",
      {"WWW-Authenticate": build_challenge()}),
@@ -104,6 +105,20 @@ def test_406_is_json() -> None:
 
     assert status == 406
     require_shape(given, json.loads(content), 406, "")
+
+
+@pytest.mark.parametrize(
+    ("content_type", "status", "code"),
+    [("text/plain", 415, "UNSUPPORTED_MEDIA_TYPE"), ("application/json", 400, "BAD_REQUEST")],
+)
+@pytest.mark.parametrize("accept", ["", PROBLEM])
+def test_error_of_a_body_has_the_requested_format(content_type: str, status: int, code: str, accept: str) -> None:
+    headers = {"HTTP_X_API_KEY": make_api_key(make_actor(Role.AUTHOR)), "CONTENT_TYPE": content_type}
+
+    found, given, content = send_request("POST", "/posts", b"{", HTTP_ACCEPT=accept, **headers)
+
+    assert (found, given["X-Error-Code"]) == (status, code)
+    require_shape(given, json.loads(content), status, accept)
 
 
 @pytest.mark.parametrize("accept", ["", PROBLEM])

@@ -5,6 +5,7 @@ from time import monotonic
 
 import pytest
 
+from contentapi.events.webhooks import lanes as lanes_module
 from contentapi.events.webhooks.claims import Claimed
 from contentapi.events.webhooks.lanes import MOST_OF_LINE, PLACES, Lanes, Line
 
@@ -96,6 +97,15 @@ def test_place_is_given_back_when_the_lease_is_nearly_over() -> None:
 
     assert lanes.get_next(line, None) is None
     assert (lanes.free, line.places, len(line.ready)) == (PLACES, 0, 20)
+
+
+def test_speed_of_the_webhook_that_was_sent_to_first_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes_module, "MOST_REMEMBERED", 2)
+    lanes = Lanes()
+    for number, is_slow in ((1, True), (2, True), (1, False), (3, None)):
+        lanes.remember(Line(number, is_slow=is_slow))
+
+    assert lanes.slow == {1: False, 3: False}
 
 
 def test_size_of_what_is_ready_is_known() -> None:
