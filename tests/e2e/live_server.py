@@ -87,7 +87,7 @@ class Site:
             "CONTENTAPI_RATE_ANONYMOUS": RATE,
             "WEB_CONCURRENCY": "1",
             "DJANGO_SETTINGS_MODULE": "contentapi.settings",
-            "PYTHONPATH": str(self.folder / "faults"),
+            "PYTHONPATH": os.pathsep.join([str(self.folder / "faults"), kept.get("PYTHONPATH", "")]).rstrip(os.pathsep),
             **variables,
         }
 
