@@ -50,8 +50,10 @@ def main() -> int:
 
 
 def test_api(tests: list[str], *, is_thorough: bool) -> int:
-    """Run tests of the API on a new cluster, in a process for each core. Return the exit status of pytest."""
+    """Run tests of the API on a new cluster, in a process for each core or more. Return the exit status of pytest."""
     processes = os.cpu_count() or 1
+    if not is_thorough:
+        processes = max(2, processes * 3 // 2)  # as with `make test-servers`: some wait for their servers
     names = [f"tests_gw{number}" for number in range(processes)]
     with tempfile.TemporaryDirectory(prefix="citus-") as folder, run_databases(Path(folder), names) as variables:
         selected = "thorough and not citus" if is_thorough else "not thorough and not citus"

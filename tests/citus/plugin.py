@@ -1,8 +1,8 @@
 """Run other tests on a distributed database: a plugin of pytest, which `python -m tests.citus` loads.
 
 Where a test writes or looks at what is different on a cluster, it does so as the product does there: rows that it
-writes have their claims, environments that it replaces have the variable, and locks are those of all nodes. Tests
-without a database are left out.
+writes have their claims, environments that it replaces have the variable, and locks are those of all nodes. The keys of
+tokens are in a folder, as on one PostgreSQL. Tests without a database are left out.
 """
 
 import os
@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from tests.citus.databases import find_nodes
 
@@ -26,8 +27,14 @@ WITH_DATABASE = {"db", "transactional_db", "template"}
 
 
 def pytest_configure() -> None:
+    from django.conf import settings
+
+    from contentapi.conf import conf
     from tests import environment  # imports models, so Django must be set up
 
+    settings.EMBEDDED = True
+    settings.ENVIRONMENT = structs.replace(settings.ENVIRONMENT, database_url="", jwt_secret="")
+    conf.clear()
     replaced = environment.set_environment
     environment.set_environment = partial(replaced, CONTENTAPI_DISTRIBUTED="citus")
 

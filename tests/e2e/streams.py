@@ -115,9 +115,14 @@ class StreamClient:
         self.has_ended = self.has_ended or not part
 
     def read_until(self, pattern: bytes, times: int = 1) -> bytes:
-        """Read until a pattern was received so often. Return everything. Raises `AssertionError` at the end."""
+        """Read until a pattern was received so often. Return everything.
+
+        Raises `AssertionError` at the end, or if only keep-alives come for `PATIENCE`.
+        """
+        deadline = time.monotonic() + PATIENCE
         while len(re.findall(pattern, self.raw, re.DOTALL)) < times:
             assert not self.has_ended, self.raw
+            assert time.monotonic() < deadline, self.raw
             self.read_part()
         return self.raw
 
