@@ -57,7 +57,8 @@ test-servers: installed-dev
 	@$(PYTEST) --numprocesses $(SERVER_PROCESSES) -m "servers and not thorough" $(TESTS)
 
 test-citus: installed-dev
-	@exec $(VENV_PYTHON) -m tests.citus $(if $(SHORT),--short) $(if $(LONG),--thorough) $(TESTS)
+	@$(if $(LONG),$(BUILD_PAGES))
+	@$(if $(LONG),EXAMPLES_IN_PERCENT=$(PERCENT)) exec $(VENV_PYTHON) -m tests.citus $(if $(SHORT),--short) $(if $(LONG),--thorough) $(TESTS)
 
 coverage: installed-dev
 	@$(BUILD_PAGES)

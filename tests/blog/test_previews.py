@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from blog import services
+from blog.models import OldSlug
 from contentapi.core.identity import OPERATOR
 from tests.blog.post_copies import edit, publish, save
 from tests.blog.preview_requests import get, get_json, make_link, query, read_title
@@ -50,6 +51,27 @@ def test_token_shows_the_working_copy_wherever_one_post_is_read() -> None:
         assert get_json(token, path).items() >= shown.items()
     assert get_json(token, "/preview")["post"].items() >= shown.items()
     assert get(token, "/posts/by-slug/ebb").headers["Location"] == "/posts/by-slug/flood"
+
+
+@pytest.mark.parametrize("mode", ["latest", "site"])
+def test_post_that_a_token_finds_by_its_slug_has_all_that_belongs_to_it(mode: str) -> None:
+    post = make_post(title="Ebb", slug="ebb")
+    OldSlug.objects.create(slug="low-tide", post_id=post.pk)
+    comment = make_comment(post)
+    save(post, slug="flood")
+    fields = "oldSlugs workingCopy { slug } comments { id } author { posts { id } }"
+    document = f"query ($slug: String!) {{ postBySlug(slug: $slug) {{ {fields} }} }}"
+    token = make_link(post, mode=mode).token
+
+    found = [query(token, document, slug=slug).data["postBySlug"] for slug in ("flood", "low-tide", "ebb")]
+
+    shown = {
+        "oldSlugs": ["low-tide"],
+        "workingCopy": None,  # the token shows its texts, and not who wrote them
+        "comments": [{"id": str(comment.pk)}],
+        "author": {"posts": [{"id": str(post.pk)}]},
+    }
+    assert found == [shown] * 3
 
 
 def test_token_shows_a_draft_with_its_comments_and_renders_it() -> None:

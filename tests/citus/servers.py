@@ -61,6 +61,8 @@ def add_variables(build: Callable[..., dict[str, str]]) -> Callable[..., dict[st
     def build_with_copy(owner: Site | Checkout, **variables: str) -> dict[str, str]:
         copy = COPIES.get(folder := owner.folder / "var")
         own = {"CONTENTAPI_LOG_FORMAT": "text", "CONTENTAPI_BIND": "127.0.0.1"}  # as with the embedded PostgreSQL
+        if "EMAIL_URL" in variables:  # the links in mails begin with it
+            own["CONTENTAPI_PUBLIC_URL"] = f"http://localhost:{variables['PORT']}"
         added = {**own, **build_environment(copy.nodes[0], copy.name, folder)} if copy else {}
         return build(owner, **{**added, **variables})
 
