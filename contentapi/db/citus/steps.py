@@ -33,9 +33,11 @@ FILL = {
     "events_outbox": ["UPDATE events_outbox SET parent_id = subject_id WHERE parent_id IS NULL"],
     "blog_searchchange": ["UPDATE blog_searchchange SET post_id = 0 WHERE post_id IS NULL"],
 }
+# A backup that was restored has the table, and it is not distributed.
 # With a table that Citus knows, a transaction has two phases: the coordinator could fail after the commit of the node.
 CREATE_CLAIMS = f"""
     SELECT citus_add_local_table_to_metadata('contentapi_idempotencyrecord');
+    DROP TABLE IF EXISTS {CLAIMS};
     CREATE TABLE {CLAIMS} (kind text, value text, post_id bigint NOT NULL, PRIMARY KEY (value, kind));
     SELECT create_distributed_table('{CLAIMS}', 'value', colocate_with => 'none', shard_count => {{shards}});
     INSERT INTO {CLAIMS} SELECT 'slug', slug, id FROM blog_post WHERE slug IS NOT NULL;
