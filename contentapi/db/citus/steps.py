@@ -24,6 +24,15 @@ READ_INDEXES = """
     FROM pg_index LEFT JOIN pg_constraint ON conindid = indexrelid AND contype IN ('p', 'u')
     WHERE indrelid = %s::regclass ORDER BY 1
 """
+# The functions that are on the coordinator alone, because they are older than the extension. Triggers call them.
+READ_FUNCTIONS = """
+    SELECT pg_proc.oid::regprocedure::text FROM pg_proc
+    WHERE pronamespace = current_schema()::regnamespace AND prorettype <> 'trigger'::regtype
+      AND NOT EXISTS (SELECT FROM pg_depend
+                      WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid AND deptype = 'e')
+      AND NOT EXISTS (SELECT FROM pg_dist_object WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid)
+    ORDER BY 1
+"""
 # Citus leaves the rows that it has copied to other nodes, and would build indexes of them too.
 TRUNCATE = "SELECT truncate_local_data_after_distributing_table('{}')"
 # The copied rows are not new: no trigger on the shards may announce them.
@@ -96,6 +105,9 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
     require_citus(cursor)
     require_tables(cursor)
     distributed = set(read_column(cursor, READ_DISTRIBUTED))
+    if functions := read_column(cursor, READ_FUNCTIONS):
+        statements = [f"SELECT create_distributed_function('{name}')" for name in functions]
+        yield Step(f"Create {len(functions)} functions on each node", statements)
     if adapted := list_adapted_functions(cursor):
         yield Step(f"Adapt the functions of {len(adapted)} triggers", adapted)
     yield from list_key_steps(cursor, distributed)
