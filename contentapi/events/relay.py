@@ -14,6 +14,7 @@ from django.db import IntegrityError, connection, transaction
 
 from contentapi.conf.timeouts import EVENTS_BUSY, EVENTS_IDLE_INTERVAL, EVENTS_INTERVAL
 from contentapi.db.citus.claims import is_distributed
+from contentapi.db.citus.tables import TWO_PHASES
 from contentapi.events.partitions import NEW_EPOCH, prepare_partitions
 from contentapi.monitoring.figures import FIGURES, Sample
 
@@ -142,6 +143,7 @@ def move_distributed_batch(cursor: Any) -> int:
     if not ids:
         return 0
     cursor.execute(TAKE, [ids])
+    cursor.execute(TWO_PHASES)
     moved = execute_move(cursor, MOVE_TAKEN, [])
     cursor.execute("DROP TABLE events_taken")
     return moved

@@ -20,12 +20,11 @@ pytestmark = [
     pytest.mark.skipif(find_programs() is None, reason="No PostgreSQL of this host has Citus."),
 ]
 RESTORED = "restored"
-CONTENT = """
-    SELECT json_agg(json_build_array(id, slug, title, author_id) ORDER BY id),
-        (SELECT json_agg(json_build_array(id, post_id, body) ORDER BY id) FROM blog_comment),
-        (SELECT json_agg(json_build_array(value, post_id) ORDER BY value) FROM citus_claim WHERE kind = 'slug')
-    FROM blog_post
-"""
+CONTENT = (
+    "SELECT id, slug, title, author_id FROM blog_post ORDER BY id",
+    "SELECT id, post_id, body FROM blog_comment ORDER BY id",
+    f"SELECT value, post_id FROM {CLAIMS} WHERE kind = 'slug' ORDER BY value",  # noqa: S608 - a constant
+)
 WAITS_FOR_WRITES = "SELECT 1 FROM pg_locks WHERE locktype = 'relation' AND mode = 'ShareLock' AND NOT granted"
 WRITE = f"INSERT INTO {CLAIMS} (kind, value, post_id) VALUES ('file', 'written meanwhile', 1)"  # noqa: S608 - a constant
 
@@ -67,7 +66,8 @@ def test_backup_of_a_cluster_becomes_another_cluster(distribution: Distribution,
     manage(coordinator, *DISTRIBUTE, database=RESTORED)
 
     assert manage(coordinator, *DISTRIBUTE, database=RESTORED) == "Everything is distributed.\n"
-    assert coordinator.execute(CONTENT, database=RESTORED) == coordinator.execute(CONTENT)
+    for query in CONTENT:
+        assert coordinator.execute(query, database=RESTORED) == coordinator.execute(query) != []
     ((shards,),) = coordinator.execute("SELECT count(*) FROM pg_dist_shard", database=RESTORED)
     assert coordinator.execute("SELECT count(*) FROM pg_dist_shard") == [(shards,)]
 

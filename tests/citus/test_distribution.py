@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from django.apps import apps
 
-from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE
+from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE, TWO_PHASES
 from tests.citus.cluster import CitusNode, find_programs
 from tests.citus.conftest import Distribution
 from tests.citus.operators import DISTRIBUTE, manage, run
@@ -36,6 +36,10 @@ NESTED = """
     author { posts(limit: 2) { author { id } coauthors { id } } postsConnection(first: 1) { totalCount } id }
     cover { image { url(width: 320) } } } }
 """
+RECORD = (
+    "INSERT INTO contentapi_idempotencyrecord (key, request, status, headers, body, created_at)"
+    " VALUES ('two phases', '', 201, '{}', '', now())"
+)
 START = "import django; django.setup(); from contentapi.health.start import report_database_state as r; r()"
 
 
@@ -104,21 +108,18 @@ def test_each_shard_has_the_indexes_that_were_dropped_before_the_copy(distributi
     assert {of_shards.get(name) for name in names} == {2}  # of 4 shards, on one of two workers
 
 
-def test_write_with_an_idempotency_record_is_committed_in_two_phases(coordinator: CitusNode) -> None:
+@pytest.mark.parametrize("record", [RECORD, TWO_PHASES], ids=["record", "no change"])
+def test_write_with_an_idempotency_record_is_committed_in_two_phases(coordinator: CitusNode, record: str) -> None:
     """In one phase, the node commits first. A coordinator that fails then loses the record, and a repeated write is
     carried out again.
     """
     seen: list[str] = []
     (post,) = coordinator.execute("SELECT min(id) FROM blog_post")
-    record = (
-        "INSERT INTO contentapi_idempotencyrecord (key, request, status, headers, body, created_at)"
-        " VALUES ('two phases', '', 201, '{}', '', now())"
-    )
     with psycopg.connect(coordinator.build_url()) as connection:
         connection.add_notice_handler(lambda notice: seen.append(notice.message_primary or ""))
         connection.execute("SET citus.log_remote_commands = on")
         connection.execute("UPDATE blog_post SET title = title WHERE id = %s", post)
-        connection.execute(record)
+        connection.execute(record.encode())
 
     assert any("PREPARE TRANSACTION" in message for message in seen)
 

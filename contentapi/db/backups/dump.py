@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from contentapi.db.backups.cluster import lock_writes, read_is_distributed
+from contentapi.db.backups.cluster import stop_writes
 from contentapi.db.backups.contents import NOT_DUMPED, count_rows, lift_limits, read_sequences
 from contentapi.db.backups.programs import (
     SETS_TRANSACTION_TIMEOUT,
@@ -60,12 +60,12 @@ def write_backup(path: Path, *, replace: bool, report: Report, write_files: Writ
                 f"Note: this backup can be restored only on PostgreSQL {program.major} or newer, because of the "
                 f"version of pg_dump. Install postgresql-client-{server_major}."
             )
-        is_distributed = read_is_distributed(connection)
-        if is_distributed:
-            report("The database is distributed: writes wait until the backup is complete, or get 503.")
         with draft_beside(path) as archive, draft_beside(path) as manifest:
             try:
-                contents = dump_snapshot(connection, target, program, archive, is_distributed=is_distributed)
+                with stop_writes(target, connection) as is_distributed:
+                    if is_distributed:
+                        report("The database is distributed: writes wait until all rows are read, or get 503.")
+                    contents = dump_snapshot(connection, target, program, archive)
             except psycopg.Error as error:
                 raise BackupError(f"The database cannot be read. {str(error).strip()}") from None
             with draft_beside(path) as media:
@@ -107,15 +107,11 @@ def draft_beside(path: Path) -> Iterator[Path]:
         Path(name).unlink(missing_ok=True)
 
 
-def dump_snapshot(
-    connection: psycopg.Connection[Any], target: Target, program: Program, archive: Path, *, is_distributed: bool
-) -> Contents:
+def dump_snapshot(connection: psycopg.Connection[Any], target: Target, program: Program, archive: Path) -> Contents:
     """Dump a snapshot of the database, and count the rows of its tables in the same snapshot."""
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     connection.read_only = True
     with connection.transaction():
-        if is_distributed:
-            lock_writes(connection)  # before the first query, which takes the snapshot
         migrations = read_migrations_for_backup(connection)
         lift_limits(connection)
         (snapshot,) = connection.execute("SELECT pg_export_snapshot()").fetchone() or ("",)
