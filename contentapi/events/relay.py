@@ -12,6 +12,7 @@ from django.db import IntegrityError, connection, transaction
 
 from contentapi.conf.timeouts import EVENTS_BUSY, EVENTS_IDLE_INTERVAL, EVENTS_INTERVAL
 from contentapi.db.citus.claims import is_distributed
+from contentapi.db.citus.tables import TWO_PHASES
 from contentapi.events.partitions import NEW_EPOCH, prepare_partitions
 from contentapi.monitoring.figures import FIGURES, Sample
 
@@ -126,7 +127,11 @@ def move_events() -> int:
             return 0
         if is_distributed():
             cursor.execute(TAKE, [EVENTS_PER_BATCH])
-            cursor.execute(MOVE_TAKEN, cursor.fetchone())
+            taken = cursor.fetchone()
+            if taken == (None,):
+                return 0
+            cursor.execute(TWO_PHASES)
+            cursor.execute(MOVE_TAKEN, taken)
         else:
             cursor.execute(MOVE, [EVENTS_PER_BATCH])
         moved: int = cursor.rowcount

@@ -16,7 +16,7 @@ from contentapi.auth.signing_keys import get_key_ring
 from contentapi.conf import conf
 from contentapi.conf.timeouts import REDIS_CHECK_LIMIT
 from contentapi.core.redis import connect_redis
-from contentapi.db.citus.checks import find_mismatch
+from contentapi.db.citus.checks import HAS_SETTINGS, find_mismatch
 from contentapi.db.citus.tables import CLAIMS
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
 from contentapi.db.watch.servers import find_replica_faults
@@ -26,7 +26,8 @@ from contentapi.media.access import store_probe
 
 READ_STATE = f"""
     SELECT current_setting('transaction_read_only') = 'on', to_regclass('django_migrations') IS NOT NULL,
-      to_regclass('contentapi_jobheartbeat') IS NOT NULL, to_regclass('{CLAIMS}') IS NOT NULL
+      to_regclass('contentapi_jobheartbeat') IS NOT NULL, to_regclass('{CLAIMS}') IS NOT NULL,
+      coalesce({HAS_SETTINGS}, false)
 """
 NOT_STORED = CheckResult("warning", "Files of images cannot be stored: uploads fail.")
 MigrationName = tuple[str, str]  # the app and the name
@@ -37,14 +38,14 @@ def check_database(connection: DeadlineConnection, seconds: float) -> Results:
     deadline = monotonic() + seconds
     results: Results = {}
     try:
-        is_read_only, has_migrations, has_heartbeats, has_claims = connection.query(READ_STATE, deadline)[0]
-        fault = "PostgreSQL accepts no writes." if is_read_only == "t" else ""
-        if has_migrations == "t" and not fault:
-            fault = find_mismatch(has_claims=has_claims == "t")
+        is_read_only, *has = (value == "t" for value in connection.query(READ_STATE, deadline)[0])
+        has_migrations, has_heartbeats, has_claims, has_settings = has
+        fault = "PostgreSQL accepts no writes." if is_read_only else ""
+        fault = fault or find_mismatch(has_migrations=has_migrations, has_claims=has_claims, has_settings=has_settings)
         results["database"] = failed(fault) if fault else OK
-        applied = read_applied_migrations(connection, deadline) if has_migrations == "t" else set()
+        applied = read_applied_migrations(connection, deadline) if has_migrations else set()
         results["migrations"] = check_migrations(applied)
-        results["worker"] = check_worker(connection, deadline) if has_heartbeats == "t" else NO_WORKER
+        results["worker"] = check_worker(connection, deadline) if has_heartbeats else NO_WORKER
     except (DatabaseUnavailable, QueryFailed) as error:
         results["database"] = failed(str(error))
     not_checked = CheckResult("unknown", "Not checked: the database is not available.")

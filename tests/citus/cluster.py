@@ -5,7 +5,7 @@ Citus is an extension of the host's PostgreSQL. The embedded PostgreSQL of a che
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -54,28 +54,34 @@ class CitusNode(PostgresServer):
         assert programs is not None, "Citus is not installed."
         return programs
 
-    def create_node(self) -> "CitusNode":
-        self.create()
-        self.execute("CREATE EXTENSION citus")
-        return self
-
-    def add_worker(self, worker: "CitusNode") -> None:
+    def add_worker(self, worker: "CitusNode", database: str = DATABASE) -> None:
         """Add a worker to the cluster of which this node is the coordinator."""
-        self.execute(f"SELECT citus_add_node('127.0.0.1', {worker.port})")
+        self.execute(f"SELECT citus_add_node('127.0.0.1', {worker.port})", database=database)
+
+
+def join_nodes(nodes: Sequence[CitusNode], database: str = DATABASE) -> None:
+    """Make a database of each node one of a cluster, whose first node is the coordinator."""
+    for node in nodes:
+        node.execute("CREATE EXTENSION citus", database=database)
+    coordinator, *workers = nodes
+    coordinator.execute(f"SELECT citus_set_coordinator_host('127.0.0.1', {coordinator.port})", database=database)
+    for worker in workers:
+        coordinator.add_worker(worker, database)
 
 
 @contextmanager
-def run_citus(folder: Path, *, workers: int) -> Iterator[list[CitusNode]]:
-    """Run a coordinator and its workers, in this order, and remove them at the end. No table is distributed."""
+def run_citus(folder: Path, *, workers: int, is_joined: bool = True) -> Iterator[list[CitusNode]]:
+    """Run a coordinator and its workers, in this order, and remove them at the end. No table is distributed.
+
+    Without `is_joined`, they are PostgreSQL servers that do not know each other.
+    """
     nodes: list[CitusNode] = []
     try:
         for name in ("coordinator", *(f"worker{number}" for number in range(1, workers + 1))):
             nodes.append(CitusNode(folder / name))
-            nodes[-1].create_node()
-        coordinator, *others = nodes
-        coordinator.execute(f"SELECT citus_set_coordinator_host('127.0.0.1', {coordinator.port})")
-        for worker in others:
-            coordinator.add_worker(worker)
+            nodes[-1].create()
+        if is_joined:
+            join_nodes(nodes)
         yield nodes
     finally:
         for node in reversed(nodes):

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
-from tests.citus.cluster import CitusNode
+from tests.postgresql_cluster import PostgresServer
 
 KEY = "a key of the tests that is long enough for a deployment 0123456789"
 
 
-def build_environment(coordinator: CitusNode, database: str = "contentapi", var: Path | None = None) -> dict[str, str]:
+def build_environment(
+    coordinator: PostgresServer, database: str = "contentapi", var: Path | None = None
+) -> dict[str, str]:
     """Return the variables of processes that use a database. Its files are in `var`, by default beside the nodes."""
     return {
         "DATABASE_URL": coordinator.build_url(database),

@@ -1,28 +1,21 @@
 """`manage.py distribute` on a cluster: interruptions, repetitions, migrations, and what the start says."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
 
 import psycopg
 import pytest
 from django.apps import apps
 
-from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE
-from tests.citus.cluster import CitusNode, find_programs, run_citus
-from tests.citus.environment import build_environment
+from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE, TWO_PHASES
+from tests.citus.cluster import CitusNode, find_programs
+from tests.citus.conftest import Distribution
+from tests.citus.operators import DISTRIBUTE, manage, run
 
 pytestmark = [
     pytest.mark.citus,
     pytest.mark.skipif(find_programs() is None, reason="No PostgreSQL of this host has Citus."),
 ]
-ROOT = Path(__file__).resolve().parents[2]
 VISIBLE_SHARDS = "-c citus.override_table_visibility=off"
-DISTRIBUTE = ("distribute", "--shards", "4")
 ASK_FOR_EACH_POST = """
 import django; django.setup()
 from django.test import Client
@@ -43,54 +36,11 @@ NESTED = """
     author { posts(limit: 2) { author { id } coauthors { id } } postsConnection(first: 1) { totalCount } id }
     cover { image { url(width: 320) } } } }
 """
+RECORD = (
+    "INSERT INTO contentapi_idempotencyrecord (key, request, status, headers, body, created_at)"
+    " VALUES ('two phases', '', 201, '{}', '', now())"
+)
 START = "import django; django.setup(); from contentapi.health.start import report_database_state as r; r()"
-
-
-class Distribution(NamedTuple):
-    """What happened when the database of a coordinator was distributed, with an interruption."""
-
-    coordinator: CitusNode
-    worker: CitusNode
-    plan: str
-    tables_after_plan: int
-    interrupted: subprocess.CompletedProcess[str]
-    left: str
-
-
-@pytest.fixture(scope="module")
-def distribution(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Distribution]:
-    """A cluster of three. One step in the middle of the first run fails: a view needs the key that it drops."""
-    with run_citus(tmp_path_factory.mktemp("nodes"), workers=2) as nodes:
-        manage(nodes[0], "migrate", "--noinput", distributed="")
-        manage(nodes[0], "load_demo", distributed="")
-        plan = manage(nodes[0], *DISTRIBUTE, "--plan")
-        tables = count_distributed_tables(nodes[0])
-        nodes[0].execute("CREATE VIEW hindrance AS SELECT id, body FROM blog_comment GROUP BY id")
-        interrupted = run(nodes[0], "manage.py", *DISTRIBUTE)
-        nodes[0].execute("DROP VIEW hindrance")
-        yield Distribution(nodes[0], nodes[2], plan, tables, interrupted, manage(nodes[0], *DISTRIBUTE))
-
-
-@pytest.fixture
-def coordinator(distribution: Distribution) -> CitusNode:
-    return distribution.coordinator
-
-
-def run(node: CitusNode, *command: str, distributed: str = "citus") -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, **build_environment(node), "CONTENTAPI_DISTRIBUTED": distributed}
-    return subprocess.run(
-        [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-
-
-def manage(node: CitusNode, *arguments: str, distributed: str = "citus") -> str:
-    done = run(node, "manage.py", *arguments, distributed=distributed)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def count_distributed_tables(node: CitusNode) -> int:
-    return int(node.execute("SELECT count(*) FROM pg_dist_partition WHERE partmethod IN ('h', 'n')")[0][0])
 
 
 def test_plan_changes_nothing(distribution: Distribution) -> None:
@@ -108,6 +58,26 @@ def test_interrupted_run_leaves_its_other_steps_to_the_next_one(distribution: Di
 
 def test_repetition_does_nothing(coordinator: CitusNode) -> None:
     assert manage(coordinator, *DISTRIBUTE) == "Everything is distributed.\n"
+
+
+def test_functions_that_are_older_than_the_cluster_are_on_each_node(distribution: Distribution) -> None:
+    """Triggers of the posts call them, so that no post could be changed."""
+    functions = (
+        "SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) FROM pg_proc WHERE NOT EXISTS (SELECT FROM pg_depend"
+        " WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid AND deptype = 'e')"
+        " AND pronamespace = 'public'::regnamespace"
+    )
+    ((of_coordinator,),) = distribution.coordinator.execute(functions)
+
+    assert "_pgtrigger_should_ignore" in of_coordinator.split()
+    assert [node.execute(functions) for node in distribution.nodes] == [[(of_coordinator,)]] * 3
+
+
+def test_process_on_a_worker_does_not_start_and_names_the_remedy(distribution: Distribution) -> None:
+    done = run(distribution.worker, "-c", START)
+
+    assert done.returncode == 1
+    assert "HINT: Set DATABASE_URL to the address of the coordinator." in done.stderr
 
 
 def test_content_has_moved_and_left_no_rows_behind(coordinator: CitusNode) -> None:
@@ -138,27 +108,24 @@ def test_each_shard_has_the_indexes_that_were_dropped_before_the_copy(distributi
     assert {of_shards.get(name) for name in names} == {2}  # of 4 shards, on one of two workers
 
 
-def test_write_with_an_idempotency_record_is_committed_in_two_phases(coordinator: CitusNode) -> None:
+@pytest.mark.parametrize("record", [RECORD, TWO_PHASES], ids=["record", "no change"])
+def test_write_with_an_idempotency_record_is_committed_in_two_phases(coordinator: CitusNode, record: str) -> None:
     """In one phase, the node commits first. A coordinator that fails then loses the record, and a repeated write is
     carried out again.
     """
     seen: list[str] = []
     (post,) = coordinator.execute("SELECT min(id) FROM blog_post")
-    record = (
-        "INSERT INTO contentapi_idempotencyrecord (key, request, status, headers, body, created_at)"
-        " VALUES ('two phases', '', 201, '{}', '', now())"
-    )
     with psycopg.connect(coordinator.build_url()) as connection:
         connection.add_notice_handler(lambda notice: seen.append(notice.message_primary or ""))
         connection.execute("SET citus.log_remote_commands = on")
         connection.execute("UPDATE blog_post SET title = title WHERE id = %s", post)
-        connection.execute(record)
+        connection.execute(record.encode())
 
     assert any("PREPARE TRANSACTION" in message for message in seen)
 
 
 def test_server_starts_only_with_the_variable(coordinator: CitusNode) -> None:
-    done = run(coordinator, "-c", START, distributed="")
+    done = run(coordinator, "-c", START, CONTENTAPI_DISTRIBUTED="")
 
     assert done.returncode == 1
     assert "HINT: Set CONTENTAPI_DISTRIBUTED=citus" in done.stderr

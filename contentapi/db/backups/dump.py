@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 
+from contentapi.db.backups.cluster import stop_writes
 from contentapi.db.backups.contents import NOT_DUMPED, count_rows, lift_limits, read_sequences
 from contentapi.db.backups.programs import (
     SETS_TRANSACTION_TIMEOUT,
@@ -61,7 +62,10 @@ def write_backup(path: Path, *, replace: bool, report: Report, write_files: Writ
             )
         with draft_beside(path) as archive, draft_beside(path) as manifest:
             try:
-                contents = dump_snapshot(connection, target, program, archive)
+                with stop_writes(target, connection) as is_distributed:
+                    if is_distributed:
+                        report("The database is distributed: writes wait until all rows are read, or get 503.")
+                    contents = dump_snapshot(connection, target, program, archive)
             except psycopg.Error as error:
                 raise BackupError(f"The database cannot be read. {str(error).strip()}") from None
             with draft_beside(path) as media:

@@ -127,6 +127,11 @@ def verify_archive(path: Path, manifest: Contents | None, connection: psycopg.Co
 def require_extensions(connection: psycopg.Connection[Any], names: Sequence[str]) -> None:
     rows = connection.execute("SELECT name FROM pg_available_extensions")
     missing = sorted(set(names) - {name for (name,) in rows})
+    if "citus" in missing:
+        raise BackupError(
+            "The backup is of a distributed database, and this server does not have Citus. Restore it into an empty "
+            "database of a coordinator, and run `distribute` there. See docs/citus.md."
+        )
     if missing:
         raise BackupError(
             f"The backup uses the extensions {', '.join(missing)}, which this server does not have. Install them on "

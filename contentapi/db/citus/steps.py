@@ -24,6 +24,15 @@ READ_INDEXES = """
     FROM pg_index LEFT JOIN pg_constraint ON conindid = indexrelid AND contype IN ('p', 'u')
     WHERE indrelid = %s::regclass ORDER BY 1
 """
+# The functions that are on the coordinator alone, because they are older than the extension. Triggers call them.
+READ_FUNCTIONS = """
+    SELECT pg_proc.oid::regprocedure::text FROM pg_proc
+    WHERE pronamespace = current_schema()::regnamespace AND prorettype <> 'trigger'::regtype
+      AND NOT EXISTS (SELECT FROM pg_depend
+                      WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid AND deptype = 'e')
+      AND NOT EXISTS (SELECT FROM pg_dist_object WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid)
+    ORDER BY 1
+"""
 # Citus leaves the rows that it has copied to other nodes, and would build indexes of them too.
 TRUNCATE = "SELECT truncate_local_data_after_distributing_table('{}')"
 # The copied rows are not new: no trigger on the shards may announce them.
@@ -33,9 +42,11 @@ FILL = {
     "events_outbox": ["UPDATE events_outbox SET parent_id = subject_id WHERE parent_id IS NULL"],
     "blog_searchchange": ["UPDATE blog_searchchange SET post_id = 0 WHERE post_id IS NULL"],
 }
+# A backup that was restored has the table, and it is not distributed.
 # With a table that Citus knows, a transaction has two phases: the coordinator could fail after the commit of the node.
 CREATE_CLAIMS = f"""
     SELECT citus_add_local_table_to_metadata('contentapi_idempotencyrecord');
+    DROP TABLE IF EXISTS {CLAIMS};
     CREATE TABLE {CLAIMS} (kind text, value text, post_id bigint NOT NULL, PRIMARY KEY (value, kind));
     SELECT create_distributed_table('{CLAIMS}', 'value', colocate_with => 'none', shard_count => {{shards}});
     INSERT INTO {CLAIMS} SELECT 'slug', slug, id FROM blog_post WHERE slug IS NOT NULL;
@@ -94,6 +105,9 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
     require_citus(cursor)
     require_tables(cursor)
     distributed = set(read_column(cursor, READ_DISTRIBUTED))
+    if functions := read_column(cursor, READ_FUNCTIONS):
+        statements = [f"SELECT create_distributed_function('{name}')" for name in functions]
+        yield Step(f"Create {len(functions)} functions on each node", statements)
     if adapted := list_adapted_functions(cursor):
         yield Step(f"Adapt the functions of {len(adapted)} triggers", adapted)
     yield from list_key_steps(cursor, distributed)

@@ -5,7 +5,7 @@ import pytest
 from django.core.management import call_command
 from pytest_django import Settings
 
-from contentapi.db.citus.checks import MISSING, REMEDIES, UNEXPECTED, find_mismatch
+from contentapi.db.citus.checks import MISSING, POOLED, REMEDIES, UNEXPECTED, WORKER, find_mismatch
 from contentapi.health import start
 from contentapi.health.results import failed
 from tests.environment import set_environment
@@ -14,18 +14,26 @@ STARTS = [start.report_database_state, partial(call_command, "worker")]
 
 
 @pytest.mark.parametrize(
-    ("variable", "has_claims", "found"),
-    [("", False, ""), ("citus", True, ""), ("", True, MISSING), ("citus", False, UNEXPECTED)],
+    ("variable", "migrations", "claims", "in_effect", "found"),
+    [
+        ("", True, False, False, ""),
+        ("citus", True, True, True, ""),
+        ("", True, True, True, MISSING),
+        ("citus", True, False, True, UNEXPECTED),
+        ("citus", False, False, True, ""),  # nothing is migrated
+        ("citus", False, True, True, WORKER),
+        ("citus", True, True, False, POOLED),
+    ],
 )
 def test_variable_and_database_agree_or_the_difference_is_named(
-    settings: Settings, variable: str, found: str, *, has_claims: bool
+    settings: Settings, variable: str, found: str, *, migrations: bool, claims: bool, in_effect: bool
 ) -> None:
     set_environment(settings, CONTENTAPI_DISTRIBUTED=variable)
 
-    assert find_mismatch(has_claims=has_claims) == found
+    assert find_mismatch(has_migrations=migrations, has_claims=claims, has_settings=in_effect) == found
 
 
-@pytest.mark.parametrize("reason", [MISSING, UNEXPECTED])
+@pytest.mark.parametrize("reason", REMEDIES)
 @pytest.mark.parametrize("begin", STARTS, ids=["server", "worker"])
 def test_process_does_not_start_and_names_the_remedy(
     monkeypatch: pytest.MonkeyPatch, begin: Callable[[], object], reason: str
