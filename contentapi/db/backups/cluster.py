@@ -14,7 +14,7 @@ from contentapi.db.backups.target import Target, connect
 from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE
 
 ATTEMPTS = 20
-LOCK = f"LOCK TABLE {', '.join((*ON_EACH_NODE, *DISTRIBUTED, CLAIMS))} IN SHARE MODE"
+LOCK_TABLES = f"LOCK TABLE {', '.join((*ON_EACH_NODE, *DISTRIBUTED, CLAIMS))} IN SHARE MODE"
 SETTINGS = {"lock_timeout": round(1000 * BACKUP_LOCK_TIMEOUT), "idle_in_transaction_session_timeout": 0}
 
 
@@ -41,7 +41,7 @@ def lock_tables(connection: psycopg.Connection[Any]) -> None:
         for name, value in SETTINGS.items():
             connection.execute(f"SET LOCAL {name} = {value}")
         try:
-            connection.execute(LOCK)
+            connection.execute(LOCK_TABLES)
         except (LockNotAvailable, DeadlockDetected):
             connection.execute("ROLLBACK")
             if not left:
