@@ -5,6 +5,7 @@ and contain no internals. `graphql/errors.py` adds two kinds. See docs/specifica
 docs/decisions/0019-errors-and-400-or-422.md.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
@@ -22,12 +23,14 @@ from psycopg.errors import (
     UniqueViolation,
 )
 
-from contentapi.db.citus.errors import find_constraint, is_lost_node
 from contentapi.db.engine.slots import NoSlotAvailable
 
 T = TypeVar("T")
 Fields = Mapping[str, Sequence[str]]
 
+# Citus passes on the message of a node, and not its fields. It has no error of its own for a node that is lost.
+CONSTRAINT_OF_SHARD = re.compile(r'constraint "(\w+?)(?:_\d{6,})?"')  # without the id of the shard
+LOST_NODE = re.compile("server closed|could not commit")
 PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and some errors
 
 
@@ -229,11 +232,13 @@ def is_outage(error: DatabaseError | InterfaceError) -> bool:
     """Return whether a repetition can succeed. An `InternalError` is one of the server, but for a few."""
     # The server has become a standby, or ended the transaction of a process that was stopped.
     has_changed = isinstance(error.__cause__, ReadOnlySqlTransaction | IdleInTransactionSessionTimeout)
-    return not isinstance(error, InternalError) or has_changed or is_lost_node(error)
+    has_lost_node = bool(LOST_NODE.search(str(error)))
+    return not isinstance(error, InternalError) or has_changed or has_lost_node
 
 
 def get_constraint_name(error: DatabaseError) -> str:
     """Return the name of the violated constraint, or an empty string."""
     diagnostics = getattr(error.__cause__, "diag", None)
-    name = getattr(diagnostics, "constraint_name", None)
-    return name or find_constraint(str(error))
+    if name := getattr(diagnostics, "constraint_name", None):
+        return str(name)
+    return found[1] if (found := CONSTRAINT_OF_SHARD.search(str(error))) else ""

@@ -26,12 +26,10 @@ READ_INDEXES = """
 """
 # The functions that are on the coordinator alone, because they are older than the extension. Triggers call them.
 READ_FUNCTIONS = """
-    SELECT pg_proc.oid::regprocedure::text FROM pg_proc
+    SELECT oid::regprocedure::text FROM pg_proc
     WHERE pronamespace = current_schema()::regnamespace AND prorettype <> 'trigger'::regtype
-      AND NOT EXISTS (SELECT FROM pg_depend
-                      WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid AND deptype = 'e')
-      AND NOT EXISTS (SELECT FROM pg_dist_object WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid)
-    ORDER BY 1
+      AND oid NOT IN (SELECT objid FROM pg_depend WHERE classid = 'pg_proc'::regclass AND deptype = 'e')
+      AND oid NOT IN (SELECT objid FROM pg_dist_object WHERE classid = 'pg_proc'::regclass) ORDER BY 1
 """
 # Citus leaves the rows that it has copied to other nodes, and would build indexes of them too.
 TRUNCATE = "SELECT truncate_local_data_after_distributing_table('{}')"
@@ -42,8 +40,7 @@ FILL = {
     "events_outbox": ["UPDATE events_outbox SET parent_id = subject_id WHERE parent_id IS NULL"],
     "blog_searchchange": ["UPDATE blog_searchchange SET post_id = 0 WHERE post_id IS NULL"],
 }
-# A backup that was restored has the table, and it is not distributed.
-# With a table that Citus knows, a transaction has two phases: the coordinator could fail after the commit of the node.
+# Citus must know a table for `TWO_PHASES`. A backup that was restored has the claims, which are not distributed.
 CREATE_CLAIMS = f"""
     SELECT citus_add_local_table_to_metadata('contentapi_idempotencyrecord');
     DROP TABLE IF EXISTS {CLAIMS};

@@ -1,8 +1,7 @@
 import pytest
 from django.db import InternalError
 
-from contentapi.core.errors import to_api_error
-from contentapi.db.citus.errors import find_constraint
+from contentapi.core.errors import get_constraint_name, to_api_error
 
 
 @pytest.mark.parametrize(
@@ -18,7 +17,7 @@ from contentapi.db.citus.errors import find_constraint
     ],
 )
 def test_constraint_has_its_name_without_the_shard(message: str, name: str) -> None:
-    assert find_constraint(message) == name
+    assert get_constraint_name(InternalError(message)) == name
 
 
 @pytest.mark.parametrize(
