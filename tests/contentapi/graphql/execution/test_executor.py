@@ -34,6 +34,7 @@ def count_collected_objects(action: Callable[[], Any]) -> set[str]:
         gc.enable()
 
 
+@pytest.mark.usefixtures("only_new_objects")
 def test_parsed_document_leaves_nothing_to_the_garbage_collector() -> None:
     assert count_collected_objects(lambda: parse_within_limits("query ($id: ID!) { post(id: $id) { title } }")) == set()
 
