@@ -7,6 +7,7 @@ password or the name of a host: anybody may read them.
 from functools import cache
 from time import monotonic
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 from django.db.migrations.loader import MigrationLoader
@@ -16,7 +17,7 @@ from contentapi.auth.signing_keys import get_key_ring
 from contentapi.conf import conf
 from contentapi.conf.timeouts import REDIS_CHECK_LIMIT
 from contentapi.core.redis import connect_redis
-from contentapi.db.citus.checks import HAS_SETTINGS, find_mismatch
+from contentapi.db.citus.checks import find_mismatch
 from contentapi.db.citus.tables import CLAIMS
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
 from contentapi.db.watch.servers import find_replica_faults
@@ -24,13 +25,20 @@ from contentapi.health.heartbeat import NO_WORKER, check_worker
 from contentapi.health.results import OK, CheckResult, Results, failed
 from contentapi.media.access import store_probe
 
-READ_STATE = f"""
-    SELECT current_setting('transaction_read_only') = 'on', to_regclass('django_migrations') IS NOT NULL,
-      to_regclass('contentapi_jobheartbeat') IS NOT NULL, to_regclass('{CLAIMS}') IS NOT NULL,
-      coalesce({HAS_SETTINGS}, false)
-"""
 NOT_STORED = CheckResult("warning", "Files of images cannot be stored: uploads fail.")
 MigrationName = tuple[str, str]  # the app and the name
+
+
+@cache
+def build_state_query() -> str:
+    """Return the query for whether the session is read-only and has the settings of Citus, and tables are there."""
+    wanted = settings.DISTRIBUTED_SETTINGS.items()
+    has_settings = " AND ".join(f"current_setting('{name}', true) = '{value}'" for name, value in wanted)
+    return f"""
+        SELECT current_setting('transaction_read_only') = 'on', coalesce({has_settings}, false),
+          to_regclass('django_migrations') IS NOT NULL, to_regclass('contentapi_jobheartbeat') IS NOT NULL,
+          to_regclass('{CLAIMS}') IS NOT NULL
+    """
 
 
 def check_database(connection: DeadlineConnection, seconds: float) -> Results:
@@ -38,8 +46,8 @@ def check_database(connection: DeadlineConnection, seconds: float) -> Results:
     deadline = monotonic() + seconds
     results: Results = {}
     try:
-        is_read_only, *has = (value == "t" for value in connection.query(READ_STATE, deadline)[0])
-        has_migrations, has_heartbeats, has_claims, has_settings = has
+        state = connection.query(build_state_query(), deadline)[0]
+        is_read_only, has_settings, has_migrations, has_heartbeats, has_claims = (value == "t" for value in state)
         fault = "PostgreSQL accepts no writes." if is_read_only else ""
         fault = fault or find_mismatch(has_migrations=has_migrations, has_claims=has_claims, has_settings=has_settings)
         results["database"] = failed(fault) if fault else OK

@@ -1,7 +1,5 @@
 """Whether the database, its connection and CONTENTAPI_DISTRIBUTED agree."""
 
-from django.conf import settings
-
 from contentapi.db.citus.claims import is_distributed
 
 MISSING = "The database is distributed, and CONTENTAPI_DISTRIBUTED is not set."
@@ -14,9 +12,6 @@ REMEDIES = {
     WORKER: "Set DATABASE_URL to the address of the coordinator.",
     POOLED: "Set them for the role: see docs/citus.md.",
 }
-HAS_SETTINGS = " AND ".join(
-    f"current_setting('{name}', true) = '{value}'" for name, value in settings.DISTRIBUTED_SETTINGS.items()
-)
 
 
 def find_mismatch(*, has_migrations: bool, has_claims: bool, has_settings: bool) -> str:
