@@ -58,7 +58,8 @@ def test_pages_have_each_post_of_one_deletion_once() -> None:
 def test_time_of_the_deletion_decides_the_order_and_not_the_id() -> None:
     for title in "abc":
         delete(make_post(title=title))
-    PostVersion.objects.filter(title="c").update(pgh_created_at=timezone.now() - timedelta(hours=1))
+    for hours, title in enumerate("bac"):
+        PostVersion.objects.filter(title=title).update(pgh_created_at=timezone.now() - timedelta(hours=hours))
 
     assert list_titles(1) == [["b"], ["a"], ["c"]]
 
