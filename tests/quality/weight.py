@@ -22,7 +22,6 @@ import grimp
 from django.contrib import admin
 
 from tests.contract.internals import list_uses, read_document
-from tests.markdown import FENCED_BLOCK
 from tests.quality.configuration import ROOT, read_table
 
 PACKAGES = ("blog", "contentapi", "orders", "users")
@@ -55,13 +54,10 @@ def measure_weight() -> dict[str, float]:
     files = list_python_files()
     product = {path: text for path, text in files.items() if path.parts[0] in PACKAGES}
     tests = {path: text for path, text in files.items() if path.parts[0] == "tests"}
-    lines = sum(map(count_lines, product.values()))
     lengths = sorted(length for text in product.values() for length in list_function_lengths(text))
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     parts, imports = count_parts(graph)
     return {
-        "product lines": lines,
-        "test lines for each product line": round(sum(map(count_lines, tests.values())) / lines, 2),
         "third-party internals": sum(len(use.hashes) for use in list_uses(read_document())),
         "parts of blog": parts,
         "imports between parts of blog": imports,
@@ -69,8 +65,6 @@ def measure_weight() -> dict[str, float]:
         "own classes of an admin": max(map(count_own_classes, admin.site._registry.values())),
         "median lines of a function": median(lengths),
         "95th percentile of the lines of a function": round(quantiles(lengths, n=20)[-1], 1),
-        "words of docs/internals.md": count_words(ROOT / "docs/internals.md"),
-        "words of docs/deployment.md": count_words(ROOT / "docs/deployment.md"),
         "product files over 300 lines": count_large_files(product.values()),
         "test files over 300 lines": count_large_files(tests.values()),
     }
@@ -98,11 +92,6 @@ def list_function_lengths(text: str) -> Iterator[int]:
 
 def count_large_files(texts: Iterable[str]) -> int:
     return sum(count_lines(text) > LARGEST_FILE for text in texts)
-
-
-def count_words(document: Path) -> int:
-    """Return the number of words of prose and tables, which people read. Code is copied."""
-    return len(FENCED_BLOCK.sub("", document.read_text()).split())
 
 
 def count_parts(graph: grimp.ImportGraph) -> tuple[int, int]:
