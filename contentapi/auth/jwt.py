@@ -26,7 +26,7 @@ MAX_TOKEN = 8 * 1024  # characters
 TYPES = ("at+jwt", "application/at+jwt")
 REFUSED_HEADERS = frozenset({"crit", "b64", "jku", "jwk", "x5u", "x5c", "zip"})
 
-# `verify` ensures that `iss`, `sub`, `aud` and `jti` are storable text, and that `exp` and `iat` are numbers.
+# `verify` ensures that `iss`, `sub`, `jti` and each `aud` are storable text, and that `exp` and `iat` are numbers.
 Claims = Mapping[str, Any]
 
 
@@ -88,7 +88,7 @@ class VerifiedToken(NamedTuple):
         return (
             self.valid_from <= now < self.valid_until
             and keys.get(self.kid) is self.key
-            and self.claims["aud"] == audience
+            and audience in list_audiences(self.claims)
             and is_issuer(self.claims["iss"])
         )
 
@@ -155,14 +155,20 @@ def check_times(claims: Claims, now: float) -> None:
 
 
 def check_identity_claims(claims: Claims, is_issuer: Callable[[str], bool], audience: str) -> None:
-    for name in ("iss", "sub", "aud", "jti"):
-        value = claims.get(name)
-        if not isinstance(value, str) or not value or not is_storable(value):
+    texts = {name: [claims.get(name)] for name in ("iss", "sub", "jti")} | {"aud": list_audiences(claims)}
+    for name, values in texts.items():
+        if not all(isinstance(value, str) and value and is_storable(value) for value in values):
             raise TokenError(f"{name} is missing, or not text")
-    if claims["aud"] != audience:
+    if audience not in texts["aud"]:
         raise TokenError("aud is different")
     if not is_issuer(claims["iss"]):
         raise TokenError("iss is different")
+
+
+def list_audiences(claims: Claims) -> list[Any]:
+    """Return the audiences: `aud` is one, or an array (RFC 7519, section 4.1.3)."""
+    audiences = claims.get("aud")
+    return audiences if isinstance(audiences, list) else [audiences]
 
 
 def parse_numeric_date(claims: Claims, name: str) -> int:

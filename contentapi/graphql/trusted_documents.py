@@ -83,7 +83,7 @@ def add_document(texts: dict[str, str], path: Path, name: str, text: str) -> Non
 
 def read_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ManifestError(f"{path} cannot be read: {reason}.") from None

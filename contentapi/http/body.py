@@ -1,5 +1,6 @@
 """Read the body of a request from its WSGI environ, with a size limit, and decode it as JSON without duplicate keys."""
 
+import codecs
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -33,7 +34,7 @@ def is_json(content_type: str, media_types: tuple[str, ...] = (JSON,)) -> bool:
 
 
 def read_request_body(environ: Mapping[str, Any]) -> bytes:
-    """Return the body, with a Content-Length or chunked.
+    """Return the body, with a Content-Length or chunked, without a byte order mark (RFC 8259, section 8.1).
 
     Raises `UnsupportedMediaType` for a compressed body, `TooLarge` for one over CONTENTAPI_MAX_BODY, and `Malformed`
     for one that ends early.
@@ -56,7 +57,7 @@ def read_request_body(environ: Mapping[str, Any]) -> bytes:
         raise TooLarge(message, limit="size of the body")
     if not is_chunked and len(content) < length:
         raise Malformed(f"The body has {len(content)} bytes, but Content-Length is {length}.")
-    return content
+    return content.removeprefix(codecs.BOM_UTF8)
 
 
 def decode_json(content: bytes, decoder: msgspec.json.Decoder[B], name: str = "body") -> tuple[B, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 from oauth2_provider.models import AccessToken, Application, Grant, RefreshToken
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2 import WebApplicationServer
-from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError
+from oauthlib.oauth2.rfc6749.errors import InvalidGrantError, InvalidRequestError, InvalidScopeError
 
 from contentapi.conf.timeouts import ACCESS_TOKEN_LIFETIME
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
@@ -62,6 +62,12 @@ class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
             return False
         request.user, request.scopes = grant.user, grant.scope.split()
         return not grant.is_expired() and bool(grant.user.is_active)
+
+    def confirm_redirect_uri(self, *arguments: Any, **options: Any) -> bool:
+        """Raise `InvalidGrantError` where oauthlib would report `invalid_request` (RFC 6749, section 5.2)."""
+        if not super().confirm_redirect_uri(*arguments, **options):
+            raise InvalidGrantError("redirect_uri is not that of the authorization request.")
+        return True
 
     def validate_refresh_token(self, token: str, client: Application, request: Request, *_: Any, **__: Any) -> bool:
         held = RefreshToken.objects.select_for_update().filter(token_checksum=hash_token(token))

@@ -27,6 +27,7 @@ from contentapi.core.text import require_storable
 from contentapi.http.client_address import client_address
 from contentapi.http.documents import for_readers
 from contentapi.http.error_response import django_error_response
+from contentapi.http.request_log import classify_and_record
 from contentapi.rate_limits.account import charge_limits
 from contentapi.rate_limits.limits import TOKENS
 from contentapi.rate_limits.middleware import handles_rate_limit
@@ -129,6 +130,8 @@ def oauth_endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[Htt
             with transaction.atomic():
                 response = view(request)
             REVOCATIONS.refresh()
+        except Malformed as error:
+            response = refuse_request(error)
         except Exception as error:  # noqa: BLE001 - every error becomes a response
             response = django_error_response(error)
         for name, value in {**headers, "Cache-Control": "no-store"}.items():
@@ -138,6 +141,12 @@ def oauth_endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[Htt
         return response
 
     return answer
+
+
+def refuse_request(error: Malformed) -> HttpResponse:
+    """Return the response to a malformed request, in the form that clients of OAuth read (RFC 6749, section 5.2)."""
+    content = {"error": "invalid_request", "error_description": classify_and_record(error).message}
+    return JsonResponse(content, status=error.status, headers={"X-Error-Code": error.code})
 
 
 def require_form_post(request: HttpRequest) -> None:
@@ -164,8 +173,12 @@ def filter_parameters(form: QueryDict) -> list[tuple[str, str]]:
 
 
 def ask_server(respond: Callable[..., Any], request: HttpRequest) -> HttpResponse:
-    """Return the response of an endpoint of oauthlib's server, which gets the hash of an authorization code."""
-    form = [(name, hash_token(text) if name == "code" else text) for name, text in filter_parameters(request.POST)]
+    """Return the response of an endpoint of oauthlib's server, which gets the hash of an authorization code.
+
+    A parameter without a value counts as omitted (RFC 6749, section 3.2).
+    """
+    sent_form = [(name, text) for name, text in filter_parameters(request.POST) if text]
+    form = [(name, hash_token(text) if name == "code" else text) for name, text in sent_form]
     sent = {name: text for name, text in request.headers.items() if name == "Authorization"}
     try:
         headers, body, status = respond(request.path, "POST", urlencode(form), {**sent, ISSUER: get_issuer(request)})
@@ -177,6 +190,8 @@ def ask_server(respond: Callable[..., Any], request: HttpRequest) -> HttpRespons
 @oauth_endpoint
 def token_view(request: HttpRequest) -> HttpResponse:
     """Exchange a code or a refresh token for an access token and a new refresh token."""
+    if not request.POST.get("grant_type"):
+        raise Malformed("grant_type is missing.")
     return ask_server(SERVER.create_token_response, request)
 
 
@@ -195,8 +210,7 @@ def introspect_view(request: HttpRequest) -> HttpResponse:
         return JsonResponse({"error": "invalid_client"}, status=Unauthenticated.status)
     presented = request.POST.get("token")
     if not presented:
-        missing = {"error": "invalid_request", "error_description": "token is missing."}
-        return JsonResponse(missing, status=Malformed.status)
+        raise Malformed("token is missing.")
     return JsonResponse(build_introspection_response(presented, application))
 
 

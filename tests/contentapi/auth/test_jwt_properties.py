@@ -26,7 +26,7 @@ MATERIAL = {"RS256": RSA.verifier.prepared_key, "HS256": SECRET}
 # The messages of our rules that PyJWT does not have.
 STRICTER = {
     "alg is not the key's",
-    "aud is missing, or not text",  # a list of audiences
+    "aud is missing, or not text",  # in an array beside ours
     "base64url is not canonical",
     "exp is missing, or not a number",  # a text with digits, or a bool
     "a header parameter that access tokens must not have",

@@ -129,7 +129,6 @@ def test_error_of_a_document_has_its_status_for_a_client_that_reads_json() -> No
     [
         (b'{"query": "subscription { events { type } }"}', "text/plain"),
         ('{"query": "subscription { events { type } }"}'.encode("utf-16"), "application/json; charset=utf-16"),
-        (b'\xef\xbb\xbf{"query": "subscription { events { type } }"}', "application/json"),
         (b"[]", "application/json"),
         (b'{"query": "\xff"}', "application/json"),
     ],

@@ -14,28 +14,32 @@ from tests.users.oauth.flow import CALLBACK, Application, Browser, make_member, 
 
 pytestmark = pytest.mark.django_db
 
-EXCHANGES: dict[str, dict[str, str]] = {
-    "a wrong verifier": {"code_verifier": "x" * 50},
-    "no verifier": {"code_verifier": ""},
-    "another redirect": {"redirect_uri": f"{CALLBACK}/more"},
-    "another code": {"code": "nothing"},
-    "no code": {"code": ""},
-    "an unknown grant": {"grant_type": "password"},
-    "client credentials": {"grant_type": "client_credentials"},
-    "a device": {"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": "x"},
-    "no grant": {"grant_type": ""},
+# The code of RFC 6749, section 5.2, and the parameters that cause it
+EXCHANGES: dict[str, tuple[str, dict[str, str]]] = {
+    "a wrong verifier": ("invalid_grant", {"code_verifier": "x" * 50}),
+    "no verifier": ("invalid_request", {"code_verifier": ""}),
+    "another redirect": ("invalid_grant", {"redirect_uri": f"{CALLBACK}/more"}),
+    "another code": ("invalid_grant", {"code": "nothing"}),
+    "no code": ("invalid_request", {"code": ""}),
+    "NUL in the code": ("invalid_request", {"code": "a\0b"}),
+    "an unknown grant": ("unsupported_grant_type", {"grant_type": "password"}),
+    "client credentials": ("unsupported_grant_type", {"grant_type": "client_credentials"}),
+    "a device": ("unsupported_grant_type", {"grant_type": "urn:ietf:params:oauth:grant-type:device_code"}),
+    "no grant": ("invalid_request", {"grant_type": ""}),
+    "no refresh token": ("invalid_request", {"grant_type": "refresh_token"}),
+    "an unknown refresh token": ("invalid_grant", {"grant_type": "refresh_token", "refresh_token": "x"}),
 }
 
 
-@pytest.mark.parametrize("changes", EXCHANGES.values(), ids=EXCHANGES)
-def test_invalid_exchange_is_400_and_creates_no_token(changes: dict[str, str]) -> None:
+@pytest.mark.parametrize(("code_of_error", "changes"), EXCHANGES.values(), ids=EXCHANGES)
+def test_invalid_exchange_is_400_and_creates_no_token(code_of_error: str, changes: dict[str, str]) -> None:
     application = Application()
     code = Browser(make_member()).obtain_code(application)
 
     response = application.exchange(code, **changes)
 
     assert response.status_code == 400
-    assert json.loads(response.content)["error"]
+    assert json.loads(response.content)["error"] == code_of_error
     assert not AccessToken.objects.exists()
 
 
@@ -221,7 +225,8 @@ def test_repeated_parameter_in_the_form_is_400() -> None:
 
     response = Client().generic("POST", "/oauth/token", body, "application/x-www-form-urlencoded")
 
-    assert (response.status_code, json.loads(response.content)) == (400, {"error": "code must not be sent twice."})
+    refusal = {"error": "invalid_request", "error_description": "code must not be sent twice."}
+    assert (response.status_code, json.loads(response.content)) == (400, refusal)
 
 
 @pytest.mark.parametrize("path", ["token", "revoke", "introspect"])
