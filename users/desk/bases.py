@@ -25,12 +25,11 @@ from unfold.widgets import UnfoldBooleanWidget
 
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
-from contentapi.core.text import require_storable
 from users.authentication import build_session_actor
 from users.desk.actions import Action, Outcome, list_offered_actions, report_refused, shorten
 from users.desk.bulk import build_list_action, count_rows, perform_slice
 from users.desk.lists import BoundedList, BoundedPaginator
-from users.desk.rendering import Textarea
+from users.desk.rendering import RelatedChoiceField, Textarea
 
 CHECKBOX = UnfoldBooleanWidget({"class": "action-select"})  # Django's script finds the boxes by this class
 
@@ -210,6 +209,9 @@ class PolicyAdmin(ModelAdmin):
             raise Http404
         return row
 
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        return super().formfield_for_foreignkey(db_field, request, form_class=RelatedChoiceField, **options)
+
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
         return BoundedList
 
@@ -228,7 +230,6 @@ class PolicyAdmin(ModelAdmin):
 
     def build_list(self, request: HttpRequest, extra_context: dict[str, Any] | None) -> Any:
         """Return the page of the list. Raises `Malformed` for values that no list can be filtered by."""
-        require_storable(dict(request.GET.lists()))
         if not all(selected.isdecimal() for selected in request.POST.getlist(ACTION_CHECKBOX_NAME)):
             raise Malformed("A selected row has no valid id.")
         name = str(self.opts.verbose_name_plural)

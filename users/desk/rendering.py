@@ -4,10 +4,21 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from django import forms
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget
+
+from contentapi.core.pagination import parse_id
+
+
+class RelatedChoiceField(forms.ModelChoiceField):
+    """The choice of a related object. Django's widget would fail on a text that is no id."""
+
+    def prepare_value(self, value: Any) -> Any:
+        prepared = super().prepare_value(value)
+        return prepared if parse_id(str(prepared)) else None
 
 
 def render_time(time: datetime | None) -> SafeString | None:

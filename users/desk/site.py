@@ -11,6 +11,7 @@ from unfold.forms import AuthenticationForm
 from unfold.sites import UnfoldAdminSite
 
 from contentapi.core.errors import ApiError, Malformed
+from contentapi.core.text import require_storable
 from contentapi.http.request_log import classify_and_record
 from contentapi.monitoring.audit import Event, record_event
 from users.authentication import build_session_actor
@@ -61,12 +62,14 @@ class AdminSite(UnfoldAdminSite):
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
         """Return the view with Django's checks and a policy for browsers.
 
-        An API error and a refusal of Django become an HTML page, not JSON.
+        An API error and a refusal of Django become an HTML page, not JSON. Parameters that no database can store are
+        refused for all pages; forms report them beside the field.
         """
         checked = super().admin_view(view, cacheable)
 
         def guarded(request: HttpRequest, *arguments: Any, **options: Any) -> Any:
             try:
+                require_storable([*arguments, options, dict(request.GET.lists())])
                 return restrict_admin_page(checked(request, *arguments, **options))
             except REFUSALS as error:
                 return render_error(request, classify_and_record(error))

@@ -41,7 +41,6 @@ def show_choice(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     text = request.GET.get("q", "")
-    require_storable({"q": text})
     images = search_images(Image.objects.filter(deleted_at=None), text).exclude(status=ImageStatus.REJECTED)
     pages: Paginator[Image] = BoundedPaginator(images.order_by("-created_at", "-id"), CHOICES)
     page = pages.get_page(request.GET.get("page", ""))
