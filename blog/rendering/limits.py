@@ -7,6 +7,7 @@ it opens some again after the ends of their parents.
 
 import re
 
+MAX_IMAGES = 100  # that a text may name. A text from before this limit shows more: `images.MOST`
 MAX_MAIL_ADDRESSES = 1000  # each takes some hundred bytes of a stack, which has 2 MB
 MAX_CELLS = 100_000  # of tables: as many as the longest body can have
 MAX_WORK = 1_000_000  # of the sanitiser: the sum of the open elements at each start tag. Ordinary texts need a tenth
