@@ -73,12 +73,10 @@ def render_posts(stop: Event) -> None:
 
 def process_images(stop: Event) -> None:
     """Make the files of uploaded images, and delete those of deleted ones. Return early when `stop` is set."""
-    try:
-        services.hide_deleted_images(actor=WORKER, stop=stop)
-    finally:  # an image that cannot be hidden holds up no others
-        processed = services.process_images(actor=WORKER, stop=stop)
-        if processed:
-            LOG.info("Processed %s images.", processed)
+    services.hide_deleted_images(actor=WORKER, stop=stop)
+    processed = services.process_images(actor=WORKER, stop=stop)
+    if processed:
+        LOG.info("Processed %s images.", processed)
 
 
 def purge_history(_: Event) -> None:

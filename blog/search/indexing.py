@@ -21,6 +21,7 @@ from contentapi.conf.timeouts import COMPARISON_INTERVAL, LATE_COMMIT
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.db.citus.claims import is_distributed
+from contentapi.worker.items import try_each
 
 POSTS_PER_TRANSACTION = 50
 
@@ -75,6 +76,7 @@ class SearchIndexer:
 
     def __init__(self) -> None:
         self.seen: deque[tuple[float, int]] = deque()  # the last id at some times, the earliest time first
+        self.tried = 0  # the last new post of this round: one that fails is tried once
         self.compared: int | None = 0  # the comparison has reached this id; None: no comparison is running
         self.next_comparison = monotonic() + LATE_COMMIT  # the first one can miss transactions that are open now
 
@@ -84,6 +86,7 @@ class SearchIndexer:
         Before each batch of the comparison, which can take minutes, come changes, and then new posts.
         """
         policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "update the search index")
+        self.tried = 0
         while not stop.is_set() and self.write_batch():
             pass
 
@@ -98,7 +101,9 @@ class SearchIndexer:
             self.seen.append((now, last))
         while len(self.seen) > 1 and self.seen[1][0] <= now - LATE_COMMIT:
             self.seen.popleft()
-        found = index_missing_posts(self.seen[0][1])
+        found = index_missing_posts(max(self.seen[0][1], self.tried))
+        if found:
+            self.tried = found[-1]
         return found is not None and len(found) == POSTS_PER_TRANSACTION
 
     def continue_comparison(self) -> bool:
@@ -133,7 +138,7 @@ def index_changed_posts() -> bool:
     if authors:
         posts = Post.objects.filter(author__in=authors).values_list("pk", flat=True)
         SearchChange.objects.bulk_create([SearchChange(post_id=pk) for pk in posts], batch_size=1000)
-    write_documents(sorted({change.post_id for change in changes if change.post_id is not None}))
+    index_posts(sorted({change.post_id for change in changes if change.post_id is not None}))
     SearchChange.objects.filter(pk__in=[change.pk for change in changes]).delete()
     return bool(authors) or len(changes) == POSTS_PER_TRANSACTION
 
@@ -149,7 +154,7 @@ def index_missing_posts(after: int) -> list[int] | None:
     with connection.cursor() as cursor:
         cursor.execute(FIND_NEW_POSTS, [after, conf.environment.contentapi_search_language, POSTS_PER_TRANSACTION])
         posts = [pk for (pk,) in cursor.fetchall()]
-    write_documents(posts)
+    index_posts(posts)
     return posts
 
 
@@ -164,17 +169,21 @@ def lock_index() -> bool:
     return bool(is_locked)
 
 
-def write_documents(posts: Sequence[int], length: int = MAX_BODY) -> None:
+def index_posts(posts: Sequence[int]) -> None:
+    """Write the documents of posts. The next comparison tries again those that failed, which have none until then."""
+    failed = try_each("search", posts, write_documents, "post {}".format)
+    PostSearch.objects.filter(post__in=failed).delete()
+
+
+def write_documents(posts: Sequence[int], length: int = MAX_BODY) -> bool:
     """Write the documents of posts, with the first characters of each body.
 
     A document has at most 1 MB. A body that does not fit is halved until it fits; no other post is affected.
     """
     if is_distributed() and len(posts) > 1:  # each in its own shard
-        for pk in posts:
-            write_documents([pk], length)
-        return
+        return all(write_documents([pk], length) for pk in posts)
     if not posts:
-        return
+        return True
     values: dict[str, Any] = {
         "posts": list(posts),
         "length": length,
@@ -188,3 +197,4 @@ def write_documents(posts: Sequence[int], length: int = MAX_BODY) -> None:
             raise
         for pk in posts:
             write_documents([pk], length // 2 if len(posts) == 1 else length)
+    return True

@@ -28,6 +28,7 @@ from contentapi.media.access import get_storage
 from contentapi.media.storage import PUBLIC
 from contentapi.monitoring.audit import Event as AuditEvent
 from contentapi.monitoring.audit import record_event
+from contentapi.worker.items import try_item
 
 
 def delete_outdated_files(*, actor: Actor) -> int:
@@ -35,11 +36,15 @@ def delete_outdated_files(*, actor: Actor) -> int:
     policy.require_permission(actor, policy.may_purge_images(actor), "delete files of images")
     is_due, number = IS_OUTDATED & Q(outdated_at__lte=timezone.now() - OLD_FILES_KEPT_FOR), 0
     while (image := claim_image(is_due)) is not None:
-        with claimed(image):
-            delete_unnamed_files(image)
-            select_claimed(image).update(outdated_at=None, claimed_until=None, attempts=0)
+        try_item("purge_images", f"image {image.pk}", delete_outdated_files_of, image)
         number += 1
     return number
+
+
+def delete_outdated_files_of(image: Image) -> None:
+    with claimed(image):
+        delete_unnamed_files(image)
+        select_claimed(image).update(outdated_at=None, claimed_until=None, attempts=0)
 
 
 def delete_unnamed_files(image: Image) -> None:
@@ -69,13 +74,17 @@ def hide_deleted_images(*, actor: Actor, stop: Event) -> int:
     policy.require_permission(actor, policy.may_purge_images(actor), "delete files of images")
     number = 0
     while not stop.is_set() and (image := claim_image(IS_EXPOSED)) is not None:
-        if image.source and not image.source.startswith(DELETED):
-            process_image(image, stop)  # deleted before its new file was processed, which is what will be restored
+        if image.source and not image.source.startswith(DELETED):  # its new file is what will be restored
+            try_item("images", f"image {image.pk}", process_image, image, stop)
             continue
-        with claimed(image):
-            hide_image(image)
+        try_item("images", f"image {image.pk}", hide_claimed_image, image)
         number += 1
     return number
+
+
+def hide_claimed_image(image: Image) -> None:
+    with claimed(image):
+        hide_image(image)
 
 
 def hide_image(image: Image) -> None:
@@ -111,11 +120,15 @@ def hide_image(image: Image) -> None:
 def purge_images(*, actor: Actor) -> int:
     """Delete for good what was deleted long ago. Returns the number of images."""
     policy.require_permission(actor, policy.may_purge_images(actor), "delete images for good")
-    purged = 0
-    for image in Image.objects.filter(deleted_at__lte=timezone.now() - RESTORABLE_FOR, original="").order_by("pk"):
-        if Image.objects.filter(pk=image.pk, deleted_at=image.deleted_at).delete()[0]:
-            delete_files([image.source])
-            delete_files(list_public_files(image))
-            record_event(AuditEvent.IMAGE_PURGED, actor, "image", image.pk)
-            purged += 1
-    return purged
+    images = Image.objects.filter(deleted_at__lte=timezone.now() - RESTORABLE_FOR, original="").order_by("pk")
+    return sum(bool(try_item("purge_images", f"image {image.pk}", purge_image, actor, image)) for image in images)
+
+
+def purge_image(actor: Actor, image: Image) -> bool:
+    """Delete an image for good. Return whether it is still the deleted one."""
+    if not Image.objects.filter(pk=image.pk, deleted_at=image.deleted_at).delete()[0]:
+        return False
+    record_event(AuditEvent.IMAGE_PURGED, actor, "image", image.pk)
+    delete_files([image.source])
+    delete_files(list_public_files(image))
+    return True

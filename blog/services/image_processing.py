@@ -37,6 +37,7 @@ from contentapi.media.storage import PUBLIC
 from contentapi.monitoring.figures import FIGURES
 from contentapi.monitoring.owned_folder import OwnedFolder
 from contentapi.monitoring.repeated import RepeatedLine
+from contentapi.worker.items import try_item
 
 LOG = logging.getLogger("contentapi.worker")
 MAX_ATTEMPTS = 5  # claims that no worker has finished
@@ -55,8 +56,7 @@ def process_images(*, actor: Actor, stop: Event) -> int:
     policy.require_permission(actor, policy.may_purge_images(actor), "process images")
     number = 0
     while not stop.is_set() and (image := claim_image(IS_WAITING)) is not None:
-        process_image(image, stop)
-        number += 1
+        number += bool(try_item("images", f"image {image.pk}", process_image, image, stop))
     return number
 
 
@@ -97,15 +97,15 @@ def claimed(image: Image) -> Iterator[None]:
         raise
 
 
-def process_image(image: Image, stop: Event) -> None:
-    """Make the files of an image.
+def process_image(image: Image, stop: Event) -> bool:
+    """Make the files of an image. Returns true.
 
     An error of the storage, the disk or the database does not count as an attempt. The image waits for as long as a
     claim lasts, so that it holds up no others. A child that somebody has killed counts: perhaps it is the image.
     """
     if image.attempts > MAX_ATTEMPTS:
         reject(image, INTERRUPTED)
-        return
+        return True
     try:
         with create_work_folder() as folder:
             process_in_folder(image, folder, stop)
@@ -119,6 +119,7 @@ def process_image(image: Image, stop: Event) -> None:
     except Exception:
         release(image, Now() + IMAGE_CLAIM)
         raise
+    return True
 
 
 def is_lost(since: datetime) -> bool:

@@ -27,6 +27,7 @@ from contentapi.core.identity import Actor
 from contentapi.events.triggers import attribute_changes, silence
 from contentapi.monitoring.audit import Event, record_event
 from contentapi.monitoring.figures import FIGURES
+from contentapi.worker.items import try_item
 
 POST_EVENTS = {
     PostStatus.DRAFT: Event.POST_UNPUBLISHED,
@@ -156,12 +157,15 @@ def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
     """
     policy.require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
     for pk in list(Post.objects.due().order_by("publish_at", "id").values_list("pk", flat=True)):
-        with transaction.atomic():
-            post = Post.objects.due().filter(pk=pk).select_for_update(skip_locked=True).first()
-            if post is not None:
-                save_changes(actor, post, build_state_changes(post, PostStatus.PUBLISHED, None))
+        post = try_item("publication", f"post {pk}", publish_due_post, actor, pk)
         if post is not None:
             yield post
+
+
+@transaction.atomic
+def publish_due_post(actor: Actor, pk: int) -> Post | None:
+    post = Post.objects.due().filter(pk=pk).select_for_update(skip_locked=True).first()
+    return post and save_changes(actor, post, build_state_changes(post, PostStatus.PUBLISHED, None))
 
 
 @transaction.atomic

@@ -15,6 +15,7 @@ from blog.models import IS_UNRENDERED, RENDERED, Image, Post, PostStatus
 from blog.rendering import RENDERER, ShownImage, render_post
 from contentapi.db.citus.locks import lock_rows
 from contentapi.media.access import get_media_url
+from contentapi.worker.items import try_item
 
 TEXTS = {"body", "excerpt"}  # of which a rendering is made
 POSTS_AT_ONCE = 10  # that the worker keeps locked while it renders them
@@ -61,24 +62,30 @@ def adapt_rendering(post: Post, changed: Mapping[str, Any], old_version: int) ->
 
 def render_posts(stop: Event) -> int:
     """Render the posts without a present rendering. Return early when `stop` is set. Returns the number of posts."""
-    rendered = 0
+    rendered = last = 0
     while not stop.is_set():
-        number = render_some()
-        rendered += number
-        if number < POSTS_AT_ONCE:
+        posts = render_some(last)
+        rendered += len(posts)
+        if len(posts) < POSTS_AT_ONCE:
             break
+        last = posts[-1].pk  # those that failed wait for the next round
     return rendered
 
 
 @transaction.atomic
-def render_some() -> int:
-    """Render some posts that no other transaction has locked. Returns their number.
+def render_some(after: int) -> list[Post]:
+    """Render some posts after an id that no other transaction has locked. Returns them.
 
     They are locked, so that no text changes while it is rendered.
     """
-    unrendered = Post.objects.filter(IS_UNRENDERED).order_by("pk").only("version", "excerpt", "body")
+    unrendered = Post.objects.filter(IS_UNRENDERED, pk__gt=after).order_by("pk").only("version", "excerpt", "body")
     posts = list(lock_rows(unrendered, POSTS_AT_ONCE, skip_locked=True))
     for post in posts:
-        render(post)
-        post.save(update_fields=RENDERED)
-    return len(posts)
+        try_item("rendering", f"post {post.pk}", save_rendering, post)
+    return posts
+
+
+@transaction.atomic
+def save_rendering(post: Post) -> None:
+    render(post)
+    post.save(update_fields=RENDERED)

@@ -20,6 +20,7 @@ from blog.models import MAX_SLUG, OldSlug, Post, PostVersion
 from contentapi.core.errors import Conflict
 from contentapi.db.citus.claims import claim, is_distributed
 from contentapi.db.ids import take_id
+from contentapi.worker.items import try_item
 
 APOSTROPHES = re.compile("[\u2018\u2019\u02bc]")
 PARTS = re.compile("[a-z0-9]+")
@@ -222,9 +223,15 @@ def give_first_slugs(stop: Event, read_addresses: Callable[[Post], Addresses]) -
         for last in ids:
             if stop.is_set():
                 return given
-            with transaction.atomic():
-                rows = Post.objects.filter(pk=last, slug=None).select_for_update(skip_locked=True)
-                if (post := rows.only("title", "slug", "canonical_url", "coauthor_ids", "author").first()) is not None:
-                    give_first_slug(post, read_addresses(post))
-                    given += 1
+            given += bool(try_item("slugs", f"post {last}", give_slug_if_free, last, read_addresses))
     return given
+
+
+@transaction.atomic
+def give_slug_if_free(pk: int, read_addresses: Callable[[Post], Addresses]) -> bool:
+    """Give a post its first slug. Return whether it had none, and no other transaction has locked it."""
+    rows = Post.objects.filter(pk=pk, slug=None).select_for_update(skip_locked=True)
+    post = rows.only("title", "slug", "canonical_url", "coauthor_ids", "author").first()
+    if post is not None:
+        give_first_slug(post, read_addresses(post))
+    return post is not None

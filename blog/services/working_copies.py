@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from blog.models import CONTENT, Post, PostStatus, PostVersion, WorkingCopy
@@ -21,6 +22,7 @@ from contentapi.core.errors import Conflict, Invalid, VersionConflict, require_f
 from contentapi.core.identity import Actor
 from contentapi.db.ids import take_id
 from contentapi.monitoring.audit import Event, record_event
+from contentapi.worker.items import try_item
 
 NAME = "working copy"
 SCHEDULABLE = (PostStatus.PUBLISHED, PostStatus.SCHEDULED)
@@ -185,16 +187,18 @@ def publish_due_copies(*, actor: Actor) -> Iterator[DueCopy]:
     policy.require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
     due = WorkingCopy.objects.filter(publish_at__lte=timezone.now()).order_by("publish_at", "pk")
     for pk in list(due.values_list("pk", flat=True)):
-        with transaction.atomic():
-            post = Post.objects.filter(pk=pk).select_for_update(skip_locked=True).first()
-            copy = due.filter(pk=pk).first() if post is not None else None  # perhaps another worker was faster
-            outcome = publish_due_copy(actor, post, copy) if post is not None and copy is not None else None
+        outcome = try_item("publication", f"the working copy of post {pk}", publish_due_copy, actor, due, pk)
         if outcome is not None:
             yield outcome
 
 
-def publish_due_copy(actor: Actor, post: Post, copy: WorkingCopy) -> DueCopy:
-    """Publish a working copy; if its post cannot take its text, remove its time."""
+@transaction.atomic
+def publish_due_copy(actor: Actor, due: QuerySet[WorkingCopy], pk: int) -> DueCopy | None:
+    """Publish a working copy that is due; if its post cannot take its text, remove its time."""
+    post = Post.objects.filter(pk=pk).select_for_update(skip_locked=True).first()
+    copy = due.filter(pk=pk).first() if post is not None else None  # perhaps another worker was faster
+    if post is None or copy is None:
+        return None
     problem = "" if post.status in SCHEDULABLE else f"The post is {post.status}."
     if not problem:
         try:

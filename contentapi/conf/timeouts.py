@@ -46,7 +46,7 @@ WEBHOOK_LEASE = timedelta(seconds=60)  # of a sender that owns a webhook, withou
 WEBHOOK_LEASE_RENEWAL = 10.0  # between two signs of life
 WEBHOOK_SEND_MARGIN = 2 * WEBHOOK_LIMIT  # of the lease, without which no attempt begins
 WEBHOOK_RETRIES = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)  # from a failed attempt to the next
-WEBHOOK_LONGEST_RETRY_AFTER = 86_400
+WEBHOOK_LONGEST_RETRY_AFTER = 86_400.0
 WEBHOOK_FAILURES_LIMIT = timedelta(days=5)  # of nothing but failures, after which a webhook is disabled
 WEBHOOK_SECRET_OVERLAP = timedelta(hours=24)  # in which the former secret signs too
 WEBHOOK_STATEMENT_TIMEOUT = 5  # of a statement of the sender
@@ -107,6 +107,7 @@ SLUG_INTERVAL = 5
 RENDERING_INTERVAL = 5
 IMAGE_INTERVAL = 2
 EVENTS_INTERVAL = 0.05  # between two looks into the outbox, while there are events
+EVENTS_REFUSED = 60.0  # from an event that could not be moved to the next attempt
 EVENTS_IDLE_INTERVAL = 1  # the same, after there have been none for `EVENTS_BUSY`
 EVENTS_BUSY = 1.0
 EVENTS_DELAY_LIMIT = 60  # for which an event waits in the outbox: the relay does not run

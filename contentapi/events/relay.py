@@ -5,20 +5,25 @@ filled later: a reader at a position has read all events before it. An event of 
 late position.
 """
 
+from collections.abc import Sequence
 from threading import Event as StopEvent
 from time import monotonic
 
+from django.db import Error as DatabaseErrors
 from django.db import IntegrityError, connection, transaction
 
-from contentapi.conf.timeouts import EVENTS_BUSY, EVENTS_IDLE_INTERVAL, EVENTS_INTERVAL
+from contentapi.conf.timeouts import EVENTS_BUSY, EVENTS_IDLE_INTERVAL, EVENTS_INTERVAL, EVENTS_REFUSED
 from contentapi.db.citus.claims import is_distributed
 from contentapi.db.citus.tables import TWO_PHASES
 from contentapi.events.partitions import NEW_EPOCH, prepare_partitions
 from contentapi.monitoring.figures import FIGURES, Sample
+from contentapi.worker.items import raise_outage, try_item
 
 RELAY_LOCK = 0x6576656E7473  # "events"
 CHANNEL = "contentapi_events"  # on which readers hear of a batch
 EVENTS_PER_BATCH = 1000
+STEP = 10  # by which a batch is smaller after an error
+MAX_ID = 2**63 - 1
 MOST_COUNTED = 10_000  # rows of the outbox, for the metrics
 # Moves a batch. Without the row of the log, it moves nothing.
 #
@@ -53,19 +58,26 @@ MOVE_ROWS = f"""
     FROM taken, advanced
 """  # noqa: S608 - constants
 TAKEN = """DELETE FROM events_outbox WHERE id = ANY (ARRAY(
-            SELECT id FROM events_outbox WHERE id > (SELECT moved FROM state) ORDER BY id LIMIT %s
+            SELECT id FROM events_outbox WHERE id > (SELECT moved FROM state) AND id <> ALL (%s::bigint[])
+            ORDER BY id LIMIT %s
         ))
         RETURNING *"""
-MOVE = MOVE_ROWS.format(taken=TAKEN, last="max(id)", order="id")
+MOVE = MOVE_ROWS.format(taken=TAKEN, last="least(max(id), %s)", order="id")
 # A statement of a distributed database does not read shards and write to the coordinator: the rows, taken before, are a
 # parameter. Ids of several nodes have no common order, so that none is passed over.
 TAKE = """
     WITH taken AS (
-        DELETE FROM events_outbox WHERE id IN (SELECT id FROM events_outbox ORDER BY id LIMIT %s) RETURNING *
+        DELETE FROM events_outbox WHERE id IN (
+            SELECT id FROM events_outbox WHERE id <> ALL (%s::bigint[]) ORDER BY id LIMIT %s
+        ) RETURNING *
     ) SELECT json_agg(taken)::text FROM taken
 """
 READ_TAKEN = "SELECT * FROM json_populate_recordset(NULL::events_outbox, %s)"
 MOVE_TAKEN = MOVE_ROWS.format(taken=READ_TAKEN, last="0", order='"timestamp", id')
+FIND_FIRST = """
+    SELECT id FROM events_outbox WHERE id > (SELECT moved FROM events_log) AND id <> ALL (%s::bigint[])
+    ORDER BY id LIMIT 1
+"""
 MEASURE = f"""
     SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min("timestamp")), 0)
     FROM (
@@ -83,8 +95,10 @@ class Relay:
     """The job of the worker."""
 
     def __init__(self) -> None:
-        self.busy_until = self.measured_at = float("-inf")
+        self.busy_until = self.measured_at = self.refused_at = float("-inf")
         self.pause: float = EVENTS_IDLE_INTERVAL
+        self.size = EVENTS_PER_BATCH
+        self.refused: list[int] = []  # ids in the outbox of events that could not be moved
 
     def get_pause(self) -> float:
         """Return the time until the next round, which is short for a moment after events."""
@@ -93,20 +107,50 @@ class Relay:
     def run(self, _: StopEvent) -> None:
         """Move a batch, and measure what waits from time to time."""
         self.pause = EVENTS_IDLE_INTERVAL  # after an error too
-        try:
-            moved = move_events()
-        except IntegrityError:  # there is no partition of today: at the first start, or after a sleep of the host
-            prepare_partitions()
-            moved = move_events()
+        if self.refused and monotonic() > self.refused_at + EVENTS_REFUSED:
+            self.refused = []
+        size, moved = self.size, self.move()
         if moved:
             self.busy_until = monotonic() + EVENTS_BUSY
         if FIGURES.is_enabled and monotonic() > self.measured_at + EVENTS_BUSY:
             measure_outbox()
             self.measured_at = monotonic()
-        if moved == EVENTS_PER_BATCH:
+        if moved == size or self.size < size:
             self.pause = 0
         elif monotonic() < self.busy_until:
             self.pause = EVENTS_INTERVAL
+
+    def move(self) -> int:
+        """Move a batch. After an error, the next ones are smaller, so that one event holds up no others."""
+        if self.size == 1:
+            return self.move_first()
+        try:
+            moved = self.move_batch()
+        except DatabaseErrors as error:
+            raise_outage(error)
+            self.size //= STEP
+            return 0
+        self.size = min(self.size * STEP, EVENTS_PER_BATCH)
+        return moved
+
+    def move_first(self) -> int:
+        """Move the first event alone. One that cannot be moved stays in the outbox, and is tried again later."""
+        with connection.cursor() as cursor:
+            cursor.execute(FIND_FIRST, [self.refused])
+            found = cursor.fetchone()
+        moved = try_item("events", f"event {found and found[0]} of the outbox", self.move_batch)
+        if moved is None and found:
+            self.refused.append(found[0])
+            self.refused_at = monotonic()
+        self.size = STEP
+        return moved or 0
+
+    def move_batch(self) -> int:
+        try:
+            return move_events(self.size, self.refused)
+        except IntegrityError:  # there is no partition of today: at the first start, or after a sleep of the host
+            prepare_partitions()
+            return move_events(self.size, self.refused)
 
 
 def measure_outbox() -> None:
@@ -116,8 +160,8 @@ def measure_outbox() -> None:
     SAMPLES[:] = [("contentapi_events_waiting", (), rows), ("contentapi_events_waiting_seconds", (), float(age))]
 
 
-def move_events() -> int:
-    """Move a batch of events to the log, and then notify its readers. Returns the number of events.
+def move_events(limit: int = EVENTS_PER_BATCH, refused: Sequence[int] = ()) -> int:
+    """Move a batch of events, without refused ones, to the log, and then notify its readers. Returns their number.
 
     It is 0 while another relay works. A writer never notifies: that would let all transactions commit one by one.
     """
@@ -126,14 +170,14 @@ def move_events() -> int:
         if cursor.fetchone() != (True,):
             return 0
         if is_distributed():
-            cursor.execute(TAKE, [EVENTS_PER_BATCH])
+            cursor.execute(TAKE, [list(refused), limit])
             taken = cursor.fetchone()
             if taken == (None,):
                 return 0
             cursor.execute(TWO_PHASES)
             cursor.execute(MOVE_TAKEN, taken)
         else:
-            cursor.execute(MOVE, [EVENTS_PER_BATCH])
+            cursor.execute(MOVE, [list(refused), limit, min(refused, default=MAX_ID) - 1])  # `moved` passes none
         moved: int = cursor.rowcount
     if moved:
         with connection.cursor() as cursor:

@@ -63,6 +63,7 @@ METRICS: dict[str, Metric] = {
     ),
     "contentapi_job_seconds_total": Metric("counter", ("name",), "Time in which a job of the worker was not waiting."),
     "contentapi_job_failures_total": Metric("counter", ("name",), "Rounds of a job of the worker that failed."),
+    "contentapi_item_failures_total": Metric("counter", ("name",), "Items of a job, such as posts, that failed alone."),
     "contentapi_processes": Metric("gauge", ("role",), "Processes that run."),
     "contentapi_resident_memory_bytes": Metric("gauge", ("role",), "Resident memory of the processes."),
     "contentapi_open_files": Metric("gauge", ("role",), "Open file descriptors of the processes."),

@@ -139,8 +139,7 @@ def test_image_that_the_storage_refuses_waits_and_holds_up_no_other(
 
     with monkeypatch.context() as patch:
         patch.setattr(FolderStorage, "put", fail)
-        with pytest.raises(OSError, match="the disk is full"):
-            work()
+        assert work() == 0
     other = make_image(source="uploads/2")
     media.put(other.source, io.BytesIO(b"x"))
 
@@ -161,8 +160,7 @@ def test_child_that_says_nothing_about_the_image_rejects_none(
         raise error
 
     process(fail)
-    with pytest.raises(error):
-        work()
+    assert work() == 0
 
     waiting.refresh_from_db()
     assert (waiting.status, waiting.attempts, waiting.rejection) == (ImageStatus.PROCESSING, attempts, None)

@@ -5,14 +5,12 @@ after the other. A sender that is killed owns its webhooks until the lease ends;
 recorded, with the same ids.
 """
 
-import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import Error as DatabaseError
 from django.db import connection, transaction
 
 from contentapi.conf.timeouts import WEBHOOK_LEASE
@@ -22,9 +20,8 @@ from contentapi.events.webhooks.bodies import read_actors
 from contentapi.events.webhooks.disabling import disable, forget_bodies
 from contentapi.events.webhooks.models import DisabledReason, Webhook
 from contentapi.events.webhooks.planning import plan
-from contentapi.worker.runner import is_outage
+from contentapi.worker.items import try_item
 
-LOG = logging.getLogger("contentapi.worker")
 PLANNING_LIMIT = 1.0  # seconds, for all webhooks of a claim
 LEASE = f"interval '{WEBHOOK_LEASE.total_seconds()} seconds'"
 FREE = "(lease IS NULL OR lease = %(lease)s OR leased_until < clock_timestamp())"
@@ -171,21 +168,21 @@ def is_new(webhook: Webhook, log: LogState, now: datetime) -> bool:
 def plan_all(webhooks: Mapping[int, Webhook], actors: Mapping[int, Actor], log: LogState, now: datetime) -> set[int]:
     """Plan what is new, for a second at most: the rest follows in the next rounds.
 
-    Return the ids of the webhooks for which a statement failed: they harm no others.
+    Return the ids of the webhooks whose plan failed: they harm no others.
     """
     broken = set()
     end = monotonic() + PLANNING_LIMIT
     for pk, webhook in webhooks.items():
         if monotonic() < end and is_new(webhook, log, now):
-            try:
-                with transaction.atomic():
-                    plan(webhook, actors[pk], log)
-            except DatabaseError as error:
-                if is_outage(error):
-                    raise
-                LOG.warning("The events for the webhook %s could not be planned: %s", pk, error)
+            planned = try_item("webhooks", f"the plan of webhook {pk}", plan_in_savepoint, webhook, actors[pk], log)
+            if planned is None:
                 broken.add(pk)
     return broken
+
+
+@transaction.atomic
+def plan_in_savepoint(webhook: Webhook, actor: Actor, log: LogState) -> int:
+    return plan(webhook, actor, log)
 
 
 def store_bodies(bodies: Sequence[tuple[Claimed, bytes | None]]) -> None:

@@ -18,7 +18,7 @@ class Outcome(NamedTuple):
     """What follows from an attempt. A delivery that is still waiting is due after `delay` seconds."""
 
     state: DeliveryState
-    delay: float | None = None
+    delay: float | None = None  # a float: a list of int and float cannot be sent to PostgreSQL
     error: str = ""
 
 

@@ -5,15 +5,15 @@ many deliveries at once.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from queue import Empty
 from threading import Event as StopEvent
 from time import monotonic
 from typing import NamedTuple
 from uuid import uuid4
 
-from django.db import Error as DatabaseError
 from django.db import connection
 from django.utils import timezone
 
@@ -40,12 +40,13 @@ from contentapi.events.webhooks.recording import Result, cancel, judge, record_r
 from contentapi.events.webhooks.selections import get_selection
 from contentapi.events.webhooks.supplies import UnreadableSecret, describe_failure, list_keys, read_bodies_of
 from contentapi.events.webhooks.transport import ReceivedResponse
-from contentapi.worker.runner import is_outage
+from contentapi.worker.items import raise_outage, try_each
 
 LOG = logging.getLogger("contentapi.worker")
 LIMITS = f"SET statement_timeout = '{WEBHOOK_STATEMENT_TIMEOUT}s'"
 MOST_HELD = 64 * 1024 * 1024  # bytes of bodies with which nothing more is claimed
 MOST_RECORDED = 256  # results in one transaction
+UNRECORDED = "The result of the attempt could not be recorded. The log of the worker says why."
 
 
 class Sender:
@@ -54,7 +55,8 @@ class Sender:
     def __init__(self, places: int = PLACES) -> None:
         self.lease = uuid4()
         self.lanes = Lanes(places)
-        self.unrecorded: list[Result] = []
+        self.unrecorded: dict[int, Result] = {}  # by the ids of deliveries
+        self.locked: dict[int, Result] = {}  # of webhooks that somebody has locked
         self.finished: set[int] = set()  # webhooks of which deliveries were recorded since the last claim
         self.renewed_at = monotonic()
         self.again: set[int] = set()  # webhooks of which deliveries were claimed that are not prepared
@@ -103,26 +105,45 @@ class Sender:
         end = monotonic() + seconds
         with suppress(Empty):
             while len(self.unrecorded) < MOST_RECORDED:
-                self.unrecorded.append(self.lanes.results.get(timeout=max(0.0, end - monotonic())))
+                self.keep(self.lanes.results.get(timeout=max(0.0, end - monotonic())))
                 end = min(end, monotonic() + WEBHOOK_GATHERING)
 
+    def keep(self, *results: Result) -> None:
+        self.unrecorded.update((result.delivery.id, result) for result in results)
+
     def record(self) -> None:
-        """Record results. After an error of the database, and of webhooks that are locked, in the next round."""
-        kept: list[Result] = []
+        """Record results. After an outage of the database, and of webhooks that are locked, in the next round.
+
+        One that cannot be recorded is a failed attempt. If that cannot be recorded either, the delivery is sent again.
+        """
         while self.unrecorded:
-            results = self.unrecorded[:MOST_RECORDED]
-            lost, locked = record_results(self.lease, results)
-            del self.unrecorded[:MOST_RECORDED]
-            self.forget(lost)
-            for result in results:
-                pk = result.delivery.webhook_id
-                line = self.lanes.lines.get(pk)
-                if pk in locked:
-                    kept.append(result)
-                elif line is not None:
-                    line.taken.discard(result.delivery.id)
-                    self.finished.add(pk)
-        self.unrecorded = kept
+            results = list(self.unrecorded.values())[:MOST_RECORDED]
+            for failed in try_each("webhooks", results, self.record_some, describe_result):
+                if failed.reply.error == UNRECORDED:
+                    self.end(failed)
+                    self.rest(failed.delivery.webhook_id)
+                else:
+                    reply = ReceivedResponse(error=UNRECORDED)
+                    self.keep(judge(failed.delivery, reply, failed.started_at or timezone.now(), failed.seconds))
+        self.unrecorded, self.locked = self.locked, {}
+
+    def record_some(self, results: Sequence[Result]) -> bool:
+        lost, locked = record_results(self.lease, results)
+        self.forget(lost)
+        for result in results:
+            if result.delivery.webhook_id in locked:
+                self.locked[result.delivery.id] = self.unrecorded.pop(result.delivery.id)
+            else:
+                self.end(result)
+        return True
+
+    def end(self, result: Result) -> None:
+        """Let the delivery of a result be claimed again, if it is still waiting."""
+        del self.unrecorded[result.delivery.id]
+        line = self.lanes.lines.get(result.delivery.webhook_id)
+        if line is not None:
+            line.taken.discard(result.delivery.id)
+            self.finished.add(line.webhook_id)
 
     def forget(self, ids: Iterable[int]) -> None:
         """Send nothing more to webhooks that this sender does not own any more, or that are disabled."""
@@ -142,7 +163,7 @@ class Sender:
                 lines[pk].leased_until = now + WEBHOOK_LEASE.total_seconds()
 
     def take(self) -> None:
-        """Claim webhooks and deliveries, and make them ready."""
+        """Claim webhooks and deliveries. A webhook for which this fails alone rests."""
         if self.lanes.size > MOST_HELD:
             return
         lines = self.lanes.lines
@@ -150,9 +171,13 @@ class Sender:
         supplied |= {pk for pk, rest in self.rests.items() if rest.end > monotonic()}
         found = find_webhooks(self.lease, supplied, most=self.lanes.free) if self.lanes.free else []
         sizes = {pk: lines[pk].wanted if pk in lines else 1 for pk in {*found, *self.finished} - supplied}
-        if not sizes:
-            return
-        begin = monotonic()
+        take = partial(self.take_some, sizes)
+        for pk in try_each("webhooks", list(sizes), take, "webhook {}".format) if sizes else ():
+            self.rest(pk)
+
+    def take_some(self, wanted: Mapping[int, int], ids: Sequence[int]) -> bool:
+        """Claim some webhooks and their deliveries, and make them ready."""
+        lines, sizes, begin = self.lanes.lines, {pk: wanted[pk] for pk in ids}, monotonic()
         claimed = claim(self.lease, sizes, [number for line in lines.values() for number in line.taken])
         deliveries: dict[int, list[Claimed]] = {pk: [] for pk in claimed.webhooks}
         for delivery in claimed.deliveries:
@@ -175,12 +200,14 @@ class Sender:
             line.taken.add(delivery.id)
             self.lanes.add(line, delivery, body[RIGHTS:])
         self.finished -= claimed.webhooks.keys() - self.again
+        return True
 
     def rest(self, pk: int) -> None:
         """Leave a webhook alone for a while, each time for longer, because a statement for it failed."""
         before = self.rests.get(pk, Rest(0.0, WEBHOOK_SHORTEST_REST / 2))
         seconds = min(2 * before.seconds, WEBHOOK_LONGEST_REST)
         self.rests[pk] = Rest(monotonic() + seconds, seconds)
+        self.finished.discard(pk)
 
     def prepare(
         self, line: Line, webhook: Webhook, actor: Actor, deliveries: Sequence[Claimed]
@@ -200,9 +227,8 @@ class Sender:
         read, others = deliveries[:most], deliveries[most:]
         try:
             bodies = read_bodies_of(webhook, actor, selection, read)
-        except Exception as error:
-            if isinstance(error, DatabaseError) and is_outage(error):
-                raise
+        except Exception as error:  # noqa: BLE001 - a failed attempt, whatever it is
+            raise_outage(error)
             line.window = 1
             if len(read) > 1:
                 self.again.add(webhook.pk)
@@ -216,7 +242,7 @@ class Sender:
             self.rests.pop(webhook.pk, None)
         hidden = [delivery for delivery in read if delivery.id not in bodies]
         line.taken.update(delivery.id for delivery in hidden)
-        self.unrecorded += map(cancel, hidden)
+        self.keep(*map(cancel, hidden))
         rights = compute_rights(webhook, actor)
         return [
             (delivery, rights + choose_body(delivery.body, bodies[delivery.id], rights))
@@ -226,9 +252,8 @@ class Sender:
 
     def fail(self, line: Line, deliveries: Sequence[Claimed], error: str) -> None:
         line.taken.update(delivery.id for delivery in deliveries)
-        self.unrecorded += [
-            judge(delivery, ReceivedResponse(error=error), timezone.now(), 0.0) for delivery in deliveries
-        ]
+        reply = ReceivedResponse(error=error)
+        self.keep(*(judge(delivery, reply, timezone.now(), 0.0) for delivery in deliveries))
 
     def release_idle(self) -> None:
         """Let other senders own the webhooks for which there is nothing to do."""
@@ -236,6 +261,10 @@ class Sender:
         for line in idle:
             self.lanes.drop(line)
         release(self.lease, [line.webhook_id for line in idle])
+
+
+def describe_result(result: Result) -> str:
+    return f"the attempt to send {result.delivery.message_id} to webhook {result.delivery.webhook_id}"
 
 
 class Rest(NamedTuple):

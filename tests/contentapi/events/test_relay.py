@@ -209,7 +209,7 @@ def test_rounds_follow_at_once_while_they_move_whole_batches(monkeypatch: pytest
 def test_relay_pauses_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     job = Relay()
     job.pause = 0
-    monkeypatch.setattr(relay, "move_events", lambda: 1 // 0)
+    monkeypatch.setattr(relay, "move_events", lambda *_: 1 // 0)
 
     with pytest.raises(ZeroDivisionError):
         job.run(StopEvent())
@@ -253,18 +253,17 @@ def test_another_database_begins_another_epoch_with_its_first_event() -> None:
     assert (after.position, after.server) == (before.position + 1, before.server)
 
 
-def test_relay_passes_over_the_ids_that_no_transaction_can_take_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relay_passes_over_the_ids_that_no_transaction_can_take_any_more() -> None:
     Log.objects.update(moved=0, next_moved=0, next_xid=0)
-    monkeypatch.setattr(relay, "EVENTS_PER_BATCH", 2)
     for _ in range(5):
         make_author()
     ids = list(OutboxEvent.objects.order_by("id").values_list("id", flat=True))
 
-    move_events()
-    move_events()
+    move_events(2)
+    move_events(2)
     assert Log.objects.get().moved == 0  # the transaction of the test has not ended
     Log.objects.update(next_xid=0)
-    move_events()
+    move_events(2)
 
     assert Log.objects.get().moved == ids[1]
     assert len(list_names()) == 5
