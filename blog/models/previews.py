@@ -45,7 +45,10 @@ class PreviewLink(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["digest"], name="blog_previewlink_digest_unique")]
-        indexes = [models.Index(fields=["post", "expires_at"], name="blog_previewlink_post")]
+        indexes = [
+            models.Index(fields=["post", "expires_at"], name="blog_previewlink_post"),
+            models.Index(fields=["maker", "expires_at"], name="blog_previewlink_maker"),
+        ]
 
     def __str__(self) -> str:
         return f"preview link {self.pk} of post {self.post_id}"

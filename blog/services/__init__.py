@@ -39,6 +39,7 @@ from blog.services.posts import (
 from blog.services.preview_addresses import PAGE, list_preview_addresses, list_preview_sites
 from blog.services.preview_links import (
     MAX_LINKS,
+    MAX_LINKS_OF_PERSON,
     CreatedLink,
     create_preview_link,
     find_valid_link,

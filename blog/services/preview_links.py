@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple, cast
 
+from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from blog.models import MAX_NOTE, Post, PostVersion, PreviewLink, PreviewMode
@@ -28,6 +30,7 @@ from contentapi.db.citus.locks import lock_rows
 from contentapi.monitoring.audit import Event, record_event
 
 MAX_LINKS = 20  # valid ones of a post
+MAX_LINKS_OF_PERSON = 50
 
 
 class CreatedLink(NamedTuple):
@@ -59,7 +62,8 @@ def create_preview_link(
     """Create a preview link of a post. It expires after `expires_in` seconds, by default 24 hours.
 
     The mode `latest` shows the working copy, or else the post; `version` a version of its history; `site`, for an hour
-    at most, all that the actor may read. Raises `NotFound`, `Invalid`, and `Conflict` for a post with 20 valid links.
+    at most, all that the actor may read. Raises `NotFound`, `Invalid`, and `Conflict` for a post that has 20 valid
+    links, or an actor who has 50.
     """
     mode = mode or PreviewMode.LATEST
     post = get_post_for_update(actor, post_id, "create preview links")
@@ -73,8 +77,8 @@ def create_preview_link(
     if len(note) > MAX_NOTE:
         raise Invalid({"note": [f"At most {MAX_NOTE} characters are allowed (got {len(note)})."]})
     now = timezone.now()
-    if PreviewLink.objects.filter(post=post, expires_at__gt=now).count() >= MAX_LINKS:
-        raise Conflict(f"The post has {MAX_LINKS} valid preview links. Revoke one first.")
+    maker_id = cast("int", actor.user_id)  # the permission needs a user
+    require_room_for_link(PreviewLink.objects.filter(expires_at__gt=now), post, maker_id)
     token = f"cap_{secrets.token_hex(32)}"
     link = PreviewLink.objects.create(
         post=post,
@@ -82,13 +86,22 @@ def create_preview_link(
         version=number,
         note=note,
         digest=hash_token(token),
-        maker_id=cast("int", actor.user_id),  # the permission needs a user
+        maker_id=maker_id,
         created_at=now,
         expires_at=now + timedelta(seconds=lifetime),
     )
     details = {"post": post.pk, "mode": str(mode), "expires_at": link.expires_at.isoformat()}
     record_event(Event.PREVIEW_LINK_CREATED, actor, "preview_link", link.pk, **details)
     return CreatedLink(link, token, list_preview_addresses(link, token))
+
+
+def require_room_for_link(valid: QuerySet[PreviewLink], post: Post, maker_id: int) -> None:
+    """Raise `Conflict` if the post, which is locked, or the maker has enough valid links."""
+    if valid.filter(post=post).count() >= MAX_LINKS:
+        raise Conflict(f"The post has {MAX_LINKS} valid preview links. Revoke one first.")
+    get_user_model().objects.select_for_update(no_key=True).filter(pk=maker_id).first()  # as for each link of the maker
+    if valid.filter(maker=maker_id).count() >= MAX_LINKS_OF_PERSON:
+        raise Conflict(f"You have {MAX_LINKS_OF_PERSON} valid preview links. Revoke one first.")
 
 
 def find_valid_link(*, actor: Actor, post_id: str, token: str) -> CreatedLink | None:

@@ -1,7 +1,7 @@
 """What a preview token shows: find its link, and the texts of the link.
 
-Each request with a token reads its link, its maker and its post, so that a link that has ended shows nothing from the
-next request on, on every server.
+Each request with a token reads its link, with its maker and the author of its post, so that a link that has ended shows
+nothing from the next request on, on every server. It is charged then, and reads the texts only if it reads posts.
 """
 
 import hashlib
@@ -76,8 +76,9 @@ def add_preview(actor: Actor, token: str) -> Actor:
         raise build_unknown_token_error()
     if link.expires_at <= timezone.now():
         raise PreviewExpired("The preview token has expired.")
-    texts, _ = read_credential(read_copies if is_site else partial(read_text, link))
-    preview = Preview(link.id, link.post_id, is_site, f"[{texts.decode()}]")
+    preview = Preview(
+        link.id, link.post_id, link.maker_id, is_site, read_copies if is_site else partial(read_text, link)
+    )
     if is_site:
         return replace(maker, scopes=frozenset({Scope.POSTS_READ}), preview=preview)
     return replace(actor, preview=preview)
@@ -95,16 +96,16 @@ def build_unknown_token_error() -> Unauthenticated:
     return Unauthenticated("The preview token is unknown or revoked.")
 
 
-def read_text(link: LinkRow) -> bytes:
-    """Return the text that the link shows of its post, as a JSON object with the id of the post."""
+def read_text(link: LinkRow) -> str:
+    """Return the text that the link shows of its post, for `Preview.texts`."""
     post = Post.objects.select_related("working_copy").defer("body_html").filter(pk=link.post_id).first()
     if post is None:  # deleted since the link was read
         raise build_unknown_token_error()
-    return encode_text(build_text(post.pk, find_content(post, link)))
+    return f"[{encode_text(build_text(post.pk, find_content(post, link))).decode()}]"
 
 
-def read_copies() -> bytes:
-    """Return the texts of all working copies, as JSON objects with commas between them."""
+def read_copies() -> str:
+    """Return the texts of all working copies, for `Preview.texts`."""
     copies = WorkingCopy.objects.order_by("pk")
     # The version of the post too: a copy that was saved before a field existed has the field of its post.
     texts = {version: COPIES.get(version) for version in copies.values_list("pk", "version", "post__version")}
@@ -115,7 +116,7 @@ def read_copies() -> bytes:
         texts[version] = encoded = encode_text(text)
         if text["image_ids"] is None:  # images become ready, and are deleted
             COPIES.put(version, encoded)
-    return b",".join(filter(None, texts.values()))
+    return f"[{b','.join(filter(None, texts.values())).decode()}]"
 
 
 def find_content(post: Post, link: LinkRow | PreviewLink) -> Mapping[str, Any]:

@@ -1,9 +1,11 @@
 """The caller of a request: `Actor`, which every kind of credential becomes, with its role and scopes."""
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 from django.db.models import TextChoices
 
@@ -48,22 +50,27 @@ ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Preview:
     """What a preview token lets its caller read: one hidden post, or in the mode `site` all that its maker may read.
 
-    `texts` is a JSON array of the texts that replace those of posts. Each object has the id of its post.
+    `read_texts` reads the texts when a statement needs them: a request that is refused, or reads no post, reads none.
     """
 
     link_id: int
     post_id: int
+    maker_id: int
     is_site: bool
-    texts: str
+    read_texts: Callable[[], Any] = field(compare=False)
 
-    @property
-    def payer(self) -> str:
-        """Who pays for the requests with this token."""
-        return f"preview:{self.link_id}"
+    @cached_property
+    def texts(self) -> Any:
+        """The texts that replace those of posts: a JSON array of objects, each of which has the id of its post."""
+        return self.read_texts()
+
+    def forget_texts(self) -> None:
+        """Let the next statement read the texts again. A stream calls this, because it lasts."""
+        vars(self).pop("texts", None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from contentapi.core.pagination import ConnectionWindow
 
 Arguments = Mapping[str, Any]
 ReadArguments = Callable[[Any], Arguments]
-PREVIEW_VALUES = ("link_id", "post_id", "texts")  # of `Preview`, which no SQL depends on
+PREVIEW_VALUES = ("link_id", "post_id")  # of `Preview`, which no SQL depends on
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,8 @@ def build_parametrised_actor(
     preview = actor.preview
     if preview is not None:
         values: dict[str, Any] = {name: build_preview_parameter(read_actor, name) for name in PREVIEW_VALUES}
-        actor = replace(actor, preview=replace(preview, **values))
+        texts = build_preview_parameter(read_actor, "texts")
+        actor = replace(actor, preview=replace(preview, **values, read_texts=lambda: texts))
     if actor.user_id is None:
         return actor
     return replace(actor, user_id=cast("int", Parameter(lambda inputs: read_actor(inputs).user_id)))

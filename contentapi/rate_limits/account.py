@@ -29,13 +29,14 @@ from contentapi.rate_limits.statuses import LimitStatus
 
 # A key of the WSGI environ of a request of the server to itself. No client can set it.
 UNMETERED = "contentapi.unmetered"
+SECOND_LIMITS = {AUTHENTICATED: WRITES, PREVIEWS: AUTHENTICATED}  # which callers with the first one learn too
 COUNTERS: dict[str, InProcessCounter | RedisCounter] = {}  # by the address of Redis, "" for this process
 
 
 class Account:
     """Who pays for one request, the amount charged so far, and the headers of its response."""
 
-    limit = ANONYMOUS
+    limits: tuple[Limit, ...] = (ANONYMOUS,)
     paid = 0
     statuses: Sequence[LimitStatus] = ()
 
@@ -50,13 +51,14 @@ class Account:
     def set_actor(self, actor: Actor) -> None:
         """Let the user of an authenticated actor pay instead of the address: all credentials of a user share limits.
 
-        A preview token has a limit of its own: all who have the link, and the server of a site, share it.
+        The maker of a preview link pays for its token, of which all links of the maker together have a share.
         """
-        if actor.preview is not None:
-            self.limit, self.key = PREVIEWS, actor.preview.payer
-            current_record.get().credential = self.key
+        preview = actor.preview
+        if preview is not None:
+            self.limits, self.key = (PREVIEWS, AUTHENTICATED), f"user:{preview.maker_id}"
+            current_record.get().credential = f"preview:{preview.link_id}"
         elif not actor.is_anonymous:
-            self.limit, self.key = AUTHENTICATED, f"user:{actor.user_id}"
+            self.limits, self.key = (AUTHENTICATED,), f"user:{actor.user_id}"
             current_record.get().credential = actor.credential_id or self.key
 
     def charge_request(self) -> None:
@@ -92,7 +94,7 @@ class Account:
 
         Raises `RateLimited`, and then charges nothing.
         """
-        is_write = writes > 0 and self.limit is AUTHENTICATED
+        is_write = writes > 0 and self.limits[0] is AUTHENTICATED
         if not self.is_metered or (total <= self.paid and not is_write):
             return
         write_charges = [Charge.to(writes, WRITES)] if is_write else []
@@ -103,9 +105,9 @@ class Account:
                 pass  # charge both below, so that Retry-After respects both limits
             else:
                 return
-        charges = [Charge.to(total, self.limit, self.paid), *write_charges]
+        charges = [*(Charge.to(total, limit, self.paid) for limit in self.limits), *write_charges]
         self.statuses = consume_charges(self.key, charges)
-        self.paid = charges[0].total
+        self.paid = total
 
 
 def charge_limits(*limits: Limit, key: str, amount: int = 1) -> Mapping[str, str]:
@@ -150,6 +152,6 @@ def build_rate_limit_headers(statuses: Sequence[LimitStatus]) -> dict[str, str]:
     items = [f'"{each.limit.name}";r={each.remaining};t={each.reset_in}' for each in statuses]
     limit = statuses[0].limit
     policy = limit.spec.policy
-    if limit is AUTHENTICATED:
-        policy += f", {WRITES.spec.policy}"
+    if limit in SECOND_LIMITS:
+        policy += f", {SECOND_LIMITS[limit].spec.policy}"
     return {"RateLimit": ", ".join(items), "RateLimit-Policy": policy}

@@ -1,7 +1,8 @@
 """Follow the log: a thread that passes each batch of events to the hub.
 
 It hears of a batch by the notification of the relay, and looks each second in any case: behind a pooler there are no
-notifications. When the database was gone, the credentials of all streams are checked before anything is sent again.
+notifications. When the database was gone, or users have changed, the credentials of all streams are checked before
+anything is sent again.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ from contentapi.streams.plans import Batch, build_batch, select_batch
 
 LOG = logging.getLogger("contentapi.streams")
 EVENTS_PER_ROUND = 1000
+USERS = "user."  # types of events
 FAILURES = (DatabaseError, InterfaceError, Unavailable, psycopg.Error)
 
 
 class Follower:
-    """The thread. `announce` gets each batch. `prepare` is called before the first one after an outage.
+    """The thread. `announce` gets each batch. `prepare` is called before the first one after an outage
+    and before one with changes of users.
 
     `seen_at` is the time of the last look at the log, by the monotonic clock.
     """
@@ -67,8 +70,7 @@ class Follower:
         if may_listen:
             raw.execute(f"LISTEN {CHANNEL}")
         if was_away:
-            while not self.stop.is_set() and not self.prepare():
-                self.stop.wait(STREAM_RETRY_INTERVAL)
+            self.check_credentials()
             LOG.info("The log of events can be read again.")
         while not self.stop.is_set():
             self.read_on()
@@ -95,6 +97,13 @@ class Follower:
         self.log = log
         self.seen_at = monotonic()
 
+    def check_credentials(self) -> None:
+        """Wait until the credentials of all streams have been checked."""
+        while not self.stop.is_set() and not self.prepare():
+            self.stop.wait(STREAM_RETRY_INTERVAL)
+
     def announce(self, log: LogState, batch: Batch) -> None:
+        if any(name.startswith(USERS) for name in batch.types):  # the stream of a locked user gets no later event
+            self.check_credentials()
         self.pass_on(log, batch)
         self.log = log

@@ -1,4 +1,4 @@
-"""How many streams, different plans and documents may be open: for a credential, an address, and this process."""
+"""How many streams, different plans and documents may be open: for a person, an address, and this process."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from contentapi.core.errors import RateLimited, Unavailable
 if TYPE_CHECKING:
     from contentapi.streams.plans import Plan
 
-FOR_CREDENTIAL = 20
-FOR_ADDRESS = 10  # without a credential
+FOR_PERSON = 20  # with all credentials together
+FOR_ADDRESS = 10  # without a credential; of the maker of a preview link, if a token alone opens one more
 FOR_PROCESS = 10_000
 PLANS = 2000  # of this process without a subject: for each of them, it reads every batch of events
 DOCUMENT_BYTES = 2 * 1024 * 1024  # of text, of all plans; a parsed document takes about a hundred times as much
@@ -30,11 +30,11 @@ class StreamLimits:
 
     def reserve(self, payer: str, *, is_anonymous: bool) -> None:
         """Count a stream. Raises `RateLimited`, and `Unavailable` if the process has enough of all."""
-        most = FOR_ADDRESS if is_anonymous else FOR_CREDENTIAL
+        most = FOR_ADDRESS if is_anonymous else FOR_PERSON
         with self.lock:
             if self.open[payer] >= most:
-                whose = "an address without a credential" if is_anonymous else "a credential"
-                message = f"At most {most} streams are allowed for {whose} at a time."
+                whose = "without a credential" if is_anonymous else "for a person"
+                message = f"At most {most} streams are allowed {whose} at a time."
                 raise RateLimited(message, headers={"Retry-After": RETRY_AFTER}, limit="streams")
             if self.total >= FOR_PROCESS:
                 raise Unavailable(limit="streams of the process")

@@ -74,7 +74,7 @@ class Credential(msgspec.Struct, frozen=True):
 
 
 class Opening(msgspec.Struct):
-    """A stream that may begin. `position` is where in an epoch, or `NOW`. `payer` is whose limits it counts against."""
+    """A stream that may begin. `position` is where in an epoch, or `NOW`. It counts against the limits of `account`."""
 
     plan: Plan
     position: int
@@ -82,13 +82,12 @@ class Opening(msgspec.Struct):
     actor: Actor
     credential: Credential
     account: Account
-    payer: str
     headers: Mapping[str, str]
 
     def release(self) -> None:
         """Make room for other streams, when this one has ended."""
         PLAN_LIMITS.release(self.plan)
-        LIMITS.release(self.payer)
+        LIMITS.release(self.account.key)
 
 
 Find = Callable[[Mapping[str, Any], Actor, Account], tuple[Plan, int, str]]
@@ -100,13 +99,12 @@ def open_stream(environ: dict[str, Any], account: Account, find: Find, headers: 
     actor = authenticate_request(environ)
     account.set_actor(actor)
     account.charge_request()
-    payer = account.key if actor.is_anonymous or actor.preview is not None else actor.credential_id
-    LIMITS.reserve(payer, is_anonymous=actor.is_anonymous)
+    LIMITS.reserve(account.key, is_anonymous=actor.is_anonymous)
     try:
         plan, position, epoch = find(environ, actor, account)
         PLAN_LIMITS.reserve(plan)
     except BaseException:
-        LIMITS.release(payer)
+        LIMITS.release(account.key)
         raise
     common = {
         "Content-Type": plan.format.content_type,
@@ -114,9 +112,8 @@ def open_stream(environ: dict[str, Any], account: Account, find: Find, headers: 
         "X-Accel-Buffering": "no",  # nginx passes each write on
         "Vary": ", ".join(["Accept", *HEADERS]),
     }
-    return Opening(
-        plan, position, epoch, actor, Credential.of(environ), account, payer, {**account.headers, **common, **headers}
-    )
+    headers = {**account.headers, **common, **headers}
+    return Opening(plan, position, epoch, actor, Credential.of(environ), account, headers)
 
 
 def require_method(environ: Mapping[str, Any], allowed: Sequence[str]) -> None:

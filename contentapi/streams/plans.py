@@ -75,6 +75,11 @@ class Plan(ABC):
         self.actor = actor
         self.format = format_
 
+    def renew_preview(self) -> None:
+        """Let the texts of a preview be read again: they may have changed since the last read."""
+        if self.actor.preview is not None:
+            self.actor.preview.forget_texts()
+
     @abstractmethod
     def may_concern(self, batch: Batch) -> bool:
         """Return whether a batch may have something for these streams. It may return True too often."""
@@ -117,6 +122,7 @@ class LogPlan(Plan):
         Executes one statement, or some more if rows turn out to be large. Raises `DocumentRejected`,
         `ResponseTooLarge`, and Django's database errors.
         """
+        self.renew_preview()
         end = end if self.subject is not None else min(end, after + WINDOW)
         rows = min(rows, self.most_rows)
         types = None if self.types is None else sorted(self.types)
@@ -187,6 +193,7 @@ class ObjectPlan(Plan):
 
     def read(self) -> bytes:
         """Return the result of the operation as a chunk. Raises `LimitExceeded`, and errors of the database."""
+        self.renew_preview()
         subscription = self.subscription
         result = subscription.operation.execute(
             subscription.given, subscription.context, hide_suggestions=subscription.is_hidden

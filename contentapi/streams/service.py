@@ -114,7 +114,7 @@ class StreamService:
         stream.charged += units * EVENTS_PER_CHARGE
         account = stream.opening.account
         try:
-            await self.requests.run(partial(charge_limits, account.limit, key=account.key, amount=units))
+            await self.requests.run(partial(charge_limits, *account.limits, key=account.key, amount=units))
         except RateLimited:
             stream.close("rate")
 

@@ -26,7 +26,7 @@ from blog.models import (
 )
 from blog.rendering.summaries import MOST_OF_DESCRIPTION, MOST_OF_EXCERPT
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
-from blog.services import MAX_LINKS
+from blog.services import MAX_LINKS, MAX_LINKS_OF_PERSON
 from contentapi.conf.timeouts import (
     DEFAULT_PREVIEW_LIFETIME,
     LONGEST_PREVIEW_LIFETIME,
@@ -77,7 +77,7 @@ PHRASES = {
         f"{DEFAULT_PREVIEW_LIFETIME:,}, or {SITE_PREVIEW_LIFETIME:,} with the mode `site`",
     ],
     "note": [f"at most {MAX_NOTE} characters"],
-    "createPreviewLink": [f"At most {MAX_LINKS} links"],
+    "createPreviewLink": [f"At most {MAX_LINKS} links of a post, and {MAX_LINKS_OF_PERSON} of a person"],
     "createWebhook": [f"At most {MAX_WEBHOOKS} webhooks"],
     "rotateWebhookSecret": [f"For {WEBHOOK_SECRET_OVERLAP // timedelta(hours=1)} hours"],
     "replayWebhook": [f"At most {MAX_REPLAYED:,} are allowed"],

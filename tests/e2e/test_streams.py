@@ -100,6 +100,19 @@ def test_stream_ends_with_its_key(streams: StreamProcess) -> None:
     without.read_until(rb"\ndata:")
 
 
+def test_locked_user_gets_no_event_after_the_lock(streams: StreamProcess) -> None:
+    email = "editor@example.com"
+    key = streams.site.manage("create_api_key", email, "--name", "streams")
+    locked, other = streams.follow("type=author.*", X_API_Key=key), streams.follow("type=author.*")
+    streams.site.manage("lock_user", email)
+    make_authors(streams.site, 3)
+
+    other.read_until(rb"\ndata:", times=3)
+    locked.read_to_end()
+    assert b"\ndata:" not in locked.raw
+    streams.site.manage("unlock_user", email)
+
+
 def test_sigterm_ends_all_streams_and_the_process(streams: StreamProcess) -> None:
     clients = [streams.follow(), streams.subscribe(), streams.subscribe(accept=MULTIPART)]
     streams.process.send_signal(signal.SIGTERM)

@@ -189,7 +189,7 @@ def test_permit_forbids_every_other_caller(name: str) -> None:
 def test_caller_with_a_preview_token_only_reads() -> None:
     policy.require_no_preview(actor("admin"))
     with pytest.raises(Forbidden) as raised:
-        policy.require_no_preview(replace(actor("admin"), preview=Preview(1, 9, is_site=False, texts="[]")))
+        policy.require_no_preview(replace(actor("admin"), preview=Preview(1, 9, 2, is_site=False, read_texts=str)))
 
     assert raised.value.message == "A preview token only reads: send writes without Preview-Token."
 

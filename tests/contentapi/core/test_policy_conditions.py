@@ -15,7 +15,7 @@ READER, AUTHOR, EDITOR, ADMIN = (
 )
 ACTORS = (ANONYMOUS, READER, AUTHOR, EDITOR, ADMIN, OPERATOR)
 WITHOUT_USER = Actor(role=Role.AUTHOR, scopes=ALL_SCOPES)
-OF_POST_9, OF_SITE = Preview(1, 9, is_site=False, texts="[]"), Preview(1, 9, is_site=True, texts="[]")
+OF_POST_9, OF_SITE = (Preview(1, 9, 2, is_site=is_site, read_texts=str) for is_site in (False, True))
 
 OF_USER = Q(user=7)
 ITSELF = Q(pk=7)

@@ -56,7 +56,7 @@ def make_opening(
     plan = plan or MemoryPlan()
     plan.format = format_ or plan.format
     account = Account({"REMOTE_ADDR": "192.0.2.7"})
-    return Opening(plan, position, epoch, actor, credential or Credential(()), account, account.key, {})
+    return Opening(plan, position, epoch, actor, credential or Credential(()), account, {})
 
 
 def make_batch(end: int, *, subjects: Iterable[int] = (7,), types: Iterable[str] = ("post.updated",)) -> Batch:

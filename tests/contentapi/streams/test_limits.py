@@ -8,11 +8,11 @@ import pytest
 from contentapi.core.errors import RateLimited, Unavailable
 from contentapi.core.identity import Actor, Role
 from contentapi.streams import limits
-from contentapi.streams.limits import FOR_ADDRESS, FOR_CREDENTIAL, PlanLimits, StreamLimits
+from contentapi.streams.limits import FOR_ADDRESS, FOR_PERSON, PlanLimits, StreamLimits
 from tests.contentapi.streams.plans import MemoryPlan
 
 
-@pytest.mark.parametrize(("is_anonymous", "most"), [(True, FOR_ADDRESS), (False, FOR_CREDENTIAL)])
+@pytest.mark.parametrize(("is_anonymous", "most"), [(True, FOR_ADDRESS), (False, FOR_PERSON)])
 def test_stream_beyond_the_limit_of_a_caller_is_refused(*, is_anonymous: bool, most: int) -> None:
     open_streams = StreamLimits()
     for _ in range(most):

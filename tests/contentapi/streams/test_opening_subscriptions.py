@@ -68,12 +68,12 @@ def test_subscriptions_that_differ_have_plans_of_their_own(other: str) -> None:
     assert subscribe(query, x_api_key=make_api_key(actor), accept=accept).plan.key != first.plan.key
 
 
-def test_two_keys_of_a_user_with_equal_rights_share_a_plan() -> None:
+def test_two_keys_of_a_user_with_equal_rights_share_a_plan_and_limits() -> None:
     actor = make_actor(Role.ADMIN)
     first, second = (subscribe(EVENTS, x_api_key=make_api_key(actor)) for _ in range(2))
 
     assert first.plan.key == second.plan.key
-    assert first.payer != second.payer
+    assert first.account.key == second.account.key == f"user:{actor.user_id}"
 
 
 def test_object_of_a_subscription_is_read_with_the_rights_of_its_caller() -> None:
