@@ -15,7 +15,10 @@ from unfold.contrib.filters.admin import (
 )
 from unfold.widgets import INPUT_CLASSES, UnfoldAdminTextInputWidget
 
+from blog import selectors
 from blog.models import MAX_TAG, NEVER_PUBLIC, Post, PostStatus
+from contentapi.core.pagination import parse_id
+from users.desk.lists import RelatedFilter
 
 TITLES = {"created_at": "created at", "publish_at": "publish at", "published_at": "published at"}
 
@@ -41,6 +44,15 @@ class TagFilter(TextFilter):
     def queryset(self, request: HttpRequest, queryset: models.QuerySet[Post]) -> models.QuerySet[Post]:
         tag = self.value()
         return queryset.filter(tags__contains=[tag]) if tag else queryset
+
+
+class WriterFilter(RelatedFilter):
+    """The posts that an author has written, alone or with others."""
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        found = super().queryset(request, queryset)  # refuses a value that is no id
+        author = self.value()
+        return selectors.filter_posts_by_writer(queryset, parse_id(author)) if author else found
 
 
 class DayRangeForm(forms.Form):

@@ -14,6 +14,7 @@ from blog.selectors import (
     select_editable_posts,
     select_known_comments,
     select_moderated_comments,
+    select_written_posts,
     validate_tag,
 )
 from contentapi.conf.timeouts import OVERDUE, RECENT
@@ -86,7 +87,10 @@ class Excerpt(NamedTuple):
 
 
 class FirstPage(NamedTuple):
-    """What is waiting, what is next, what is out, and what went wrong, of the posts that an actor may change."""
+    """What is waiting, what is next, what is out, and what went wrong, of the posts that an actor writes.
+
+    Changes that readers do not see are only those that the actor may see.
+    """
 
     drafts: Excerpt
     scheduled: Excerpt
@@ -98,7 +102,7 @@ class FirstPage(NamedTuple):
 
 def build_desk(actor: Actor, now: datetime) -> FirstPage:
     """Return the first page of the admin. It takes two statements for each excerpt, however many rows there are."""
-    posts = select_editable_posts(actor).select_related("author").defer("body", "body_html")
+    posts = select_written_posts(actor).select_related("author").defer("body", "body_html")
     scheduled = posts.in_status(PostStatus.SCHEDULED).order_by("publish_at", "id")
     comments = filter_comments_by_state(select_moderated_comments(actor), "").filter(created_at__gte=now - RECENT)
     comments = comments.order_by("-created_at", "-id")
@@ -108,7 +112,8 @@ def build_desk(actor: Actor, now: datetime) -> FirstPage:
         overdue=build_excerpt(scheduled.filter(publish_at__lt=now - OVERDUE)),
         published=build_excerpt(posts.in_status(PostStatus.PUBLISHED).order_by("-publication_order", "-id")),
         changed=build_excerpt(
-            posts.filter(working_copy__isnull=False)
+            select_editable_posts(actor)
+            .filter(working_copy__isnull=False)
             .select_related("author", "working_copy")
             .defer("body", "body_html", "working_copy__content")
             .order_by("-working_copy__updated_at", "-id")

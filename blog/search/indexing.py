@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 from django.db import OperationalError, connection, transaction
 
-from blog.models import CONTENT_FIELDS, MAX_BODY, Kind, Post, PostSearch, SearchChange
+from blog.models import CONTENT_FIELDS, MAX_BODY, Coauthorship, Kind, Post, PostSearch, SearchChange
 from contentapi.conf import conf
 from contentapi.conf.timeouts import COMPARISON_INTERVAL, LATE_COMMIT
 from contentapi.core import policy
@@ -24,12 +24,16 @@ from contentapi.db.citus.claims import is_distributed
 from contentapi.worker.items import try_each
 
 POSTS_PER_TRANSACTION = 50
+VERSION = 2  # of the documents: with another number, the worker writes all of them again
 
 SOURCES = {  # of the words of a field, in SQL
     Kind.LINE: "post.{}",
     Kind.MARKDOWN: "left(post.{}, %(length)s)",
     Kind.WORDS: "array_to_string(post.{}, ' ')",
 }
+
+
+COAUTHORS = "(SELECT coalesce(string_agg(name, ' '), '') FROM blog_author WHERE id = ANY(post.coauthor_ids))"
 
 
 def build_text(weight: str, *others: str) -> str:
@@ -40,7 +44,7 @@ def build_text(weight: str, *others: str) -> str:
 
 WRITE_DOCUMENTS = f"""
     INSERT INTO blog_postsearch (post_id, author_id, coauthor_ids, status, created_at, language, document)
-    SELECT post.id, post.author_id, post.coauthor_ids, post.status, post.created_at, %(language)s,
+    SELECT post.id, post.author_id, post.coauthor_ids, post.status, post.created_at, %(origin)s,
       setweight(stem.a, 'A') || setweight(ts_delete(word.a, tsvector_to_array(stem.a)), 'A')
       || setweight(stem.b, 'B') || setweight(ts_delete(word.b, tsvector_to_array(stem.b)), 'B')
       || setweight(stem.c, 'C') || strip(ts_delete(word.c, tsvector_to_array(stem.c)))
@@ -48,7 +52,7 @@ WRITE_DOCUMENTS = f"""
     FROM blog_post AS post
     JOIN blog_author AS author ON author.id = post.author_id
     CROSS JOIN LATERAL (
-      SELECT {build_text("A")} AS a, {build_text("B", "author.name")} AS b, {build_text("C")} AS c OFFSET 0
+      SELECT {build_text("A")} AS a, {build_text("B", "author.name", COAUTHORS)} AS b, {build_text("C")} AS c OFFSET 0
     ) AS text
     CROSS JOIN LATERAL (
       SELECT to_tsvector(%(language)s::regconfig, text.a) AS a, to_tsvector(%(language)s::regconfig, text.b) AS b,
@@ -69,6 +73,11 @@ FIND_NEW_POSTS = """
     SELECT post.id FROM blog_post AS post LEFT JOIN blog_postsearch AS known ON known.post_id = post.id
     WHERE post.id > %s AND (known.post_id IS NULL OR known.language <> %s) ORDER BY post.id LIMIT %s
 """
+
+
+def describe_origin() -> str:
+    """Return what the present documents are made with: `english 2` for a language and the version."""
+    return f"{conf.environment.contentapi_search_language} {VERSION}"
 
 
 class SearchIndexer:
@@ -136,7 +145,8 @@ def index_changed_posts() -> bool:
     changes = list(SearchChange.objects.order_by("pk")[:POSTS_PER_TRANSACTION])
     authors = {change.author_id for change in changes if change.author_id is not None}
     if authors:
-        posts = Post.objects.filter(author__in=authors).values_list("pk", flat=True)
+        written = Post.objects.filter(author__in=authors).values_list("pk", flat=True)
+        posts = {*written, *Coauthorship.objects.filter(author__in=authors).values_list("post_id", flat=True)}
         SearchChange.objects.bulk_create([SearchChange(post_id=pk) for pk in posts], batch_size=1000)
     index_posts(sorted({change.post_id for change in changes if change.post_id is not None}))
     SearchChange.objects.filter(pk__in=[change.pk for change in changes]).delete()
@@ -152,7 +162,7 @@ def index_missing_posts(after: int) -> list[int] | None:
     if not lock_index():
         return None
     with connection.cursor() as cursor:
-        cursor.execute(FIND_NEW_POSTS, [after, conf.environment.contentapi_search_language, POSTS_PER_TRANSACTION])
+        cursor.execute(FIND_NEW_POSTS, [after, describe_origin(), POSTS_PER_TRANSACTION])
         posts = [pk for (pk,) in cursor.fetchall()]
     index_posts(posts)
     return posts
@@ -188,6 +198,7 @@ def write_documents(posts: Sequence[int], length: int = MAX_BODY) -> bool:
         "posts": list(posts),
         "length": length,
         "language": conf.environment.contentapi_search_language,
+        "origin": describe_origin(),
     }
     try:
         with transaction.atomic(), connection.cursor() as cursor:

@@ -1,8 +1,8 @@
 """Full-text search: which posts match a text, and how well. `blog.search.indexing` writes the documents.
 
 A document has the words of a post in two forms: as stems of the configured language with weights (title A, tags and
-author's name B, body C), and as written. So `publications` finds `publication`, and so does `publicat`, which is not a
-prefix of the stem `public`. It also has a lexeme for each tag as a whole.
+names of the authors B, body C), and as written. So `publications` finds `publication`, and so does `publicat`, which is
+not a prefix of the stem `public`. It also has a lexeme for each tag as a whole.
 """
 
 import re

@@ -36,6 +36,7 @@ from blog.selectors.posts import (
     POST_SORT_FIELDS,
     PostCriteria,
     build_posts_connection,
+    filter_posts_by_writer,
     find_post,
     find_post_ids,
     find_present_slug,
@@ -45,6 +46,7 @@ from blog.selectors.posts import (
     select_post_by_slug,
     select_posts,
     select_working_copy,
+    select_written_posts,
     validate_tag,
 )
 from blog.selectors.previews import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 from django.db.models import F, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -25,9 +25,11 @@ from contentapi.db.citus.claims import is_distributed
 from contentapi.projection import (
     NEWEST_FIRST,
     OLDEST_FIRST,
+    Branch,
     ConnectionQuery,
     Ordering,
     Rows,
+    filter_by_union,
     parametrised,
 )
 
@@ -194,7 +196,7 @@ def build_post_conditions(criteria: Mapping[str, Any]) -> Q:
     return Q(**{LOOKUPS[name]: value for name, value in criteria.items() if value is not None})
 
 
-def build_author_condition(author: int | None) -> Q:
+def build_author_condition(author: Any) -> Q:
     """Return the condition on the posts by an author, alone or with others; no condition without one."""
     return Q() if author is None else Q(author=author) | Q(IsInArray(author, F("coauthor_ids")))
 
@@ -236,6 +238,19 @@ def find_post_ids(actor: Actor, text: str) -> FoundPosts:
 def select_editable_posts(actor: Actor) -> PostQuerySet:
     """Return the posts that the actor may change."""
     return Post.objects.filter(policy.editable_posts(actor))
+
+
+def select_written_posts(actor: Actor) -> PostQuerySet:
+    """Return the posts that the actor may change, and those that the actor has written with their authors."""
+    if policy.may_manage_posts_and_authors(actor) or not policy.may_write_posts(actor):
+        return select_editable_posts(actor)
+    return filter_posts_by_writer(Post.objects.all(), policy.select_author_id(actor.user_id or 0))
+
+
+def filter_posts_by_writer(posts: PostQuerySet, author: Any) -> PostQuerySet:
+    """Return those of the posts that an author has written, alone or with others. `author` may be a subquery."""
+    joint = Branch(Post.objects.filter(coauthorships__author=author))
+    return cast("PostQuerySet", filter_by_union(posts, [Q(author=author), joint], build_author_condition(author)))
 
 
 def find_post(actor: Actor, post_id: str) -> Post | None:

@@ -135,4 +135,5 @@ def test_every_filter_by_another_model_shows_only_rows_of_its_list() -> None:
         if isinstance(each, tuple) and model._meta.get_field(str(each[0])).is_relation
     ]
 
-    assert {chosen for _, (_, chosen) in filters} == {RelatedFilter}
+    assert filters
+    assert all(issubclass(chosen, RelatedFilter) for _, (_, chosen) in filters)

@@ -12,11 +12,11 @@ from tests.e2e.live_server import LiveServer
 PASSWORD = "a long password of an editor"
 
 
-def create_editor(checkout: Checkout, name: str) -> str:
-    """Create an editor. Return the email."""
+def create_editor(checkout: Checkout, name: str, role: str = "editor") -> str:
+    """Create an editor, or an author. Return the email."""
     email = f"{name.lower()}@example.com"
     done = checkout.manage(
-        "create_user", email, "--name", name, "--role", "editor", "--password-stdin", given=f"{PASSWORD}\n"
+        "create_user", email, "--name", name, "--role", role, "--password-stdin", given=f"{PASSWORD}\n"
     )
     assert done.returncode == 0, done.stderr
     return email

@@ -10,29 +10,37 @@ from typing import Any
 from django.contrib import admin
 from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
-from unfold.decorators import display
 
 from blog import selectors, services
 from blog.desk import queries
-from blog.desk.comments import build_newest_comments
-from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, TagFilter
+from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, TagFilter, WriterFilter
 from blog.desk.local_times import LocalTimeField
-from blog.desk.posts import address, coauthors, conflict, copies, history, links, pages, presence, save, states, writing
+from blog.desk.posts import (
+    address,
+    coauthors,
+    conflict,
+    copies,
+    history,
+    pages,
+    presence,
+    reading,
+    save,
+    states,
+    writing,
+)
 from blog.desk.posts.form import PostForm
-from blog.desk.posts.list import LightPostList, lists_scheduled, search_posts
+from blog.desk.posts.list import LightPostList, join_tags, lists_scheduled, render_status, search_posts
 from blog.desk.posts.source import SourceInline
-from blog.models import Post, PostStatus
+from blog.models import Post
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.errors import ApiError, NotFound, VersionConflict
 from contentapi.core.identity import Actor
 from users.desk.actions import Action
 from users.desk.bases import get_actor
-from users.desk.lists import BoundedList, RelatedFilter
-from users.desk.rendering import build_time_column, render_time
+from users.desk.lists import BoundedList
+from users.desk.rendering import build_time_column
 from users.desk.service_admin import ServiceAdmin
 from users.pages import restrict_admin_page
 
@@ -55,7 +63,7 @@ class PostAdmin(ServiceAdmin):
     list_display = ["title", "show_status", "author", "show_tags", "show_published_at", "show_updated_at"]
     list_filter = [
         ("status", ChoicesDropdownFilter),
-        ("author", RelatedFilter),
+        ("author", WriterFilter),
         TagFilter,
         ("publish_at", ScheduleDayFilter),
         ("published_at", PublicationDayFilter),
@@ -74,13 +82,12 @@ class PostAdmin(ServiceAdmin):
 
     class Media:
         css = {"all": ["users/actions.css", "blog/post.css"]}
-        js = ["blog/presence.js"]
 
     def may_open(self, actor: Actor) -> bool:
         return policy.may_write_posts(actor)
 
     def select_rows(self, actor: Actor) -> models.QuerySet[Post]:
-        return selectors.select_editable_posts(actor)
+        return selectors.select_written_posts(actor)
 
     def find_row(self, actor: Actor, row_id: str) -> Post | None:
         return selectors.find_post(actor, row_id)
@@ -115,7 +122,7 @@ class PostAdmin(ServiceAdmin):
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
         """Leave out the filter by author for actors who have posts of one author only."""
         manages_all = policy.may_manage_posts_and_authors(get_actor(request))
-        return [each for each in self.list_filter if manages_all or each != ("author", RelatedFilter)]
+        return [each for each in self.list_filter if manages_all or each != ("author", WriterFilter)]
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Return the actions that the actor may do, and a deletion in slices. Django's would take one long request."""
@@ -152,22 +159,15 @@ class PostAdmin(ServiceAdmin):
     def count_dependents(self, rows: list[Any]) -> dict[str, int]:
         return {"comments": queries.count_comments(rows)}
 
-    @display(description="Status", label=states.STATUS_COLORS)
-    def show_status(self, post: Post) -> tuple[str, SafeString]:
-        is_scheduled = post.status == PostStatus.SCHEDULED
-        text = format_html("scheduled for {}", render_time(post.publish_at)) if is_scheduled else post.status
-        changes = ", unpublished changes" if getattr(post, "has_changes", False) else ""  # a column of the list alone
-        return post.status, format_html("{}{}", text, changes)
-
-    @display(description="Tags")
-    def show_tags(self, post: Post) -> str:
-        return ", ".join(post.tags)
-
+    show_status = render_status
+    show_tags = join_tags
     show_publish_at = build_time_column("publish_at", "Publish at", ordering="publish_at")
     show_published_at = build_time_column("published_at", "Published at", ordering="publication_order")
     show_updated_at = build_time_column("updated_at", "Updated at", ordering="updated_at")
     show_created_at = build_time_column("created_at", "Created at", ordering="created_at")
     show_coauthors = coauthors.show_coauthors
+    show_text = reading.show_text
+    show_cover = reading.show_cover
 
     # The form
 
@@ -202,15 +202,7 @@ class PostAdmin(ServiceAdmin):
 
     def build_form_context(self, request: HttpRequest, row: Post | None) -> dict[str, Any]:
         actor = get_actor(request)
-        may_change = self.may_change(actor, row)
-        context = states.build_state(actor, row, may_change=may_change)
-        if row is not None:
-            context |= build_newest_comments(actor, row)
-        if row is not None and may_change:
-            context["presence"] = presence.build_presence(actor, row)
-            context |= links.build_preview_links(actor, row)
-            context |= copies.build_copy_state(actor, row, copies.find_copy(actor, row))
-        return context
+        return pages.build_form_context(actor, row, may_change=self.may_change(actor, row))
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """Preset the author of a new post: the user's own profile, if there is one."""
@@ -220,11 +212,15 @@ class PostAdmin(ServiceAdmin):
 
     def get_form(self, request: HttpRequest, obj: Post | None = None, change: bool = False, **options: Any) -> Any:
         """Return the form; it shows the text of the working copy, if the person may change the post."""
+        if obj is not None and not self.may_change(get_actor(request), obj):
+            options["form"] = reading.ReadingForm
         form: Any = super().get_form(request, obj, change=change, **options)
         form.copy = copies.find_copy(get_actor(request), obj)
         return form
 
     def get_fieldsets(self, request: HttpRequest, obj: Post | None = None) -> Any:
+        if obj is not None and not self.may_change(get_actor(request), obj):
+            return reading.FIELDSETS
         hidden = coauthors.list_hidden(get_actor(request))
         return address.group_fields(name for name in self.get_fields(request, obj) if name not in hidden)
 

@@ -1,4 +1,4 @@
-"""The list of posts: its tabs, its search, and which of its posts are scheduled."""
+"""The list of posts: its tabs, its search, two of its columns, and which of its posts are scheduled."""
 
 from typing import Any, NamedTuple
 
@@ -6,12 +6,18 @@ from django.contrib import messages
 from django.db import models
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import display
 
 from blog import selectors
+from blog.desk.posts.states import STATUS_COLORS
 from blog.models import Post, PostStatus, WorkingCopy
+from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from users.desk.bases import PolicyAdmin, get_actor
 from users.desk.lists import ORDER, BoundedList
+from users.desk.rendering import render_time
 
 STATUS = "status__exact"  # the parameter of the filter by status
 TABS = {"Drafts": "draft", "Scheduled": "scheduled", "Published": "published", "All": ""}
@@ -38,9 +44,9 @@ class LightPostList(BoundedList):
         ]
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
-        changes = Exists(WorkingCopy.objects.filter(pk=OuterRef("pk")))
+        copies = WorkingCopy.objects.filter(policy.visible_working_copies(get_actor(request)), pk=OuterRef("pk"))
         posts = super().get_queryset(request, exclude_parameters).defer("body", "body_html")
-        return posts.annotate(has_changes=changes)
+        return posts.annotate(has_changes=Exists(copies))
 
 
 def lists_scheduled(request: HttpRequest) -> bool:
@@ -61,3 +67,17 @@ def search_posts(
         return posts.none()
     request.search_limit = found.limit  # type: ignore[attr-defined]  # for the list, which says so
     return posts.filter(pk__in=found.ids)
+
+
+@display(description="Status", label=STATUS_COLORS)
+def render_status(_: Any, post: Post) -> tuple[str, SafeString]:
+    """Return the status of a post in a list, with its color."""
+    is_scheduled = post.status == PostStatus.SCHEDULED
+    text = format_html("scheduled for {}", render_time(post.publish_at)) if is_scheduled else post.status
+    changes = ", unpublished changes" if getattr(post, "has_changes", False) else ""  # a column of the list alone
+    return post.status, format_html("{}{}", text, changes)
+
+
+@display(description="Tags")
+def join_tags(_: Any, post: Post) -> str:
+    return ", ".join(post.tags)

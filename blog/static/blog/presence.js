@@ -2,7 +2,6 @@
 // Nothing depends on it.
 document.addEventListener("DOMContentLoaded", () => {
   const notice = document.getElementById("post-presence");
-  if (!notice) return;
   const interval = 10000;
   const form = notice.closest("form");
   const format = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });

@@ -73,6 +73,7 @@ from contentapi.core.policy.posts import (
     may_write_posts_of,
     previewable_posts,
     readable_posts,
+    select_author_id,
     split_visible_posts,
     visible_deleted_posts,
     visible_imports,

@@ -1,0 +1,48 @@
+"""The page of a post for people who may read it and not change it, such as its co-authors."""
+
+from typing import Any, ClassVar
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from blog import services
+from blog.desk.images.library import render_thumbnail
+from blog.desk.posts import address
+from blog.models import Image, Post
+from blog.rendering import render_markdown
+from users.desk.service_admin import ServiceForm
+
+TIMES = ["show_published_at", "show_created_at", "show_updated_at"]
+FIELDSETS: list[tuple[str | None, dict[str, Any]]] = [
+    (None, {"fields": ["title", "show_text", "show_tags", "author", "show_coauthors", *TIMES]}),
+    (address.PANEL, {"fields": ["slug", "canonical_url", "excerpt", "description", "show_cover"]}),
+]
+
+
+class ReadingForm(ServiceForm):
+    """The form of a page without fields to fill in. It needs the styles of the text, and no script of the editor."""
+
+    class Meta:
+        labels: ClassVar = {"canonical_url": "Canonical URL"}
+
+    class Media:
+        css = {"all": ["blog/reading.css", "blog/images.css"]}
+
+
+@display(description="Text")
+def show_text(_: Any, post: Post) -> SafeString:
+    """Return the text of a post as readers see it."""
+    html = render_markdown(post.body, find_images=services.find_shown_images)
+    return format_html('<div class="reading">{}</div>', html)
+
+
+@display(description="Cover")
+def show_cover(_: Any, post: Post) -> SafeString | None:
+    """Return the cover with its name, as a link to its page; None without one, and for a deleted image."""
+    image = Image.objects.filter(pk=post.cover_id or 0, deleted_at=None).first()
+    if image is None:
+        return None
+    page = reverse("admin:blog_image_change", args=[image.pk])
+    return format_html('<a href="{}">{} {}</a>', page, render_thumbnail(image), image.name)

@@ -1,0 +1,149 @@
+"""What co-authors see of their posts in the desk: lists, search, numbers, and the page of a post to read."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from blog import services
+from blog.models import Author, Post
+from blog.search.indexing import SearchIndexer, index_changed_posts, write_documents
+from contentapi.core.identity import OPERATOR, Role
+from tests.blog.stored_images import make_ready_image
+from tests.factories import get_user, make_actor, make_author, make_comment, make_post, make_working_copy
+
+pytestmark = pytest.mark.django_db
+
+LIST, INDEX = reverse("admin:blog_post_changelist"), reverse("admin:index")
+
+
+@pytest.fixture
+def jo() -> Author:
+    return make_author(name="Joanna Quill")
+
+
+@pytest.fixture
+def browser(jo: Author) -> Client:
+    """Return a browser in which the author Joanna Quill is logged in."""
+    browser = Client()
+    browser.force_login(get_user(make_actor(Role.AUTHOR, author=jo)))
+    return browser
+
+
+def list_titles(browser: Client, **parameters: str) -> list[str]:
+    return [post.title for post in browser.get(LIST, parameters).context["cl"].result_list]
+
+
+def open_page(browser: Client, post: Post) -> str:
+    response = browser.get(reverse("admin:blog_post_change", args=[post.pk]))
+    assert response.status_code == 200
+    return response.text
+
+
+def test_list_has_the_posts_that_the_person_has_written_with_others(browser: Client, jo: Author) -> None:
+    make_post(title="Alone", author=jo, status="draft")
+    for status in ("draft", "published", "archived"):
+        make_post(title=f"Joint {status}", coauthor_ids=[make_author().pk, jo.pk], status=status)
+        make_post(title=f"Others' {status}", coauthor_ids=[make_author().pk], status=status)
+
+    assert list_titles(browser) == ["Joint archived", "Joint published", "Joint draft", "Alone"]
+    assert list_titles(browser, status__exact="draft") == ["Joint draft", "Alone"]
+    assert list_titles(browser, o="6") == ["Alone", "Joint draft", "Joint published", "Joint archived"]
+
+
+def test_first_page_counts_joint_posts(browser: Client, jo: Author) -> None:
+    for status in ("draft", "published", "published"):
+        make_working_copy(make_post(title=f"Joint {status}", coauthor_ids=[jo.pk], status=status))
+
+    desk = browser.get(INDEX).context["desk"]
+
+    assert [each.total for each in (desk.drafts, desk.published, desk.changed)] == [1, 2, 0]
+
+
+def test_list_does_not_tell_of_changes_that_a_coauthor_may_not_see(browser: Client, jo: Author) -> None:
+    make_working_copy(make_post(coauthor_ids=[jo.pk]))
+    assert "unpublished changes" not in browser.get(LIST).text
+
+    make_working_copy(make_post(author=jo))
+    assert browser.get(LIST).text.count("unpublished changes") == 1
+
+
+def test_list_of_an_author_has_joint_posts_for_editors(editor_client: Client, jo: Author) -> None:
+    make_post(title="Alone", author=jo)
+    make_post(title="Joint", coauthor_ids=[jo.pk])
+    make_post(title="Others'")
+
+    assert list_titles(editor_client, author__id__exact=str(jo.pk)) == ["Joint", "Alone"]
+    assert list_titles(editor_client, author__id__exact="1000") == []
+    assert editor_client.get(LIST, {"author__id__exact": "x"}).headers["Location"] == f"{LIST}?e=1"
+
+
+def test_search_finds_a_post_by_each_of_its_authors(browser: Client, editor_client: Client, jo: Author) -> None:
+    post = make_post(title="Joint", coauthor_ids=[make_author(name="Kim Ahl").pk, jo.pk], status="draft")
+    write_documents([post.pk, make_post(title="Other").pk])
+
+    for someone in (browser, editor_client):
+        assert list_titles(someone, q="quill") == list_titles(someone, q="kim ahl") == ["Joint"]
+
+
+def test_search_follows_the_names_of_coauthors(editor_client: Client, jo: Author) -> None:
+    post = make_post(title="Joint", coauthor_ids=[jo.pk])
+    write_documents([post.pk])
+
+    services.edit_author(actor=OPERATOR, author_id=str(jo.pk), changes={"name": "Joanna Feather"})
+    while index_changed_posts():
+        pass
+    assert (list_titles(editor_client, q="quill"), list_titles(editor_client, q="feather")) == ([], ["Joint"])
+
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"coauthor_ids": []})
+    while index_changed_posts():
+        pass
+    assert list_titles(editor_client, q="feather") == []
+
+
+def test_documents_of_an_earlier_version_are_written_again(editor_client: Client, jo: Author) -> None:
+    post = make_post(title="Joint", coauthor_ids=[jo.pk])
+    write_documents([post.pk])
+    post.search.language = "english"
+    post.search.document = ""
+    post.search.save()
+
+    assert SearchIndexer().continue_comparison() is False
+    assert list_titles(editor_client, q="quill") == ["Joint"]
+
+
+@pytest.mark.parametrize("status", ["draft", "published"])
+def test_page_shows_the_text_as_readers_see_it(browser: Client, jo: Author, status: str) -> None:
+    image = make_ready_image()
+    body = f"Some **strong** words.\n\n* one\n\n![A boat](image:{image.pk})\n\n<script>alert(1)</script>"
+    post = make_post(body=body, coauthor_ids=[jo.pk], status=status, cover_id=image.pk)
+    make_comment(post, body="A remark")
+
+    page = open_page(browser, post)
+
+    assert "<strong>strong</strong>" in page
+    assert "<li>one</li>" in page
+    assert 'alt="A boat"' in page
+    assert image.name in page
+    assert "A remark" in page
+    assert not {text for text in ("alert(1)", "**strong**", "Cover id", "The id of an image") if text in page}
+
+
+def test_page_has_neither_scripts_of_the_editor_nor_links_that_are_refused(browser: Client, jo: Author) -> None:
+    post, own = make_post(coauthor_ids=[jo.pk]), make_post(author=jo)
+
+    page = open_page(browser, post)
+
+    assert not {name for name in ("editor.js", "presence.js", "cover.js", "coauthors.js") if name in page}
+    assert reverse("admin:blog_post_history", args=[post.pk]) not in page
+    assert 'name="_save"' not in page
+    assert reverse("admin:blog_post_history", args=[own.pk]) in open_page(browser, own)
+
+
+def test_actions_of_the_list_refuse_joint_posts_with_the_reason(browser: Client, jo: Author) -> None:
+    own, joint = make_post(author=jo, status="draft"), make_post(title="Joint", coauthor_ids=[jo.pk], status="draft")
+    chosen = {"ids": f"{own.pk},{joint.pk}", "list": LIST}
+
+    page = browser.post(reverse("admin:blog_post_bulk", args=["publish"]), chosen, follow=True).text
+
+    assert "“Joint” was not published. You may not make this draft post published." in page
+    assert [Post.objects.get(pk=each.pk).status for each in (own, joint)] == ["published", "draft"]
