@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -66,6 +67,7 @@ class User(AbstractBaseUser):
     )
     is_active = models.BooleanField(default=True, help_text="Clear this to lock the account and all its credentials.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    locked_at = models.DateTimeField(null=True, editable=False, help_text="The last lock, at which sessions ended.")
 
     objects: ClassVar[UserManager] = UserManager()
 
@@ -113,6 +115,14 @@ class User(AbstractBaseUser):
     def get_full_name(self) -> str:
         """Return the name that the sidebar of the admin shows."""
         return self.name
+
+    def get_session_auth_hash(self) -> str:
+        """Return what a session must state: it is another one after a new password, and after a lock."""
+        return f"{super().get_session_auth_hash()}{self.locked_at or ''}"
+
+    def get_session_auth_fallback_hash(self) -> Iterator[str]:
+        for each in super().get_session_auth_fallback_hash():
+            yield f"{each}{self.locked_at or ''}"
 
     @property
     def is_staff(self) -> bool:

@@ -59,6 +59,8 @@ def edit_user(*, actor: Actor, user_id: str, changes: Mapping[str, Any]) -> User
         require_other_admin(actor, user, admins)
     for name in EDITABLE & changes.keys():
         setattr(user, name, changes[name])
+    if old["is_active"] and not user.is_active:
+        user.locked_at = timezone.now()
     validate_user(user, None)
     save_user(actor, user)
     record_user_changes(actor, user, old)
@@ -78,7 +80,9 @@ def record_user_changes(actor: Actor, user: User, old: Mapping[str, Any]) -> Non
 
 
 def lock_user(*, actor: Actor, user_id: str) -> User:
-    """Lock an account: its user cannot log in, and its API keys and tokens are refused. Nothing is deleted.
+    """Lock an account: its user cannot log in, its sessions end, and its API keys and tokens are refused.
+
+    What the user has scheduled is not published, and preview links show nothing. Nothing is deleted.
 
     Raises `NotFound`, and `Conflict` for the last admin.
     """
@@ -86,7 +90,7 @@ def lock_user(*, actor: Actor, user_id: str) -> User:
 
 
 def unlock_user(*, actor: Actor, user_id: str) -> User:
-    """Unlock an account. Its password and its API keys are valid again. Raises `NotFound`."""
+    """Unlock an account. Its password and its API keys are valid again, its sessions are not. Raises `NotFound`."""
     return edit_user(actor=actor, user_id=user_id, changes={"is_active": True})
 
 

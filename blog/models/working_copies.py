@@ -29,6 +29,7 @@ class WorkingCopy(models.Model):
     base_version = models.BigIntegerField(help_text="The version of the post on which the changes are based.")
     version = models.BigIntegerField()
     publish_at = models.DateTimeField(null=True, help_text="When the worker will publish the changes.")
+    scheduled_by = models.BigIntegerField(null=True, help_text="The id of the user who chose this time.")
     updated_at = models.DateTimeField(default=timezone.now)
     updated_by = models.BigIntegerField(null=True, help_text="The id of the user. The user may have been deleted.")
 

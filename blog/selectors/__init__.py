@@ -56,3 +56,4 @@ from blog.selectors.previews import (
     select_preview,
     select_preview_links,
 )
+from blog.selectors.schedules import find_locked_scheduler

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from blog import selectors
 from blog.models import CONTENT, RENDERED_TEXTS, Post, PostStatus
+from blog.selectors.schedules import find_locked_scheduler
 from blog.services import coauthors, images, insertions, renderings, slugs
 from blog.services.authors import resolve_author_id
 from blog.services.validation import (
@@ -152,8 +153,8 @@ def choose_slug(post: Post, changes: Mapping[str, Any], title: str) -> dict[str,
 def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
     """Publish the scheduled posts whose time has come, the earliest first; yield each one after its own transaction.
 
-    Each post is read again under a lock. A post that another transaction has locked, unscheduled or published is
-    skipped.
+    Each post is read again under a lock. A post that another transaction has locked, unscheduled or published, and one
+    that a locked person has scheduled, is skipped.
     """
     policy.require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
     for pk in list(Post.objects.due().order_by("publish_at", "id").values_list("pk", flat=True)):
@@ -165,7 +166,9 @@ def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
 @transaction.atomic
 def publish_due_post(actor: Actor, pk: int) -> Post | None:
     post = Post.objects.due().filter(pk=pk).select_for_update(skip_locked=True).first()
-    return post and save_changes(actor, post, build_state_changes(post, PostStatus.PUBLISHED, None))
+    if post is None or find_locked_scheduler(post):
+        return None
+    return save_changes(actor, post, build_state_changes(post, PostStatus.PUBLISHED, None))
 
 
 @transaction.atomic

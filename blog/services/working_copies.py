@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from blog.models import CONTENT, Post, PostStatus, PostVersion, WorkingCopy
+from blog.selectors.schedules import find_locked_scheduler
 from blog.services import images, slugs
 from blog.services.posts import choose_slug, get_post_for_update, save_changes
 from blog.services.validation import require_future, require_no_null, validate_post
@@ -61,7 +62,8 @@ def save_working_copy(
     require_no_null(changes)
     copy = stored or WorkingCopy(post=post, base_version=post.version)
     copy.content |= merge_changes(post, copy, changes)
-    copy.publish_at = changes.get("publish_at", copy.publish_at)
+    if "publish_at" in changes and changes["publish_at"] != copy.publish_at:
+        copy.publish_at, copy.scheduled_by = changes["publish_at"], actor.user_id
     if copy.publish_at is not None:
         may_publish = policy.may_transition_posts_of(actor, owner_id, PostStatus.SCHEDULED, PostStatus.PUBLISHED)
         policy.require_permission(actor, may_publish, "schedule the changes of this post")
@@ -182,7 +184,7 @@ def publish_due_copies(*, actor: Actor) -> Iterator[DueCopy]:
     """Publish the working copies whose time has come, the earliest first; yield each after its own transaction.
 
     A copy that cannot be published, because its post is not public or has changed, stays without a time. A copy whose
-    post another transaction has locked is skipped.
+    post another transaction has locked, and one that a locked person has scheduled, is skipped.
     """
     policy.require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
     due = WorkingCopy.objects.filter(publish_at__lte=timezone.now()).order_by("publish_at", "pk")
@@ -197,7 +199,7 @@ def publish_due_copy(actor: Actor, due: QuerySet[WorkingCopy], pk: int) -> DueCo
     """Publish a working copy that is due; if its post cannot take its text, remove its time."""
     post = Post.objects.filter(pk=pk).select_for_update(skip_locked=True).first()
     copy = due.filter(pk=pk).first() if post is not None else None  # perhaps another worker was faster
-    if post is None or copy is None:
+    if post is None or copy is None or find_locked_scheduler(copy):
         return None
     problem = "" if post.status in SCHEDULABLE else f"The post is {post.status}."
     if not problem:

@@ -148,6 +148,7 @@ def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict
         "buttons": list(list_buttons(actor, post, copy)),
         "is_outdated": copy is not None and services.has_changed_since(post, copy.base_version),
         "copy": copy,
+        "held": copy and copy.publish_at and selectors.find_locked_scheduler(copy),
     }
     return {"working_copy": state, "show_save": False, "show_save_and_add_another": False}  # the row is full
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from blog import services
+from blog import selectors, services
 from blog.desk.local_times import LocalTimeField
 from blog.models import Post, PostStatus
 from blog.services import states
@@ -22,6 +22,7 @@ from contentapi.core.identity import Actor
 from users.desk.actions import Action, Log, Outcome, Perform, collect_outcome, list_offered_actions, perform_each
 from users.desk.rendering import render_time
 
+HELD = ". It is not published while the account of {name}, who chose this time, is locked"
 STATUS_COLORS = {
     PostStatus.DRAFT.value: "warning",
     PostStatus.SCHEDULED.value: "info",
@@ -201,7 +202,8 @@ def describe_state(post: Post | None) -> SafeString | str:
     if post is None:
         return "New"
     if post.status == PostStatus.SCHEDULED:
-        return format_html("Scheduled for {}", render_time(post.publish_at))
+        name = selectors.find_locked_scheduler(post)
+        return format_html("Scheduled for {}{}", render_time(post.publish_at), HELD.format(name=name) if name else "")
     if post.status == PostStatus.PUBLISHED and post.published_at is not None:
         return format_html("Published at {}", render_time(post.published_at))
     return str(post.get_status_display())
