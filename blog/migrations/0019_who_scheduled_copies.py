@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('blog', '0017_events'),
+        ('blog', '0018_links_of_a_person'),
     ]
 
     operations = [
