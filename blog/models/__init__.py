@@ -40,6 +40,7 @@ from blog.models.posts import (
     RENDERED,
     RENDERED_TEXTS,
     RESTORED,
+    SEARCHED,
     SUMMARIES,
     UNVERSIONED,
     VERSIONED,

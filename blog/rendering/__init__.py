@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from blog.rendering.images import FindImages, ShownImage, find_no_images, list_used_images
 from blog.rendering.markdown import insert_images, render_markdown, sanitize_markdown
-from blog.rendering.summaries import make_description, make_excerpt
+from blog.rendering.summaries import extract_text, make_description, make_excerpt
 
 # The number of this renderer. Increase it with every change of its output, also by another version of comrak or nh3,
 # and run `makemigrations`: the worker finds the posts of earlier ones by an index, which has the number in its name. A
@@ -38,3 +38,8 @@ def render_post(body: str, excerpt: str | None, find_images: FindImages = find_n
     default = make_excerpt(html)
     alts = [image.alt for image in used]
     return Rendering(html, default, make_description(excerpt or default), ids or None, alts or None)
+
+
+def extract_visible_text(body: str) -> str:
+    """Return what readers of a text see of its words, in one line."""
+    return extract_text(sanitize_markdown(body))

@@ -26,7 +26,7 @@ def make_excerpt(body_html: str) -> str:
 
     If the first sentence is longer, it is cut at a word. A text without prose gives its headings and code.
     """
-    text = extract_text(OTHERS.sub(" ", MARKS.sub("", body_html))) or extract_text(body_html)
+    text = extract_text(OTHERS.sub(" ", body_html)) or extract_text(body_html)
     if len(text) <= MOST_OF_EXCERPT:
         return text
     ends = [match.end() for match in SENTENCE_END.finditer(text, 0, MOST_OF_EXCERPT + 1)]
@@ -40,8 +40,8 @@ def make_description(excerpt: str) -> str:
 
 
 def extract_text(sanitized: str) -> str:
-    """Return the text of sanitised HTML in one line."""
-    return " ".join(html.unescape(TAG.sub(" ", INLINE.sub("", sanitized))).split())
+    """Return the text of sanitised HTML in one line, without the marks of footnotes."""
+    return " ".join(html.unescape(TAG.sub(" ", INLINE.sub("", MARKS.sub("", sanitized)))).split())
 
 
 def cut_at_word(text: str, most: int) -> str:

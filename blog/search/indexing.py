@@ -1,74 +1,51 @@
 """Keep the documents of search up to date. The worker does this: a creation or a change does not wait for it.
 
+Python splits the texts into words, and PostgreSQL reduces these to stems: its parser, which depends on the locale, has
+no part in it.
+
 Triggers note the posts that change in `SearchChange`. New posts are found by their ids. A comparison of all posts finds
-the rest: posts of transactions that were open for longer than a minute, and documents of another language.
+the rest: posts of transactions that were open for longer than a minute, and documents of another language or version.
 
 Several workers can run: one of them writes at a time. Each batch is a transaction, so a worker can stop at any time.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Event
 from time import monotonic
 from typing import Any
 
-import psycopg
-from django.db import OperationalError, connection, transaction
+from django.db import connection, transaction
 
-from blog.models import CONTENT_FIELDS, MAX_BODY, Coauthorship, Kind, Post, PostSearch, SearchChange
+from blog.models import CONTENT_FIELDS, SEARCHED, Author, Coauthorship, Kind, Post, PostSearch, SearchChange
+from blog.rendering import extract_visible_text
+from blog.search.stems import build_stems
+from blog.search.words import fold_accents, split_words
 from contentapi.conf import conf
 from contentapi.conf.timeouts import COMPARISON_INTERVAL, LATE_COMMIT
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from contentapi.db.citus.claims import is_distributed
 from contentapi.worker.items import try_each
 
+VERSION = 3  # of the documents: with another number, the worker writes all of them again
 POSTS_PER_TRANSACTION = 50
-VERSION = 2  # of the documents: with another number, the worker writes all of them again
+MAX_DOCUMENT = 2**20 - 1  # bytes of a `tsvector`, which needs fewer than its text
+LAST_PLACE = 16_383  # of a word in a `tsvector`
+MOST_PLACES = 256  # of one word
 
-SOURCES = {  # of the words of a field, in SQL
-    Kind.LINE: "post.{}",
-    Kind.MARKDOWN: "left(post.{}, %(length)s)",
-    Kind.WORDS: "array_to_string(post.{}, ' ')",
+# What a body shows is searched with its places, and the rest of its Markdown, such as addresses, as words only.
+READERS: Mapping[Kind, Callable[[Any], str]] = {
+    Kind.LINE: str,
+    Kind.MARKDOWN: extract_visible_text,
+    Kind.WORDS: "\n".join,
 }
-
-
-COAUTHORS = "(SELECT coalesce(string_agg(name, ' '), '') FROM blog_author WHERE id = ANY(post.coauthor_ids))"
-
-
-def build_text(weight: str, *others: str) -> str:
-    """Return the text of all fields with a weight, in SQL."""
-    fields = [SOURCES[field.kind].format(field.name) for field in CONTENT_FIELDS if field.weight == weight]
-    return " || ' ' || ".join([*fields, *others])
-
-
-WRITE_DOCUMENTS = f"""
+WRITE_DOCUMENT = """
     INSERT INTO blog_postsearch (post_id, author_id, coauthor_ids, status, created_at, language, document)
-    SELECT post.id, post.author_id, post.coauthor_ids, post.status, post.created_at, %(origin)s,
-      setweight(stem.a, 'A') || setweight(ts_delete(word.a, tsvector_to_array(stem.a)), 'A')
-      || setweight(stem.b, 'B') || setweight(ts_delete(word.b, tsvector_to_array(stem.b)), 'B')
-      || setweight(stem.c, 'C') || strip(ts_delete(word.c, tsvector_to_array(stem.c)))
-      || array_to_tsvector(ARRAY(SELECT '#' || encode(convert_to(tag, 'UTF8'), 'hex') FROM unnest(post.tags) AS tag))
-    FROM blog_post AS post
-    JOIN blog_author AS author ON author.id = post.author_id
-    CROSS JOIN LATERAL (
-      SELECT {build_text("A")} AS a, {build_text("B", "author.name", COAUTHORS)} AS b, {build_text("C")} AS c OFFSET 0
-    ) AS text
-    CROSS JOIN LATERAL (
-      SELECT to_tsvector(%(language)s::regconfig, text.a) AS a, to_tsvector(%(language)s::regconfig, text.b) AS b,
-        to_tsvector(%(language)s::regconfig, text.c) AS c OFFSET 0
-    ) AS stem
-    CROSS JOIN LATERAL (
-      SELECT to_tsvector('simple', text.a) AS a, to_tsvector('simple', text.b) AS b,
-        to_tsvector('simple', text.c) AS c OFFSET 0
-    ) AS word
-    WHERE post.id = ANY(%(posts)s)
+    SELECT id, author_id, coauthor_ids, status, created_at, %s, %s::tsvector FROM blog_post WHERE id = %s
     ON CONFLICT (post_id) DO UPDATE SET
       author_id = excluded.author_id, coauthor_ids = excluded.coauthor_ids, status = excluded.status,
-      created_at = excluded.created_at,
-      language = excluded.language, document = excluded.document
-"""  # noqa: S608 - names of columns
-
+      created_at = excluded.created_at, language = excluded.language, document = excluded.document
+"""
 FIND_NEW_POSTS = """
     SELECT post.id FROM blog_post AS post LEFT JOIN blog_postsearch AS known ON known.post_id = post.id
     WHERE post.id > %s AND (known.post_id IS NULL OR known.language <> %s) ORDER BY post.id LIMIT %s
@@ -116,7 +93,7 @@ class SearchIndexer:
         return found is not None and len(found) == POSTS_PER_TRANSACTION
 
     def continue_comparison(self) -> bool:
-        """Index a batch of the posts without a document in the present language. Return whether there may be more."""
+        """Index a batch of the posts without a document in the present form. Return whether there may be more."""
         now = monotonic()
         if self.compared is None and now < self.next_comparison:
             return False
@@ -155,7 +132,7 @@ def index_changed_posts() -> bool:
 
 @transaction.atomic
 def index_missing_posts(after: int) -> list[int] | None:
-    """Index the first posts after an id that have no document in the present language.
+    """Index the first posts after an id that have no document in the present language and form.
 
     Return their ids, or None if another transaction writes documents.
     """
@@ -185,27 +162,68 @@ def index_posts(posts: Sequence[int]) -> None:
     PostSearch.objects.filter(post__in=failed).delete()
 
 
-def write_documents(posts: Sequence[int], length: int = MAX_BODY) -> bool:
-    """Write the documents of posts, with the first characters of each body.
-
-    A document has at most 1 MB. A body that does not fit is halved until it fits; no other post is affected.
-    """
-    if is_distributed() and len(posts) > 1:  # each in its own shard
-        return all(write_documents([pk], length) for pk in posts)
-    if not posts:
-        return True
-    values: dict[str, Any] = {
-        "posts": list(posts),
-        "length": length,
-        "language": conf.environment.contentapi_search_language,
-        "origin": describe_origin(),
-    }
-    try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(WRITE_DOCUMENTS, values)
-    except OperationalError as error:
-        if not isinstance(error.__cause__, psycopg.errors.ProgramLimitExceeded):
-            raise
-        for pk in posts:
-            write_documents([pk], length // 2 if len(posts) == 1 else length)
+@transaction.atomic
+def write_documents(posts: Sequence[int]) -> bool:
+    """Write the documents of posts. Returns true."""
+    rows = list(Post.objects.filter(pk__in=posts).only(*SEARCHED, "author", "coauthor_ids"))
+    writers = {pk for post in rows for pk in (post.author_id, *post.coauthor_ids)}
+    names = dict(Author.objects.filter(pk__in=writers).values_list("pk", "name"))
+    words = {post.pk: read_words(post, names) for post in rows}
+    stems = read_stems({word for fields in words.values() for found in fields.values() for word in found})
+    origin = describe_origin()
+    with connection.cursor() as cursor:
+        for post in rows:
+            cursor.execute(WRITE_DOCUMENT, [origin, build_document(words[post.pk], post.tags, stems), post.pk])
     return True
+
+
+def read_words(post: Post, names: Mapping[int, str]) -> dict[str, list[str]]:
+    """Return the words of a post by their weight: A, B or C, and none for those of Markdown that readers do not see."""
+    texts: dict[str, list[str]] = {"A": [], "B": [], "C": [], "": []}
+    for field in CONTENT_FIELDS:
+        if field.weight:
+            value = getattr(post, field.name)
+            texts[field.weight].append(READERS[field.kind](value))
+            if field.kind == Kind.MARKDOWN:
+                texts[""].append(value)
+    texts["B"] += [names[pk] for pk in (post.author_id, *post.coauthor_ids) if pk in names]
+    words = {weight: split_words("\n".join(found)) for weight, found in texts.items()}
+    return {**words, "": sorted({*words[""]}.difference(words["C"]))}
+
+
+def read_stems(words: Iterable[str]) -> dict[str, list[str]]:
+    """Return the stems of words: none of a word such as `the`."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT word, {build_stems()} FROM unnest(%s::text[]) AS word", [sorted(words)])  # noqa: S608
+        return dict(cursor.fetchall())
+
+
+def build_document(words: Mapping[str, list[str]], tags: Sequence[str], stems: Mapping[str, list[str]]) -> str:
+    """Return a document as PostgreSQL reads it: `'forest':8C 'forests' 'kelp':1A,7C '#736561'`.
+
+    One that does not fit loses the words that nobody sees, and then the second half of its body until it fits.
+    """
+    document = " ".join(
+        f"'{lexeme}':{','.join(places[:MOST_PLACES])}" if places else f"'{lexeme}'"
+        for lexeme, places in list_lexemes(words, tags, stems).items()
+    )
+    if len(document.encode()) <= MAX_DOCUMENT:
+        return document
+    body = words["C"] if words[""] else words["C"][: len(words["C"]) // 2]
+    return build_document({**words, "C": body, "": []}, tags, stems)
+
+
+def list_lexemes(
+    words: Mapping[str, list[str]], tags: Sequence[str], stems: Mapping[str, list[str]]
+) -> dict[str, list[str]]:
+    """Return the lexemes of a document with their places: stems, and words as written, which have none in a body."""
+    lexemes: dict[str, list[str]] = {f"#{tag.encode().hex()}": [] for tag in tags}
+    number = 0
+    for weight, found in words.items():
+        for number, word in enumerate(found, number + 2):  # noqa: B020 - the next field continues
+            place = [f"{number}{weight}"] if weight and number <= LAST_PLACE else []
+            for stem in stems[word]:
+                lexemes.setdefault(stem, []).extend(place)
+            if (written := fold_accents(word)) not in stems[word]:
+                lexemes.setdefault(written, []).extend(place if weight in ("A", "B") else [])
+    return lexemes

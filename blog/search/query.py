@@ -1,8 +1,8 @@
 """Full-text search: which posts match a text, and how well. `blog.search.indexing` writes the documents.
 
 A document has the words of a post in two forms: as stems of the configured language with weights (title A, tags and
-names of the authors B, body C), and as written. So `publications` finds `publication`, and so does `publicat`, which is
-not a prefix of the stem `public`. It also has a lexeme for each tag as a whole.
+authors' names B, body C), and as written without accents. So `publications` finds `publication`, and so does
+`publicat`, which is not a prefix of the stem `public`. It also has a lexeme for each tag as a whole.
 """
 
 import re
@@ -12,7 +12,8 @@ from django.db.models import BigIntegerField, BooleanField, F, FloatField, Func,
 from django.db.models.lookups import GreaterThanOrEqual
 
 from blog.models import Post, PostSearch, PostStatus
-from contentapi.conf import conf
+from blog.search.stems import build_stems
+from blog.search.words import fold_accents, is_unspaced, split_words
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
@@ -32,38 +33,52 @@ LONGEST_WALK = 2000  # rows
 
 
 def parse_search(text: str) -> list[str]:
-    """Return the terms of a search as `to_tsquery` reads them: `red "blue sky"` is `'red':*` and `'blue sky'`.
+    """Return the terms of a search for `TermsQuery`: `"blue sky" open-café` is `"blue/blue/ sky/sky/`, `open/open/…`.
 
-    A word of two or more characters matches as a prefix; the prefix of one character would match nearly every post. A
-    phrase in quotes matches as it is. No text is a syntax error. Raises `Malformed` for a text that is too long.
+    A term has each word with its accents and without them, and whether it is a prefix: the last one of two or more
+    characters is; the prefix of one letter would match nearly every post. A phrase in quotes matches as it is, and its
+    term begins with a quote. Raises `Malformed` for a text that is too long.
     """
     if len(text) > MAX_SEARCH:
         raise Malformed(f"search must have at most {MAX_SEARCH} characters.")
     require_storable(text)
     terms = []
-    for phrase, word in TERM.findall(text):
-        quoted = (phrase or word).replace("\\", "\\\\").replace("'", "''")
-        if any(map(str.isalnum, quoted)):
-            terms.append(f"'{quoted}':*" if len(word) > 1 else f"'{quoted}'")
+    for phrase, compound in TERM.findall(text):
+        words = [f"{word}/{fold_accents(word)}/" for word in split_words(phrase or compound, of_search=True)]
+        if words and compound and (len(words[-1]) > len("a/a/") or is_unspaced(words[-1])):
+            words[-1] += ":*"
+        terms += ['"' * bool(phrase) + " ".join(words)] if words else []
     return terms
 
 
 class TermsQuery(Func):
-    """The query that requires all terms of an array, each as a stem or as written; NULL if no term has a word.
+    """The query that requires all terms of an array, each word as a stem or as written; NULL if no term has a word.
 
-    `'red':*` and `'posts':*` become `'red':* & ('post':* | 'posts':*)`. PostgreSQL executes the subquery once for each
-    statement.
+    `posts/posts/:*` becomes `('post':* | 'posts':*)`, and `"forest/forest/ of/of/ kelp/kelp/` becomes
+    `'forest' <2> 'kelp'`. A word without a stem is left out, unless its term has several words and none has a stem.
+    PostgreSQL executes the subquery once for each statement.
     """
 
-    template = (
-        "(SELECT string_agg('(' || concat_ws(' | ', stem, nullif(word, stem)) || ')', ' & ')::tsquery"
-        " FROM unnest(%(expressions)s::text[]) AS term, to_tsquery('%(language)s', term) AS stem,"
-        " to_tsquery('simple', term) AS word WHERE numnode(stem) > 0)"
-    )
+    template = """(
+      SELECT string_agg(part, ' & ')::tsquery FROM unnest(%(expressions)s::text[]) AS term, LATERAL (
+        SELECT CASE
+          WHEN count(stem) = 0 THEN CASE WHEN count(*) > 1 THEN string_agg(written, ' & ') END
+          WHEN count(*) > 1 AND starts_with(term, '"')
+          THEN string_agg(coalesce('<' || place - earlier || '>', '') || stem, '' ORDER BY place)
+          ELSE string_agg('(' || stem || mode || ' | ' || written || mode || ')', ' & ') END AS part
+        FROM (
+          SELECT place, mode, quote_literal(written) AS written, quote_literal(nullif(stems[1], '')) AS stem,
+            max(place) FILTER (WHERE stems[1] <> '')
+              OVER (ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
+          FROM string_to_table(ltrim(term, '"'), ' ') WITH ORDINALITY AS entry(parts, place),
+            LATERAL (SELECT split_part(parts, '/', 1), split_part(parts, '/', 2), split_part(parts, '/', 3))
+              AS split(word, written, mode), LATERAL (SELECT %(stems)s) AS found(stems)
+        ) AS words
+      ) AS terms)"""
     output_field = TextField()
 
     def __init__(self, terms: Any) -> None:
-        super().__init__(terms, language=conf.environment.contentapi_search_language)
+        super().__init__(terms, stems=build_stems())
 
 
 class TagQuery(Func):

@@ -18,6 +18,7 @@ from django.db.models import Value
 
 from blog.models import MAX_SLUG, OldSlug, Post, PostVersion
 from contentapi.core.errors import Conflict
+from contentapi.core.unicode import remove_invisible
 from contentapi.db.citus.claims import claim, is_distributed
 from contentapi.db.ids import take_id
 from contentapi.worker.items import try_item
@@ -65,7 +66,7 @@ NO_ADDRESSES = Addresses()
 
 def make_slug(title: str) -> str:
     """Return the slug of a title, transliterated to a-z, 0-9 and hyphens; an empty one if the title has no letter."""
-    text = title
+    text = remove_invisible(title)
     if not text.isascii():  # symbols such as emojis have names, but are no letters
         text = APOSTROPHES.sub("", text)
         text = anyascii("".join(char if char.isascii() or is_letter(char) else " " for char in text))

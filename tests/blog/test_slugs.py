@@ -45,6 +45,7 @@ def test_slug_of_a_title_in_any_script_has_the_form_of_slugs(title: str, number:
         ("What's new in Rust 1.0?", "whats-new-in-rust-1-0"),
         ("Ünïcödé straße", "unicode-strasse"),
         ("Привет мир", "privet-mir"),
+        ("Fluss\u00adschiff\ufeff fa\u200bhrt\u2060en", "flussschiff-fahrten"),  # what nobody sees separates no words
         ("A party 🎉", "a-party"),
         ("🎉 !?", ""),
         ("1984", ""),

@@ -1,0 +1,88 @@
+"""The words of a text, as search compares them. The locale of the database has no part in it.
+
+Every character that is no letter, mark or number separates words, and those that nobody sees separate none. Text of
+scripts without spaces between words has a word for each two neighbouring characters.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from anyascii import anyascii
+
+from contentapi.core.unicode import remove_invisible
+
+LONGEST_WORD = 500  # characters; PostgreSQL stores words of at most 2,046 bytes
+PLAIN = re.compile("[a-z0-9]+")
+# The accents of Latin, Greek and Cyrillic letters, and the vowel points of Hebrew and Arabic. Also in SQL
+ACCENTS = (
+    r"[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670\u06d6-\u06dc"
+    r"\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+)
+FIND_ACCENTS = re.compile(ACCENTS)
+# Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u19e0-\u19ff\u3005-\u3007\u3021-\u302f\u3031-\u303c"
+    "\u3040-\u318f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\ua9e0-\ua9ff\uaa60-\uaa7f\uac00-\ud7ff"
+    "\uf900-\ufaff\U00016fe0-\U00018dff\U0001aff0-\U0001b2ff\U00020000-\U0003ffff"
+)
+RUNS = re.compile(f"([{UNSPACED}]+)|[^{UNSPACED}]+")
+
+
+class Separators(dict[int, str]):
+    """For `str.translate`: a space in place of each character that separates words. It keeps what it has looked up."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        found = char if unicodedata.category(char)[0] in "LMN" else " "
+        if len(self) < 10_000:
+            self[code] = found
+        return found
+
+
+SEPARATORS = Separators()
+
+
+def split_words(text: str, *, of_search: bool = False) -> list[str]:
+    """Return the words of a text in their order, without differences of case and compatibility, with their accents.
+
+    Of a script without spaces, each character begins a word of two, and the last one is a word alone; not `of_search`.
+    """
+    if text.isascii():
+        return [word[:LONGEST_WORD] for word in PLAIN.findall(text.lower())]  # as below, but faster
+    words: list[str] = []
+    for part in split_parts(text):
+        for run in RUNS.finditer(part):
+            if chars := run[1]:
+                pairs = [chars[place : place + 2] for place in range(len(chars))]
+                words += pairs[:-1] if of_search and len(pairs) > 1 else pairs
+            elif fold_accents(run[0]):
+                words.append(run[0][:LONGEST_WORD])
+    return words
+
+
+def split_parts(text: str) -> list[str]:
+    """Return what is between the separators, in a normal form of Unicode."""
+    text = unicodedata.normalize("NFKC", remove_invisible(text).translate(SEPARATORS)).casefold()
+    return unicodedata.normalize("NFKC", text).translate(SEPARATORS).split()
+
+
+def is_unspaced(word: str) -> bool:
+    """Whether a word is of a script without spaces."""
+    run = RUNS.match(word)
+    return run is not None and run[1] is not None
+
+
+def fold_accents(word: str) -> str:
+    """Return a word without accents: `cafe` for `café`, `lodz` for `łódź`. It may be empty."""
+    if word.isascii():
+        return word
+    bare = unicodedata.normalize("NFC", FIND_ACCENTS.sub("", unicodedata.normalize("NFD", word)))
+    return "".join(map(fold_letter, bare))[:LONGEST_WORD]
+
+
+@lru_cache(4096)
+def fold_letter(char: str) -> str:
+    """Return the letters from a to z for a Latin letter that is not one of them."""
+    is_other = not char.isascii() and unicodedata.name(char, "").startswith("LATIN ")
+    return (anyascii(char).lower() or char) if is_other else char
