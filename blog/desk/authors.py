@@ -1,12 +1,13 @@
 """Authors in the admin site."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 
 from blog import selectors, services
+from blog.desk import writers
 from blog.models import Author
 from contentapi.core import policy
 from contentapi.core.identity import Actor
@@ -25,7 +26,8 @@ class AuthorAdmin(ServiceAdmin):
         **ServiceAdmin.formfield_overrides,
         models.URLField: {"assume_scheme": "https"},
     }
-    raw_id_fields: ClassVar = ["user"]
+    autocomplete_fields: ClassVar = ["user"]
+    pages = writers.PAGES
 
     def may_open(self, actor: Actor) -> bool:
         return policy.may_write_posts(actor)
@@ -55,6 +57,9 @@ class AuthorAdmin(ServiceAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Author | None = None) -> list[str]:
         return [] if policy.may_manage_posts_and_authors(get_actor(request)) else ["email"]
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        return writers.offer_accounts(super().formfield_for_dbfield(db_field, request, **options))
 
     def create(self, actor: Actor, row: Author, form: ServiceForm) -> Author:
         return services.create_author(actor=actor, author=row)

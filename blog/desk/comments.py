@@ -12,7 +12,7 @@ from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import display
 
 from blog import selectors, services
-from blog.desk import queries
+from blog.desk import queries, writers
 from blog.desk.filters import DayFilter
 from blog.models import Comment, CommentState, Post
 from blog.services import moderation
@@ -177,6 +177,14 @@ class CommentAdmin(ServiceAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Comment | None = None) -> list[str]:
         return self.get_fields(request, obj) if obj else []
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        writers.create_chosen_profiles(request)
+        return super().get_form(request, obj, change=change, **options)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **options)
+        return writers.offer_accounts(field) if db_field.name == "author" else field
 
     show_created_at = build_time_column("created_at", "Created at", ordering="created_at")
 

@@ -11,9 +11,11 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from blog.models import Author, Comment, Post, PostStatus
 from blog.selectors import (
     filter_comments_by_state,
+    select_editable_authors,
     select_editable_posts,
     select_known_comments,
     select_moderated_comments,
+    select_writing_users,
     select_written_posts,
     validate_tag,
 )
@@ -27,6 +29,7 @@ EXCERPT = 5  # rows of a list on the desk
 NEWEST_COMMENTS = 10  # of a post, beside its form
 MAX_COUNT = 10_000
 MAX_SUGGESTIONS = 10
+CHOICES = 20  # of one page of suggestions of authors, and of accounts
 SUGGESTING_POSTS = 5_000  # the newest posts, whose tags are suggested
 
 
@@ -72,6 +75,19 @@ def suggest_tags(actor: Actor, text: str) -> list[str]:
 def find_own_author(actor: Actor) -> Author | None:
     """Return the author profile of the actor, if there is one."""
     return Author.objects.filter(user=actor.user_id).first() if actor.user_id else None
+
+
+def find_authors(actor: Actor, term: str, page: int) -> tuple[list[Author], bool]:
+    """Return a page of the authors whose name or email has a text, by name, and whether there are more."""
+    found = select_editable_authors(actor).filter(Q(name__icontains=term) | Q(email__icontains=term))
+    rows = list(found.order_by("name", "pk")[(page - 1) * CHOICES : page * CHOICES + 1])
+    return rows[:CHOICES], len(rows) > CHOICES
+
+
+def find_accounts(term: str) -> QuerySet[Any]:
+    """Return the first accounts without an author profile whose name or email has a text."""
+    accounts = select_writing_users().filter(Q(name__icontains=term) | Q(email__icontains=term), author=None)
+    return accounts.order_by("name", "pk")[:CHOICES]
 
 
 def count_comments(posts: Collection[Post]) -> int:

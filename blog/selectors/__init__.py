@@ -11,6 +11,7 @@ from blog.selectors.authors import (
     select_author_by_id,
     select_authors,
     select_editable_authors,
+    select_writing_users,
 )
 from blog.selectors.comments import (
     COMMENT_ORDERS,

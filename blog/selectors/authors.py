@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
 
 from blog.models import Author
@@ -46,6 +47,11 @@ def select_every_author(_: Actor) -> QuerySet[Author]:
 def select_editable_authors(actor: Actor) -> QuerySet[Author]:
     """Return the authors that the actor may change."""
     return Author.objects.filter(policy.editable_authors(actor))
+
+
+def select_writing_users() -> QuerySet[Any]:
+    """Return the active users whose role may write posts, with or without an author profile."""
+    return get_user_model().objects.filter(is_active=True, role__in=policy.STAFF)
 
 
 def find_author(actor: Actor, author_id: str) -> Author | None:

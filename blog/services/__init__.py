@@ -5,7 +5,7 @@ permission, validates, writes and returns the model.
 `"7-c0ffee"`. If the row has another version, the function raises `Conflict`. None skips the comparison.
 """
 
-from blog.services.authors import create_author, delete_author, edit_author
+from blog.services.authors import create_author, delete_author, edit_author, get_or_create_profile
 from blog.services.comments import add_comment, delete_comment
 from blog.services.image_checks import check_media
 from blog.services.image_deletion import delete_outdated_files, hide_deleted_images, purge_images

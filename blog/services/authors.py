@@ -57,8 +57,22 @@ def get_or_create_own_author_id(actor: Actor) -> int:
     user = get_user_model().objects.filter(pk=actor.user_id).first()
     if user is None:  # a token can outlast its user by minutes
         raise Unauthenticated("The user of this credential does not exist any more.")
+    return create_profile(actor, user).pk
+
+
+def get_or_create_profile(*, actor: Actor, user_id: str) -> Author:
+    """Return the author profile of an account that may write posts. Raises `Invalid` for any other account."""
+    policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "create authors")
+    user = selectors.select_writing_users().filter(pk=parse_id(user_id)).first()
+    if user is None:
+        raise Invalid({"authorId": ["There is no account with this id that may write posts."]})
+    return create_profile(actor, user)
+
+
+def create_profile(actor: Actor, user: Any) -> Author:
+    """Return the author profile of a user, which gets the user's name and email if it is new."""
     with attribute_changes(actor):
-        return Author.objects.get_or_create(user=user, defaults={"name": user.name, "email": user.email})[0].pk
+        return Author.objects.get_or_create(user=user, defaults={"name": user.name, "email": user.email})[0]
 
 
 def require_author(author_id: str) -> AuthorRow:

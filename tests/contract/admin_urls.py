@@ -63,6 +63,7 @@ PAGES = [
     Page("app_list", OTHERS, ADMINS_SEE, get_app),
     Page("view_on_site", OWN, HIDDEN, view_on_site),
     Page("autocomplete", OTHERS, EDITORS_SEE, find_authors),
+    Page("blog_author_choose", OTHERS, EDITORS, find_authors),
     Page("blog_post_changelist", OWN, ALL, get_page),
     Page("blog_post_add", OWN, ALL, get_page),
     *[

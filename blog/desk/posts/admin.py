@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from blog import selectors, services
-from blog.desk import queries
+from blog.desk import queries, writers
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, TagFilter, WriterFilter
 from blog.desk.local_times import LocalTimeField
 from blog.desk.posts import (
@@ -212,6 +212,7 @@ class PostAdmin(ServiceAdmin):
 
     def get_form(self, request: HttpRequest, obj: Post | None = None, change: bool = False, **options: Any) -> Any:
         """Return the form; it shows the text of the working copy, if the person may change the post."""
+        writers.create_chosen_profiles(request)
         if obj is not None and not self.may_change(get_actor(request), obj):
             options["form"] = reading.ReadingForm
         form: Any = super().get_form(request, obj, change=change, **options)
@@ -248,7 +249,7 @@ class PostAdmin(ServiceAdmin):
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         if db_field.name == "published_at":
             return LocalTimeField(label="Published at", help_text=db_field.help_text)
-        return super().formfield_for_dbfield(db_field, request, **options)
+        return writers.offer_accounts(super().formfield_for_dbfield(db_field, request, **options))
 
     def create(self, actor: Actor, row: Post, form: PostForm) -> Post:
         return save.create_post(actor, row, form)

@@ -25,7 +25,7 @@ class CoauthorsInput(UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget):
         suggestions = {"data-app-label": "blog", "data-model-name": "post", "data-field-name": "author"}
         attributes: dict[str, Any] = super().build_attrs(base_attrs, extra_attrs)
         keys = {"data-allow-clear": "false"}  # Backspace would remove all names, not the last one
-        return {**attributes, **suggestions, **keys, "data-ajax--url": reverse("admin:autocomplete")}
+        return {**attributes, **suggestions, **keys, "data-ajax--url": reverse("admin:blog_author_choose")}
 
     def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
         authors = Author.objects.in_order_of([parse_id(text) for text in value])

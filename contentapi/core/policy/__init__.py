@@ -81,5 +81,5 @@ from contentapi.core.policy.posts import (
     visible_preview_links,
     visible_working_copies,
 )
-from contentapi.core.policy.reach import ADMINS, EVERYTHING, NEVER, NOTHING, PUBLIC_POSTS
+from contentapi.core.policy.reach import ADMINS, EVERYTHING, NEVER, NOTHING, PUBLIC_POSTS, STAFF
 from contentapi.core.policy.webhooks import may_manage_webhooks, may_name_maker, visible_webhooks
