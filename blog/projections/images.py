@@ -8,6 +8,7 @@ from django.db.models.functions import Coalesce, NullIf
 
 from blog.models import Image, ImageFormat, Post
 from blog.projections.rows import select_listed_posts
+from blog.rendering.limits import MAX_IMAGES
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.db.arrays import ArrayItem, ContainsValue
@@ -89,7 +90,8 @@ def select_posts_with_image(_: QuerySet[Post], actor: Actor) -> QuerySet[Post]:
 
 
 def select_images_of_text(images: QuerySet[Image]) -> QuerySet[Image]:
-    return annotate_place(images, ArrayItem(OuterRef("image_alts"), F("place"), output_field=TextField()))
+    """Return the images of a text, as many as a text may name: one from before this limit may have more."""
+    return annotate_place(images, ArrayItem(OuterRef("image_alts"), F("place"), output_field=TextField()))[:MAX_IMAGES]
 
 
 def annotate_place(images: QuerySet[Image], text: Any) -> QuerySet[Image]:

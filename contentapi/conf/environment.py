@@ -60,12 +60,13 @@ PostUrl = Annotated[
 ]
 PART = r"[^\s{}]*(\{(slug|id)\}[^\s{}]*)*"
 PREVIEW_URL = rf"([\w-]+=)?https?://[^\s/{{}}]+/{PART}\{{token\}}{PART}"
+MAX_PREVIEW_SITES = 4
 PreviewUrls = Annotated[
     str,
     Meta(
-        pattern=f"^{PREVIEW_URL}( {PREVIEW_URL})*$",
+        pattern=f"^{PREVIEW_URL}( {PREVIEW_URL}){{0,{MAX_PREVIEW_SITES - 1}}}$",
         description="an address with {token}, like https://www.example.com/preview?token={token}&path=/blog/{slug}, or"
-        " several that are separated by spaces, each with a name: web=https://… app=https://…",
+        f" up to {MAX_PREVIEW_SITES} that are separated by spaces, each with a name: web=https://… app=https://…",
     ),
 ]
 

@@ -20,6 +20,7 @@ from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import LimitExceeded, Malformed
 from contentapi.graphql.costs import measure_costs
+from contentapi.graphql.errors import find_cause
 from contentapi.graphql.execution.operations import DocumentFragments, Operation
 from contentapi.graphql.execution.validation import drop_token_links, find_validation_errors
 from contentapi.graphql.limits import (
@@ -79,19 +80,34 @@ DOCUMENTS: BoundedCache[CachedDocument] = BoundedCache(
 )
 
 
+class Refusal(NamedTuple):
+    """The errors of a document that was refused, under some settings, and their size in memory with the document."""
+
+    errors: list[GraphQLError]
+    settings: object
+    size: int
+
+
+# So that a document that is refused costs little when it is sent again. The key has the name of its operation.
+REFUSALS: BoundedCache[Refusal] = BoundedCache(
+    conf.environment.contentapi_document_cache, weigh=lambda refusal: refusal.size, name="refusals"
+)
+
+
 def get_operation(
     schema: GraphQLSchema, text: str, name: str | None, *, before_work: Callable[[], None] = lambda: None
 ) -> Operation:
     """Return the operation of a request, within its limits and prepared for execution.
 
-    Calls `before_work` unless the operation is cached, and raises what it raises. Raises `DocumentRejected`, and
-    `Malformed` for a subscription.
+    Calls `before_work` unless the operation or its refusal is cached, and raises what it raises. Raises
+    `DocumentRejected`, and `Malformed` for a subscription.
     """
     environment = conf.environment
     cached = DOCUMENTS.get((schema, text))
     operation = cached.find_operation(name) if cached else None
     if operation is None or operation.checked_against is not environment:
-        before_work()
+        if find_refusal(schema, text, name) is None:
+            before_work()
         operation = get_document(schema, text, name).require_operation(name)
         if operation.node.operation is OperationType.SUBSCRIPTION:
             raise Malformed(describe_stream_server())
@@ -107,6 +123,33 @@ def describe_stream_server() -> str:
 
 def get_document(schema: GraphQLSchema, text: str, operation_name: str | None) -> CachedDocument:
     """Return the document of a request from the cache, or parse and validate it. Raises `DocumentRejected`."""
+    known = find_refusal(schema, text, operation_name)
+    if known is not None:
+        raise DocumentRejected(known)
+    try:
+        return prepare_document(schema, text, operation_name)
+    except DocumentRejected as rejection:
+        errors = [forget_document(error) for error in rejection.errors]
+        size = 1000 + 2 * (len(text) + len(operation_name or "") + sum(1000 + len(error.message) for error in errors))
+        REFUSALS.put((schema, text, operation_name), Refusal(errors, conf.environment, size))
+        raise
+
+
+def find_refusal(schema: GraphQLSchema, text: str, operation_name: str | None) -> list[GraphQLError] | None:
+    """Return why this document was refused before, under the present settings."""
+    refusal = REFUSALS.get((schema, text, operation_name))
+    return None if refusal is None or refusal.settings is not conf.environment else refusal.errors
+
+
+def forget_document(error: GraphQLError) -> GraphQLError:
+    """Return the error without nodes of its document, which would keep all of it in memory."""
+    kept = GraphQLError(error.message, original_error=find_cause(error).with_traceback(None))  # type: ignore[arg-type]
+    kept.locations = error.locations
+    return kept
+
+
+def prepare_document(schema: GraphQLSchema, text: str, operation_name: str | None) -> CachedDocument:
+    """Return a document that is within the limits. Raises `DocumentRejected`."""
     cached = DOCUMENTS.get((schema, text))
     try:
         with trace("parse"):

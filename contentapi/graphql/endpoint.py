@@ -122,6 +122,7 @@ class GraphQLEndpoint:
         try:
             operation = get_operation(self.schema, text, request.operation_name or None, before_work=before_work)
         except DocumentRejected as rejection:
+            account.charge_request()
             return report_errors(rejection.errors)
         if not may_write and operation.node.operation is OperationType.MUTATION:
             raise MethodNotAllowed("GET", ALLOWED_METHODS, "Send a mutation by POST.")
@@ -210,6 +211,9 @@ def charge_cost(
     if operation.cost.has_introspection:
         introspection = operation.introspect(variables, before_work=before_work)
         cost += introspection.cost if introspection else 0
+        if introspection and introspection.refusal:
+            account.charge_operation(1 + cost // COST_PER_CHARGE, writes=0)
+            raise introspection.refusal.with_traceback(None)
     require_cost_within_limit(cost)
     account.charge_operation(1 + cost // COST_PER_CHARGE, writes=operation.cost.writes)
     record.cost = cost

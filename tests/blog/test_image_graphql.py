@@ -128,6 +128,18 @@ def test_post_has_its_cover_and_the_images_of_its_text_in_their_order(gql: Graph
     assert gql(query, id=str(post.pk)).data["post"]["cover"] is None
 
 
+def test_images_of_a_longer_text_from_before_are_as_many_as_they_cost(gql: GraphQL) -> None:
+    images = [make_image() for _ in range(103)]
+    pks = [image.pk for image in images]
+    post = make_post(status="published")
+    Post.objects.filter(pk=post.pk).update(image_ids=pks, image_alts=[""] * len(pks))
+
+    shown = gql("{ posts(limit: 1) { images { image { id usedBy(first: 1) { totalCount } } } } }").data["posts"][0]
+
+    assert [each["image"]["id"] for each in shown["images"]] == [*map(str, pks[:100])]
+    assert {each["image"]["usedBy"]["totalCount"] for each in shown["images"]} == {1}
+
+
 def test_post_without_images_has_none(gql: GraphQL) -> None:
     query = "query Read($id: ID!) { post(id: $id) { cover { alt } images { alt } } }"
 

@@ -169,7 +169,12 @@ def test_cost_from_the_directives_equals_the_cost_of_the_server(client_of_costs:
     [
         ("{ posts { author { name } } }", {}, 20),
         ("query ($n: Int) { posts(limit: $n) { comments { id } } }", {"n": 3}, 3 + 3 * 100),
-        ("{ postsConnection { totalCount edges { cursor node { title author { name } } } } }", {}, 1 + 10 * 2),
+        ("{ postsConnection { totalCount edges { cursor node { title author { name } } } } }", {}, 1 + 10 + 10 * 2),
+        (
+            "{ posts(limit: 3) { commentCount images { image { usedBy(first: 1) { totalCount } } } } }",
+            {},
+            3 * (1 + 1 + 100 * 13),
+        ),
         ('{ postsConnection(first: 2, filter: {search: "a"}) { edges { cursor } } }', {}, 1 + 2 + 500),
         (
             "query ($f: PostFilter) { postsConnection(first: 2, filter: $f) { edges { cursor } } }",

@@ -24,9 +24,11 @@ from blog.models import (
     MAX_TITLE,
     MAX_URL,
 )
+from blog.rendering.limits import MAX_IMAGES
 from blog.rendering.summaries import MOST_OF_DESCRIPTION, MOST_OF_EXCERPT
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
 from blog.services import MAX_LINKS, MAX_LINKS_OF_PERSON
+from contentapi.conf.environment import MAX_PREVIEW_SITES
 from contentapi.conf.timeouts import (
     DEFAULT_PREVIEW_LIFETIME,
     LONGEST_PREVIEW_LIFETIME,
@@ -43,12 +45,17 @@ from contentapi.events.webhooks import models as webhooks
 from contentapi.events.webhooks.resending import MAX_REPLAYED
 from contentapi.events.webhooks.services import MAX_WEBHOOKS
 from contentapi.events.webhooks.transport import MAX_KEPT
+from contentapi.graphql.cost_directives import ListSize, read_schema_costs
+from contentapi.media.signatures import sign_upload
+from contentapi.media.storage import Expected
 from contentapi.rest.pages import MAX_OFFSET
+from contentapi.schema import SCHEMA
 from orders.models import LARGEST_TOTAL, SMALLEST_TOTAL
 from tests.openapi import DOCUMENT
 from users.models import MAX_EMAIL, MAX_NAME
 
 MAX_PAGE = settings.ENVIRONMENT.contentapi_max_page
+UPLOAD = sign_upload("uploads/7", Expected("image/png", 1, ""), 1)
 SDL = "\n".join(path.read_text() for path in sorted((Path(__file__).parents[2] / "schema").glob("*.graphql")))
 # What the description of a field or an argument states, by its name
 PHRASES = {
@@ -92,6 +99,7 @@ PHRASES = {
     ],
     "number": ["from 1"],
     "response": [f"first {MAX_KEPT // 1024} KiB"],
+    "images": [f"the first {MAX_IMAGES}"],
     "deleteImage": [f"for {RESTORABLE_FOR.days} days"],
     "createUpload": [f"within {UPLOADS_KEPT_FOR // timedelta(hours=1)} hours"],
     "sha256": ["SHA-256", "64 hexadecimal digits"],
@@ -140,6 +148,14 @@ KEYWORDS: dict[str, dict[str, float]] = {
     "limit": {"maximum": MAX_PAGE, "default": DEFAULT_PAGE},
     "offset": {"maximum": MAX_OFFSET},
     "status": {"maximum": 599},  # of an error
+}
+# How many objects a list can have, if none of its arguments determines it, or fewer than its default
+LIST_SIZES = {
+    "Post.images": MAX_IMAGES,
+    "Post.coauthors": MAX_COAUTHORS,
+    "Post.previewLinks": MAX_LINKS,
+    "CreatePreviewLinkPayload.addresses": MAX_PREVIEW_SITES + 1,
+    "CreateUploadPayload.headers": len(UPLOAD.headers),
 }
 COMPARED = {"maxLength", "maxItems", "maximum", "default"}
 
@@ -190,6 +206,26 @@ def test_each_phrase_occurs_in_the_sdl() -> None:
         stated[name] = f"{stated.get(name, '')} {' '.join(description.split())}"
 
     assert [phrase for name, phrases in PHRASES.items() for phrase in phrases if phrase not in stated[name]] == []
+
+
+def test_assumed_size_of_each_list_is_the_number_of_objects_that_it_can_have() -> None:
+    sizes = {
+        f"{kind}.{name}": cost.size
+        for (kind, name), cost in read_schema_costs(SCHEMA).fields.items()
+        if cost.size != ListSize(assumed=1) and not cost.is_sized
+    }
+
+    assumed = {coordinate: size.assumed for coordinate, size in sizes.items()}
+    assert assumed == {coordinate: find_maximum(coordinate, size) for coordinate, size in sizes.items()}
+    assert LIST_SIZES.keys() <= sizes.keys()
+
+
+def find_maximum(coordinate: str, size: ListSize) -> int | None:
+    """Return how many objects a list can have without arguments. None: a required argument is a list of their ids."""
+    if coordinate in LIST_SIZES:
+        return LIST_SIZES[coordinate]
+    argument = size.arguments[0]
+    return None if argument.is_list else argument.default or DEFAULT_PAGE
 
 
 def test_each_limit_in_openapi_is_a_limit_of_the_code() -> None:

@@ -25,15 +25,25 @@ STANDARD_COST = 1_000  # at most, of a result with so many objects: the document
 
 
 class Introspection(NamedTuple):
-    """The values of the introspection fields of an operation by their keys, or the error instead of them."""
+    """The values of the introspection fields of an operation by their keys, or the error instead of them.
+
+    With a `refusal`, the operation is not executed: the values exceed a limit. It has the `fields` that were visited.
+    """
 
     objects: int = 0  # in the values
     values: Mapping[str, bytes] = {}
     error: GraphQLError | None = None
+    refusal: LimitExceeded | None = None
+    fields: int = 0
 
     @property
     def cost(self) -> int:
-        """The cost: 1 for each object, and at most 1,000 for no more objects than the standard document has."""
+        """The cost: 1 for each object, and at most 1,000 for no more objects than the standard document has.
+
+        If the operation is refused, it is 1 for each field that was visited.
+        """
+        if self.refusal is not None:
+            return self.fields
         return min(self.objects, STANDARD_COST) if self.objects <= STANDARD_OBJECTS else self.objects
 
     @property
@@ -42,7 +52,7 @@ class Introspection(NamedTuple):
 
 
 # The values of operations that have only introspection fields, by document, operation and variables. They depend
-# neither on the caller nor on the time.
+# neither on the caller nor on the time. Also the refusals of operations without variables.
 INTROSPECTIONS: BoundedCache[Introspection] = BoundedCache(
     conf.environment.contentapi_introspection_cache, weigh=lambda found: 1000 + found.size, name="introspections"
 )
@@ -84,12 +94,14 @@ class IntrospectionExecutor(Executor[None]):
 def introspect(
     executor: IntrospectionExecutor, roots: Sequence[RootField], root_type: GraphQLObjectType
 ) -> Introspection:
-    """Return the values of introspection fields. Raises `LimitExceeded`."""
+    """Return the values of introspection fields, or why there are none."""
     try:
         values = executor.execute_fields(root_type, None, None, {root.key: root.details for root in roots}, None)
+        require_cost_within_limit(executor.objects)
+    except LimitExceeded as refusal:
+        return Introspection(refusal=refusal, fields=executor.fields)
     except GraphQLError as error:  # a variable gives null to a directive or an argument
         return Introspection(error=error)
     if executor.collected_errors.errors:
         return Introspection(error=executor.collected_errors.errors[0])
-    require_cost_within_limit(executor.objects)
     return Introspection(executor.objects, {key: msgspec.json.encode(value) for key, value in values.items()})

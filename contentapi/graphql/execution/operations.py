@@ -167,14 +167,15 @@ class Operation:
     ) -> Introspection | None:
         """Return the values of the introspection fields; None if a variable is invalid, which `execute` reports.
 
-        Calls `before_work` unless the values are cached, and raises what it raises. Raises `LimitExceeded`.
+        Calls `before_work` unless the values are cached, and raises what it raises.
         """
         values = self.coerce_variables(variables, hide_suggestions=True)
         if isinstance(values, list):
             return None
         # The variables of introspection fields and directives are strings and booleans, so the key can be hashed.
         is_cacheable = self.cost.is_only_introspection and fit_variables_in_cache_key(values)
-        key = (self.schema, self.digest, tuple(values.coerced.items())) if is_cacheable else None
+        is_constant = is_cacheable or not values.coerced  # so that a refusal depends on the document alone
+        key = (self.schema, self.digest, tuple(values.coerced.items())) if is_constant else None
         found = INTROSPECTIONS.get(key)
         if found is None:
             before_work()
@@ -188,7 +189,7 @@ class Operation:
                 return None
             roots = [field for field in fields if field.nodes[0].name.value in INTROSPECTION]
             found = introspect(executor, roots, self.root_type)
-            if is_cacheable and found.error is None:
+            if is_constant and found.error is None and (is_cacheable or found.refusal):
                 INTROSPECTIONS.put(key, found)
         return found
 

@@ -91,6 +91,7 @@ INVALID = {
         "https://{token}",
         "https://www.example.com/{token}?{name}",
         "https://www.example.com/{token} and more",
+        " ".join(f"site{number}=https://www.example.com/{{token}}" for number in range(5)),
     ],
     "CONTENTAPI_SEARCH_LANGUAGE": ["klingon", "English", "en", "pg_catalog.english"],
     "CONTENTAPI_SERVER_THREADS": ["0", "many"],
@@ -159,6 +160,7 @@ VALID = {
     "CONTENTAPI_PREVIEW_URL": [
         "https://www.example.com/api/preview?token={token}&path=/blog/{slug}",
         "web=https://www.example.com/{slug}?p={token} my-app=http://localhost:3000/{id}/{token}",
+        " ".join(f"site{number}=https://www.example.com/{{token}}" for number in range(4)),
     ],
     "CONTENTAPI_SEARCH_LANGUAGE": ["english", "german", "simple"],
     "CONTENTAPI_SERVER_THREADS": ["1", "512"],
