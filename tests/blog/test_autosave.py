@@ -14,7 +14,7 @@ from blog.history import versions
 from blog.models import Post, WorkingCopy
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.admin_forms import read_form
-from tests.factories import make_actor, make_post, make_working_copy
+from tests.factories import make_actor, make_author, make_post, make_working_copy
 
 pytestmark = pytest.mark.django_db
 
@@ -81,6 +81,85 @@ def test_form_of_a_scheduled_post_has_no_address_for_the_script(editor_client: C
     ]
 
     assert ["data-autosave" in page for page in pages] == [True, True, False]
+
+
+def test_refused_text_names_the_field_and_the_rule(editor_client: Client) -> None:
+    make_post(slug="taken")
+    post = make_post(status="draft")
+    sent = {"title": " ", "tags": "x" * 51}
+
+    assert autosave(editor_client, post, **sent).json()["problem"] == (
+        "Title: This field is required. Tags: Item 1 in the array did not validate: Ensure this value has at most 50 "
+        "characters (it has 51)."
+    )
+    taken = autosave(editor_client, post, slug="taken")
+    assert (taken.status_code, "isConflict" in taken.json()) == (409, False)
+    assert "taken" in taken.json()["problem"]
+
+
+def test_save_by_hand_saves_other_posts_and_the_author_but_not_the_state(editor_client: Client) -> None:
+    author, post = make_author(), make_post(status="archived")
+
+    assert (
+        autosave(editor_client, post, title="Ebb", author=str(author.pk), _act="unarchive", by_hand="yes").status_code
+        == 200
+    )
+
+    assert Post.objects.values_list("title", "author_id", "status").get() == ("Ebb", author.pk, "archived")
+
+
+def test_save_by_hand_saves_the_author_of_a_published_post_beside_its_copy(editor_client: Client) -> None:
+    author, post = make_author(), make_post()
+
+    versions = autosave(editor_client, post, title="Ebb", author=str(author.pk), by_hand="yes").json()["versions"]
+
+    assert Post.objects.values_list("author_id", "version").get() == (author.pk, versions["opened_post"])
+    assert read_copy()["title"] == "Ebb"
+
+
+# --- New posts -----------------------------------------------------------------------------------------
+
+
+def create(client: Client, **edits: str) -> Any:
+    sent = read_form(client.get(reverse("admin:blog_post_add")).text) | edits
+    return client.post(reverse("admin:blog_post_autosave", args=["new"]), sent)
+
+
+def test_new_text_becomes_a_draft_with_its_first_words_as_title(editor_client: Client) -> None:
+    saved = create(editor_client, body="# Low tide\n\nThe boats lie *on the sand* until the evening comes back.").json()
+
+    post = Post.objects.get()
+    assert (post.status, post.title) == ("draft", "The boats lie on the sand until the…")
+    assert saved["post"]["change"] == get_page(post)
+    assert saved["addresses"]["title"] == post.title
+    again = editor_client.post(
+        saved["post"]["autosave"],
+        read_form(editor_client.get(get_page(post)).text) | saved["versions"] | {"title": "Low"},
+    )
+    assert again.status_code == 200
+    assert Post.objects.get().title == "Low"
+
+
+@pytest.mark.parametrize(("body", "title"), [("![](https://example.com/a.png)", "Untitled"), ("x" * 300, "x" * 200)])
+def test_text_without_words_or_with_a_long_one_has_a_title(editor_client: Client, body: str, title: str) -> None:
+    assert create(editor_client, body=body).status_code == 200
+    assert Post.objects.get().title == title
+
+
+def test_new_form_without_a_text_is_refused(editor_client: Client) -> None:
+    refused = create(editor_client, tags="sea")
+
+    assert (refused.status_code, refused.json()["problem"]) == (422, "Title: This field is required.")
+
+
+def test_text_whose_response_was_lost_becomes_one_draft(editor_client: Client) -> None:
+    kept = "kept-text:1:new:00000000-0000-0000-0000-000000000000"
+    create(editor_client, title="Ebb", kept_text=kept)
+    left = create(editor_client, title="Ebb", body="Low.", kept_text=kept, leaving="yes")
+    create(editor_client, title="Flood", kept_text=kept.replace("new:0", "new:1"))
+
+    assert left.cookies["saved_text"].value == kept
+    assert list(Post.objects.order_by("pk").values_list("title", "body")) == [("Ebb", "Low."), ("Flood", "")]
 
 
 # --- Lists and history ---------------------------------------------------------------------------------

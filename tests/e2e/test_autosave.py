@@ -2,17 +2,17 @@
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.database_template import Template
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.writing import KEPT, Desk, press_save, record_dialogs, run_desk
+from tests.e2e.desk_pages import log_in
+from tests.e2e.writing import KEPT, Desk, press_save, record_dialogs, run_desk, write
 
 pytestmark = NEEDS_CHROMIUM
 
@@ -39,23 +39,20 @@ def open_post(desk: Desk, post: str) -> Page:
     return page
 
 
+def get_line(page: Page) -> Locator:
+    return page.locator(".writing-saved")
+
+
 def read_public(desk: Desk, post: str) -> Any:
     with urlopen(f"http://localhost:{desk.run.port}/posts/{post}") as response:
         return json.load(response)
-
-
-def wait_for_body(desk: Desk, title: str, body: str) -> None:
-    deadline = time.monotonic() + PATIENCE / 1000
-    while desk.read_body(title) != body and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert desk.read_body(title) == body
 
 
 def test_draft_is_saved_after_the_last_key_and_then_by_hand_without_a_conflict(desk: Desk) -> None:
     page = open_post(desk, make_post(desk, "Draft", "draft"))
     page.locator("#id_body").press_sequentially(" two")
 
-    expect(page.locator(".writing-saved")).to_have_text(SAVED, timeout=PATIENCE)
+    expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
     assert "two" in desk.read_body("Draft")
     page.wait_for_function(f"{KEPT} === 0")
     page.locator("#id_body").fill("Three")
@@ -69,7 +66,7 @@ def test_slug_of_a_draft_follows_the_title_that_was_saved(desk: Desk) -> None:
     page = open_post(desk, make_post(desk, "Ebb tide", "draft"))
     page.locator("#id_title").fill("Spring tide")
 
-    expect(page.locator(".writing-saved")).to_have_text(SAVED, timeout=PATIENCE)
+    expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
     expect(page.locator("#id_slug")).to_have_value("spring-tide")
     press_save(page)
 
@@ -86,7 +83,7 @@ def test_draft_is_saved_when_the_page_is_left(desk: Desk) -> None:
 
     page.goto(desk.get_address("/admin/"))
 
-    wait_for_body(desk, "Left", "Written before leaving")
+    desk.wait_for_body("Left", "Written before leaving")
 
 
 def test_changes_of_a_published_post_are_saved_marked_and_published(desk: Desk) -> None:
@@ -94,7 +91,7 @@ def test_changes_of_a_published_post_are_saved_marked_and_published(desk: Desk) 
     page = open_post(desk, post)
     page.locator("#id_body").fill("Not public yet")
 
-    expect(page.locator(".writing-saved")).to_have_text(SAVED, timeout=PATIENCE)
+    expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
     assert read_public(desk, post)["body"] == "One"
     page.goto(desk.get_address("/admin/blog/post/"))
     expect(page.locator("#result_list tr", has_text="Public")).to_contain_text("unpublished changes")
@@ -113,22 +110,120 @@ def test_save_of_another_person_ends_the_saving_and_the_next_save_shows_both_tex
     desk.execute(f"{code}services.edit_post(actor=OPERATOR, post_id='{post}', changes={{'body': 'Theirs'}})")
     page.locator("#id_body").fill("Mine")
 
-    expect(page.locator(".writing-saved")).to_contain_text("Somebody else has saved this post", timeout=PATIENCE)
+    expect(get_line(page)).to_contain_text("Somebody else has saved this post", timeout=PATIENCE)
     assert desk.read_body("Both") == "Theirs"
     press_save(page)
 
     expect(page.locator("body")).to_contain_text("has changed since you opened it")
 
 
-def test_text_stays_in_the_browser_while_the_server_cannot_be_reached(desk: Desk) -> None:
+def test_text_is_saved_by_itself_when_the_server_can_be_reached_again(desk: Desk) -> None:
     page = open_post(desk, make_post(desk, "Offline", "draft"))
     page.context.set_offline(True)
     page.locator("#id_body").fill("Kept")
-    expect(page.locator(".writing-saved")).to_contain_text("The server cannot be reached", timeout=PATIENCE)
+    expect(get_line(page)).to_contain_text("The server cannot be reached", timeout=PATIENCE)
+    expect(get_line(page)).to_contain_text("tries again by itself")
     assert page.evaluate(KEPT) == 1
 
     page.context.set_offline(False)
-    page.locator("#id_body").fill("Kept and saved")
 
-    expect(page.locator(".writing-saved")).to_have_text(SAVED, timeout=PATIENCE)
-    wait_for_body(desk, "Offline", "Kept and saved")
+    expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
+    desk.wait_for_body("Offline", "Kept")
+
+
+def test_refused_save_names_the_field_and_the_rule(desk: Desk) -> None:
+    page = open_post(desk, make_post(desk, "Refused", "draft"))
+
+    page.locator("#id_title").fill(" ")
+    expect(get_line(page)).to_contain_text("Title: This field is required.", timeout=PATIENCE)
+
+    page.locator("#id_title").fill("Accepted")
+    expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
+
+
+def test_ended_session_asks_for_a_login_after_which_the_text_is_saved(desk: Desk) -> None:
+    page = open_post(desk, make_post(desk, "Session", "draft"))
+    desk.execute("from django.contrib.sessions.models import Session; Session.objects.all().delete()")
+    page.locator("#id_body").fill("Still here")
+    expect(get_line(page)).to_contain_text("Your session has ended", timeout=PATIENCE)
+
+    with page.context.expect_page() as opened:
+        get_line(page).get_by_role("link", name="Log in in a new tab").click()
+    log_in(opened.value, desk.run, desk.checkout)
+
+    expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
+    desk.wait_for_body("Session", "Still here")
+
+
+# New posts
+
+
+def count_posts(desk: Desk, body: str) -> int:
+    return int(desk.execute(f"from blog.models import Post; print(Post.objects.filter(body={body!r}).count())"))
+
+
+def test_new_post_is_a_draft_after_its_first_words(desk: Desk) -> None:
+    page = desk.open()
+    page.locator("#id_body").press_sequentially("The first words of a story")
+
+    expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
+    expect(page.locator("#id_title")).to_have_value("The first words of a story")
+    expect(page).to_have_url(re.compile("/admin/blog/post/[0-9]+/change/$"))
+    page.locator("#id_title").fill("A story")
+    page.locator("#id_body").fill("More words")
+    press_save(page)
+    page.wait_for_url("**/admin/blog/post/")
+
+    desk.wait_for_body("A story", "More words")
+    page.goto(desk.get_address("/admin/blog/post/add/"))
+    page.wait_for_timeout(500)
+    expect(page.locator(".writing-notice")).to_have_count(0)
+
+
+@pytest.mark.parametrize("way", ["leaving", "logging out"])
+def test_new_post_is_a_draft_after(desk: Desk, way: str) -> None:
+    page = desk.open()
+    record_dialogs(page)
+    write(page, f"New and {way}", "Not lost")
+
+    if way == "leaving":
+        page.goto(desk.get_address("/admin/"))
+    else:
+        page.evaluate("document.getElementById('logout-form').requestSubmit()")
+        page.wait_for_url("**/logout/")
+
+    desk.wait_for_body(f"New and {way}", "Not lost")
+
+
+def test_logging_out_without_a_network_keeps_the_text_for_the_next_login(desk: Desk) -> None:
+    page = desk.open()
+    record_dialogs(page)
+    write(page, "Logged out", "Kept here")
+    page.route("**/autosave/", lambda route: route.abort())
+    page.evaluate("document.getElementById('logout-form').requestSubmit()")
+    page.wait_for_url("**/logout/")
+    page.unroute("**/autosave/")
+
+    log_in(page, desk.run, desk.checkout)
+    page.goto(desk.get_address("/admin/blog/post/add/"))
+    page.get_by_role("button", name="Restore my text").click()
+
+    expect(page.locator("#id_body")).to_have_value("Kept here")
+
+
+def test_new_post_whose_response_is_lost_is_one_draft(desk: Desk) -> None:
+    page = desk.open()
+    lost: list[str] = []
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        lost.append(route.request.url)
+        route.abort()
+
+    page.route("**/new/autosave/", lose, times=1)
+    write(page, "Lost response", "Sent twice")
+    page.locator("#id_title").press("Control+s")
+
+    expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
+    assert len(lost) == 1
+    assert count_posts(desk, "Sent twice") == 1

@@ -196,17 +196,37 @@ def test_enter_continues_a_list_and_control_s_saves_and_stays(desk: Desk) -> Non
     set_cursor(page, "open")
     page.keyboard.press("Control+s")
     page.wait_for_url("**/change/")
-    saved = page.locator(".writing-notice.saved")
-    expect(saved).to_have_text("Saved.")
+    expect(page.locator(".writing-saved")).to_contain_text("Saved at")
     expect(body).to_be_focused()
     assert body.evaluate(READ_CURSOR) == "open"
     assert desk.read_body("Keys") == text
 
     page.locator("#id_title").fill("Keys and title")
-    expect(saved).to_have_count(0)
     page.locator("#id_title").press("Control+s")
-    expect(saved).to_have_text("Saved.")
-    assert desk.read_body("Keys and title") == text
+    desk.wait_for_body("Keys and title", text)
+
+
+def test_no_character_is_lost_while_twenty_saves_take_150_milliseconds(desk: Desk) -> None:
+    page = desk.open(viewport={"width": 1280, "height": 800})
+    saves: list[str] = []
+    page.on("request", lambda request: saves.append(request.url) if request.url.endswith("/autosave/") else None)
+    network = {"offline": False, "latency": 150, "downloadThroughput": -1, "uploadThroughput": -1}
+    page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", network)
+    body = page.locator("#id_body")
+    page.locator("#id_title").fill("Typed on")
+    body.focus()
+    words = [f"word{number} " for number in range(20)]
+    for word in words:
+        page.keyboard.press("Control+s")
+        page.keyboard.type(word)
+    expect(body).to_have_value("".join(words))
+    page.keyboard.press("Control+s")
+
+    desk.wait_for_body("Typed on", "".join(words))
+    assert saves[0].endswith("/new/autosave/")
+    assert not any(url.endswith("/new/autosave/") for url in saves[1:])
+    page.reload()
+    expect(body).to_have_value("".join(words))
 
 
 def test_relative_image_of_the_preview_loads_nothing(desk: Desk) -> None:

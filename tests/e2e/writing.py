@@ -12,6 +12,7 @@ from tests.database_template import Template
 from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import launch_chromium
 from tests.e2e.desk_pages import log_in
+from tests.e2e.live_server import wait_until
 
 EXACT = "\n\n  Two spaces at the end  \n\tA tab\n\n\nThe end \n"
 KEPT = "Object.keys(localStorage).filter((key) => key.startsWith('kept-text:')).length"
@@ -45,6 +46,11 @@ class Desk:
         found = self.execute(f"{code} print(json.dumps(Post.objects.get(title={title!r}).body))")
         body: str = json.loads(found)
         return body
+
+    def wait_for_body(self, title: str, body: str) -> None:
+        """Wait until a post with a title has this text."""
+        code = f"from blog.models import Post; print(Post.objects.filter(title={title!r}, body={body!r}).count())"
+        wait_until(lambda: self.execute(code).strip() == "1", f"“{title}” with its text")
 
 
 @contextmanager

@@ -64,11 +64,8 @@ def save_on_copy(actor: Actor, row: Post, form: StateForm) -> Post:
     The authors and the time at which the post became public are not part of the text: they change at once.
     """
     post_id, pressed = str(row.pk), read_pressed(form.data)
-    settings = {name: value for name, value in form.post_changes.items() if name not in CONTENT}
     version = str(form.cleaned_data["opened_copy"])
-    if settings:
-        opened = str(form.cleaned_data["opened_post"])
-        services.edit_post(actor=actor, post_id=post_id, changes=settings, expected_version=opened)
+    save_settings(actor, row, form)
     if pressed == DISCARD:
         return services.discard_working_copy(actor=actor, post_id=post_id, expected_version=version)
     save_text(actor, row, form)
@@ -77,6 +74,16 @@ def save_on_copy(actor: Actor, row: Post, form: StateForm) -> Post:
     elif form.state_action is not None:
         change_state(actor, row, form)
     return selectors.select_post_by_id(actor, post_id).queryset().select_related("author").get()
+
+
+def save_settings(actor: Actor, row: Post, form: StateForm) -> int | None:
+    """Save the authors and the publication time of a form in the post. Return the version that the form then shows."""
+    settings = {name: value for name, value in form.post_changes.items() if name not in CONTENT}
+    opened: int | None = form.cleaned_data["opened_post"]
+    if not settings:
+        return opened
+    post = services.edit_post(actor=actor, post_id=str(row.pk), changes=settings, expected_version=str(opened))
+    return post.version
 
 
 def save_text(actor: Actor, row: Post, form: StateForm) -> WorkingCopy | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from blog.desk.posts import address, coauthors, conflict, writing
+from blog.desk.posts import address, autosave, coauthors, conflict, writing
 from blog.models import CONTENT_FIELDS, OPTIONAL, SUMMARIES, Kind, Post, PostStatus
 from blog.rendering import render_post
 
@@ -24,11 +24,12 @@ class PostForm(writing.WritingForm, address.AddressForm, coauthors.CoauthorsForm
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        is_on_copy = self.fields["opened_copy"].initial != ""
-        if self.instance.pk and "body" in self.fields and (is_on_copy or self.instance.status == PostStatus.DRAFT):
-            address = reverse("admin:blog_post_autosave", args=[self.instance.pk])
+        if "body" in self.fields:
+            is_on_copy = self.fields["opened_copy"].initial != ""
+            saves = "data-autosave" if is_on_copy or self.instance.status == PostStatus.DRAFT else "data-save"
+            address = reverse("admin:blog_post_autosave", args=[self.instance.pk or autosave.NEW])
             version = self.copy.version if self.copy else self.instance.version
-            self.fields["body"].widget.attrs |= {"data-autosave": address, "data-version": version}
+            self.fields["body"].widget.attrs |= {saves: address, "data-version": version}
         if self.copy is not None:
             self.show_default_texts(self.copy.content)
         if "author" in self.fields:

@@ -1,96 +1,187 @@
-// Saves drafts and working copies on the server while a person writes: 5 seconds after the last key, and on leaving.
-// What cannot be saved stays in this browser (saving.js).
+// Saves the form in the background: new posts, drafts and working copies 5 seconds after the last key, on leaving and on
+// logging out, and every post at Ctrl+S. What cannot be saved stays in this browser (saving.js), and is tried again.
 const editor = document.querySelector(".writing");
 const body = editor.querySelector("textarea");
-const form = body.form;
-const { autosave: address, fields } = body.dataset;
-const NAMES = fields.split(" ").filter((name) => name !== "author");
+const { form } = body;
+const { saving } = form;
+const isAutomatic = "autosave" in body.dataset;
 const DELAY = 5000;
+const MOST_DELAY = 60000;
+const PATIENCE = 60000; // milliseconds to wait for the server
+const FOR_THE_PERSON = [400, 404, 409, 413, 422]; // statuses of problems that do not go away by themselves
 const format = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const line = document.createElement("p");
 line.className = "writing-saved";
+line.setAttribute("role", "status");
 editor.append(line);
 
+let address = form.elements._merged ? "" : body.dataset.autosave || body.dataset.save; // a merge is saved by its button
 let timer = 0;
-let isPaused = false; // while the form is being sent
-let isStopped = !address || Boolean(form.elements._merged);
+let delay = DELAY;
+let waiting = null; // a save by hand, for the end of the running one
+let isStopped = false;
+let isLeaving = false;
 
-function normalize(text) {
-  return text.replace(/\r\n?/g, "\n");
+// The author of a post changes by hand only.
+function readTexts(isByHand) {
+  const names = saving.NAMES.filter((name) => form.elements[name] && (isByHand || name !== "author"));
+  return Object.fromEntries(names.map((name) => [name, form.elements[name].value]));
 }
 
-function readTexts() {
-  return Object.fromEntries(NAMES.filter((name) => form.elements[name]).map((name) => [name, form.elements[name].value]));
+// Whether there is something to save: of a new post, a title or a text.
+function hasText() {
+  if (body.dataset.post === "new" && !`${form.elements.title.value}${body.value}`.trim()) return false;
+  if ("unsaved" in body.dataset) return true;
+  const texts = Object.entries(readTexts(false));
+  return texts.some(([name, text]) => saving.normalize(text) !== saving.normalize(saving.getStored(form.elements[name])));
 }
 
-function hasChanged() {
-  const texts = Object.entries(readTexts());
-  return texts.some(([name, text]) => normalize(text) !== normalize(form.elements[name].defaultValue));
+function buildData(name) {
+  const data = new FormData(form);
+  if (name) data.set(name, "yes");
+  return data;
+}
+
+function post(isByHand) {
+  const signal = AbortSignal.timeout(PATIENCE);
+  const options = { method: "POST", body: buildData(isByHand && "by_hand"), redirect: "manual", signal };
+  return fetch(address, options).catch(() => null);
+}
+
+// From now on the page is that of the new draft.
+function become({ id, autosave, change }) {
+  history.replaceState(null, "", change);
+  form.action = change;
+  body.dataset.post = id;
+  address = autosave;
+  const state = form.querySelector(".post-state-line strong");
+  if (state) state.textContent = "Draft";
+  form.elements.title.addEventListener("focus", () => form.elements.title.select(), { once: true });
 }
 
 // The form then differs from what is stored only by what was typed since.
-function accept({ versions, addresses, saved_at: time }, sent) {
+function accept({ post: created, versions, addresses, saved_at: time }, sent) {
+  if (created) become(created);
   for (const [name, version] of Object.entries(versions)) form.elements[name].value = version;
-  for (const [name, text] of Object.entries(sent)) form.elements[name].defaultValue = text;
+  body.dataset.version = versions.opened_copy || versions.opened_version;
+  for (const [name, text] of Object.entries(sent)) saving.setStored(name, text);
   for (const [name, text] of Object.entries(addresses)) {
     const element = form.elements[name];
     if (!element) continue;
-    if (element.value === sent[name]) element.value = text; // a slug that follows the title
-    element.defaultValue = text;
+    // A slug that follows the title, or the title of a text without one
+    if (element.value === sent[name] && element !== document.activeElement) element.value = text;
+    saving.setStored(name, text);
   }
-  line.textContent = `Saved at ${format.format(new Date(time))}.`;
-  form.dispatchEvent(new CustomEvent("autosaved"));
+  line.replaceChildren(`Saved at ${format.format(new Date(time))}.`);
+  delay = DELAY;
+  saving.finish();
 }
 
-async function send() {
-  const sent = readTexts();
-  let response;
-  try {
-    response = await fetch(address, { method: "POST", body: new FormData(form), redirect: "manual" });
-  } catch {
-    line.textContent = "The server cannot be reached. Your text is kept in this browser.";
-    return;
-  }
-  if (response.status === 409) {
+// Says why nothing was saved. What may go away by itself is tried again.
+function refuse(status, message, ...actions) {
+  const isTried = !FOR_THE_PERSON.includes(status) && isAutomatic;
+  line.replaceChildren(isTried ? `${message} The desk tries again by itself. ` : `${message} `, ...actions);
+  if (!isTried) return;
+  schedule(delay);
+  delay = Math.min(2 * delay, MOST_DELAY);
+}
+
+async function explain(response) {
+  const answer = await response.json().catch(() => ({}));
+  if (answer.isConflict || response.status === 404) {
     isStopped = true;
-    line.textContent = "Somebody else has saved this post. Save, and you see both texts.";
-  } else if (response.ok) {
-    accept(await response.json(), sent);
+    const event = answer.isConflict ? "Somebody else has saved this post." : "This post does not exist any more.";
+    refuse(response.status, `Not saved: ${event} Press “Save”, and you see what you can do.`);
+  } else if (response.status === 403) {
+    refuse(403, "Not saved: the server does not let you change this post. Log in again.", saving.buildLogin());
   } else {
-    line.textContent = "Not saved yet. Your text is kept in this browser."; // no title, or the session has ended
+    const reason = answer.problem || `The server cannot save at present (status ${response.status}).`;
+    refuse(response.status, `Not saved yet. ${reason} Your text is kept in this browser.`);
   }
 }
 
-function save() {
-  clearTimeout(timer);
-  if (isStopped || isPaused || form.autosave || !hasChanged()) return;
-  form.autosave = send()
-    .catch(() => {})
-    .finally(() => {
-      form.autosave = null;
-    });
+// Saves the form. Returns whether it is saved.
+async function send(isByHand) {
+  for (const isLast of [false, true]) {
+    const sent = readTexts(isByHand);
+    const response = await post(isByHand);
+    if (response?.ok) {
+      accept(await response.json(), sent);
+      return true;
+    }
+    const isAnswer = FOR_THE_PERSON.includes(response?.status) && response.headers.get("Content-Type")?.includes("json");
+    // The token of the form may be old. Its check brings a new one.
+    const obstacle = isAnswer ? null : await saving.findObstacle();
+    if (obstacle) refuse(0, ...obstacle);
+    else if (!response) refuse(0, "The server does not answer. Your text is kept in this browser.");
+    else if (isAnswer || isLast) await explain(response);
+    if (obstacle || isAnswer || !response) return false;
+  }
+  return false;
 }
 
-function schedule() {
-  isPaused = false;
+// Saves when the running save has ended. Returns whether the form is saved.
+async function save(isByHand) {
   clearTimeout(timer);
-  timer = setTimeout(save, DELAY);
+  while (form.autosave) await form.autosave;
+  form.autosave = send(isByHand).catch(() => false);
+  const isSaved = await form.autosave;
+  form.autosave = null;
+  if (isSaved && isAutomatic && hasText()) schedule(DELAY); // typed while the form was being saved
+  return isSaved;
 }
 
-form.addEventListener("input", schedule);
-form.addEventListener("change", schedule);
-window.addEventListener(
-  "submit",
-  () => {
-    isPaused = true;
-    clearTimeout(timer);
-  },
-  true,
-);
-document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState === "hidden") save();
-});
+function saveByItself() {
+  if (isStopped || isLeaving || !isAutomatic || !address || !hasText()) return;
+  if (form.autosave || saving.isBusy()) schedule(DELAY);
+  else save(false);
+}
+
+function schedule(time) {
+  clearTimeout(timer);
+  timer = setTimeout(saveByItself, time);
+}
+
+for (const type of ["input", "change"]) form.addEventListener(type, () => schedule(DELAY));
+document.addEventListener("visibilitychange", saveByItself); // on coming back, too: the person may have logged in
+window.addEventListener("online", saveByItself);
 window.addEventListener("pagehide", () => {
-  if (isStopped || isPaused || form.autosave || !hasChanged()) return;
-  navigator.sendBeacon(address, new FormData(form)); // a text above the limit of browsers stays in this browser
+  isLeaving = true;
+  if (isStopped || !isAutomatic || !address || form.autosave || saving.isBusy() || !hasText()) return;
+  navigator.sendBeacon(address, buildData("leaving")); // a text above the limit of browsers stays in this browser
 });
+window.addEventListener("pageshow", () => { isLeaving = false; });
+document.addEventListener("submit", async (event) => {
+  if (event.target.id !== "logout-form" || isStopped || !isAutomatic || !address || !hasText()) return;
+  event.preventDefault();
+  await save(false);
+  HTMLFormElement.prototype.submit.call(event.target); // asks first if the text could not be saved
+});
+
+// Ctrl+S saves what the button “Save” does, and stays.
+
+async function saveByHand() {
+  await form.autosave;
+  waiting = null;
+  return save(true);
+}
+
+form.saving.save = () => {
+  waiting ||= saveByHand();
+  return waiting;
+};
+
+const { _continue: button = form.elements._save } = form.elements;
+
+document.addEventListener("keydown", (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || event.key.toLowerCase() !== "s") return;
+  event.preventDefault(); // the browser would save the page
+  const { activeElement: active } = document;
+  if (active.closest(".ts-control")) { // a tag that is being typed becomes a tag
+    active.blur();
+    active.focus();
+  }
+  if (!address || isStopped) form.requestSubmit(button);
+  else if (!saving.isBusy()) saving.save();
+});
+button.title = "Ctrl+S";

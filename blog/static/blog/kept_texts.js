@@ -1,5 +1,5 @@
 // Keeps texts that are not saved in this browser, for the user who is logged in. Every page of the admin loads this
-// script: it removes a text that was saved, texts older than 30 days, and at log-out all texts of the user.
+// script: it removes a text that was saved, and texts older than 30 days.
 "use strict";
 
 window.keptTexts = (() => {
@@ -29,8 +29,8 @@ window.keptTexts = (() => {
     return texts.sort((one, other) => other.time - one.time);
   }
 
-  function isOwn(id) {
-    return user !== "" && id.startsWith(`${PREFIX}${user}:`);
+  function isOf(id, post) {
+    return id.startsWith(`${PREFIX}${user}:${post}:`);
   }
 
   function buildId(post) {
@@ -41,7 +41,7 @@ window.keptTexts = (() => {
   }
 
   function list(post) {
-    return listAll().filter(({ id }) => id.startsWith(`${PREFIX}${user}:${post}:`));
+    return listAll().filter(({ id }) => isOf(id, post));
   }
 
   function remove(id) {
@@ -76,16 +76,11 @@ window.keptTexts = (() => {
     document.cookie = `${COOKIE}=; Max-Age=0; path=/admin/`;
   }
 
-  document.addEventListener("submit", (event) => {
-    if (event.target.id !== "logout-form") return;
-    document.dispatchEvent(new CustomEvent("logging-out"));
-    for (const { id } of listAll()) if (isOwn(id)) remove(id);
-  });
   try {
     removeSaved();
     removeOld();
   } catch {
     // The browser forbids storage. The form then states that it keeps nothing.
   }
-  return { user, buildId, list, keep, remove };
+  return { user, buildId, isOf, list, keep, remove };
 })();

@@ -1,17 +1,16 @@
 // Loses no text: keeps unsaved text in the browser, offers it again, and checks the session before a form is sent.
+// autosave.js uses `form.saving`.
 const editor = document.querySelector(".writing");
 const body = editor.querySelector("textarea");
 const form = body.form;
-const { post, version } = body.dataset;
 const texts = window.keptTexts;
 const continued = form.elements.kept_text?.value; // the page of a conflict has the text of the form that was sent
-const id = continued || texts.buildId(post);
 const NAMES = body.dataset.fields.split(" ");
 const DELAY = 400;
 const PATIENCE = 10000; // milliseconds to wait for the server
-const PLACE = "writing-place";
 
-let [sending, checking, loggingOut] = [false, false, false];
+let id = "";
+let [sending, checking] = [false, false];
 let timer = 0;
 
 // Notices are shown above the form.
@@ -39,6 +38,11 @@ function buildButton(label, act) {
   return button;
 }
 
+function buildLogin() {
+  const properties = { href: editor.dataset.login, target: "_blank", textContent: "Log in in a new tab" };
+  return Object.assign(document.createElement("a"), properties);
+}
+
 function showProblem(message, ...actions) {
   notices.querySelector(".problem")?.remove();
   if (!message) return;
@@ -54,6 +58,13 @@ function normalize(text) {
 function getStored(element) {
   if (element.options) return [...element.options].find((option) => option.defaultSelected)?.value || "";
   return element.defaultValue;
+}
+
+function setStored(name, value) {
+  const element = form.elements[name];
+  if (!element) return;
+  if (element.options) for (const option of element.options) option.defaultSelected = option.value === value;
+  else if (element.defaultValue !== value) element.defaultValue = value;
 }
 
 function readValues() {
@@ -94,15 +105,23 @@ function hasChanged() {
 
 // Keeping
 
+// Names the kept text of this tab: other tabs do not offer it while this one holds the lock.
+function nameText(name) {
+  id = name;
+  if (!form.elements.kept_text) addHidden("kept_text", id);
+  form.elements.kept_text.value = id;
+  navigator.locks?.request(id, () => new Promise(() => {}));
+}
+
 function keep() {
   clearTimeout(timer);
-  if (loggingOut || sending) return;
+  if (sending) return;
   try {
     if (!hasChanged()) {
       if (!continued) texts.remove(id);
       return;
     }
-    const isKept = texts.keep(id, version, readValues());
+    const isKept = texts.keep(id, body.dataset.version, readValues());
     const full = "The text is not kept in this browser: its storage is full. Save often.";
     if (!isKept && !notices.querySelector(".full")) addNotice(full, "full");
     if (isKept) notices.querySelector(".full")?.remove();
@@ -118,14 +137,10 @@ function schedule() {
 
 form.addEventListener("input", schedule);
 form.addEventListener("change", schedule);
-form.addEventListener("autosaved", keep);
 window.addEventListener("pagehide", keep);
 document.addEventListener("visibilitychange", keep);
-document.addEventListener("logging-out", () => {
-  loggingOut = true;
-});
 window.addEventListener("beforeunload", (event) => {
-  if (!sending && !loggingOut && hasChanged()) event.preventDefault();
+  if (!sending && hasChanged()) event.preventDefault();
 });
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) sending = false;
@@ -138,17 +153,19 @@ const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeSty
 function restore(text) {
   const present = readValues();
   const isWorthKeeping = hasChanged() && !isEqual(present, text.values);
+  texts.remove(id);
+  nameText(text.id); // under this name, a new text may be a draft already
   writeValues(text.values);
   keep();
-  texts.remove(text.id);
   if (!isWorthKeeping) return;
+  const { post, version } = body.dataset;
   const replaced = { id: texts.buildId(post), time: Date.now(), version, values: present };
   texts.keep(replaced.id, version, present);
   offer(replaced);
 }
 
 function offer(text) {
-  const changed = String(text.version) !== version;
+  const changed = String(text.version) !== body.dataset.version;
   const note = changed ? " The post has been changed since then: look at its history before you save." : "";
   const message = `This browser has kept a text of ${format.format(text.time)} that was not saved.${note}`;
   const close = (act) => () => {
@@ -172,7 +189,7 @@ async function listOpenTexts() {
 
 async function offerTexts() {
   const open = await listOpenTexts();
-  const others = texts.list(post).filter((text) => text.id !== id && !open.has(text.id));
+  const others = texts.list(body.dataset.post).filter((text) => text.id !== id && !open.has(text.id));
   const present = readValues();
   for (const text of others) {
     if (isEqual(text.values, present)) texts.remove(text.id);
@@ -181,7 +198,7 @@ async function offerTexts() {
   keep();
 }
 
-navigator.locks?.request(id, () => new Promise(() => {}));
+nameText(continued || texts.buildId(body.dataset.post));
 // The page of a conflict shows the text in its merge: a text that is restored there would destroy the merge.
 if (!continued) offerTexts().catch(() => {});
 
@@ -206,19 +223,19 @@ async function findObstacle() {
     const signal = AbortSignal.timeout(PATIENCE);
     response = await fetch(editor.dataset.session, { redirect: "manual", cache: "no-store", signal });
   } catch {
-    return ["The server cannot be reached. Nothing is saved yet; your text is kept in this browser. Save again later."];
+    return ["The server cannot be reached. Nothing is saved yet; your text is kept in this browser."];
   }
-  const link = document.createElement("a");
-  Object.assign(link, { href: editor.dataset.login, target: "_blank", textContent: "Log in in a new tab" });
   if (response.type === "opaqueredirect") {
-    return ["Your session has ended. Nothing is saved yet; your text is kept. Log in, then save here again.", link];
+    const message = "Your session has ended. Nothing is saved yet; your text is kept. Log in, then save here again.";
+    return [message, buildLogin()];
   }
   if (!response.ok) {
-    return [`The server cannot save at present (status ${response.status}). Your text is kept. Save again later.`];
+    return [`The server cannot save at present (status ${response.status}). Nothing is saved yet; your text is kept.`];
   }
   const session = await response.json();
   if (session.user !== texts.user) {
-    return ["Another user has logged in in this browser. Log in with your own account, then save here again.", link];
+    const message = "Another user has logged in in this browser. Log in with your own account, then save here again.";
+    return [message, buildLogin()];
   }
   form.elements.csrfmiddlewaretoken.value = session.token;
   return null;
@@ -232,7 +249,6 @@ function addHidden(name, value) {
 
 function send(submitter) {
   sending = true;
-  if (!continued) addHidden("kept_text", id);
   if (submitter?.name) addHidden(submitter.name, submitter.value);
   if (submitter?.hasAttribute("formaction")) form.action = submitter.formAction;
   form.enctype = "multipart/form-data"; // shorter than the default for text that is not ASCII
@@ -247,54 +263,29 @@ document.addEventListener("submit", async (event) => {
   checking = true;
   keep();
   showProblem("");
-  await form.autosave; // its response has the version that this form is sent with
+  while (form.autosave) await form.autosave; // its response has the version that this form is sent with
   const obstacle = await findObstacle().catch(() => null);
   checking = false;
   if (obstacle) showProblem(...obstacle);
   else send(event.submitter);
 });
 
-// Ctrl+S saves and stays: the cursor is at the same place on the page that follows.
-
-function findButton(name) {
-  return [...form.elements].find((element) => element.type === "submit" && element.name === name);
-}
-
-function saveHere() {
-  const button = findButton("_continue") || findButton("_save");
-  if (!button) return;
-  const { selectionStart: start, selectionEnd: end, value } = body;
-  const hasFocus = document.activeElement === body;
-  if (!hasFocus) document.activeElement?.blur(); // a tag that is being typed becomes a tag
-  try {
-    const place = { start, end, hasFocus, length: value.length, scroll: window.scrollY };
-    sessionStorage.setItem(PLACE, JSON.stringify(place));
-  } catch {
-    // The browser forbids storage. The cursor is at the beginning then.
-  }
-  form.requestSubmit(button);
-}
-
-function returnToPlace() {
-  const place = JSON.parse(sessionStorage.getItem(PLACE));
-  sessionStorage.removeItem(PLACE);
-  if (!place || continued || place.length !== body.value.length) return;
-  body.setSelectionRange(place.start, place.end);
-  if (place.hasFocus) body.focus({ preventScroll: true });
-  if ("unsaved" in body.dataset) return; // the page shows what is wrong
-  window.scrollTo(0, place.scroll);
-  const notice = addNotice("Saved.", "saved");
-  form.addEventListener("input", () => notice.remove(), { once: true });
-}
-
-document.addEventListener("keydown", (event) => {
-  if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || event.key.toLowerCase() !== "s") return;
-  event.preventDefault(); // the browser would save the page
-  saveHere();
-});
-findButton("_continue")?.setAttribute("title", "Ctrl+S");
-try {
-  returnToPlace();
-} catch {
-  // The browser forbids storage.
-}
+form.saving = {
+  NAMES,
+  buildLogin,
+  findObstacle,
+  getStored,
+  hasChanged,
+  isBusy: () => checking || sending,
+  normalize,
+  setStored,
+  // Keeps what was typed since a save; as the text of the post, if the save has created it.
+  finish() {
+    delete body.dataset.unsaved;
+    if (!texts.isOf(id, body.dataset.post)) {
+      texts.remove(id);
+      nameText(texts.buildId(body.dataset.post));
+    }
+    keep();
+  },
+};
