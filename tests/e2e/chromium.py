@@ -2,8 +2,10 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
+import psutil
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
@@ -25,3 +27,14 @@ def launch_chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
         yield browser
         browser.close()
+
+
+def kill_browser(profile: Path) -> None:
+    """Kill the processes of the browser that uses this profile, as a power cut would, and wait for their ends."""
+    killed = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if any(str(profile) in argument for argument in process.cmdline()):
+                process.kill()
+                killed.append(process)
+    psutil.wait_procs(killed, timeout=10)

@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from playwright.sync_api import Error as BrowserError
 
 from tests.database_template import Template
-from tests.e2e.chromium import CHROMIUM, NEEDS_CHROMIUM
+from tests.e2e.chromium import CHROMIUM, NEEDS_CHROMIUM, kill_browser
 from tests.e2e.desk_pages import log_in
 from tests.e2e.writing import EXACT, KEPT, Desk, get_tags, press_save, record_dialogs, run_desk, save, set_text, write
 
@@ -80,17 +78,6 @@ def test_text_survives_the_crash_of_a_tab_and_is_offered(desk: Desk) -> None:
     again.wait_for_function(f"{KEPT} === 0")
 
 
-def kill_browser(profile: Path) -> None:
-    """Kill the processes of the browser that uses this profile, as a power cut would, and wait for their ends."""
-    killed = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            if any(str(profile) in argument for argument in process.cmdline()):
-                process.kill()
-                killed.append(process)
-    psutil.wait_procs(killed, timeout=10)
-
-
 def test_text_survives_the_death_of_the_browser(desk: Desk, tmp_path: Path) -> None:
     def launch() -> BrowserContext:
         return desk.browser.browser_type.launch_persistent_context(
@@ -101,6 +88,7 @@ def test_text_survives_the_death_of_the_browser(desk: Desk, tmp_path: Path) -> N
     page = context.new_page()
     log_in(page, desk.run, desk.checkout)
     page.goto(desk.get_address("/admin/blog/post/add/"))
+    page.route("**/autosave/", lambda route: route.abort())
     write(page, "Killed", EXACT)
     wait_until_kept(page, "Killed")
     page.wait_for_timeout(15_000)  # Chromium writes its storage to the disk every five seconds
