@@ -50,7 +50,7 @@ def test_default_with_the_length_of_an_int_is_parsed(default: str, cost: int) ->
 
 @pytest.mark.parametrize(
     ("document", "cost"),
-    [("{ posts { id } }", 10), ("{ posts(limit: 3) { author { id } } }", 6), ("{ postsConnection { totalCount } }", 1)],
+    [("{ posts { id } }", 10), ("{ posts(limit: 3) { author { id } } }", 6), ("{ postsConnection { totalCount } }", 1 + 10)],
 )
 def test_cost_without_variables_is_a_constant(document: str, cost: int) -> None:
     total = measure_cost(document).total
@@ -98,10 +98,10 @@ def test_repeated_fragment_is_visited_once() -> None:
     ],
 )
 def test_search_costs_500_however_it_is_sent(head: str, filter_: str, variables: dict[str, Any], cost: int) -> None:
-    document = f"query {head} {{ postsConnection(filter: {filter_}) {{ totalCount }} }}"
+    document = f"query {head} {{ postsConnection(filter: {filter_}) {{ __typename }} }}"
     assert measure_cost(document).evaluate(variables) == cost
 
 
 def test_each_search_of_an_operation_costs_500() -> None:
-    searches = " ".join(f'a{number}: postsConnection(filter: {{search: "x"}}) {{ totalCount }}' for number in range(20))
+    searches = " ".join(f'a{number}: postsConnection(filter: {{search: "x"}}) {{ __typename }}' for number in range(20))
     assert measure_cost(f"{{ {searches} }}").evaluate({}) == 20 * 501
