@@ -30,6 +30,8 @@ NATIVE_RULE = (
     "a URI with a scheme of its own that is a domain name in reverse, such as com.example.app:/callback."
 )
 LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"  # of a domain name
+# The words with which schemes of browsers begin. `data.x` is none, but software exists that reads it as `data`.
+WORDS_OF_BROWSERS = {"about", "blob", "chrome", "data", "file", "filesystem", "http", "https", "javascript", "vbscript"}
 PRIVATE_SCHEME = re.compile(rf"(?=[a-z]){LABEL}(\.{LABEL})+")
 RESPONSE_PARAMETERS = {"code", "state", "iss", "error", "error_description", "error_uri"}
 
@@ -210,7 +212,10 @@ def is_private_use(parts: SplitResult) -> bool:
     The scheme is a reversed domain name of the application's author, with two labels or more, so that no two
     applications share one.
     """
-    return bool(PRIVATE_SCHEME.fullmatch(parts.scheme)) and bool(parts.netloc or parts.path.startswith("/"))
+    is_reversed_name = (
+        PRIVATE_SCHEME.fullmatch(parts.scheme) and parts.scheme.partition(".")[0] not in WORDS_OF_BROWSERS
+    )
+    return bool(is_reversed_name) and bool(parts.netloc or parts.path.startswith("/"))
 
 
 def list_redirect_uri_warnings(uris: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ goes to an address that was checked here: so a name that resolves to something e
 import re
 import socket
 from collections.abc import Iterator, Sequence
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -21,16 +21,36 @@ PORTS = {"https": 443, "http": 80}
 HOST = re.compile(r"(?=.{1,253}\.?$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?", re.ASCII)
 NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)  # the last label of an IPv4 address, as browsers read it
 URL = re.compile(r"https?://[!-\[\]_a-z~]+", re.ASCII | re.IGNORECASE)  # printable, without a backslash
-# IPv6 addresses that contain an IPv4 address, and the number of bits that follow it
-NAT64 = IPv6Network("64:ff9b::/96")
-COMPATIBLE = IPv6Network("::/96")
-TRANSLATED = IPv6Network("::ffff:0:0:0/96")
-NOT_GLOBAL = (
-    IPv6Network("64:ff9b:1::/48"),
-    IPv6Network("fec0::/10"),
-    IPv6Network("5f00::/16"),
-    IPv6Network("3fff::/20"),
+NAT64 = IPv6Network("64:ff9b::/96")  # whose last bits are an IPv4 address
+# IANA's registries of special-purpose addresses (RFC 6890), multicast and what is reserved. No receiver of webhooks is
+# there, also where the registry says "globally reachable". `ipaddress` knows those of its Python's release.
+SPECIAL_IPV4 = tuple(
+    map(
+        IPv4Network,
+        (
+            *(
+                "0.0.0.0/8",
+                "10.0.0.0/8",
+                "100.64.0.0/10",
+                "127.0.0.0/8",
+                "169.254.0.0/16",
+                "172.16.0.0/12",
+                "192.0.0.0/24",
+            ),
+            *(
+                "192.0.2.0/24",
+                "192.31.196.0/24",
+                "192.52.193.0/24",
+                "192.88.99.0/24",
+                "192.168.0.0/16",
+                "192.175.48.0/24",
+            ),
+            *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3"),
+        ),
+    )
 )
+UNICAST_IPV6 = IPv6Network("2000::/3")  # nothing else is allocated
+SPECIAL_IPV6 = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")))
 ISATAP = (0x00005EFE, 0x02005EFE)  # the third quarter of the address
 
 
@@ -148,19 +168,12 @@ def is_allowed_by_operator(address: Address) -> bool:
 
 
 def iterate_forms(address: Address) -> Iterator[Address]:
-    """Yield an address, and the IPv4 addresses that it contains: a gateway may send packets to those."""
+    """Yield an address, and the IPv4 address that it contains: a gateway may send packets to that one."""
     yield address
     if isinstance(address, IPv4Address):
         return
-    last = IPv4Address(int(address) & 0xFFFFFFFF)
-    if address.ipv4_mapped or address in NAT64 or address in TRANSLATED or address in COMPATIBLE:
-        yield last
-    if address.sixtofour:
-        yield address.sixtofour
-    if address.teredo:
-        yield from address.teredo
-    if int(address) >> 32 & 0xFFFFFFFF in ISATAP:
-        yield last
+    if address.ipv4_mapped or address in NAT64 or int(address) >> 32 & 0xFFFFFFFF in ISATAP:
+        yield IPv4Address(int(address) & 0xFFFFFFFF)
 
 
 def is_public(address: Address) -> bool:
@@ -168,7 +181,5 @@ def is_public(address: Address) -> bool:
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped or address in NAT64:
             return True
-        if any(address in network for network in NOT_GLOBAL):
-            return False
-    is_special = address.is_multicast or address.is_reserved or address.is_unspecified or address.is_loopback
-    return address.is_global and not is_special and not address.is_link_local and not address.is_private
+        return address in UNICAST_IPV6 and not any(address in network for network in SPECIAL_IPV6)
+    return not any(address in network for network in SPECIAL_IPV4)

@@ -49,6 +49,8 @@ NOT_NATIVE = [
     "http://127.0.0.1:65536/callback",
     "myapp:/callback",
     "javascript:/callback",
+    "data.x:/callback",
+    "javascript.example.app://callback",
     "com.example.app:callback",
     "com.example.app:",
     "com..example:/callback",
