@@ -18,6 +18,7 @@ def start_caddy(upstream: int, folder: Path, *, streams: int | None = None, text
 
     `streams` is the port of streams, and `text` another configuration than that of deploy/.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     port, closed, admin = find_free_port(), find_free_port(), find_free_port()
     variables = {
         "CONTENTAPI_SITE": f"http://127.0.0.1:{port}",

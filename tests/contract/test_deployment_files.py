@@ -170,6 +170,24 @@ def test_container_is_restricted(name: str) -> None:
     assert bool(service.get("ports")) == (name == "caddy")
 
 
+def test_images_have_exact_versions() -> None:
+    """A tag such as `postgres:18` is another image tomorrow."""
+    images = [service["image"] for name, service in COMPOSE["services"].items() if name not in APPLICATION]
+    images += re.findall(r"^ARG \w+=(\S+)$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+
+    assert len(images) == 5
+    assert [image for image in images if not re.search(r"@sha256:|:[0-9]+\.[0-9]+(\.[0-9]+)?(-[\w-]+)?$", image)] == []
+
+
+def test_redis_of_compose_needs_the_password_of_the_servers() -> None:
+    redis, server = (COMPOSE["services"][name] for name in ("redis", "server"))
+    option = redis["command"].index("--requirepass")
+
+    password = redis["command"][option + 1]
+    assert password == redis["environment"]["REDISCLI_AUTH"] == "${REDIS_PASSWORD:?set it in deploy/.env}"
+    assert server["environment"]["REDIS_URL"] == f"redis://:{password}@redis:6379/0"
+
+
 def test_compose_migrates_before_servers_and_worker_start() -> None:
     conditions = [COMPOSE["services"][name]["depends_on"]["migrate"] for name in ("server", "worker", "stream")]
 

@@ -69,10 +69,11 @@ def build_ingress_configuration() -> str:
     switches = {"true": "on", "false": "off"}
     return f"""
         pid /run/nginx.pid;
-        error_log /var/log/nginx/error.log error;
+        error_log /var/log/nginx/error.log {controller["error-log-level"]};
         events {{}}
         http {{
-            access_log off;
+            log_format upstream '{controller["log-format-upstream"]}';
+            access_log /var/log/nginx/access.log upstream;
             client_max_body_size 51m;
             underscores_in_headers {switches[controller["enable-underscores-in-headers"]]};
             ignore_invalid_headers {switches[controller["ignore-invalid-headers"]]};
@@ -243,6 +244,27 @@ def test_failed_login_is_logged_with_the_address_of_the_client(host: Host, port:
     failures = [json.loads(line) for line in host.log.read_text().splitlines() if "login.failed" in line]
     assert response.status == 200
     assert failures[-1]["address"] == "127.0.0.2"
+
+
+SECRET = "0123456789-a-secret"
+WITH_SECRETS = {  # addresses with a credential: of previews, streams, passwords and uploads
+    "/previews": "token", "/posts": "preview", "/events/stream": "ticket", "/admin/password/link": "token",
+    "/uploads/7": "signature", "/graphql": "query",
+}  # fmt: skip
+
+
+def test_no_log_of_a_proxy_contains_a_secret_of_an_address(hosts: dict[str, Host], proxy: str, tmp_path: Path) -> None:
+    closed = find_free_port()
+    for name, upstream in {"running": hosts["granian"].port, "away": closed}.items():
+        with PROXIES[proxy](upstream, tmp_path / name) as port:
+            for path, parameter in WITH_SECRETS.items():
+                address = f"{path}?{parameter}={SECRET}"
+                send(port, "GET", address, X_API_Key=SECRET, Referer=f"https://www.example.com{address}")
+                send(port, "PUT", address, {}, Authorization=f"Bearer {SECRET}")
+
+        logs = {path.name: path.read_text() for path in (tmp_path / name).glob("*.log")}
+        assert [log for log, text in logs.items() if SECRET in text] == []
+        assert all(path in "".join(logs.values()) for path in WITH_SECRETS)
 
 
 @pytest.mark.parametrize("start", [start_caddy, start_nginx_with_media])
