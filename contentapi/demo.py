@@ -129,5 +129,5 @@ A first query:
   curl {base}/graphql -H 'Content-Type: application/json' \\
     -d '{{"query": "{FIRST_QUERY}"}}'
 
-Ctrl-C stops it. Data, password and key stay in {PASSWORD_FILE.parent.name}/.
+Ctrl-C stops it. Data, password and key stay in {settings.VAR_DIR}.
 """
