@@ -23,6 +23,8 @@ def test_page_shows_comments_as_they_are_written_and_deleted(checkout: Checkout,
     address = f"http://localhost:{port}"
     run = checkout.run(CORS_ALLOWED_ORIGINS=address, CONTENTAPI_STREAM_PORT=str(streams)).wait_until_ready()
     site = Site(copy_example(tmp_path, run.port, streams), run, port)
+    (newest,) = site.send("/posts?status=published&limit=1", method="GET")["data"]
+    assert f"/posts/{newest['id']}/comments" in (EXAMPLE / "README.md").read_text()
     post = site.send("/posts", {"title": "Fair winds", "body": "Text", "status": "published"})
     first = site.send(f"/posts/{post['id']}/comments", {"body": "Written before"})
     other = site.send("/posts?status=published&limit=2", method="GET")["data"][1]

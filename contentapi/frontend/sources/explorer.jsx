@@ -1,5 +1,5 @@
 // GraphiQL on the endpoint of this server, with examples, a credential and the cost of the last response.
-// It has no history: that would store the headers, and with them credentials.
+// Its history is not GraphiQL's own, which stores the headers, and with them credentials.
 import "./strict_policy.js";
 import { DOC_EXPLORER_PLUGIN } from "@graphiql/plugin-doc-explorer";
 import { useMonaco } from "@graphiql/react";
@@ -10,9 +10,10 @@ import { makeTabsAccessible } from "./accessible_tabs.js";
 import { CREDENTIAL_PLUGIN } from "./credential.jsx";
 import { EXAMPLES, EXAMPLES_PLUGIN } from "./examples.jsx";
 import "./explorer.css";
+import { HISTORY_PLUGIN, remember } from "./history.jsx";
 import { LastResponse } from "./last_response.jsx";
 import { isNarrow } from "./layout.js";
-import { send } from "./requests.js";
+import { INTROSPECTION, send } from "./requests.js";
 
 const WORKERS = { json: "json", graphql: "graphql" };
 const page = document.getElementById("explorer");
@@ -28,6 +29,11 @@ const INITIAL =
   localStorage.getItem("graphiql:tabState") === null
     ? { initialQuery: FIRST.query, initialVariables: JSON.stringify(FIRST.variables, null, 2) }
     : {};
+
+function execute(operation, options) {
+  if (operation.operationName !== INTROSPECTION) remember(operation);
+  return send(operation, options);
+}
 
 let isTabFocusMode = false;
 
@@ -55,13 +61,13 @@ function StatusLine() {
 function Explorer() {
   return (
     <GraphiQL
-      fetcher={send}
+      fetcher={execute}
       schema={page.dataset.introspection === "on" ? undefined : null} // null: do not request it
       inputValueDeprecation
       {...INITIAL}
       shouldPersistHeaders={false}
       showPersistHeadersSettings={false}
-      plugins={[EXAMPLES_PLUGIN, CREDENTIAL_PLUGIN]}
+      plugins={[EXAMPLES_PLUGIN, HISTORY_PLUGIN, CREDENTIAL_PLUGIN]}
       referencePlugin={DOC_EXPLORER_PLUGIN}
       visiblePlugin={isNarrow() ? undefined : EXAMPLES_PLUGIN}
       defaultEditorToolsVisibility={isNarrow() ? false : "variables"}

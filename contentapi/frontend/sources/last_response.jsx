@@ -2,7 +2,25 @@
 import { lastResponse } from "./requests.js";
 import { useStore } from "./store.js";
 
-const NAMES = { 200: "OK", 294: "Partial success", 400: "Bad request", 401: "No valid credential", 403: "Forbidden" };
+// All that POST /graphql responds with. The reason of an error stands beside its name.
+const NAMES = {
+  200: "OK",
+  294: "Partial success",
+  400: "Bad request",
+  401: "No valid credential",
+  403: "Forbidden",
+  404: "Not found",
+  405: "Method not allowed",
+  406: "Not acceptable",
+  409: "Conflict",
+  410: "Gone",
+  413: "Too large",
+  415: "Unsupported media type",
+  422: "Invalid",
+  429: "Too many requests",
+  500: "Internal server error",
+  503: "Unavailable",
+};
 
 export function LastResponse() {
   const last = useStore(lastResponse);
@@ -13,12 +31,17 @@ export function LastResponse() {
   );
 }
 
-function Figures({ status, milliseconds, cost, limits, retryAfter, requestId }) {
+function Figures({ status, reason, milliseconds, cost, limits, retryAfter, requestId }) {
   return (
     <>
       <span className={status === 200 ? "good" : "bad"}>
         <b>{status}</b> {NAMES[status] ?? ""}
       </span>
+      {reason && (
+        <span className="reason" title={reason}>
+          {reason}
+        </span>
+      )}
       <span>{milliseconds} ms</span>
       {cost !== undefined && (
         <span title="The number of objects that the operation may return">

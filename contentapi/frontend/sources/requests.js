@@ -3,7 +3,7 @@ import { createStore } from "./store.js";
 
 const KEPT = "contentapi:credential"; // in the storage of this tab, if the user wants that
 const NONE = { kind: "none", value: "", isKept: false };
-const INTROSPECTION = "IntrospectionQuery"; // GraphiQL's own request
+export const INTROSPECTION = "IntrospectionQuery"; // GraphiQL's own request
 
 export const credential = createStore(readKeptCredential());
 export const lastResponse = createStore(null);
@@ -41,6 +41,7 @@ export async function send(operation, { headers = {} } = {}) {
   if (operation.operationName !== INTROSPECTION) {
     lastResponse.set({
       status: response.status,
+      reason: result.errors?.[0]?.message,
       milliseconds: Math.round(performance.now() - start),
       cost: extensions?.cost,
       limits: parseLimits(response.headers),
