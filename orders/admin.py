@@ -80,6 +80,8 @@ class OrderAdmin(PolicyAdmin):
             perform=perform_each(services.cancel_order, "order_id"),
             is_permitted=may_write,
             is_offered=has_status(OrderStatus.PENDING),
+            confirmed_from=1,
+            is_dangerous=True,
         ),
     ]
     change_form_outer_after_template = "orders/states.html"
@@ -98,6 +100,9 @@ class OrderAdmin(PolicyAdmin):
 
     def select_rows(self, actor: Actor) -> QuerySet[Order]:
         return selectors.select_orders(actor)
+
+    def describe_row(self, row: Order) -> str:
+        return f"Of {row.user}"
 
     def may_see(self, actor: Actor, row: Order) -> bool:
         return policy.may_see_order(actor, row.user_id)

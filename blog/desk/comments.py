@@ -75,10 +75,12 @@ ACTIONS = [
         name="delete",
         label="Delete",
         done="Deleted",
-        help=f"The comment can be restored for {RESTORABLE_FOR.days} days.",
+        help=f"Readers do not see the comment any more. For {RESTORABLE_FOR.days} days you can restore it.",
         perform=perform_together(moderation.delete_comments),
         is_permitted=build_permission("delete"),
         is_offered=lambda comment: comment.state != CommentState.DELETED,
+        confirmed_from=1,
+        is_dangerous=True,
     ),
     Action(
         name="restore",
@@ -161,6 +163,9 @@ class CommentAdmin(ServiceAdmin):
 
     def may_add(self, actor: Actor) -> bool:
         return policy.may_manage_comments(actor)
+
+    def describe_row(self, row: Comment) -> str:
+        return f"By {row.author}, on “{row.post}”"
 
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
         return LightCommentList

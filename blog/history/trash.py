@@ -22,6 +22,7 @@ from blog.models import (
     Author,
     Comment,
     CommentState,
+    CopyVersion,
     DeletedComment,
     DeletedPostSource,
     OldSlug,
@@ -166,6 +167,7 @@ def purge_history(*, actor: Actor) -> int:
         with transaction.atomic():
             ids = list(lock_rows(deleted, ROWS_PER_STATEMENT, skip_locked=True))
             PostVersion.objects.filter(id__in=ids).delete()
+            CopyVersion.objects.filter(post__in=ids).delete()
             OldSlug.objects.filter(post_id__in=ids).delete()
         purged |= set(ids)
         if len(ids) < ROWS_PER_STATEMENT:

@@ -8,11 +8,12 @@ how.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.db.models.functions import MD5
+from django.db.models.functions import MD5, Length
 from django.utils import timezone
 
 from blog import selectors, services
@@ -26,6 +27,7 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from users.selectors import name_users
 
+LEAST_REMOVED = 20  # characters, of a save that is an entry of its own
 PAGE = 50  # versions, and deleted posts, of a page
 COMPARED = [name for name in VERSIONED if name not in ("body", "author", "coauthor_ids")]  # as values; see `Comparison`
 DELETED_AUTHOR = "a deleted author"
@@ -96,8 +98,8 @@ def list_versions(*, actor: Actor, post_id: str, before: int | None = None, limi
     Executes the same number of statements for each page. The bodies are compared by their digests in PostgreSQL.
     """
     pk = find_history(actor, post_id)
-    digest = MD5("body")
-    rows: list[dict[str, Any]] = list(Post.objects.filter(pk=pk).values(*COLUMNS, body_digest=digest))
+    body = {"body_digest": MD5("body"), "body_length": Length("body")}
+    rows: list[dict[str, Any]] = list(Post.objects.filter(pk=pk).values(*COLUMNS, **body))
     present = rows[0]["version"] if rows else None
     present_title = rows[0]["title"] if rows else ""
     earlier = PostVersion.objects.filter(id=pk)
@@ -107,7 +109,7 @@ def list_versions(*, actor: Actor, post_id: str, before: int | None = None, limi
         earlier = earlier.filter(version__lt=before)
         rows = [row for row in rows if row["version"] < before]
     earlier = earlier.order_by("-version", "-pgh_id")
-    rows += earlier.values(*COLUMNS, *EVENT_COLUMNS, body_digest=digest)[: limit + 1 - len(rows)]
+    rows += earlier.values(*COLUMNS, *EVENT_COLUMNS, **body)[: limit + 1 - len(rows)]
     names = name_people(rows)
     versions = [build_version(row, names, rows[number + 1 :]) for number, row in enumerate(rows[:limit])]
     title = present_title or (rows[0]["title"] if rows else "")
@@ -117,26 +119,39 @@ def list_versions(*, actor: Actor, post_id: str, before: int | None = None, limi
 def group_versions(page: VersionPage) -> list[Version]:
     """Return the entries of the history: of the versions of a draft that one person saved within ten minutes, the last.
 
-    An entry has the fields that any of its versions changed. The others are not lost: a conflict compares with them.
+    An entry has the fields that any of its versions changed. The others are not lost: a conflict compares with them. A
+    save that removes most of the text is an entry of its own, so that the text before it is one too.
     """
     entries: list[Version] = []
-    for version in page.versions:
-        if entries and is_same_entry(entries[-1], version):
-            fields = None if version.changed_fields is None else {*version.changed_fields}
-            newer = entries[-1].changed_fields or ()
-            changed = None if fields is None else [name for name in VERSIONED if name in fields or name in newer]
-            entries[-1] = replace(entries[-1], changed_fields=changed, is_restored=version.is_restored)
+    is_alone = False
+    for version, earlier in zip_longest(page.versions, page.versions[1:]):
+        was_alone, is_alone = is_alone, earlier is not None and removes_most(version, earlier)
+        if entries and not was_alone and not is_alone and is_same_entry(entries[-1], version):
+            entries[-1] = merge_versions(entries[-1], version)
         else:
             entries.append(version)
     return entries
 
 
+def merge_versions(last: Version, earlier: Version) -> Version:
+    """Return the last version of an entry, with the changes of an earlier one."""
+    fields = None if earlier.changed_fields is None else {*earlier.changed_fields, *(last.changed_fields or ())}
+    changed = None if fields is None else [name for name in VERSIONED if name in fields]
+    return replace(last, changed_fields=changed, is_restored=earlier.is_restored)
+
+
 def is_same_entry(last: Version, earlier: Version) -> bool:
-    """Return whether a version is one entry of the history with a later one."""
-    are_drafts = last.values["status"] == earlier.values["status"] == PostStatus.DRAFT
+    """Return whether a version is one entry of the history with a later one. A working copy has no status."""
+    are_hidden = all(each.values.get("status", PostStatus.DRAFT) == PostStatus.DRAFT for each in (last, earlier))
     is_own = last.values["changed_by"] is not None and last.values["changed_by"] == earlier.values["changed_by"]
-    is_near = last.made.at - earlier.made.at <= HISTORY_ENTRY
-    return are_drafts and is_own and is_near and last.made.origin == earlier.made.origin and not earlier.deletion
+    is_near = last.made.at - earlier.made.at <= HISTORY_ENTRY and last.made.origin == earlier.made.origin
+    return are_hidden and is_own and is_near and not earlier.deletion and not removes_most(last, earlier)
+
+
+def removes_most(last: Version, earlier: Version) -> bool:
+    """Return whether a version has less than half of an earlier text. Of a text of some words, nobody misses that."""
+    before, after = earlier.values["body_length"], last.values["body_length"]
+    return bool(before - after >= LEAST_REMOVED and after * 2 < before)
 
 
 def find_history(actor: Actor, post_id: str) -> int:
@@ -176,7 +191,11 @@ def read_row(pk: int, number: int) -> dict[str, Any]:
 def compare_versions(*, actor: Actor, post_id: str, old: int, new: int) -> Comparison:
     """Return the differences between two versions of a post. Raises `NotFound`."""
     pk = find_history(actor, post_id)
-    rows = [read_row(pk, number) for number in (old, new)]
+    return compare_rows(read_row(pk, old), read_row(pk, new))
+
+
+def compare_rows(*rows: Mapping[str, Any]) -> Comparison:
+    """Return the differences between the rows of two versions."""
     names = name_people(rows)
     before, after = (build_version(row, names) for row in rows)
     fields = [
@@ -209,12 +228,18 @@ def restore_version(*, actor: Actor, post_id: str, number: int, expected_version
     has now. A cover that was deleted is left out. If the texts are equal, nothing changes.
     """
     version = read_version(actor=actor, post_id=post_id, number=number)
-    changes = {name: version.values[name] for name in (*CONTENT, "slug_is_chosen")}
-    if changes["cover_id"] is not None and not services.exists_image(changes["cover_id"]):
-        changes["cover_id"] = None
-    if changes["slug"] is None or services.list_taken_slugs([changes["slug"]], parse_id(post_id)):
-        del changes["slug"]
+    changes = {**list_restorable(parse_id(post_id), version.values), "slug_is_chosen": version.values["slug_is_chosen"]}
     return services.edit_post(actor=actor, post_id=post_id, changes=changes, expected_version=expected_version)
+
+
+def list_restorable(pk: int, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of an earlier text without a cover that was deleted, and without a slug that is taken."""
+    content = {name: values[name] for name in CONTENT}
+    if content["cover_id"] is not None and not services.exists_image(content["cover_id"]):
+        content["cover_id"] = None
+    if content["slug"] is None or services.list_taken_slugs([content["slug"]], pk):
+        del content["slug"]
+    return content
 
 
 def list_restored_fields() -> list[Any]:

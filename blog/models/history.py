@@ -14,6 +14,7 @@ from django.db.models import Q
 from blog.models.comments import Comment
 from blog.models.imports import PostSource
 from blog.models.posts import RESTORED, Post
+from blog.models.working_copies import WorkingCopy
 
 
 class PostVersion(
@@ -43,6 +44,31 @@ class PostVersion(
 
     def __str__(self) -> str:
         return f"{self.title}, version {self.version}"
+
+
+class CopyVersion(
+    pghistory.create_event_model(  # type: ignore[misc]
+        WorkingCopy,
+        pghistory.UpdateEvent(row=pghistory.Old, condition=pgtrigger.AnyChange("version")),
+        pghistory.DeleteEvent(),
+        fields=["post", "content", "base_version", "version", "updated_at", "updated_by"],
+        obj_field=None,
+        context_field=pghistory.ContextJSONField(),
+        context_id_field=None,
+    )
+):
+    """An earlier version of a working copy, or the last one of a copy that was discarded or published.
+
+    `pgh_context` of the last one has the person, the credential and the action.
+    """
+
+    pgh_id = models.BigAutoField(primary_key=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["post", "version"], name="blog_copyversion_post")]
+
+    def __str__(self) -> str:
+        return f"version {self.version} of a working copy"
 
 
 class DeletedComment(

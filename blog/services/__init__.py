@@ -64,5 +64,6 @@ from blog.services.working_copies import (
     has_changed_since,
     publish_due_copies,
     publish_working_copy,
+    require_present_base,
     save_working_copy,
 )

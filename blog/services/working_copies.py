@@ -22,6 +22,7 @@ from contentapi.core.entity_tags import ExpectedVersion, parse_version, require_
 from contentapi.core.errors import Conflict, Invalid, VersionConflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.db.ids import take_id
+from contentapi.events.triggers import attribute_changes
 from contentapi.monitoring.audit import Event, record_event
 from contentapi.worker.items import try_item
 
@@ -144,20 +145,31 @@ def publish_working_copy(*, actor: Actor, post_id: str, expected_version: Expect
 
 def apply_working_copy(actor: Actor, post: Post, copy: WorkingCopy) -> Post:
     """Write the text of a working copy to its post, and delete the copy. The caller has locked the post."""
-    if has_changed_since(post, copy.base_version):
-        raise VersionConflict(
-            f"Version conflict: the text of the post has changed since version {copy.base_version}, on which the"
-            f" {NAME} is based. The post is at version {post.version}."
-        )
+    require_present_base(post, copy)
     values = validate_post(read_content(copy, post)) | {"slug_is_chosen": is_slug_chosen(copy, post)}
     after = Post(pk=post.pk, title=values["title"], slug=values["slug"], slug_is_chosen=values["slug_is_chosen"])
     is_stated = post.published_at is not None or not slugs.follows_title(after)
     if is_stated:
         slugs.require_free_slug(values["slug"], post.pk)
     save_changes(actor, post, values, is_slug_stated=is_stated)
-    copy.delete()
+    delete_copy(actor, copy, "published")
     record_event(Event.POST_COPY_PUBLISHED, actor, "post", post.pk, version=post.version)
     return post
+
+
+def delete_copy(actor: Actor, copy: WorkingCopy, action: str) -> None:
+    """Delete a working copy. The history keeps it, with the action and the person."""
+    with attribute_changes(actor, action=action):
+        copy.delete()
+
+
+def require_present_base(post: Post, copy: WorkingCopy) -> None:
+    """Raise `VersionConflict` if the text of a post has changed since the version on which a working copy is based."""
+    if has_changed_since(post, copy.base_version):
+        raise VersionConflict(
+            f"Version conflict: the text of the post has changed since version {copy.base_version}, on which the"
+            f" {NAME} is based. The post is at version {post.version}."
+        )
 
 
 def has_changed_since(post: Post, version: int) -> bool:
@@ -175,7 +187,7 @@ def discard_working_copy(*, actor: Actor, post_id: str, expected_version: Expect
     policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
     copy = require_found(find_working_copy(post), NAME)
     require_copy_version(copy, expected_version)
-    copy.delete()
+    delete_copy(actor, copy, "discarded")
     record_event(Event.POST_COPY_DISCARDED, actor, "post", post.pk)
     return post
 

@@ -98,9 +98,9 @@ def build_change_condition(columns: Collection[str]) -> str:
     return f"ROW({old}) IS DISTINCT FROM ROW({new})"
 
 
-def attribute_changes(actor: Actor) -> AbstractContextManager[Any]:
+def attribute_changes(actor: Actor, **more: str) -> AbstractContextManager[Any]:
     """State who makes the changes inside of the block, for events and for the history of rows that do not state it."""
-    values = {"changed_by": actor.user_id, "changed_with": actor.origin}
+    values = {"changed_by": actor.user_id, "changed_with": actor.origin, **more}
     context: AbstractContextManager[Any] = state_changes(values) if is_distributed() else pghistory.context(**values)
     return context
 

@@ -2,9 +2,13 @@
 
 from typing import Any
 
+from django.test import Client
+from django.urls import reverse
+
 from blog import services
 from blog.models import Post, WorkingCopy
 from contentapi.core.identity import OPERATOR, Actor
+from tests.admin_forms import submit_form
 
 
 def save(post: Post, actor: Actor = OPERATOR, **values: Any) -> WorkingCopy:
@@ -17,3 +21,10 @@ def publish(post: Post, actor: Actor = OPERATOR, **values: Any) -> Post:
 
 def edit(post: Post, **changes: Any) -> Post:
     return services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
+
+
+def publish_in_desk(client: Client, post: Post, **edits: Any) -> Any:
+    """Press “Publish changes” in the form, and again on the page that shows what will change."""
+    saved = submit_form(client, reverse("admin:blog_post_change", args=[post.pk]), **edits, _publish_changes="yes")
+    page = reverse("admin:blog_post_changes", args=[post.pk])
+    return submit_form(client, page) if saved.headers["Location"] == page else saved

@@ -53,14 +53,6 @@ def test_form_shows_the_state_in_words_and_the_acts_that_it_allows(
     assert 'name="status"' not in response.text
 
 
-def test_dialog_asks_before_a_post_becomes_public_for_the_first_time(editor_client: Client) -> None:
-    asking = [
-        'data-act="publish"' in editor_client.get(page).text
-        for page in (ADD, get_page(make_post(status="draft")), get_page(make_post(status="archived")))
-    ]
-    assert asking == [True, True, False]
-
-
 def test_new_post_can_be_published_and_scheduled(editor_client: Client) -> None:
     assert list_button_labels(editor_client.get(ADD)) == ["Publish now", "Schedule"]
 

@@ -56,13 +56,13 @@ def list_states() -> list[str]:
     return list(Post.objects.order_by("pk").values_list("status", flat=True))
 
 
-def test_action_on_one_post_needs_no_confirmation(editor_client: Client) -> None:
-    post = make_post(status="draft", title="Soup")
+def test_harmless_action_on_one_post_needs_no_confirmation(editor_client: Client) -> None:
+    post = make_post(status="archived", title="Soup")
 
-    response = choose_action(editor_client, "publish", [post])
+    response = choose_action(editor_client, "unarchive", [post])
 
-    assert "Soup</a>” is public now." in response.text
-    assert list_states() == ["published"]
+    assert "Soup</a>” is a draft now." in response.text
+    assert list_states() == ["draft"]
 
 
 def test_action_on_several_posts_says_what_it_will_do_and_changes_nothing_yet(editor_client: Client) -> None:

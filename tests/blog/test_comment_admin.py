@@ -84,7 +84,7 @@ def test_list_names_the_person_who_changed_the_state(browser: Client) -> None:
     own, other = make_comment(make_post(), author=author), make_comment(make_post())
     services.delete_comment(actor=reader, comment_id=str(own.pk))
 
-    run_action(browser, "delete", other)
+    press(browser, other, "delete")
     page = browser.get(LIST, {"state": "deleted"}).text
 
     assert "Rosa Reader, who wrote it, REST" in page

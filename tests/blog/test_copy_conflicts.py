@@ -9,7 +9,7 @@ from django.test import Client
 from blog import services
 from blog.models import Post, WorkingCopy
 from contentapi.core.identity import OPERATOR, Role
-from tests.admin_forms import read_form
+from tests.admin_forms import read_form, submit_form
 from tests.blog.post_copies import save
 from tests.blog.post_rows import LATER
 from tests.blog.test_admin_conflicts import BODY, MINE, THEIRS, get_page, read_forms
@@ -61,7 +61,8 @@ def test_publication_of_changes_of_an_outdated_text_is_a_page_that_merges_and_pu
 
     assert page.status_code == 409
     merge = read_forms(page)["merge"]
-    assert editor_client.post(get_page(post), merge | {"_publish_changes": "yes"}).status_code == 302
+    saved = editor_client.post(get_page(post), merge | {"_publish_changes": "yes"})
+    submit_form(editor_client, saved.headers["Location"])
     assert Post.objects.values_list("body", "version").get() == (MINE.replace("five", "theirs"), 3)
 
 

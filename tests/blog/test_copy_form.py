@@ -12,7 +12,7 @@ from blog.models import Author, Post, WorkingCopy
 from contentapi.core.identity import Role
 from tests.admin_forms import read_form, submit_form
 from tests.blog.author_clients import browse
-from tests.blog.post_copies import save
+from tests.blog.post_copies import publish_in_desk, save
 from tests.blog.test_admin_conflicts import get_page
 from tests.factories import make_author, make_post
 
@@ -65,10 +65,10 @@ def test_form_that_is_saved_unchanged_makes_no_working_copy(editor_client: Clien
 def test_publish_changes_makes_one_version_with_and_without_a_working_copy(editor_client: Client) -> None:
     post = make_post(title="Tides")
 
-    submit_form(editor_client, get_page(post), title="Ebb", _publish_changes="yes")
+    publish_in_desk(editor_client, post, title="Ebb")
     assert Post.objects.values_list("title", "version").get() == ("Ebb", 2)
     save(post, title="Flood")
-    submit_form(editor_client, get_page(post), body="Low.", _publish_changes="yes")
+    publish_in_desk(editor_client, post, body="Low.")
 
     assert Post.objects.values_list("title", "body", "version").get() == ("Flood", "Low.", 3)
     assert not WorkingCopy.objects.exists()
@@ -91,7 +91,7 @@ def test_draft_is_saved_itself_unless_it_has_a_working_copy(editor_client: Clien
     save(draft, title="Flood")
 
     page = editor_client.get(get_page(draft)).text
-    submit_form(editor_client, get_page(draft), body="Low.", _publish_changes="yes")
+    publish_in_desk(editor_client, draft, body="Low.")
 
     assert list_buttons(page)[:2] == ["Save changes", "Take over the changes"]
     assert Post.objects.values_list("title", "body", "status").get() == ("Flood", "Low.", "draft")
@@ -149,7 +149,7 @@ def test_summaries_of_the_working_copy_are_in_the_form_and_the_default_texts_are
     shown = read_form(page)
     assert (shown["excerpt"], shown["description"]) == ("", "Short.")
     assert 'placeholder="Low."' in page
-    submit_form(editor_client, get_page(post), _publish_changes="yes")
+    publish_in_desk(editor_client, post)
     assert Post.objects.values_list("excerpt", "description", "default_excerpt").get() == (None, "Short.", "Low.")
 
 

@@ -11,6 +11,7 @@ from blog import services
 from blog.models import Post
 from contentapi.core.identity import OPERATOR
 from tests.admin_forms import read_form, submit_form
+from tests.blog.post_copies import publish_in_desk
 from tests.factories import make_author, make_comment, make_post
 from users.models import User
 
@@ -29,6 +30,12 @@ def delete(post: Post) -> None:
     services.delete_post(actor=OPERATOR, post_id=str(post.pk))
 
 
+def restore(client: Client, page: str) -> Any:
+    """Press the button on the page of a version."""
+    values = read_form(client.get(page).text)
+    return client.post(f"{page}restore/", values, follow=True)
+
+
 def list_log_messages() -> list[str]:
     return [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")]
 
@@ -40,7 +47,7 @@ def get_messages(response: Any) -> list[str]:
 def test_history_page_shows_who_changed_what_and_with_what(editor_client: Client) -> None:
     post = make_post(title="Soup")
     edit(post, title="<b>Soup</b>", tags=["hot"])
-    submit_form(editor_client, get_url("change", post.pk), body="New.", _publish_changes="yes")
+    publish_in_desk(editor_client, post, body="New.")
 
     page = editor_client.get(get_url("history", post.pk))
 
@@ -102,17 +109,16 @@ def test_first_version_names_and_links_the_present_post(editor_client: Client) -
 def test_first_version_is_shown_without_differences(editor_client: Client) -> None:
     page = editor_client.get(get_url("version", make_post(body="The whole text.").pk, 1))
 
-    assert "comparison" not in page.context
+    assert page.context["comparison"] is None
     assert "The whole text." in page.text
 
 
-def test_editor_restores_a_version_from_its_page(editor_client: Client) -> None:
-    post = make_post(title="Old", body="Old.")
+@pytest.mark.parametrize("status", ["draft", "archived"])
+def test_editor_restores_a_version_of_a_hidden_post_from_its_page(editor_client: Client, status: str) -> None:
+    post = make_post(title="Old", body="Old.", status=status)
     edit(post, title="New", body="New.")
-    version = get_url("version", post.pk, 1)
-    form = {"present": read_form(editor_client.get(version).text)["present"]}
 
-    response = editor_client.post(get_url("restore_version", post.pk, 1), form, follow=True)
+    response = restore(editor_client, get_url("version", post.pk, 1))
 
     assert response.redirect_chain == [(get_url("change", post.pk), 302)]
     assert get_messages(response) == ["The text of version 1 is restored as version 3."]

@@ -122,6 +122,14 @@ def change_post(world: World, old: str, **edits: Any) -> Outcome:
     return send_form(world, reverse("admin:blog_post_change", args=[world.post_id(old)]), **edits)
 
 
+def publish_changes(world: World, old: str, **edits: Any) -> Outcome:
+    """Send the form, and the page that shows what will change."""
+    outcome = change_post(world, old, **edits, _publish_changes="yes")
+    return (
+        send_form(world, reverse("admin:blog_post_changes", args=[world.post_id(old)])) if outcome == "ok" else outcome
+    )
+
+
 def create_post(world: World, **edits: Any) -> Outcome:
     """Send the form for a new post of the target's author."""
     author = world.target.author
@@ -229,15 +237,13 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     ),
     REPLACE_FILE: lambda world: send_image(world, "replace", world.target.image.pk),
     "delete an image": lambda world: press_button(world, "blog_image", world.target.image.pk, "delete"),
-    "use an image as a cover": lambda world: change_post(
-        world, "published", cover_id=str(world.target.image.pk), _publish_changes="yes"
-    ),
+    "use an image as a cover": lambda world: publish_changes(world, "published", cover_id=str(world.target.image.pk)),
     "create a post with co-authors": create_joint_post,
     "read a working copy": open_copy,
     "save a working copy": lambda world: change_post(world, "published", title="New"),
     "schedule a working copy": lambda world: change_post(world, "published", _schedule_changes="yes", **TIME),
-    "publish a working copy": lambda world: change_post(world, "published", _publish_changes="yes"),
-    "publish the working copy of a draft": lambda world: change_post(world, "draft", _publish_changes="yes"),
+    "publish a working copy": lambda world: publish_changes(world, "published"),
+    "publish the working copy of a draft": lambda world: publish_changes(world, "draft"),
     "create a preview link": create_link,
     "revoke a preview link": revoke_link,
     "discard a working copy": lambda world: change_post(world, "published", _discard="yes"),

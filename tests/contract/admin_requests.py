@@ -94,6 +94,25 @@ def restore_version(world: World, browser: Client, name: str) -> Any:
     return post_object({"present": "2"}, 1)(world, browser, name)
 
 
+def save_copy(world: World) -> int:
+    """Save a working copy of the draft. Return its version."""
+    return services.save_working_copy(actor=OPERATOR, post_id=read_draft(world), title="New").version
+
+
+def get_changes(world: World, browser: Client, name: str) -> Any:
+    save_copy(world)
+    return get_object(world, browser, name)
+
+
+def get_copy(world: World, browser: Client, name: str) -> Any:
+    return get_object(world, browser, name, save_copy(world))
+
+
+def restore_copy(world: World, browser: Client, name: str) -> Any:
+    version = save_copy(world)
+    return post_object({"copy": str(version)}, version)(world, browser, name)
+
+
 def revoke_link(world: World, browser: Client, name: str) -> Any:
     link = world.target.link
     response = browser.post(reverse(f"admin:{name}", args=[link.post_id, link.pk]), follow=True)

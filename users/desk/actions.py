@@ -43,7 +43,8 @@ class Action:
 
     `help` says what the action does; `list_label` and `list_help` are other words for many objects. `done` ends the
     message: "3 comments were hidden." An action with a form has a page that asks for values, and `read_initial` returns
-    the first ones. The list asks before it changes `confirmed_from` objects or more.
+    the first ones. The desk asks before an action changes `confirmed_from` objects or more. The button of a dangerous
+    one, which destroys or hides something, is red.
     """
 
     name: str
@@ -58,6 +59,12 @@ class Action:
     list_label: str = ""
     list_help: str = ""
     confirmed_from: int = SLICE + 1
+    is_dangerous: bool = False
+
+    @property
+    def has_page(self) -> bool:
+        """Whether a page asks for values, or for a confirmation, before the action changes one object."""
+        return self.form is not None or self.confirmed_from == 1
 
 
 A = TypeVar("A", bound=Action)

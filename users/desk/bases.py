@@ -156,7 +156,7 @@ class PolicyAdmin(ModelAdmin):
         return self.select_rows(get_actor(request))
 
     def describe_row(self, row: Any) -> str:
-        """Return what the page before an action of the list says about an object, beside its name."""
+        """Return what a page that asks before an action says about an object, beside its name."""
         return ""
 
     def perform(self, request: HttpRequest, action: Action, rows: Sequence[Any], values: Mapping[str, Any]) -> Outcome:
@@ -250,26 +250,28 @@ class PolicyAdmin(ModelAdmin):
 
 
 def show_action(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, name: str) -> HttpResponse:
-    """Perform an action on one object. The form of an action is shown first."""
+    """Perform an action on one object. The page of an action that has one is shown first."""
     action = next((each for each in model_admin.desk_actions if each.name == name), None)
     row = model_admin.get_object(request, object_id)
     if action is None:
         raise Http404
     if not action.is_permitted(get_actor(request), row):
         raise PermissionDenied
-    if action.form is None:
+    if not action.has_page:
         return respond_to_post(request, model_admin, action, row, {})
     if request.method != "POST" and not action.is_offered(row):
         model_admin.message_user(request, f"“{action.label}” is not possible for “{row}” now.", messages.ERROR)
         return HttpResponseRedirect(find_next_page(request, model_admin, row))
-    form = action.form(request.POST if request.method == "POST" else None, initial=dict(action.read_initial(row)))
+    sent = request.POST if request.method == "POST" else None
+    form = (action.form or forms.Form)(sent, initial=dict(action.read_initial(row)))
     if form.is_valid():
         return respond_to_post(request, model_admin, action, row, form.cleaned_data)
     context = {
         "title": f"{action.label}: {row}",
         "action": action,
         "form": form,
-        "original": row,
+        "description": model_admin.describe_row(row),
+        "back": find_next_page(request, model_admin, row),
         "media": model_admin.media,
     }
     return model_admin.render(request, "users/action.html", context)
@@ -284,7 +286,7 @@ def respond_to_post(
 
 def find_next_page(request: HttpRequest, model_admin: PolicyAdmin, row: Any) -> str:
     """Return the page of the admin that the button names; by default the page of the object."""
-    page = request.POST.get("next", "")
+    page = request.POST.get("next") or request.GET.get("next", "")
     if page.startswith(reverse("admin:index")):  # a path of this server, so never another site
         return page
     return reverse(f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_change", args=[row.pk])

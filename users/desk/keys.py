@@ -79,6 +79,8 @@ class ApiKeyAdmin(ServiceAdmin):
             perform=perform_each(services.revoke_api_key, "prefix", attribute="prefix"),
             is_permitted=lambda actor, key: policy.may_manage_keys_of(actor, key.user_id),
             is_offered=lambda key: key.revoked_at is None,
+            confirmed_from=1,
+            is_dangerous=True,
         )
     ]
     form = NewKeyForm
@@ -102,6 +104,9 @@ class ApiKeyAdmin(ServiceAdmin):
 
     def may_add(self, actor: Actor) -> bool:
         return policy.may_manage_keys_of(actor, actor.user_id)
+
+    def describe_row(self, row: ApiKey) -> str:
+        return f"“{row.name}”, of {row.user}"
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
         manages_all = policy.may_manage_all_keys(get_actor(request))

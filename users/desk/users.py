@@ -74,6 +74,8 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
             perform=perform_each(services.lock_user, "user_id"),
             is_permitted=may_manage,
             is_offered=lambda user: user.is_active,
+            confirmed_from=1,
+            is_dangerous=True,
         ),
         Action(
             name="unlock",

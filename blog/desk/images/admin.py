@@ -64,6 +64,7 @@ ACTIONS = [
         is_offered=lambda image: image.deleted_at is None,
         form=DeletionForm,
         confirmed_from=1,
+        is_dangerous=True,
     ),
     Action(
         name="restore",

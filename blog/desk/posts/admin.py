@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib import admin
 from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from blog import selectors, services
@@ -284,7 +285,9 @@ class PostAdmin(ServiceAdmin):
         return writing.name_saved_text(request, response)
 
     def response_change(self, request: HttpRequest, obj: Post) -> HttpResponse:
-        if copies.report_save(request, self, obj):
+        if copies.leads_to_changes(request.saved_form):  # type: ignore[attr-defined]
+            response: HttpResponse = HttpResponseRedirect(reverse("admin:blog_post_changes", args=[obj.pk]))
+        elif copies.report_save(request, self, obj):
             stays = "_continue" in request.POST
             response = HttpResponseRedirect(request.path) if stays else self.response_post_save_change(request, obj)
         else:

@@ -15,25 +15,31 @@ from django.utils.html import format_html
 from blog import selectors, services
 from blog.desk.posts import save
 from blog.desk.posts.save import StateForm
-from blog.desk.posts.states import describe_result
+from blog.desk.posts.states import describe_result, link_post
+from blog.history import versions
 from blog.models import CONTENT, Post, PostStatus, WorkingCopy
 from blog.services import states
 from blog.services.states import StateAction
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from users.desk.bases import PolicyAdmin
+from users.selectors import name_users
 
 PUBLISH, SCHEDULE, UNSCHEDULE, DISCARD = "_publish_changes", "_schedule_changes", "_unschedule_changes", "_discard"
 BUTTONS = (PUBLISH, SCHEDULE, UNSCHEDULE, DISCARD)
 
 
 class CopyButton(NamedTuple):
-    """A button of the form for its working copy. With `has_time`, the time of publication is beside it."""
+    """A button of the form for its working copy. With `has_time`, the time of publication is beside it.
+
+    With a `verb`, a dialog asks before the form is sent.
+    """
 
     name: str
     label: str
     help: str
     has_time: bool = False
+    verb: str = ""
 
 
 def find_copy(actor: Actor, post: Post | None) -> WorkingCopy | None:
@@ -42,6 +48,11 @@ def find_copy(actor: Actor, post: Post | None) -> WorkingCopy | None:
         return None
     copy: WorkingCopy | None = getattr(post, "working_copy", None)  # a statement for each object of the post
     return copy
+
+
+def name_saver(copy: WorkingCopy) -> str:
+    """Return the name of the person who saved a working copy last; an empty one for a program."""
+    return versions.name_person(copy.updated_by, name_users([copy.updated_by]))
 
 
 def read_pressed(data: Mapping[str, Any]) -> str:
@@ -68,9 +79,9 @@ def save_on_copy(actor: Actor, row: Post, form: StateForm) -> Post:
     save_settings(actor, row, form)
     if pressed == DISCARD:
         return services.discard_working_copy(actor=actor, post_id=post_id, expected_version=version)
-    save_text(actor, row, form)
-    if pressed == PUBLISH:
-        publish_text(actor, post_id)
+    form.copy = save_text(actor, row, form)
+    if form.copy is not None and pressed == PUBLISH:
+        services.require_present_base(row, form.copy)
     elif form.state_action is not None:
         change_state(actor, row, form)
     return selectors.select_post_by_id(actor, post_id).queryset().select_related("author").get()
@@ -141,7 +152,8 @@ def list_buttons(actor: Actor, post: Post, copy: WorkingCopy | None) -> Iterator
     if copy is not None and copy.publish_at is not None:
         yield CopyButton(UNSCHEDULE, "Do not publish the changes", "The changes stay, without a time.")
     if copy is not None:
-        yield CopyButton(DISCARD, "Discard the changes", "The form shows the text of the post again.")
+        effect = "The form shows the text of the post again. The history keeps the changes: you can restore them."
+        yield CopyButton(DISCARD, "Discard the changes", effect, verb="Discard the changes of")
 
 
 def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict[str, Any]:
@@ -156,28 +168,34 @@ def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict
         "is_outdated": copy is not None and services.has_changed_since(post, copy.base_version),
         "copy": copy,
         "held": copy and copy.publish_at and selectors.find_locked_scheduler(copy),
+        "person": copy and name_saver(copy),
     }
     return {"working_copy": state, "show_save": False, "show_save_and_add_another": False}  # the row is full
 
 
 RESULTS = {
-    PUBLISH: "“{}” has the new text.",
+    PUBLISH: "Readers see the text of “{}” already: there are no changes.",
     SCHEDULE: "The changes of “{}” are saved. Readers will see them at the time that you chose.",
     UNSCHEDULE: "The changes of “{}” are saved, without a time of publication.",
-    DISCARD: "The changes of “{}” are discarded.",
+    DISCARD: 'The changes of “{}” are discarded. <a class="message-link" href="{}">Look at them, or restore them</a>.',
     "": "The changes of “{}” are saved. Readers do not see them yet.",
 }
+
+
+def leads_to_changes(form: StateForm) -> bool:
+    """Return whether the pressed button publishes a working copy: a page shows first what will change."""
+    return read_pressed(form.data) == PUBLISH and form.cleaned_data["opened_copy"] is not None and form.copy is not None
 
 
 def report_save(request: HttpRequest, model_admin: PolicyAdmin, post: Post) -> bool:
     """Show what the pressed button has done. Return False for a button that only saves the post itself."""
     form: StateForm = request.saved_form  # type: ignore[attr-defined]
+    pressed, opened_copy = read_pressed(form.data), form.cleaned_data["opened_copy"]
     if form.state_action is not None:
         message = describe_result(form.state_action, post)
-    elif form.cleaned_data["opened_copy"] is not None:
-        address = reverse("admin:blog_post_change", args=[post.pk])
-        link = format_html('<a class="message-link" href="{}">{}</a>', address, post.title)
-        message = format_html(RESULTS[read_pressed(form.data)], link)
+    elif opened_copy is not None:
+        copy_address = reverse("admin:blog_post_copy", args=[post.pk, opened_copy])
+        message = format_html(RESULTS[pressed], link_post(post), copy_address)
     else:
         return False
     model_admin.message_user(request, message, messages.SUCCESS)

@@ -7,9 +7,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from blog.history import trash, versions
-from blog.history.versions import Change, Version
-from blog.models import CONTENT_FIELDS, Post
+from blog import selectors
+from blog.desk.posts.copies import find_copy, name_saver
+from blog.history import copies, trash, versions
+from blog.history.versions import Change, Comparison, Version
+from blog.models import CONTENT_FIELDS, Post, PostStatus, WorkingCopy
 from blog.services.states import MOST_STEPS
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
@@ -39,6 +41,10 @@ def show_history(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
         (version, describe_person(version.made), describe_changes(version)) for version in versions.group_versions(page)
     ]
     context = {"title": f"History of {page.title}", "page": page, "versions": rows, "object_id": object_id}
+    before = read_position(request, "copies_before")
+    listed = copies.list_copies(actor=get_actor(request), post_id=object_id, before=before)
+    entries = [(copy, describe_person(copy.made), describe_copy(copy)) for copy in versions.group_versions(listed)]
+    context |= {"copies": entries, "copies_before": listed.next_before}
     return model_admin.render(request, "admin/blog/post/history.html", context)
 
 
@@ -49,36 +55,71 @@ def show_version(request: HttpRequest, model_admin: PolicyAdmin, object_id: str,
     other = read_position(request, "compare")
     if other is None and page.versions:
         other = page.versions[0].number
-    context: dict[str, Any] = {"page": page, "object_id": object_id}
     if other is None:
+        comparison = None
         version = versions.read_version(actor=actor, post_id=object_id, number=number)
     else:
         comparison = versions.compare_versions(actor=actor, post_id=object_id, old=other, new=number)
         version = comparison.new
-        fields = [(LABELS[name], describe_value(old), describe_value(new)) for name, old, new in comparison.fields]
-        context |= {"comparison": comparison, "fields": fields}
     title = f"Version {number} of {page.title or version.values['title']}"
-    context |= {"title": title, "version": version, "person": describe_person(version.made)}
+    return render_version(request, model_admin, object_id, version, title, comparison)
+
+
+def render_version(
+    request: HttpRequest,
+    model_admin: PolicyAdmin,
+    object_id: str,
+    version: Version,
+    title: str,
+    comparison: Comparison | None,
+    *,
+    is_copy: bool = False,
+) -> HttpResponse:
+    """Return the page of a version of a post, or with `is_copy` of a working copy, which can restore it."""
+    actor = get_actor(request)
+    post = selectors.find_post(actor, object_id)
+    copy = find_copy(actor, post)
+    context = {
+        "title": title,
+        "object_id": object_id,
+        "version": version,
+        "person": describe_person(version.made),
+        "comparison": comparison,
+        "fields": list_fields(comparison) if comparison else [],
+        "post": post,
+        "copy": copy,
+        "copy_person": copy and name_saver(copy),
+        "is_copy": is_copy,
+        "new_label": "These changes" if is_copy else f"Version {version.number}",
+        "restores_copy": is_copy or copy is not None or (post is not None and post.status == PostStatus.PUBLISHED),
+    }
     return model_admin.render(request, "admin/blog/post/version.html", context)
+
+
+def list_fields(comparison: Comparison) -> list[tuple[str, Any, Any]]:
+    """Return the label, the old and the new value of each field that differs but the body."""
+    return [(LABELS[name], describe_value(old), describe_value(new)) for name, old, new in comparison.fields]
 
 
 @require_POST
 def restore_text(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, number: int) -> HttpResponse:
-    """Restore the text of a version, and show the post. `present` is the version that the person has seen."""
-    present = parse_id(request.POST.get("present", ""))
+    """Restore the text of a version, and show the post. The form has the versions that the person has seen."""
+    present, copy = (parse_id(request.POST.get(name, "")) for name in ("present", "copy"))
+    seen = {"post_version": present, "copy_version": copy}
     try:
-        post = versions.restore_version(
-            actor=get_actor(request), post_id=object_id, number=number, expected_version=str(present)
-        )
+        restored = copies.restore_text(actor=get_actor(request), post_id=object_id, number=number, **seen)
     except ApiError as error:
         model_admin.message_user(request, error.message, messages.ERROR)
         return HttpResponseRedirect(reverse("admin:blog_post_history", args=[object_id]))
-    if post.version == present:
-        model_admin.message_user(request, f"The text of version {number} is the present text. Nothing has changed.")
+    if isinstance(restored, WorkingCopy):
+        result = "is restored as changes that readers do not see. Publish them, or discard them"
+    elif restored.version == present:
+        result = "is the present text. Nothing has changed"
     else:
-        model_admin.message_user(request, f"The text of version {number} is restored as version {post.version}.")
-        model_admin.log_change(request, post, build_log_message(request, post, present))
-    return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
+        result = f"is restored as version {restored.version}"
+        model_admin.log_change(request, restored, build_log_message(request, restored, present))
+    model_admin.message_user(request, f"The text of version {number} {result}.")
+    return HttpResponseRedirect(reverse("admin:blog_post_change", args=[object_id]))
 
 
 def show_deleted_posts(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
@@ -133,6 +174,16 @@ def describe_changes(version: Version) -> str:
     if version.changed_fields is None:
         return "first version"
     return ", ".join(LABELS[name] for name in version.changed_fields) or "nothing"
+
+
+def describe_copy(copy: Version) -> str:
+    """Return what became of a version of a working copy."""
+    if copy.is_present:
+        return "saved; readers do not see it yet"
+    if copy.deletion is None:
+        return "saved"
+    action = (copy.values["pgh_context"] or {}).get("action", "deleted")
+    return f"{action} by {describe_person(copy.deletion)}"
 
 
 def describe_value(value: Any) -> Any:

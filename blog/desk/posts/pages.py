@@ -3,12 +3,23 @@
 from typing import Any
 
 from blog.desk.comments import build_newest_comments
-from blog.desk.posts import announcements, autosave, conflict, copies, history, links, presence, states, writing
+from blog.desk.posts import (
+    announcements,
+    autosave,
+    changes,
+    conflict,
+    copies,
+    history,
+    links,
+    presence,
+    states,
+    writing,
+)
 from blog.models import Post
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 
-MODULES = (announcements, autosave, conflict, history, links, presence, writing)
+MODULES = (announcements, autosave, changes, conflict, history, links, presence, writing)
 PAGES = [page for module in MODULES for page in module.PAGES]
 
 

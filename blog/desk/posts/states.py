@@ -59,13 +59,17 @@ class PostAction(Action):
 
     @property
     def is_main(self) -> bool:
-        """Whether the button is also in the row that stays in view."""
+        """Whether the button makes the post public. It is also in the row that stays in view."""
         return self.state_action in (StateAction.PUBLISH, StateAction.PUBLISH_AGAIN)
 
     @property
+    def verb(self) -> str:
+        return self.name.replace("_", " ").capitalize()
+
+    @property
     def asks_first(self) -> bool:
-        """Whether a dialog asks before the form is sent (blog/static/blog/publishing.js)."""
-        return self.state_action is StateAction.PUBLISH
+        """Whether a dialog asks before the form is sent (blog/static/blog/asking.js)."""
+        return self.is_main or self.is_dangerous
 
 
 def change_states(state_action: StateAction) -> Perform:
@@ -96,7 +100,8 @@ def build_action(state_action: StateAction, label: str, effect: str, list_label:
         form=ScheduleForm if state_action is StateAction.SCHEDULE else None,
         list_label=list_label,
         list_help=list_effect,
-        confirmed_from=1 if state_action is StateAction.SCHEDULE else 2,
+        confirmed_from=2 if state_action is StateAction.UNARCHIVE else 1,
+        is_dangerous=state_action in (StateAction.UNPUBLISH, StateAction.ARCHIVE),
         state_action=state_action,
     )
 
@@ -122,14 +127,14 @@ STATE_ACTIONS = {
         build_action(
             StateAction.UNPUBLISH,
             "Unpublish",
-            "The post becomes a draft. Readers do not see it any more.",
+            "The post becomes a draft. Readers do not see it any more. You can publish it again.",
             "Unpublish",
             "These posts become drafts. Readers do not see them any more.",
         ),
         build_action(
             StateAction.ARCHIVE,
             "Archive",
-            "The post is put away. Readers do not see it.",
+            "The post is put away. Readers do not see it. You can take it out of the archive again.",
             "Archive",
             "These posts are put away. Readers do not see them.",
         ),
@@ -159,6 +164,7 @@ DELETION = PostAction(
     list_help="These posts and their comments are deleted. For "
     f"{RESTORABLE_FOR.days} days you can restore them: “Deleted posts” above the list. Then they are gone for good.",
     confirmed_from=1,
+    is_dangerous=True,
 )
 # Other words for the same action in another state
 STATE_LABELS: Mapping[tuple[StateAction | None, str], tuple[str, str]] = {
@@ -182,7 +188,8 @@ def list_actions_on_some(actor: Actor) -> list[Action]:
 def build_button(action: PostAction, status: str) -> PostAction:
     """Return the action with the words for posts of a status."""
     label, effect = STATE_LABELS.get((action.state_action, status), (action.label, action.help))
-    return replace(action, label=label, help=effect)
+    is_dangerous = action.is_dangerous and status != PostStatus.SCHEDULED
+    return replace(action, label=label, help=effect, is_dangerous=is_dangerous)
 
 
 def list_buttons(actor: Actor, post: Post | None) -> list[PostAction]:
@@ -209,10 +216,15 @@ def describe_state(post: Post | None) -> SafeString | str:
     return str(post.get_status_display())
 
 
+def link_post(post: Post) -> SafeString:
+    """Return the title of a post as a link to its form."""
+    address = reverse("admin:blog_post_change", args=[post.pk])
+    return format_html('<a class="message-link" href="{}">{}</a>', address, post.title)
+
+
 def describe_result(state_action: StateAction, post: Post) -> SafeString:
     """Return the message after an action, with a link to the post."""
-    address = reverse("admin:blog_post_change", args=[post.pk])
-    link = format_html('<a class="message-link" href="{}">{}</a>', address, post.title)
+    link = link_post(post)
     if state_action is StateAction.SCHEDULE:
         return format_html("“{}” will be published on {}.", link, render_time(post.publish_at))
     results = {

@@ -175,8 +175,8 @@ check();
 
 // Before the form is sent
 
-// Buttons that make a text public, apart from “Publish now”, which asks in any case (publishing.js).
-const PUBLISHING = /^(_publish_changes|_schedule_changes|_act=schedule|_act=publish_again)$/;
+// Buttons that make a text public, apart from those that ask in any case (asking.js).
+const PUBLISHING = /^(_publish_changes|_schedule_changes|_act=schedule)$/;
 
 function isPublishing(submitter) {
   return PUBLISHING.test(submitter?.name === "_act" ? `_act=${submitter.value}` : submitter?.name);

@@ -6,6 +6,7 @@ DISTRIBUTED = {
     "blog_post": "id",
     "blog_coauthorship": "post_id",
     "blog_comment": "post_id",
+    "blog_copyversion": "post_id",
     "blog_deletedcomment": "post_id",
     "blog_deletedpostsource": "post_id",
     "blog_oldslug": "post_id",

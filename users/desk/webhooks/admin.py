@@ -112,6 +112,8 @@ class WebhookAdmin(ServiceAdmin):
             perform=perform_each(disable, "webhook_id"),
             is_permitted=may_manage,
             is_offered=lambda webhook: webhook.is_enabled,
+            confirmed_from=1,
+            is_dangerous=True,
         ),
         Action(
             name="enable",
@@ -140,6 +142,9 @@ class WebhookAdmin(ServiceAdmin):
 
     def may_add(self, actor: Actor) -> bool:
         return policy.may_manage_webhooks(actor)
+
+    def describe_row(self, row: Webhook) -> str:
+        return row.url
 
     def may_change(self, actor: Actor, row: Webhook | None) -> bool:
         return policy.may_manage_webhooks(actor)
