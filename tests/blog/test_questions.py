@@ -41,7 +41,7 @@ def test_dialog_asks_before_a_button_publishes_or_hides_a_post(
 
     dialogs = re.findall(r'<dialog.*?data-name="_act" data-value="(\w+)".*?</dialog>', page, re.DOTALL)
     assert dialogs == asking
-    assert page.count("“<span data-title>Soup</span>” by Ines?") == len(asking) * bool(post)
+    assert page.count("<span data-title>Soup</span>") == page.count("The post is by Ines.") == len(asking) * bool(post)
 
 
 def test_buttons_that_hide_a_post_do_not_look_like_those_that_publish(editor_client: Client) -> None:
@@ -88,9 +88,9 @@ def test_each_action_that_destroys_or_hides_something_asks_first() -> None:
         "ApiKey.revoke", "Comment.delete", "Image.delete", "Order.cancel", "Post.archive", "Post.unpublish",
         "User.lock", "Webhook.disable",
     }  # fmt: skip
-    dangerous = re.compile("delete|archive$|cancel|disable|lock$|remove|revoke|unpublish")
+    dangerous = re.compile(r"delete|\barchive$|cancel|disable|\block$|remove|revoke|unpublish")
     named = {name for name, _ in list_actions() if dangerous.search(name.rpartition(".")[2])}
-    assert named - asking == {"User.unlock"}
+    assert named <= asking
 
 
 def test_deletion_of_a_comment_asks_and_can_be_undone(editor_client: Client) -> None:
@@ -123,6 +123,6 @@ def test_dialog_names_whose_changes_are_discarded(editor_client: Client) -> None
 
     dialog = page.partition('id="discard-question"')[2].partition("</dialog>")[0]
     assert 'data-name="_discard" data-value="yes"' in dialog
-    assert "Discard the changes of “<span data-title>Soup</span>” by Ines?" in dialog
-    assert "Ada saved them at <time" in dialog
+    assert "Discard the changes of “<span data-title>Soup</span>”?" in dialog
+    assert "The post is by Ines. Ada saved them at <time" in dialog
     assert "desk-danger" in dialog

@@ -98,6 +98,8 @@ def test_changes_of_a_published_post_are_saved_marked_and_published(desk: Desk) 
     page.goto(desk.get_address(f"/admin/blog/post/{post}/change/"))
     expect(page.locator("#id_body")).to_have_value("Not public yet")
     page.get_by_role("button", name="Publish changes").click()
+    expect(page.locator("body")).to_contain_text("From the present text to the changes")
+    page.get_by_role("button", name="Publish changes").click()
 
     page.wait_for_url("**/admin/blog/post/")
     assert read_public(desk, post)["body"] == "Not public yet"

@@ -94,11 +94,13 @@ def test_archived_post_is_published_again_by_one_button(browser: Browser, run: R
     path = find_post(page, "published")
     page.goto(path)
     page.get_by_role("button", name="Archive").click()
+    page.get_by_role("dialog").get_by_role("button", name="Archive").click()
     expect(page.locator("body")).to_contain_text("is in the archive.")
     assert read_status(run, path) == ""
 
     page.goto(path)
     page.locator("#submit-row").get_by_role("button", name="Publish again").click()
+    page.get_by_role("dialog").get_by_role("button", name="Publish again").click()
 
     expect(page.locator("body")).to_contain_text("is public again.")
     assert read_status(run, path) == "published"

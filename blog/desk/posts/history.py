@@ -40,7 +40,12 @@ def show_history(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
     rows = [
         (version, describe_person(version.made), describe_changes(version)) for version in versions.group_versions(page)
     ]
-    context = {"title": f"History of {page.title}", "page": page, "versions": rows, "object_id": object_id}
+    context: dict[str, Any] = {
+        "title": f"History of {page.title}",
+        "page": page,
+        "versions": rows,
+        "object_id": object_id,
+    }
     before = read_position(request, "copies_before")
     listed = copies.list_copies(actor=get_actor(request), post_id=object_id, before=before)
     entries = [(copy, describe_person(copy.made), describe_copy(copy)) for copy in versions.group_versions(listed)]
