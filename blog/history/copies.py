@@ -30,7 +30,7 @@ def list_copies(*, actor: Actor, post_id: str, before: int | None = None, limit:
     if before is not None:
         present, earlier = present.filter(version__lt=before), earlier.filter(version__lt=before)
     columns = {"body_length": Length(KT("content__body")), **SAVED}
-    rows: list[dict[str, Any]] = [*present.values("version", **columns)]
+    rows: list[Any] = list(present.values("version", **columns))
     rows += earlier.values("version", *EVENT_COLUMNS, **columns)[: limit + 1 - len(rows)]
     names = versions.name_people(rows)
     listed = [versions.build_version(row, names) for row in rows[:limit]]
