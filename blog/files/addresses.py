@@ -3,17 +3,17 @@
 import re
 from collections.abc import Sequence
 from datetime import date
+from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from blog import services
 from blog.files.authors import get_or_create_coauthor_ids
+from blog.files.dates import split_file_name
+from blog.files.keys import ADDRESS_KEYS, ALIAS_KEYS, CANONICAL_KEYS
 from blog.files.syntax import Table, decode_value
 from blog.models import CONTENT_FIELDS, SLUG, Post, PostSource
 
-ADDRESS_KEYS = ("path", "url", "permalink")  # of the whole address of a page, in Zola, Hugo and Jekyll
-ALIAS_KEYS = ("aliases", "redirect_from")  # of its earlier addresses, in Hugo and Zola, and in Jekyll
-CANONICAL_KEYS = ("canonical", "canonicalURL")
 MAX_ALIASES = 100
 LAST_SEGMENT = re.compile(r"[^/]+?((?:\.html?)?/*)$")
 VARIABLE = re.compile("[:{}]")  # in addresses such as /:year/:title/
@@ -22,11 +22,12 @@ CANONICAL_URL = next(field for field in CONTENT_FIELDS if field.name == "canonic
 
 def read_addresses(post: Post) -> services.Addresses:
     """Return what the file states from which a post was imported; nothing for a post that was written here."""
-    source = PostSource.objects.filter(post=post).only("front_matter", "authors").first()
+    source = PostSource.objects.filter(post=post).only("front_matter", "authors", "path").first()
     if source is None:
         return services.Addresses()
     meta, coauthor_ids = decode_value(source.front_matter), get_or_create_coauthor_ids(post, source.authors)
-    return services.Addresses(read_slug(meta), read_canonical_url(meta), read_old_slugs(meta), coauthor_ids)
+    slug = read_slug(meta) or read_file_slug(PurePath(source.path))
+    return services.Addresses(slug, read_canonical_url(meta), read_old_slugs(meta), coauthor_ids)
 
 
 def read_slug(meta: Table) -> str | None:
@@ -55,9 +56,14 @@ def read_address(address: Any) -> str | None:
     return adapt_slug(re.sub(r"\.(html?|md|php)$", "", names[-1]))
 
 
+def read_file_slug(path: PurePath) -> str | None:
+    """Return the slug in the name of a file, or of the folder of an index.md, without the date."""
+    return adapt_slug(split_file_name(path)[1])
+
+
 def adapt_slug(text: str) -> str | None:
     """Return a slug of another program in our characters."""
-    return text if SLUG.fullmatch(text) else services.make_slug(text) or None
+    return text if SLUG.fullmatch(text) and text.strip("-") else services.spell_slug(text) or None
 
 
 def read_old_slugs(meta: Table) -> list[str]:

@@ -10,23 +10,27 @@ from blog.files import images
 from blog.files.addresses import add_old_slugs, refresh_addresses
 from blog.files.authors import get_author_names
 from blog.files.front_matter import (
-    AUTHOR_KEYS,
-    CATEGORY_KEYS,
     KEYS,
-    NESTED_TABLES,
-    RELEASE_KEYS,
-    TAG_KEYS,
-    UPDATED_KEYS,
     MarkdownPost,
     collect_other_keys,
     read_first_date,
-    read_if_valid,
-    read_names,
     read_release_date,
-    read_words,
+    spell_key,
 )
+from blog.files.keys import (
+    AUTHOR_KEYS,
+    CATEGORY_KEYS,
+    HIDING_KEYS,
+    NESTED_TABLES,
+    RELEASE_KEYS,
+    SHOWING_KEYS,
+    TAG_KEYS,
+    UPDATED_KEYS,
+)
+from blog.files.states import is_flag, is_hiding_nothing
 from blog.files.summaries import refresh_summaries
 from blog.files.syntax import Table, decode_value, dump_front_matter
+from blog.files.words import read_if_valid, read_names, read_words
 from blog.models import CONTENT, CONTENT_FIELDS, SUMMARIES, Author, Kind, Post, PostStatus, build_old_slugs
 from contentapi.core import policy
 from contentapi.core.identity import Actor
@@ -72,7 +76,8 @@ def get_other_front_matter(post: Post) -> Table:
     source = getattr(post, "source", None)
     if source is None:
         return {}
-    stored = decode_value(source.front_matter)  # an earlier release had fewer fields
+    # An earlier release had fewer fields, and kept keys in other spellings.
+    stored = {spell_key(key): value for key, value in decode_value(source.front_matter).items()}
     other = collect_other_keys(stored) | {key: stored[key] for key in SUMMARIES if key in stored}
     authors = get_author_names(post)
     return other if list(authors) == source.authors else replace_authors(other, authors)
@@ -119,9 +124,16 @@ def refresh_other_keys(post: MarkdownPost) -> Table:
     for key in RELEASE_KEYS:
         if public_at and read_release_date({key: other.get(key)}) not in (None, public_at):
             other[key] = public_at
-    if isinstance(other.get("published"), bool):
-        other["published"] = post.status != PostStatus.DRAFT
-    return other
+    return refresh_flags(other, post.status == PostStatus.DRAFT)
+
+
+def refresh_flags(other: Table, is_draft: bool) -> Table:  # noqa: FBT001 - the only value
+    """Return the other keys without those that hide a post that is no draft any more."""
+    fresh = {
+        key: value for key, value in other.items() if is_draft or key not in HIDING_KEYS or is_hiding_nothing(value)
+    }
+    flags = {key: not is_draft for key in SHOWING_KEYS if key in fresh and (key == "publish" or is_flag(fresh[key]))}
+    return fresh | flags
 
 
 def refresh_tags(table: Table, post: MarkdownPost) -> Table:

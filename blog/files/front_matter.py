@@ -6,22 +6,20 @@ know only `draft` and `published`. `blog.files.syntax` reads and writes the synt
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
 from django.utils import timezone
 
-from blog.files.addresses import ADDRESS_KEYS, read_canonical_url, read_slug
-from blog.files.dates import (
-    InvalidDate,
-    find_date_in_address,
-    find_date_in_file_name,
-    format_for_message,
-    parse_date,
-)
+from blog.files.addresses import read_canonical_url, read_file_slug, read_slug
+from blog.files.dates import InvalidDate, find_date_in_address, parse_date, split_file_name
+from blog.files.keys import ADDRESS_KEYS, FOREIGN_KEYS, RELEASE_KEYS, UPDATED_KEYS
+from blog.files.states import is_flag, read_state
 from blog.files.summaries import has_two_excerpts, read_description, read_excerpt
 from blog.files.syntax import InvalidFile, Table, decode_value, parse_text, refuse_errors
+from blog.files.titles import choose_title
+from blog.files.words import read_authors, read_line, read_tags, read_words
 from blog.models import CONTENT, CONTENT_FIELDS, COVER, SUMMARIES, Kind, PostStatus
 
 # The keys that serialize_post writes. All other keys of a file are kept in `MarkdownPost.other`.
@@ -36,21 +34,14 @@ OWN_KEYS = {
     "publishAt",
     "publishedAt",
 } - {"body"}
-UPDATED_KEYS = ("updated", "lastmod", "last_modified_at")
-RELEASE_KEYS = ("publishDate", "publishdate", "pubdate", "published")  # of the time of publication, in Hugo
-AUTHOR_KEYS = ("authors", "author")
-AUTHOR_NAME_KEYS = ("name", "login", "username", "handle")
-TAG_KEYS = ("tags", "tag")
-CATEGORY_KEYS = ("categories", "category")
-NESTED_TABLES = ("taxonomies", "extra")  # in which Zola has authors and tags too
-DRAFT_FOLDER = "_drafts"
+SPELLINGS = {key.lower(): key for key in (*OWN_KEYS, *FOREIGN_KEYS)}
 
 
 @dataclass(frozen=True)
 class MarkdownPost:
     """A file. `content` has the values of `CONTENT_FIELDS`; its body is the unchanged text after the front matter.
 
-    A missing date or status is None.
+    A missing date or status is None. `file_slug` is the slug of the file's name. `notes` say what was guessed.
     """
 
     content: Table
@@ -61,6 +52,8 @@ class MarkdownPost:
     publish_at: datetime | None
     published_at: datetime | None = None
     other: Table = field(default_factory=dict)
+    file_slug: str | None = field(default=None, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def title(self) -> str:
@@ -92,23 +85,44 @@ def build_post(values: Table, body: str, path: PurePath) -> MarkdownPost | None:
 
 
 def build_post_of_table(meta: Table, body: str, path: PurePath) -> MarkdownPost | None:
-    if "title" not in meta and not body.strip():
+    meta = name_keys(meta)
+    if meta.get("title") is None and not body.strip():
         return None
+    title, body, title_note = choose_title(meta, body, path)
+    written, release = read_date(meta, path), read_release_date(meta)
+    status, status_note = read_state(meta, path, release or written)
     post = MarkdownPost(
-        content=read_content(meta, body),
+        content=read_content(meta | {"title": title}, body),
         authors=read_authors(meta),
-        status=read_status(meta, path),
-        date=read_date(meta, path),
+        status=status,
+        date=written or release,
         updated=read_first_date(meta, UPDATED_KEYS),
         publish_at=parse_date(meta.get("publishAt"), "publishAt"),
         published_at=parse_date(meta.get("publishedAt"), "publishedAt"),
         other=collect_other_keys(meta),
+        file_slug=read_file_slug(path),
+        notes=tuple(filter(None, (title_note, status_note))),
     )
     if (post.status == PostStatus.SCHEDULED) != (post.publish_at is not None):
         raise InvalidFile('status = "scheduled" and publishAt go together')
     if post.published_at and post.published_at > timezone.now():
         raise InvalidFile("publishedAt is in the future; schedule the post with publishAt")
     return post
+
+
+def name_keys(meta: Table) -> Table:
+    """Return front matter with the keys that have a meaning in their usual spelling. Raises `InvalidFile` for a key in
+    two spellings.
+    """
+    spelled = {key: spell_key(key) for key in meta}
+    for key, name in spelled.items():
+        if key != name and list(spelled.values()).count(name) > 1:
+            raise InvalidFile(f"the front matter has the key {name} in two spellings. Remove one.")
+    return {spelled[key]: value for key, value in meta.items()}
+
+
+def spell_key(key: Any) -> Any:
+    return SPELLINGS.get(key.lower(), key) if isinstance(key, str) else key
 
 
 def move_future_date(post: MarkdownPost, now: datetime) -> MarkdownPost:
@@ -162,30 +176,7 @@ def read_content(meta: Table, body: str) -> Table:
     return content
 
 
-def read_line(value: Any, key: str) -> str:
-    if value is not None and not is_line(value):
-        raise InvalidFile(f"{key} is not a text")
-    return "" if value is None else str(value)
-
-
-def is_line(value: Any) -> bool:
-    return isinstance(value, (str, int, float, date)) and not isinstance(value, bool)
-
-
-def read_title(meta: Table) -> str:
-    value = meta.get("title")
-    if is_line(value) and str(value).strip():
-        return str(value)
-    raise InvalidFile("has no title. Add one to the front matter.")
-
-
-def read_tags(meta: Table) -> list[str]:
-    """Return the tags and after them the categories, without duplicates."""
-    return list(dict.fromkeys([*read_all_words(meta, TAG_KEYS), *read_all_words(meta, CATEGORY_KEYS)]))
-
-
 READERS: dict[str, Callable[[Table], Any]] = {
-    "title": read_title,
     "slug": read_slug,
     "canonical_url": read_canonical_url,
     "excerpt": read_excerpt,
@@ -194,104 +185,18 @@ READERS: dict[str, Callable[[Table], Any]] = {
 }
 
 
-def read_all_words(meta: Table, keys: Iterable[str]) -> list[str]:
-    """Return the words of all these keys, in the front matter and in Zola's tables."""
-    found = [read_words(meta.get(key), key) for key in keys]
-    found += [read_if_valid(read_words, table, key) for table in find_nested_tables(meta) for key in keys]
-    return [word for words in found for word in words]
-
-
-def find_nested_tables(meta: Table) -> list[Table]:
-    return [meta[key] for key in NESTED_TABLES if isinstance(meta.get(key), dict)]
-
-
-def read_if_valid(read: Callable[[Any, str], list[str]], table: Table, key: str) -> list[str]:
-    """Return what a key of a nested table states. Such a key may also be a theme's, with values of another type."""
-    try:
-        return read(table.get(key), key)
-    except InvalidFile:
-        return []
-
-
-def read_words(value: Any, key: str) -> list[str]:
-    """Return tags: a list, or one string as Jekyll has it. The string of `tag` and `category` is one word."""
-    if isinstance(value, str):
-        value = split_words(value, key)
-    items = value if isinstance(value, list) else [value] if value is not None else []
-    if not all(isinstance(item, (str, int, float, date)) for item in items):
-        raise InvalidFile(f'{key} is not a list of words. Write a list such as ["harbour", "history"].')
-    return [text for item in items if (text := str(item).strip())]
-
-
-def split_words(text: str, key: str) -> list[str]:
-    if "," in text:
-        return text.split(",")
-    return [text] if key in ("tag", "category") else text.split()
-
-
-def read_authors(meta: Table) -> tuple[str, ...]:
-    for key in AUTHOR_KEYS:
-        if names := read_names(meta.get(key), key):
-            return tuple(names)
-    found = (read_if_valid(read_names, table, key) for table in find_nested_tables(meta) for key in AUTHOR_KEYS)
-    return tuple(next(filter(None, found), []))
-
-
-def read_names(value: Any, key: str) -> list[str]:
-    """Return the names of authors: text, tables with a name, or a list of them. Commas separate names in `authors`."""
-    if isinstance(value, str) and key == "authors":
-        value = value.split(",")
-    people = value if isinstance(value, list) else [value] if value is not None else []
-    names = [read_name(person, key) for person in people]
-    return [name for name in names if name]
-
-
-def read_name(person: Any, key: str) -> str:
-    if isinstance(person, dict):
-        person = next((person[name] for name in AUTHOR_NAME_KEYS if person.get(name)), None)
-    if isinstance(person, (str, int, float)):
-        return str(person).strip()
-    raise InvalidFile(f'{key} has an author without a name. Write names such as ["Ines Falk", "Jo Berg"].')
-
-
-def read_status(meta: Table, path: PurePath) -> PostStatus | None:
-    """Return the status by draft, published, status and folder. Raises `InvalidFile` if they contradict each other."""
-    status = meta.get("status")
-    if status is not None and status not in PostStatus.values:
-        raise InvalidFile(f"status is none of {', '.join(PostStatus.values)}: {format_for_message(status)}")
-    reason = find_draft_reason(meta, path)
-    if reason and status not in (None, PostStatus.DRAFT):
-        raise InvalidFile(f"{reason}, but status is {status}. Remove one of the two.")
-    return PostStatus.DRAFT if reason else status and PostStatus(status)
-
-
-def find_draft_reason(meta: Table, path: PurePath) -> str:
-    """Return why the file is a draft, or an empty string."""
-    draft, published = meta.get("draft"), meta.get("published")
-    if draft is not None and not isinstance(draft, bool):
-        raise InvalidFile(f"draft is neither true nor false: {format_for_message(draft)}")
-    if isinstance(published, str) and published.lower() in ("true", "false", "yes", "no"):
-        raise InvalidFile(f"published is text: {published!r}. Write it without quotation marks.")
-    if draft:
-        return "draft is true"
-    if published is False:
-        return "published is false"
-    return "the file is in a folder _drafts" if DRAFT_FOLDER in path.parent.parts else ""
-
-
 def read_date(meta: Table, path: PurePath) -> datetime | None:
-    """Return the date of the front matter, of the page's URL, of the file's name, or of Hugo's publishDate."""
+    """Return the date of the front matter, of the page's URL, or of the file's name."""
     return (
         parse_date(meta.get("date"), "date")
         or find_date_in_address(meta.get(key) for key in ADDRESS_KEYS)
-        or find_date_in_file_name(path)
-        or read_release_date(meta)
+        or split_file_name(path)[0]
     )
 
 
 def read_release_date(meta: Table) -> datetime | None:
     """Return when the post becomes public by Hugo's keys. Jekyll's `published` is true or false."""
-    return read_first_date(meta, [key for key in RELEASE_KEYS if not isinstance(meta.get(key), bool)])
+    return read_first_date(meta, [key for key in RELEASE_KEYS if not is_flag(meta.get(key))])
 
 
 def read_first_date(meta: Table, keys: Iterable[str]) -> datetime | None:

@@ -4,13 +4,14 @@ A file is identified by the name of its source and its path in it. So two sites 
 """
 
 import hashlib
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from django.db import connection, transaction
+from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError, connection, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
@@ -25,12 +26,13 @@ from blog.files.reading import MarkdownFile, ReadFile, may_be_post, read_files
 from blog.files.syntax import InvalidFile, encode_values
 from blog.models import MAX_TAGS, DeletedPostSource, OldSlug, Post, PostSource, PostStatus
 from contentapi.core import policy
-from contentapi.core.errors import Invalid
+from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor
 from contentapi.db.citus.locks import lock_rows
 from contentapi.events.triggers import silence
 from contentapi.monitoring.audit import Event, record_event
 
+logger = logging.getLogger("contentapi.importing")
 # Of the posts whose files state none
 STATES = [status for status in PostStatus if status != PostStatus.SCHEDULED]
 DEFAULT_STATE = PostStatus.PUBLISHED
@@ -98,13 +100,26 @@ def import_read_file(
     if (file.source, file.path) in seen:  # it would overwrite the post of the other file
         reason = f"another file of this import has the path {file.path} in the source {file.source} too"
         return FileReport(file, ImportOutcome.REFUSED, reason)
+    require_import_permission(actor)
     try:
         report = save_read_file(actor, read, status, dry_run=dry_run)
-    except InvalidFile as error:
-        report = FileReport(file, ImportOutcome.REFUSED, str(error))
+    except (InterfaceError, InternalError, OperationalError, ProgrammingError):  # of the database, not of the file
+        raise
+    except Exception as error:  # noqa: BLE001
+        report = FileReport(file, ImportOutcome.REFUSED, explain_refusal(file, error))
     if report.outcome != ImportOutcome.NOT_A_POST:
         seen.add((file.source, file.path))
     return report
+
+
+def explain_refusal(file: MarkdownFile, error: Exception) -> str:
+    """Return why a file is refused. Whatever goes wrong in one file stops no other."""
+    if isinstance(error, InvalidFile):
+        return str(error)
+    if isinstance(error, ApiError):
+        return error.message
+    logger.error("The file %s cannot be imported.", file.path, exc_info=error)
+    return "An unexpected error happened. The operator finds it in the log."
 
 
 def record_import(actor: Actor, counts: Mapping[str, int]) -> None:
@@ -139,7 +154,6 @@ def save_read_file(actor: Actor, read: ReadFile, status: str, *, dry_run: bool) 
     made in this service. It overwrites the status and the time of publication only if it has other ones than at its
     last import. A date in the future is a time of publication; the post is created and changed now.
     """
-    require_import_permission(actor)
     if read.reason:
         raise InvalidFile(read.reason)
     if read.post is None:
@@ -168,7 +182,7 @@ def save_imported_post(
     previous = post.created_at  # the date of the file at its last import
     was_published = known is not None and post.status == PostStatus.PUBLISHED
     slug = choose_slug(post, parsed)
-    post.slug_is_chosen = post.slug_is_chosen or bool(parsed.content["slug"])
+    post.slug_is_chosen |= bool(parsed.content["slug"]) or slug not in (None, post.slug)
     apply_content(post, parsed)
     status, publish_at = choose_state(parsed, default)
     if not known or (known.status, known.publish_at) != (status, publish_at):
@@ -228,10 +242,10 @@ def choose_state(parsed: MarkdownPost, default: str) -> tuple[str, datetime | No
 
 
 def choose_slug(post: Post, parsed: MarkdownPost) -> str | None:
-    """Return the slug that the file states; without one the present slug, or None for one that follows the title."""
+    """Return the slug that the file states; without one the present slug, or that of the file's name."""
     stated: str | None = parsed.content["slug"]
     is_fixed = post.slug and (post.published_at or not services.follows_title(post))
-    return stated or (post.slug if is_fixed else None)
+    return stated or (post.slug if is_fixed else None) or parsed.file_slug
 
 
 def apply_content(post: Post, parsed: MarkdownPost) -> None:

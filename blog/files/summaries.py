@@ -3,10 +3,10 @@
 from typing import Any
 
 from blog import services
+from blog.files.keys import EXCERPT_KEYS
 from blog.files.syntax import Table
 from blog.models import CONTENT_FIELDS, SUMMARIES
 
-EXCERPT_KEYS = ("excerpt", "summary")  # in Jekyll, and in Hugo
 EXCERPT, DESCRIPTION = (next(field for field in CONTENT_FIELDS if field.name == name) for name in SUMMARIES)
 
 

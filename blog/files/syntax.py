@@ -16,6 +16,7 @@ from typing import Any
 import tomli_w
 import yaml
 
+from blog.files.keys import NESTED_TABLES, WORD_KEYS
 from contentapi.core.unicode import is_storable
 
 MAX_FRONT_MATTER = 64_000  # bytes
@@ -23,16 +24,20 @@ MAX_KEY_PARTS = 20
 MAX_VALUES = 10_000
 MAX_NESTING = 50
 FENCES = {"+++": "TOML", "---": "YAML"}
-LINE_END = re.compile(r"[ \t\r]*(?:\n|\Z)")
+LINE_END = r"[ \t]*(?:\r\n?|\n|\Z)"
+BEGIN = re.compile(rf"\s*(\+\+\+|---){LINE_END}")
+# The line that ends the front matter: in YAML also three dots, as in Jekyll and pandoc.
+ENDS = {
+    fence: re.compile(rf"(?<![^\r\n])(?:{end}){LINE_END}") for fence, end in (("+++", r"\+{3}"), ("---", r"-{3}|\.{3}"))
+}
 # The strings and comments of TOML. One without an end is the last thing that tomllib reads.
 TOML_TEXT = re.compile(
     r'''"""(?:\\.|[^\\])*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)|"(?:\\[^\n]|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*''',
     re.DOTALL,
 )
 TOML_WORD = re.compile(r"[A-Za-z0-9_.-]+")
-# What YAML with merge keys or base-60 integers contains. Other YAML may contain it too.
-MAY_BE_COSTLY = re.compile(r"<<|!|[\d_]:\d")
-MERGE_KEY, NUMBERS = "tag:yaml.org,2002:merge", {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
+MERGE_KEY, TEXT, NULL = (f"tag:yaml.org,2002:{name}" for name in ("merge", "str", "null"))
+NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
 UNICODE_LINE_ENDS = {"\x85", "\u2028", "\u2029"}
 DECIMAL = re.compile(r"-?\d+\.\d+")
 # JSON objects with one of these keys are values of another type.
@@ -81,18 +86,18 @@ def decode_text(content: bytes) -> str:
 
 def split_front_matter(text: str) -> tuple[Table, str]:
     """Return the front matter, and the text after its last line. Raises `InvalidFile`."""
-    if text.startswith("{"):
-        return split_json_front_matter(text)
-    first, _, rest = text.partition("\n")
-    fence = first.rstrip()
-    if fence not in FENCES:
+    if text.lstrip().startswith("{"):
+        return split_json_front_matter(text.lstrip())
+    begin = BEGIN.match(text)
+    if begin is None:
         raise InvalidFile(
             "does not begin with front matter. The first line must be +++ (TOML), --- (YAML) or { (JSON)."
         )
-    end = re.search(rf"^{re.escape(fence)}[ \t\r]*(?:\n|\Z)", rest, re.MULTILINE)
+    fence = begin[1]
+    end = ENDS[fence].search(text, begin.end())
     if end is None:
         raise InvalidFile(f"the front matter has no end. Write {fence} on a line of its own after it.")
-    return load_front_matter(rest[: end.start()], FENCES[fence]), rest[end.end() :]
+    return load_front_matter(text[begin.end() : end.start()], FENCES[fence]), text[end.end() :]
 
 
 def split_json_front_matter(text: str) -> tuple[Table, str]:
@@ -104,7 +109,7 @@ def split_json_front_matter(text: str) -> tuple[Table, str]:
         reason = shorten(str(error), 200)
         raise InvalidFile(f"begins with {{, but the front matter is not JSON{size}: {reason}") from None
     require_small_front_matter(text[:end])
-    line_end = LINE_END.match(text, end)
+    line_end = re.compile(LINE_END).match(text, end)
     if line_end is None:
         raise InvalidFile("the text begins on the last line of the front matter. Begin it on a line of its own.")
     return meta, text[line_end.end() :]
@@ -113,7 +118,7 @@ def split_json_front_matter(text: str) -> tuple[Table, str]:
 def load_front_matter(text: str, language: str) -> Table:
     require_small_front_matter(text)
     try:
-        meta = load_toml(text.replace("\r\n", "\n")) if language == "TOML" else load_yaml(text)
+        meta = load_toml(re.sub("\r\n?", "\n", text)) if language == "TOML" else load_yaml(text)
     except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
         raise InvalidFile(f"the front matter is not {language}: {shorten(str(error), 200)}") from None
     if meta is None:
@@ -141,33 +146,59 @@ def load_toml(text: str) -> Table:
 
 
 def load_yaml(text: str) -> Any:
-    """Return the value of YAML. PyYAML takes minutes for some merge keys and base-60 integers: these are refused."""
-    if MAY_BE_COSTLY.search(text):
-        require_cheap_yaml(yaml.compose(text, Loader=yaml.SafeLoader))
-    return yaml.safe_load(text)
+    """Return the value of YAML."""
+    loader = FrontMatterLoader(text)
+    root = loader.get_single_node()
+    if isinstance(root, yaml.MappingNode):
+        keep_words(root)
+    return None if root is None else loader.construct_document(root)
 
 
-def require_cheap_yaml(root: yaml.Node | None) -> None:
-    """Raise `InvalidFile` for a merge key, and for a base-60 number such as 12:30:00, before its value is computed."""
-    pending, seen = [root], set[int]()
+class FrontMatterLoader(yaml.SafeLoader):
+    """Returns the text of a value that YAML cannot read, such as 2015-02-30, and of a number of base 60, such as 42:17.
+
+    PyYAML takes minutes for some numbers of base 60 and some merge keys, which are refused.
+    """
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - of PyYAML
+        is_text = isinstance(node, yaml.ScalarNode)
+        if node.tag in NUMBERS and (":" in node.value or not is_text):
+            node.tag = TEXT
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, OverflowError, yaml.YAMLError):
+            if not is_text:
+                raise
+            self.recursive_objects.pop(node, None)
+            return node.value
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        if any(key.tag == MERGE_KEY for key, _ in node.value):
+            raise InvalidFile("the front matter has a merge key (<<). Write out the keys.")
+        super().flatten_mapping(node)
+
+
+def keep_words(root: yaml.MappingNode) -> None:
+    """Make texts of all values below the keys of words: they are what is written, never what YAML makes of it.
+
+    An empty value, `~` and `null` stay what they are.
+    """
+    pending: list[tuple[yaml.Node, bool]] = [(root, False)]
+    seen = set[tuple[int, bool]]()  # aliases refer to the same node
     while pending:
-        node = pending.pop()
-        if node is None or id(node) in seen:  # aliases refer to the same node
+        node, is_word = pending.pop()
+        if (id(node), is_word) in seen:
             continue
-        seen.add(id(node))
-        if node.tag in NUMBERS and (not isinstance(node, yaml.ScalarNode) or ":" in node.value):
-            raise InvalidFile(f"{describe_node(node)} is a number of base 60 in YAML. Write it in quotation marks.")
-        match node:
-            case yaml.MappingNode():
-                if any(key.tag == MERGE_KEY for key, _ in node.value):
-                    raise InvalidFile("the front matter has a merge key (<<). Write out the keys.")
-                pending.extend(each for pair in node.value for each in pair)
-            case yaml.SequenceNode():
-                pending.extend(node.value)
-
-
-def describe_node(node: yaml.Node) -> str:
-    return str(node.value)[:40] if isinstance(node, yaml.ScalarNode) else "a collection"
+        seen.add((id(node), is_word))
+        if isinstance(node, yaml.SequenceNode) and is_word:
+            pending.extend((item, True) for item in node.value)
+        elif isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                name = str(key.value).lower()
+                if is_word or name in WORD_KEYS or (node is root and name in NESTED_TABLES):
+                    pending.append((value, is_word or name in WORD_KEYS))
+        elif isinstance(node, yaml.ScalarNode) and is_word and (node.tag != NULL or node.value in ("Null", "NULL")):
+            node.tag = TEXT
 
 
 def dump_front_matter(meta: Table) -> str:

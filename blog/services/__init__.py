@@ -56,6 +56,7 @@ from blog.services.slugs import (
     list_taken_slugs,
     make_slug,
     save_with_free_slug,
+    spell_slug,
 )
 from blog.services.sources import claim_file
 from blog.services.validation import TRANSITIONS, list_problems, validate_post, validate_publish_at

@@ -65,15 +65,21 @@ NO_ADDRESSES = Addresses()
 
 
 def make_slug(title: str) -> str:
-    """Return the slug of a title, transliterated to a-z, 0-9 and hyphens; an empty one if the title has no letter."""
-    text = remove_invisible(title)
+    """Return the slug of a title; an empty one if the title has no letter."""
+    slug = spell_slug(title)
+    return slug if LETTER.search(slug) else ""
+
+
+def spell_slug(text: str) -> str:
+    """Return a text in the characters of slugs, transliterated to a-z, 0-9 and hyphens."""
+    text = remove_invisible(text)
     if not text.isascii():  # symbols such as emojis have names, but are no letters
         text = APOSTROPHES.sub("", text)
         text = anyascii("".join(char if char.isascii() or is_letter(char) else " " for char in text))
     slug = "-".join(PARTS.findall(text.replace("'", "").lower()))
     if len(slug) > MAX_SLUG:
         slug = slug[: MAX_SLUG + 1].rpartition("-")[0] or slug[:MAX_SLUG]
-    return slug if LETTER.search(slug) else ""
+    return slug
 
 
 def is_letter(char: str) -> bool:

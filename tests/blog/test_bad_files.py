@@ -14,11 +14,9 @@ from tests.blog.test_front_matter import HERE, build_toml_file, build_yaml_file
 LONG_NUMBER = "0x" + "f" * 5000  # more digits than Python writes down
 NUL = "contains a NUL character or a lone surrogate. Remove it."
 NO_FRONT_MATTER = "does not begin with front matter. The first line must be +++ (TOML), --- (YAML) or { (JSON)."
-NO_TITLE = "has no title. Add one to the front matter."
 WRITE_DATE = "Write the date as 2024-01-09."
 WRITE_WORDS = 'Write a list such as ["harbour", "history"].'
 WRITE_NAMES = 'Write names such as ["Ines Falk", "Jo Berg"].'
-STATES = "draft, scheduled, published, archived"
 SET = "set has a value of the type set. Write text, a number, a date or a list."
 BAD_FILES = [
     (b"", NO_FRONT_MATTER),
@@ -36,22 +34,27 @@ BAD_FILES = [
         build_yaml_file("- Soup"),
         "the front matter is not a table of names and values. Write lines such as title: Soup.",
     ),
-    (build_yaml_file("title: ''"), NO_TITLE),
-    (build_yaml_file("title: true"), NO_TITLE),
-    (build_yaml_file("title: [Soup]"), NO_TITLE),
-    (build_toml_file('title = " "'), NO_TITLE),
-    (build_toml_file(""), NO_TITLE),
+    (build_yaml_file("title: [Soup]"), "title is not a text"),
+    (build_yaml_file("Title: Soup\ntitle: Soup"), "the front matter has the key title in two spellings. Remove one."),
+    (build_yaml_file("TAGS: [a]\nTags: [b]"), "the front matter has the key tags in two spellings. Remove one."),
+    (build_yaml_file("title: Soup\ndate: 2015-02-30"), f"date is not a date: '2015-02-30'. {WRITE_DATE}"),
+    *(
+        (
+            build_yaml_file(f"title: Soup\ndate: 2020-01-01\n{key}: {value}"),
+            f"{name} is not a date: {shown}. {WRITE_DATE}",
+        )
+        for key, name, value, shown in (
+            ("PublishDate", "publishDate", "02-2020", "'02-2020'"),
+            ("pubdate", "pubdate", "soon", "'soon'"),
+            ("published", "published", "0", "0"),
+            ("published", "published", "[1]", "a list"),
+            ("published", "published", "maybe", "'maybe'"),
+        )
+    ),
     (build_toml_file('title = "So\\u0000up"'), f"title {NUL}"),
     (build_yaml_file('title: "So\\ud800up"'), f"title {NUL}"),
     (build_toml_file('title = "Soup"\nauthors = ["\\u0000"]'), f"authors {NUL}"),
     (build_toml_file('title = "Soup"\ntags = ["a\\u0000"]'), f"tags {NUL}"),
-    (build_toml_file('title = "Soup"\ndraft = "no"'), "draft is neither true nor false: 'no'"),
-    (build_toml_file('title = "Soup"\nstatus = "private"'), f"status is none of {STATES}: 'private'"),
-    (build_toml_file('title = "Soup"\nstatus = ["draft"]'), f"status is none of {STATES}: a list"),
-    (
-        build_toml_file('title = "Soup"\ndraft = true\nstatus = "published"'),
-        "draft is true, but status is published. Remove one of the two.",
-    ),
     (build_toml_file('title = "Soup"\nstatus = "scheduled"'), 'status = "scheduled" and publishAt go together'),
     (build_toml_file('title = "Soup"\npublishAt = 2100-01-01'), 'status = "scheduled" and publishAt go together'),
     (
@@ -63,19 +66,9 @@ BAD_FILES = [
     (build_toml_file('title = "Soup"\nupdated = "soon"'), f"updated is not a date: 'soon'. {WRITE_DATE}"),
     (build_toml_file('title = "Soup"\npath = "2015/02/30/soup"'), f"2015/02/30 is not a date. {WRITE_DATE}"),
     (build_toml_file('title = "Soup"\ntags = {hot = 1}'), f"tags is not a list of words. {WRITE_WORDS}"),
-    (build_toml_file('title = "Soup"\ncategory = [["hot"]]'), f"category is not a list of words. {WRITE_WORDS}"),
     (
         build_toml_file('title = "Soup"\nextra = {x = ["\\u0000"]}'),
         "extra contains a NUL character or a lone surrogate. Remove it.",
-    ),
-    (build_yaml_file("title: Soup\ndraft: 'no'"), "draft is neither true nor false: 'no'"),
-    (
-        build_yaml_file("title: Soup\npublished: 'false'"),
-        "published is text: 'false'. Write it without quotation marks.",
-    ),
-    (
-        build_yaml_file("title: Soup\npublished: false\nstatus: archived"),
-        "published is false, but status is archived. Remove one of the two.",
     ),
     (build_yaml_file("title: Soup\ndate: 01/02/2024"), f"date has two meanings: '01/02/2024'. {WRITE_DATE}"),
     (build_yaml_file("title: Soup\nset: !!set {a}"), SET),
@@ -88,7 +81,6 @@ BAD_FILES = [
         b'{"title": "Soup"} Boil.',
         "the text begins on the last line of the front matter. Begin it on a line of its own.",
     ),
-    (build_toml_file('title = "Soup"\ntags = [["hot"]]'), f"tags is not a list of words. {WRITE_WORDS}"),
     (
         build_toml_file('title = "Soup"\nauthors = [{email = "i@example.invalid"}]'),
         f"authors has an author without a name. {WRITE_NAMES}",
@@ -115,15 +107,9 @@ def test_invalid_date_in_a_file_name_raises_bad_file() -> None:
         build_yaml_file("title: [Soup"),
         build_yaml_file("title: " + "[" * 2000),
         build_toml_file("title = " + "[" * 5000),
-        build_yaml_file("title: !!python/name:os.system x"),
-        build_yaml_file("title: 2015-02-30"),
         build_yaml_file("title: Soup\ndate: 2015-05-15 10:00:00 +99:99"),
         build_yaml_file("title: Soup\ndate: 9999-12-31 23:00:00 -10:00"),
         build_yaml_file("title: Soup\n? [a, b]\n: c"),
-        build_yaml_file('title: !!int ""'),
-        build_yaml_file('title: !!float ""'),
-        build_yaml_file("title: !!bool Soup"),
-        build_yaml_file("title: !!timestamp Soup"),
         build_toml_file(f"title = {LONG_NUMBER}"),
         build_toml_file(f'title = "Soup"\ndate = {LONG_NUMBER}'),
         build_toml_file(f'title = "Soup"\ndraft = {LONG_NUMBER}'),

@@ -38,6 +38,11 @@ def test_each_format_of_a_date_is_midnight_in_utc(text: str) -> None:
         "Tue, 9 Jan 2024 05:00:00 EST", "January 9, 2024 10:00", "January 9, 2024 at 10:00 AM",
         "Jan 9, 2024, 10:00 a.m.",
         "9 January 2024 11:00 +01", "2024-01-09 05:00 AM EST",
+        "Tue Jan 09 2024 11:00:00 GMT+0100 (Central European Standard Time)", "Tue Jan  9 11:00:00 CET 2024",
+        "2024-01-09 11:00:00 Europe/Berlin", "2024-01-09 07:00 America/Argentina/Buenos_Aires",
+        "2024-01-09 10:00:00 +00:00:00", "2024-01-09 11:00:30 +01:00:30", "2024-01-09 11:00:00.00 +0100 CET m=+0.1",
+        "2024-01-09T11:00+01:00[Europe/Paris]", "2024-01-09 18:00 UTC+8", "2024年1月9日 10:00", "2024-1-9 10:0:0",
+        "2024-01-09 19:30 ACST",
     ],
 )  # fmt: skip
 def test_each_format_of_a_time_is_understood(text: str) -> None:

@@ -65,7 +65,7 @@ def test_imported_addresses_are_kept_exported_and_imported_again(tmp_path: Path)
     lines = 'permalink = "/2015/hot-soup/"\naliases = ["/cold-soup/"]\ncanonicalURL = "https://www.example.com/a"'
     import_text(tmp_path, build_file(lines), "a.md")
     import_text(tmp_path, build_file('slug = "hot-soup"'), "b.md")
-    import_text(tmp_path, build_file(title="!"), "c.md")
+    import_text(tmp_path, build_file(title="!"), "!.md")
 
     first, second, third = Post.objects.order_by("pk")
     assert (first.slug, second.slug, third.slug) == ("hot-soup", "hot-soup-2", f"post-{third.pk}")

@@ -17,7 +17,7 @@ from django.core.management import call_command
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from blog.files import addresses, exporting, front_matter, importing
+from blog.files import exporting, front_matter, importing
 from blog.files.importing import ImportOutcome
 from blog.files.reading import MarkdownFile
 from blog.files.syntax import decode_value, dump_front_matter, split_front_matter
@@ -208,9 +208,11 @@ def front_matters(draw: st.DrawFn) -> dict[str, Any]:
     }
     known: dict[str, Any] = draw(st.fixed_dictionaries(table, optional=optional))
     others = draw(TOML_TABLES | YAML_TABLES)
-    address_keys = (*addresses.ADDRESS_KEYS, *addresses.ALIAS_KEYS, *addresses.CANONICAL_KEYS)
-    reserved = {*front_matter.OWN_KEYS, *optional, *address_keys, "last_modified_at", "tag", "pubdate"}
-    return known | {key: value for key, value in others.items() if key not in reserved and not is_time(value)}
+    return known | {key: value for key, value in others.items() if not has_meaning(key) and not is_time(value)}
+
+
+def has_meaning(key: Any) -> bool:
+    return str(key).lower() in front_matter.SPELLINGS
 
 
 def is_time(value: Any) -> bool:

@@ -1,0 +1,111 @@
+"""The words in front matter: the title, tags and authors of a post."""
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import date
+from typing import Any
+
+from blog.files.dates import format_for_message
+from blog.files.keys import AUTHOR_KEYS, CATEGORY_KEYS, NESTED_TABLES, TAG_KEYS
+from blog.files.syntax import InvalidFile, Table
+
+# Of an author with several values: the names that readers see, and then others
+AUTHOR_NAME_KEYS = (
+    *("name", "display_name", "displayname", "full_name", "fullname", "nickname"),
+    *("key", "login", "username", "handle", "id", "slug"),
+)
+TAG_NAME_KEYS = ("label", "name", "title")  # of tags that are tables, in Docusaurus
+MAIL = re.compile(r"\s*[<(]?[^\s<>()@]+@[^\s<>()@]+[>)]?")
+Read = Callable[[Any, str], list[str]]
+
+
+def is_line(value: Any) -> bool:
+    return isinstance(value, (str, int, float, date))
+
+
+def read_line(value: Any, key: str) -> str:
+    """Return a value as text, as it is written; an empty text for none. Raises `InvalidFile`."""
+    if value is not None and not is_line(value):
+        raise InvalidFile(f"{key} is not a text")
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def read_tags(meta: Table) -> list[str]:
+    """Return the tags and after them the categories, without duplicates."""
+    return list(dict.fromkeys([*read_all_words(meta, TAG_KEYS), *read_all_words(meta, CATEGORY_KEYS)]))
+
+
+def read_all_words(meta: Table, keys: Iterable[str]) -> list[str]:
+    """Return the words of all these keys, in the front matter and in Zola's tables."""
+    found = [read_words(meta.get(key), key) for key in keys]
+    found += [read_if_valid(read_words, table, key) for table in find_nested_tables(meta) for key in keys]
+    return [word for words in found for word in words]
+
+
+def find_nested_tables(meta: Table) -> list[Table]:
+    return [meta[key] for key in NESTED_TABLES if isinstance(meta.get(key), dict)]
+
+
+def read_if_valid(read: Read, table: Table, key: str) -> list[str]:
+    """Return what a key of a nested table states. Such a key may also be a theme's, with values of another type."""
+    try:
+        return read(table.get(key), key)
+    except InvalidFile:
+        return []
+
+
+def read_words(value: Any, key: str) -> list[str]:
+    """Return tags: a list, or one string as Jekyll has it. The string of `tag` and `category` is one word."""
+    if isinstance(value, str):
+        value = split_words(value, key)
+    items = value if isinstance(value, list) else [value] if value is not None else []
+    words = [read_word(item, key) for item in flatten(items)]
+    return [text for word in words if (text := word.strip())]
+
+
+def flatten(items: Iterable[Any]) -> list[Any]:
+    """Return the items, and those of lists among them, which are the categories of Hexo."""
+    return [each for item in items for each in (item if isinstance(item, list) else [item])]
+
+
+def read_word(item: Any, key: str) -> str:
+    if isinstance(item, dict):
+        item = next((item[name] for name in TAG_NAME_KEYS if is_line(item.get(name))), item)
+    if item is not None and not is_line(item):
+        raise InvalidFile(f'{key} is not a list of words. Write a list such as ["harbour", "history"].')
+    return read_line(item, key)
+
+
+def split_words(text: str, key: str) -> list[str]:
+    if "," in text:
+        return text.split(",")
+    return [text] if key in ("tag", "category") else text.split()
+
+
+def read_authors(meta: Table) -> tuple[str, ...]:
+    for key in AUTHOR_KEYS:
+        if names := read_names(meta.get(key), key):
+            return tuple(names)
+    found = (read_if_valid(read_names, table, key) for table in find_nested_tables(meta) for key in AUTHOR_KEYS)
+    return tuple(next(filter(None, found), []))
+
+
+def read_names(value: Any, key: str) -> list[str]:
+    """Return the names of authors: text, tables with a name, or a list of them. Commas separate names in `authors`."""
+    if isinstance(value, str) and key == "authors":
+        value = value.split(",")
+    people = value if isinstance(value, list) else [value]
+    return [name for person in people if person is not None and (name := read_name(person, key))]
+
+
+def read_name(person: Any, key: str) -> str:
+    """Return the name of an author without an address of mail. Raises `InvalidFile`."""
+    stated = person
+    if isinstance(person, dict):
+        values = {str(name).lower(): value for name, value in person.items()}
+        stated = next((values[name] for name in AUTHOR_NAME_KEYS if values.get(name)), None)
+    if not isinstance(stated, (str, int, float)):
+        shown = "" if isinstance(person, dict) else f": {format_for_message(person)}"
+        raise InvalidFile(f'{key} has an author without a name{shown}. Write names such as ["Ines Falk", "Jo Berg"].')
+    text = read_line(stated, key).strip()
+    return text if MAIL.search(text) is None else MAIL.sub("", text).strip(" ()<>") or text.partition("@")[0]
