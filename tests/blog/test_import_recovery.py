@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings
 from django.db import OperationalError, connection
 
-from blog.files import importing, job_worker, jobs
+from blog.files import archives, importing, job_worker, jobs
 from blog.files.front_matter import MarkdownPost
 from blog.models import ImportJob, ImportPiece, ImportResult, Post, PostSource
 from contentapi.core.errors import Conflict
@@ -234,7 +234,7 @@ def test_unexpected_error_fails_the_import_and_is_logged(
         raise RuntimeError("unexpected")
 
     with monkeypatch.context() as patched:
-        patched.setattr(importing, "apply_content", fail)
+        patched.setattr(archives, "open_archive", fail)
         finish_work()
 
     job.refresh_from_db()

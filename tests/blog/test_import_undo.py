@@ -56,7 +56,7 @@ def test_files_get_the_same_addresses_when_they_are_imported_again_from_another_
 
     import_completely(editor, make_files(2), source="right")
 
-    assert set(Post.objects.values_list("slug", flat=True)) == {"post-0", "post-1"}
+    assert set(Post.objects.values_list("slug", flat=True)) == {"0000", "0001"}
     trash.restore_deleted_post(actor=editor, post_id=str(undone.results.filter(is_plan=False)[0].post_id))
     assert Post.objects.filter(slug__endswith="-2").count() == 1
 
