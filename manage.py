@@ -3,7 +3,7 @@
 
 import sys
 
-from contentapi.command_line import run_command
+from contentapi.management.command_line import run_command
 
 if __name__ == "__main__":
     run_command(sys.argv)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from contentapi import command_line
+from contentapi.management import command_line
 
 
 @pytest.fixture
