@@ -51,7 +51,7 @@ def test_accounts_follow_the_last_page_of_authors(editor_client: Client, account
 
 
 @pytest.mark.usefixtures("account")
-def test_authors_are_not_told_who_has_an_account(client: Client) -> None:
+def test_authors_do_not_see_who_has_an_account(client: Client) -> None:
     client.force_login(make_user(Role.AUTHOR))
 
     assert client.get(CHOOSE, {"term": "berg"}).status_code == 403
