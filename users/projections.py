@@ -1,13 +1,15 @@
 """Projections of the viewer and of users: how each field of the SDL is read."""
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import CharField, Expression, Value
+from django.db.models import CharField, Expression, FloatField, Value
 from django.db.models.functions import Cast
 
+from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.identity import Actor, Role, Scope
 from contentapi.projection import Computed, Connection, ConnectionType, Projection, RelayType, SameRowAsType, ToOne
 from users.models import User
+from users.storage import build_image_bytes
 
 ROLE = CharField(choices=[(role.value, role.value) for role in Role])
 SCOPES = ArrayField(CharField())
@@ -20,6 +22,10 @@ def build_credential_role(actor: Actor) -> Expression:
 
 def build_usable_scopes(actor: Actor) -> Expression:
     return Cast(Value(sorted(scope.value for scope in Scope if actor.has(scope))), SCOPES)
+
+
+def build_image_quota(_: Actor) -> Expression:
+    return Cast(Value(conf.environment.contentapi_image_quota), FloatField())
 
 
 def require_list_of_orders(actor: Actor) -> None:
@@ -36,6 +42,8 @@ VIEWER = Projection(
         "scopes": Computed(build_usable_scopes),
         "author": ToOne("author"),
         "orders": Connection("orders", require=require_list_of_orders),
+        "imageBytes": Computed(build_image_bytes),
+        "imageQuota": Computed(build_image_quota),
     },
 )
 

@@ -24,7 +24,7 @@ from blog.files.image_links import IMAGE, find_code, is_local
 from blog.files.syntax import Table
 from blog.models import Image
 from contentapi.conf import conf
-from contentapi.core.errors import Invalid, UnsupportedMediaType
+from contentapi.core.errors import Invalid, TooLarge, UnsupportedMediaType
 from contentapi.core.identity import Actor
 from contentapi.http.uploads import SentFile
 from contentapi.media.access import get_storage
@@ -100,7 +100,7 @@ def store_image(actor: Actor, address: str, content: bytes, read_image: ReadImag
         sent = SentFile(BytesIO(content), services.shorten_file_name(unquote(address)), len(content), digest)
         try:
             image = services.create_image(actor=actor, read_file=lambda: sent)
-        except UnsupportedMediaType:
+        except (UnsupportedMediaType, Invalid, TooLarge):
             return None
         describe_image(actor, image, read_image(f"{address}{DESCRIBED}"))
     return image.pk

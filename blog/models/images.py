@@ -92,6 +92,7 @@ class Image(models.Model):
             models.Index(fields=["deleted_at"], condition=~IS_LISTED, name="blog_image_deleted"),
             models.Index(fields=["id"], condition=IS_OUTDATED, name="blog_image_outdated"),
             models.Index(fields=["sha256"], name="blog_image_sha256"),
+            models.Index(fields=["owner_id", "updated_at"], name="blog_image_owner"),
             models.Index(fields=["original_sha256"], name="blog_image_original_sha256"),
         ]
         triggers = announce_images()
@@ -114,7 +115,10 @@ class Image(models.Model):
 
 
 class ImageUpload(models.Model):
-    """A file that a client has announced, and sends to a signed address. `image_id` is the image that it has become."""
+    """A file that a person has sent or announced within a day. `image_id` is the image that it has become.
+
+    A client that has announced a file sends it to a signed address. The bytes of all files count for the quota.
+    """
 
     id = SharedIdField("ID", primary_key=True)
     owner_id = models.BigIntegerField(null=True)
@@ -127,7 +131,10 @@ class ImageUpload(models.Model):
     expires_at = models.DateTimeField()
 
     class Meta:
-        indexes = [models.Index(fields=["created_at"], name="blog_imageupload_created")]
+        indexes = [
+            models.Index(fields=["created_at"], name="blog_imageupload_created"),
+            models.Index(fields=["owner_id"], name="blog_imageupload_owner"),
+        ]
 
     def __str__(self) -> str:
         return f"upload {self.pk} of {self.name}"

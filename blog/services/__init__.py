@@ -12,6 +12,7 @@ from blog.services.image_deletion import delete_outdated_files, hide_deleted_ima
 from blog.services.image_figures import count_images
 from blog.services.image_processing import process_images
 from blog.services.image_rebuilding import list_outdated_images, rebuild_image
+from blog.services.image_room import measure_images
 from blog.services.image_uploads import AnnouncedUpload, complete_upload, create_upload, purge_uploads
 from blog.services.images import (
     create_image,

@@ -13,7 +13,8 @@ from django.utils import timezone
 from blog.models import Image, ImageStatus
 from blog.services.image_processing import MISSING, delete_files
 from blog.services.image_rebuilding import rebuild_image
-from blog.services.images import NO_FILES, name_upload, render_again
+from blog.services.image_room import name_upload
+from blog.services.images import NO_FILES, render_again
 from contentapi.conf.timeouts import UPLOADS_KEPT_FOR
 from contentapi.core import policy
 from contentapi.core.errors import Conflict

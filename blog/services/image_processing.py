@@ -19,7 +19,7 @@ from time import monotonic
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import Count, F, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -60,12 +60,25 @@ def process_images(*, actor: Actor, stop: Event) -> int:
     return number
 
 
-@transaction.atomic
 def claim_image(condition: Q) -> Image | None:
-    """Claim the oldest image that meets a condition and that no other worker processes."""
+    """Claim an image that meets a condition and that no other worker processes: the oldest one of a person.
+
+    The person with the fewest images in work comes first, and of several the one whose last image was finished first.
+    """
     is_free = Q(claimed_until=None) | Q(claimed_until__lte=Now())
-    images = Image.objects.filter(condition, is_free).order_by("pk").select_for_update(skip_locked=True)
-    image = images.first()
+    finished = Image.objects.filter(owner_id=OuterRef("owner_id"), source="").order_by("-updated_at")
+    people = Image.objects.filter(condition).values("owner_id").annotate(oldest=Min("pk", filter=is_free))
+    people = people.annotate(working=Count("pk", filter=~is_free), last=finished.values("updated_at")[:1])
+    in_turn = people.exclude(oldest=None).order_by("working", F("last").asc(nulls_first=True), "oldest")
+    for pk in in_turn.values_list("oldest", flat=True):
+        if image := claim_free_image(Image.objects.filter(condition, is_free, pk=pk)):
+            return image
+    return None
+
+
+@transaction.atomic
+def claim_free_image(images: QuerySet[Image]) -> Image | None:
+    image = images.select_for_update(skip_locked=True).first()
     if image is not None:
         Image.objects.filter(pk=image.pk).update(claimed_until=Now() + IMAGE_CLAIM, attempts=F("attempts") + 1)
         image.attempts += 1

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.utils import timezone
 
-from blog.images.formats import CONTENT_TYPES, SIGNATURE, Format
+from blog.images.formats import CONTENT_TYPES, Format
 from blog.models import Image, ImageUpload
+from blog.services.image_room import name_upload, note_upload, require_format
 from blog.services.images import (
     clean_file_name,
     insert_image,
     list_name_problems,
-    name_upload,
-    require_format,
     require_upload,
 )
 from contentapi.conf import conf
@@ -26,6 +25,7 @@ from contentapi.core.errors import Conflict, Invalid, UnsupportedMediaType, requ
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.db.engine.slots import enter_expensive_lane
+from contentapi.db.ids import take_id
 from contentapi.http.uploads import build_size_error
 from contentapi.media.access import get_storage, translate_storage_errors
 from contentapi.media.storage import Expected, Presigned
@@ -66,8 +66,10 @@ def create_upload(*, actor: Actor, name: str, content_type: str, size: int, dige
     most = conf.environment.contentapi_image_max_bytes
     if size > most:
         raise build_size_error(most)
-    upload = ImageUpload.objects.create(
-        owner_id=actor.user_id,
+    upload = note_upload(
+        actor,
+        take_id(),
+        actor.user_id,
         name=name,
         content_type=content_type,
         size=size,
@@ -87,7 +89,7 @@ def complete_upload(*, actor: Actor, upload_id: str) -> Image:
     uploads = ImageUpload.objects.filter(pk=parse_id(upload_id), owner_id=actor.user_id)
     upload = require_found(uploads.first(), "upload")
     if upload.image_id is None:
-        kind = require_format(read_announced_file(upload))  # before the transaction: a bucket may be slow
+        kind = read_announced_file(upload)  # before the transaction: a bucket may be slow
         with transaction.atomic():
             upload = require_found(uploads.select_for_update().first(), "upload")
             if upload.image_id is None:
@@ -97,14 +99,14 @@ def complete_upload(*, actor: Actor, upload_id: str) -> Image:
 
 def create_announced_image(actor: Actor, upload: ImageUpload, kind: Format) -> Image:
     facts: dict[str, Any] = {"name": upload.name, "size": upload.size, "sha256": bytes(upload.sha256)}
-    image = insert_image(actor, pk=upload.pk, source=name_upload(upload.pk), kind=kind, **facts)
+    image = insert_image(actor, pk=upload.pk, kind=kind, **facts)
     upload.image_id = image.pk
     upload.save(update_fields=["image_id"])
     return image
 
 
-def read_announced_file(upload: ImageUpload) -> bytes:
-    """Return the first bytes of a file. Raises `Conflict` if it has not arrived, or is not the announced one."""
+def read_announced_file(upload: ImageUpload) -> Format:
+    """Return the format of a file. Raises `Conflict` if it has not arrived, or is not the announced one."""
     if not connection.in_atomic_block:  # of `@atomic` or an idempotency key
         enter_expensive_lane()
     name = name_upload(upload.pk)
@@ -114,8 +116,7 @@ def read_announced_file(upload: ImageUpload) -> bytes:
         with get_storage().open(name) as file:
             if file_digest(file, "sha256").digest() != bytes(upload.sha256):  # type: ignore[arg-type]
                 raise Conflict("The bytes of this upload are other ones than those that were announced.")
-            file.seek(0)
-            return file.read(SIGNATURE)
+            return require_format(file)
 
 
 def purge_uploads(*, actor: Actor) -> int:

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from blog.images.formats import CONTENT_TYPES, SIGNATURE, Format, detect_format
+from blog.images.formats import Format
 from blog.models import (
     MAX_ALT,
     MAX_CAPTION,
@@ -20,17 +20,18 @@ from blog.models import (
     Post,
 )
 from blog.selectors import list_posts_with_image, select_seen_posts
+from blog.services.image_room import name_upload, read_image_file, require_room, store_upload
 from blog.services.validation import UNKNOWN_IMAGE
 from contentapi.conf.timeouts import LATE_COMMIT, RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion, require_version
-from contentapi.core.errors import Conflict, Invalid, UnsupportedMediaType, require_found
+from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.db.ids import take_id
 from contentapi.events.triggers import attribute_changes
 from contentapi.http.uploads import SentFile
-from contentapi.media.access import get_media_url, put_file
+from contentapi.media.access import get_media_url
 from contentapi.media.storage import PUBLIC
 from contentapi.monitoring.audit import Event, record_event
 
@@ -56,37 +57,18 @@ def create_image(*, actor: Actor, read_file: Callable[[], SentFile]) -> Image:
     if problems := list_name_problems(name):
         raise Invalid(problems)
     pk = take_id()
-    source = name_upload(pk)
-    put_file(source, sent.file)  # before the row that names it
-    return insert_image(actor, pk=pk, source=source, kind=kind, name=name, size=sent.size, sha256=sent.sha256)
+    store_upload(actor, pk, actor.user_id, pk, sent, kind)  # before the row that names it
+    return insert_image(actor, pk=pk, kind=kind, name=name, size=sent.size, sha256=sent.sha256)
 
 
 def require_upload(actor: Actor) -> None:
     policy.require_permission(actor, policy.may_upload_images(actor), "upload images")
 
 
-def read_image_file(read_file: Callable[[], SentFile]) -> tuple[SentFile, Format]:
-    """Return the file, at its start, and its format."""
-    sent = read_file()
-    kind = require_format(sent.file.read(SIGNATURE))
-    sent.file.seek(0)
-    return sent, kind
-
-
-def require_format(start: bytes) -> Format:
-    """Return the format of a file by its first bytes. Raises `UnsupportedMediaType`."""
-    kind = detect_format(start)
-    if kind is None:
-        raise UnsupportedMediaType(f"The file must be one of {', '.join(CONTENT_TYPES)}. Its first bytes are of none.")
-    return kind
-
-
-def name_upload(pk: int) -> str:
-    """Return the name in the storage of a file that was uploaded."""
-    return f"uploads/{pk}"
-
-
-def insert_image(actor: Actor, *, pk: int, source: str, kind: Format, name: str, size: int, sha256: bytes) -> Image:
+@transaction.atomic
+def insert_image(actor: Actor, *, pk: int, kind: Format, name: str, size: int, sha256: bytes) -> Image:
+    """Create the image of a file that was stored under the same id. Raises `RateLimited` if too many wait."""
+    require_room(actor, actor.user_id, 0)
     image = Image.objects.create(
         pk=pk,
         owner_id=actor.user_id,
@@ -94,7 +76,7 @@ def insert_image(actor: Actor, *, pk: int, source: str, kind: Format, name: str,
         content_type=kind.content_type,
         size=size,
         sha256=sha256,
-        source=source,
+        source=name_upload(pk),
     )
     record_event(Event.IMAGE_UPLOADED, actor, "image", pk, size=size)
     return image
@@ -111,8 +93,10 @@ def replace_image_file(
         image = get_image_for_update(actor, image_id, REPLACE)
         require_version("image", image.version, expected_version)
     sent, kind = read_image_file(read_file)
-    source = name_upload(take_id())
-    put_file(source, sent.file)  # one that no row names in the end is deleted with the unfinished uploads
+    upload_id = take_id()
+    source = name_upload(upload_id)
+    # One that no row names in the end is deleted with the unfinished uploads
+    store_upload(actor, upload_id, image.owner_id, image.pk, sent, kind)
     with transaction.atomic():
         image = get_image_for_update(actor, image_id, REPLACE)
         require_version("image", image.version, expected_version)

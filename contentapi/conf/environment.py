@@ -119,6 +119,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     contentapi_https: Switch = "off"
     contentapi_image_avif: Switch = "off"
     contentapi_image_max_bytes: Count = 25 * 1024 * 1024
+    contentapi_image_quota: Memory = 10_000_000_000
     contentapi_introspection: Switch = "on"
     contentapi_introspection_cache: Count = 1024 * 1024
     contentapi_log_format: LogFormat = "auto"

@@ -35,7 +35,8 @@ def show_upload(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
             return respond_to_script(request, model_admin, files)
         if store_files(request, model_admin, files):
             return HttpResponseRedirect(reverse(LIST))
-    context = {"title": "Upload images", "tools": describe_tools()}
+    used, quota = services.measure_images(get_actor(request).user_id), conf.environment.contentapi_image_quota
+    context = {"title": "Upload images", "tools": describe_tools(), "used": used, "quota": quota}
     return model_admin.render(request, "admin/blog/image/upload.html", context)
 
 

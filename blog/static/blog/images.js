@@ -5,10 +5,13 @@ const { images: root, imageTypes: types, imageLimit } = tools.dataset;
 const LIMIT = Number(imageLimit);
 const CROPS = { Square: "1 / 1", Wide: "16 / 9", Tall: "4 / 5" };
 const POLL = 1500;
+const PAUSE = 5000; // before a file is sent again that the server could not take yet
+const BUSY = [429, 503];
 const UNREACHABLE = "The server cannot be reached.";
 const ENDED = "Your session has ended. Log in again in another tab.";
 const megabytes = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 const pending = new Set(); // the uploads that run, as promises that never fail
+const turns = Array(2).fill(Promise.resolve()); // files are sent two at a time: a person may send no more
 
 function build(name, properties = {}, ...children) {
   const element = Object.assign(document.createElement(name), properties);
@@ -76,7 +79,7 @@ function send(file, showProgress) {
         // the page of an error
       }
       if (answer.image) resolve(answer.image);
-      else reject(new Error(explain(request, answer)));
+      else reject(Object.assign(new Error(explain(request, answer)), { isBusy: BUSY.includes(request.status) }));
     });
   });
   const form = new FormData();
@@ -86,6 +89,13 @@ function send(file, showProgress) {
   request.setRequestHeader("X-CSRFToken", getToken());
   request.send(form);
   return { request, done };
+}
+
+// Runs a task when one of the turns is free, and returns its result.
+function takeTurn(task) {
+  const done = turns.shift().then(task);
+  turns.push(done.catch(() => {}));
+  return done;
 }
 
 function drawPicture(file, canvas) {
@@ -114,6 +124,7 @@ function add(file, list, events) {
   list.append(element);
   drawPicture(file, canvas);
   let sent = null;
+  let isCancelled = false;
   let saved = ""; // the text that the library has
 
   async function saveText() {
@@ -123,6 +134,21 @@ function add(file, list, events) {
     if (isSaved) row.image.alt = row.alt;
     else status.textContent = "The text is not saved in the library.";
     events.change(row);
+  }
+
+  async function sendFile() {
+    for (;;) {
+      if (isCancelled) throw new Error("Cancelled.");
+      sent = send(file, (part) => { bar.value = part; });
+      try {
+        return await sent.done;
+      } catch (error) {
+        if (!error.isBusy) throw error;
+        status.textContent = "Waiting until the server has processed earlier images.";
+        await new Promise((resolve) => { setTimeout(resolve, PAUSE); });
+        status.textContent = "";
+      }
+    }
   }
 
   async function upload() {
@@ -136,9 +162,8 @@ function add(file, list, events) {
       bar.hidden = true;
       return;
     }
-    sent = send(file, (part) => { bar.value = part; });
     try {
-      row.image = await sent.done;
+      row.image = await takeTurn(sendFile);
       status.textContent = "Uploaded.";
       close.textContent = "Done";
       events.change(row);
@@ -184,6 +209,7 @@ function add(file, list, events) {
   });
   close.addEventListener("click", () => {
     if (!row.image) {
+      isCancelled = true;
       sent?.request.abort();
       events.cancel?.(row);
     }

@@ -1,0 +1,141 @@
+"""How many images of a person may wait, whose come first, and how many bytes a person may store."""
+
+import hashlib
+import io
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from blog import services
+from blog.models import IS_WAITING, Image, ImageUpload
+from blog.services.image_processing import claim_image
+from blog.services.image_room import MAX_WAITING
+from contentapi.core.errors import RateLimited, TooLarge
+from contentapi.core.identity import OPERATOR, WORKER, Actor, Role
+from contentapi.media.folder import FolderStorage
+from tests.blog.stored_images import list_stored, make_ready_image
+from tests.environment import set_environment
+from tests.factories import make_actor, make_image
+from tests.image_files import make_jpeg, send_file
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
+JPEG = make_jpeg()
+
+
+@pytest.fixture
+def author() -> Actor:
+    return make_actor(Role.AUTHOR)
+
+
+def upload(actor: Actor) -> Image:
+    return services.create_image(actor=actor, read_file=send_file(JPEG))
+
+
+def announce(actor: Actor, size: int = len(JPEG)) -> Any:
+    digest = hashlib.sha256(JPEG).hexdigest()
+    announced = services.create_upload(
+        actor=actor, name="boat.jpg", content_type="image/jpeg", size=size, digest=digest
+    )
+    return announced.upload
+
+
+def list_claims() -> list[int | None]:
+    owners = []
+    while image := claim_image(IS_WAITING):
+        owners.append(image.owner_id)
+    return owners
+
+
+def test_twenty_images_of_a_person_may_wait(author: Actor, media: FolderStorage) -> None:
+    announced = announce(author)
+    media.put(f"uploads/{announced.pk}", io.BytesIO(JPEG))
+    images = [upload(author) for _ in range(MAX_WAITING)]
+    stored = list_stored()
+    with pytest.raises(RateLimited, match="At most 20 images of a person may wait") as caught:
+        upload(author)
+    with pytest.raises(RateLimited):
+        services.complete_upload(actor=author, upload_id=str(announced.pk))
+    assert caught.value.headers == {"Retry-After": "5"}
+    assert list_stored() == stored
+    upload(make_actor(Role.AUTHOR))
+    upload(author.through("import"))
+
+    Image.objects.filter(pk__in=[image.pk for image in images[:2]]).update(source="")
+    upload(author)
+
+
+def test_person_with_the_fewest_images_in_work_comes_first() -> None:
+    for owner in (1, 1, 1, 1, 2, 3, 3):
+        make_image(owner_id=owner, source="uploads/1")
+
+    assert list_claims() == [1, 2, 3, 1, 3, 1, 1]
+
+
+def test_person_whose_last_image_was_finished_first_comes_next() -> None:
+    now = timezone.now()
+    for owner in (1, 1, 2):
+        make_image(owner_id=owner, source="uploads/1")
+    make_ready_image(owner_id=1, updated_at=now)
+
+    claimed = claim_image(IS_WAITING)
+    assert claimed is not None
+    assert claimed.owner_id == 2
+    Image.objects.filter(pk=claimed.pk).update(source="", claimed_until=None, updated_at=now + timedelta(seconds=1))
+    make_image(owner_id=2, source="uploads/2")
+
+    assert list_claims() == [1, 2, 1]
+
+
+def test_bytes_of_images_and_of_announced_uploads_have_a_limit(author: Actor, settings: Settings) -> None:
+    set_environment(settings, CONTENTAPI_IMAGE_QUOTA=str(3 * len(JPEG)))
+    before = len(list_stored())
+    first = upload(author)
+    announce(author)
+    announce(author)
+    for refused in (upload, announce):
+        with pytest.raises(TooLarge, match=r"may store at most [\d,]+ bytes of images \(CONTENTAPI_IMAGE_QUOTA\)"):
+            refused(author)
+    with pytest.raises(TooLarge):
+        services.replace_image_file(actor=author, image_id=str(first.pk), read_file=send_file(JPEG))
+    assert len(list_stored()) == before + 1
+    upload(make_actor(Role.AUTHOR))
+    upload(OPERATOR)
+
+    ImageUpload.objects.update(created_at=timezone.now() - timedelta(days=2))
+    services.purge_uploads(actor=WORKER)
+    upload(author)
+
+
+def test_replaced_files_count_for_as_long_as_they_are_kept(author: Actor, settings: Settings) -> None:
+    set_environment(settings, CONTENTAPI_IMAGE_QUOTA=str(3 * len(JPEG)))
+    before, image = len(list_stored()), upload(author)
+    for _ in range(2):
+        services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send_file(JPEG))
+
+    with pytest.raises(TooLarge):
+        services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send_file(JPEG))
+    assert len(list_stored()) == before + 3
+
+
+def test_files_of_ready_and_deleted_images_count(author: Actor, settings: Settings) -> None:
+    make_ready_image(owner_id=author.user_id, stored=1000)
+    make_image(owner_id=author.user_id, deleted_at=timezone.now(), source="deleted/1", size=500)
+    set_environment(settings, CONTENTAPI_IMAGE_QUOTA=str(1500 + len(JPEG)))
+    upload(author)
+
+    with pytest.raises(TooLarge, match=f"{1500 + len(JPEG):,} bytes are in use"):
+        upload(author)
+
+
+def test_file_that_cannot_be_stored_does_not_count(author: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(FolderStorage, "put", fail)
+    with pytest.raises(Exception):  # noqa: B017, PT011 - of the storage
+        upload(author)
+
+    assert not ImageUpload.objects.exists()
