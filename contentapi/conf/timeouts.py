@@ -45,6 +45,8 @@ WEBHOOK_LIMIT = 15.0  # for a whole attempt
 WEBHOOK_LEASE = timedelta(seconds=60)  # of a sender that owns a webhook, without a sign of life
 WEBHOOK_LEASE_RENEWAL = 10.0  # between two signs of life
 WEBHOOK_SEND_MARGIN = 2 * WEBHOOK_LIMIT  # of the lease, without which no attempt begins
+UPLOAD_LIMIT = 30.0  # for the body of an upload, beside the time that its bytes need
+REFUSED_LIMIT = 5.0  # for discarding the body of an upload that is refused
 WEBHOOK_RETRIES = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)  # from a failed attempt to the next
 WEBHOOK_LONGEST_RETRY_AFTER = 86_400.0
 WEBHOOK_FAILURES_LIMIT = timedelta(days=5)  # of nothing but failures, after which a webhook is disabled

@@ -11,7 +11,7 @@ from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.core.handlers.wsgi import WSGIRequest
 from django.utils.http import parse_header_parameters
 
-from contentapi.core.errors import Malformed, TooLarge, Unavailable, UnsupportedMediaType
+from contentapi.core.errors import ApiError, Malformed, TooLarge, Unavailable, UnsupportedMediaType
 from contentapi.http.body import UploadTooLarge
 
 FORM = "multipart/form-data"
@@ -102,7 +102,7 @@ def copy_body(stream: Any, body: SpooledBody, most: int) -> int:
         return body.copy(stream, most)
     except UploadTooLarge as error:
         raise TooLarge(str(error), limit="size of a file") from None
-    except Unavailable:
+    except ApiError:
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.errno == ENOSPC:  # of our temporary file

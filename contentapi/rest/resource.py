@@ -25,7 +25,7 @@ from contentapi.http.idempotency import HEADER, hash_request, is_storable, repla
 from contentapi.http.response import Response, finalize_response
 from contentapi.http.uploads import SentFile, read_sent_file
 from contentapi.rate_limits.account import Account
-from contentapi.rate_limits.middleware import handles_rate_limit
+from contentapi.rate_limits.middleware import ACCOUNT, handles_rate_limit
 from contentapi.rest.pages import PageRequest, parse_page_params, parse_query_parameters
 from contentapi.rest.request_bodies import Body, decode_body
 
@@ -132,7 +132,7 @@ class Resource:
 
     def handle(self, environ: Mapping[str, Any], ids: Mapping[str, str]) -> Response:
         """Return the response to a request, also to one that fails. `ids` are the ids in the path, by name."""
-        account = Account(environ)
+        account = environ.get(ACCOUNT) or Account(environ)  # of an upload, which was charged before its body
         is_public = False
         try:
             request = ResourceRequest(authenticate_request(environ), environ)

@@ -7,16 +7,16 @@ happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.db.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from http import HTTPStatus
-from io import BytesIO
 from re import Pattern
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 from wsgiref.types import StartResponse, WSGIApplication
 
 from django.db import DatabaseError
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import derive_timeouts
-from contentapi.core.errors import Unavailable
+from contentapi.core.errors import RateLimited, Unavailable
+from contentapi.core.identity import Actor
 from contentapi.db.engine.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
 from contentapi.db.engine.thread_connections import close_unusable_connection
 from contentapi.health.probes import PROBES, respond_to_probe
@@ -24,25 +24,27 @@ from contentapi.http.body import UploadTooLarge
 from contentapi.http.uploads import SpooledBody
 from contentapi.media.delivery import deliver_file, is_for_delivery
 from contentapi.monitoring.records import current_record
+from contentapi.server.bodies import buffer_body, get_announced_length, refuse_body, spool_body
 from contentapi.server.observed_requests import observe_request
+from contentapi.server.upload_places import NO_PLACE, PLACE, UploadPlaces, charge_upload
 from contentapi.server.worker import WORKER
-
-DRAIN_LIMIT = 8  # times CONTENTAPI_MAX_BODY. A body up to this size is read and discarded, to keep the connection
-CHUNK = 64 * 1024  # bytes
 
 Refuse = Callable[[dict[str, Any], NoSlotAvailable, StartResponse], Iterable[bytes]]
 
 
 class Upload(NamedTuple):
-    """A kind of upload: its method and paths, its limit in bytes, whether the caller of a request may send it, and what
-    a person reads who has sent more.
+    """A kind of upload: its method and paths, its limit in bytes, who sends a request, and what a person reads who has
+    sent more.
+
+    `find_sender` returns None for a caller who may not send it. Uploads of the desk are not metered.
     """
 
     method: str
     paths: Pattern[str]
     limit: int
-    is_allowed: Callable[[Mapping[str, Any]], bool]
+    find_sender: Callable[[Mapping[str, Any]], Actor | None]
     excess: str
+    is_metered: bool = True
 
     def matches(self, environ: Mapping[str, Any]) -> bool:
         path = environ.get("PATH_INFO", "")
@@ -61,6 +63,7 @@ class RequestBufferingLayer:
         self.application = application
         self.refuse = refuse
         self.uploads = uploads
+        self.places = UploadPlaces()
         self.slots = WORKER.slots = ConnectionSlots(slots, patience=derive_timeouts(conf.environment).slot)
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
@@ -76,6 +79,8 @@ class RequestBufferingLayer:
         finally:
             if isinstance(environ.get("wsgi.input"), SpooledBody):
                 environ["wsgi.input"].close()
+            if PLACE in environ:
+                self.places.leave(environ[PLACE])
 
     def handle_request(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         if environ["PATH_INFO"] in PROBES:
@@ -101,13 +106,16 @@ class RequestBufferingLayer:
             return buffer_body(environ)
         refusal: Exception = UploadTooLarge("You may not send a body of this size.")
         try:
-            if self.may_upload(upload, environ):
-                return spool_body(environ, upload)
+            if (sender := self.find_sender(upload, environ)) is not None:
+                if self.places.enter(sender.user_id):
+                    environ[PLACE] = sender.user_id
+                    return spool_body(environ, upload.limit, upload.excess)
+                refusal = Unavailable(NO_PLACE, limit="uploads at a time")
         except (NoSlotAvailable, DatabaseError) as error:
             refusal = Unavailable(limit=getattr(error, "awaited", ""))
-        is_read = buffer_body(environ)
-        environ["wsgi.input"] = BrokenBody(refusal)
-        return is_read
+        except RateLimited as error:  # the application charges the request again, and responds
+            refusal = error
+        return refuse_body(environ, refusal)
 
     def find_upload(self, environ: Mapping[str, Any]) -> Upload | None:
         """Return the kind of upload of a request that may have a larger body than others; None for other requests."""
@@ -116,14 +124,20 @@ class RequestBufferingLayer:
             return None
         return next((upload for upload in self.uploads if upload.matches(environ)), None)
 
-    def may_upload(self, upload: Upload, environ: dict[str, Any]) -> bool:
-        """Return whether the caller may send a larger body. Raises `NoSlotAvailable` and `DatabaseError`."""
+    def find_sender(self, upload: Upload, environ: dict[str, Any]) -> Actor | None:
+        """Return who sends a larger body, after the request is charged; None for a caller who may not send it.
+
+        Raises `NoSlotAvailable`, `DatabaseError` and `RateLimited`.
+        """
         lease = self.slots.acquire()
         try:
             close_unusable_connection()
-            return upload.is_allowed(environ)
+            sender = upload.find_sender(environ)
         finally:
             self.slots.release(lease)
+        if sender is not None and upload.is_metered:
+            charge_upload(environ, sender)
+        return sender
 
 
 def answer_probe(environ: Mapping[str, Any], start_response: StartResponse) -> Iterable[bytes]:
@@ -165,92 +179,6 @@ def clear_invalid_host(environ: dict[str, Any]) -> None:
     target = environ.get("RAW_URI", "/")  # gunicorn's; granian does not pass it on
     if target[0] != "/" and "://" in target and target.split("/", 3)[2].lower() != host.lower():
         environ["HTTP_HOST"] = ""
-
-
-def buffer_body(environ: dict[str, Any]) -> bool:
-    """Replace `wsgi.input` by the bytes of the body. Return whether the whole body was read from the connection.
-
-    A body over the limit is read and discarded up to `DRAIN_LIMIT`. The application refuses it by its length.
-    """
-    limit = conf.environment.contentapi_max_body
-    stream = environ["wsgi.input"]
-    is_chunked = "HTTP_TRANSFER_ENCODING" in environ
-    length = get_announced_length(environ)
-    try:
-        if is_chunked:
-            content = stream.read(limit + 1)
-            environ["wsgi.input"] = BytesIO(content)
-            return len(content) <= limit or drain_stream(stream, DRAIN_LIMIT * limit)
-        if length <= limit:
-            environ["wsgi.input"] = BytesIO(stream.read(length) if length else b"")
-            return True
-        environ["wsgi.input"] = BytesIO()
-        return length <= DRAIN_LIMIT * limit and drain_stream(stream, length)
-    except Exception as error:  # noqa: BLE001 - each server raises its own for a body that ends early
-        environ["wsgi.input"] = BrokenBody(error)
-        return False
-
-
-def get_announced_length(environ: Mapping[str, Any]) -> int:
-    announced = environ.get("CONTENT_LENGTH", "")
-    return int(announced) if announced.isdecimal() else 0
-
-
-def spool_body(environ: dict[str, Any], upload: Upload) -> bool:
-    """Write the body to a temporary file, which replaces `wsgi.input`. Return whether the whole body was read.
-
-    A body over the limit is read and discarded, up to twice the limit, so that the browser shows the response.
-    """
-    stream, length, limit = environ["wsgi.input"], get_announced_length(environ), upload.limit
-    is_chunked = "HTTP_TRANSFER_ENCODING" in environ
-    too_large = BrokenBody(UploadTooLarge(upload.excess.format(limit=limit)))
-    spooled = SpooledBody()
-    try:
-        if length > limit:
-            environ["wsgi.input"] = too_large
-            return length <= 2 * limit and drain_stream(stream, length)
-        size = spooled.copy(stream, limit + 1 if is_chunked else length)
-        if size > limit:
-            environ["wsgi.input"] = too_large
-            return drain_stream(stream, limit)
-        if not is_chunked:
-            require_complete(size, length)
-    except Exception as error:  # noqa: BLE001 - see `buffer_body`
-        environ["wsgi.input"] = BrokenBody(error)
-        return False
-    finally:
-        if isinstance(environ["wsgi.input"], BrokenBody):
-            spooled.close()
-    environ["wsgi.input"], environ["CONTENT_LENGTH"] = spooled, str(size)
-    environ.pop("HTTP_TRANSFER_ENCODING", None)
-    return True
-
-
-def require_complete(size: int, length: int) -> None:
-    if size < length:
-        raise OSError("The body ended early.")
-
-
-def drain_stream(stream: Any, limit: int) -> bool:
-    """Read up to `limit` bytes. Return whether the stream ended within them."""
-    while limit > 0:
-        part = stream.read(min(CHUNK, limit))
-        if not part:
-            return True
-        limit -= len(part)
-    return not stream.read(1)
-
-
-class BrokenBody:
-    """A body that could not be read. Reading it raises the server's exception again."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-    def read(self, _: int = -1) -> NoReturn:
-        raise self.error
-
-    readline = read
 
 
 def with_connection_close(start_response: StartResponse) -> StartResponse:

@@ -22,7 +22,7 @@ from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.monitoring.traces import start_tracing, stop_tracing
 from contentapi.server import systemd
-from contentapi.server.complete_requests import DRAIN_LIMIT
+from contentapi.server.bodies import DRAIN_LIMIT
 from contentapi.server.ending import OrderlyEnd, obey_master
 from contentapi.server.watchdog import WATCHDOG, start_heartbeat
 

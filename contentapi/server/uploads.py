@@ -1,7 +1,7 @@
 """The limits and the permissions of uploaded files: zip files of posts, and images.
 
 The body of an upload may be larger than CONTENTAPI_MAX_BODY. The server checks who sends it before it reads the body,
-so that nobody else can fill the disk.
+and charges the request, so that nobody else can fill the disk.
 """
 
 import re
@@ -11,10 +11,13 @@ from typing import Any
 from django.urls import reverse
 
 from blog.files.archives import MAX_ARCHIVE
+from blog.models import ImageUpload
 from contentapi.auth.authentication import authenticate_request
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
 from contentapi.http.api_version import VERSION_PREFIX
 from contentapi.http.uploads import EXCESS, FORM_OVERHEAD
 from contentapi.media.receiving import is_signed
@@ -30,27 +33,39 @@ def build_uploads() -> list[Upload]:
     largest = conf.environment.contentapi_image_max_bytes
     too_large = EXCESS.format(limit=largest)
     return [
-        Upload("POST", archive, MAX_ARCHIVE + FORM_OVERHEAD, may_upload_archive, excess),
-        Upload("POST", re.compile(images), largest + FORM_OVERHEAD, may_upload_image, too_large),
-        Upload("POST", re.compile(desk), largest + FORM_OVERHEAD, may_upload_image_in_desk, too_large),
-        Upload("PUT", re.compile(f"{images}/[^/]+/content"), largest + FORM_OVERHEAD, may_upload_image, too_large),
-        Upload("PUT", re.compile("/uploads/[0-9]+"), largest, is_signed, too_large),
+        Upload("POST", archive, MAX_ARCHIVE + FORM_OVERHEAD, find_importer, excess, is_metered=False),
+        Upload("POST", re.compile(images), largest + FORM_OVERHEAD, find_uploader, too_large),
+        Upload("POST", re.compile(desk), largest + FORM_OVERHEAD, find_editor, too_large, is_metered=False),
+        Upload("PUT", re.compile(f"{images}/[^/]+/content"), largest + FORM_OVERHEAD, find_uploader, too_large),
+        Upload("PUT", re.compile("/uploads/[0-9]+"), largest, find_announcer, too_large),
     ]
 
 
-def may_upload_archive(environ: Mapping[str, Any]) -> bool:
-    """Return whether the request has the session of a user who may import posts."""
-    return policy.may_import_posts(find_session_actor(environ))
+def find_importer(environ: Mapping[str, Any]) -> Actor | None:
+    """Return the person of the session of a request who may import posts."""
+    actor = find_session_actor(environ)
+    return actor if policy.may_import_posts(actor) else None
 
 
-def may_upload_image_in_desk(environ: Mapping[str, Any]) -> bool:
-    """Return whether the request has the session of a user who may upload images."""
-    return policy.may_upload_images(find_session_actor(environ))
+def find_editor(environ: Mapping[str, Any]) -> Actor | None:
+    """Return the person of the session of a request who may upload images."""
+    actor = find_session_actor(environ)
+    return actor if policy.may_upload_images(actor) else None
 
 
-def may_upload_image(environ: Mapping[str, Any]) -> bool:
-    """Return whether the request has the credential of a user who may upload images. The resource names the error."""
+def find_uploader(environ: Mapping[str, Any]) -> Actor | None:
+    """Return the caller who may upload images. For another credential, the resource names the error."""
     try:
-        return policy.may_upload_images(authenticate_request(environ))
+        actor = authenticate_request(environ)
     except ApiError:
-        return False
+        return None
+    return actor if policy.may_upload_images(actor) else None
+
+
+def find_announcer(environ: Mapping[str, Any]) -> Actor | None:
+    """Return the person who has announced a file with a signed address. The address of the client pays."""
+    if not is_signed(environ):
+        return None
+    uploads = ImageUpload.objects.filter(pk=parse_id(environ["PATH_INFO"].rpartition("/")[2]))
+    owners = uploads.values_list("owner_id", flat=True)
+    return Actor(owners[0]) if owners else None

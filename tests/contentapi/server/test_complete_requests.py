@@ -11,7 +11,8 @@ from pytest_django import Settings
 
 from contentapi.conf.environment import Environment
 from contentapi.db.engine.slots import NoSlotAvailable
-from contentapi.server.complete_requests import DRAIN_LIMIT, RequestBufferingLayer
+from contentapi.server.bodies import DRAIN_LIMIT
+from contentapi.server.complete_requests import RequestBufferingLayer
 
 LIMIT = 1000
 

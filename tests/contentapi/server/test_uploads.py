@@ -14,8 +14,8 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from contentapi.conf.environment import Environment
-from contentapi.core.errors import Unavailable
-from contentapi.core.identity import Role
+from contentapi.core.errors import RateLimited, Unavailable
+from contentapi.core.identity import Actor, Role
 from contentapi.db.engine.slots import SLOTS, NoSlotAvailable
 from contentapi.http.body import UploadTooLarge
 from contentapi.http.uploads import SpooledBody
@@ -28,6 +28,7 @@ from users.models import User
 PATH = reverse("admin:blog_importjob_add")
 LIMIT, UPLOAD = 1000, 5000
 EXCESS = "At most {limit:,} bytes."
+SENDER = Actor(7, Role.AUTHOR)
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +56,7 @@ class Application:
         self.stream, self.environ = environ["wsgi.input"], environ
         try:
             self.body = self.stream.read()
-        except (OSError, UploadTooLarge, Unavailable) as error:
+        except (OSError, UploadTooLarge, Unavailable, RateLimited) as error:
             self.body = error
         start_response("200 OK", [])
         return [b""]
@@ -88,11 +89,11 @@ def send(
 
 
 def allow(*, is_allowed: bool = True) -> Upload:
-    return build_upload(lambda _: is_allowed)
+    return build_upload(lambda _: SENDER if is_allowed else None)
 
 
-def build_upload(is_allowed: Callable[[Any], bool]) -> Upload:
-    return Upload("POST", re.compile(re.escape(PATH)), UPLOAD, is_allowed, EXCESS)
+def build_upload(find_sender: Callable[[Any], Actor | None], *, is_metered: bool = False) -> Upload:
+    return Upload("POST", re.compile(re.escape(PATH)), UPLOAD, find_sender, EXCESS, is_metered)
 
 
 def test_allowed_upload_is_spooled_to_a_file() -> None:
@@ -109,7 +110,7 @@ def test_allowed_upload_is_spooled_to_a_file() -> None:
 def test_small_body_needs_no_permission(length: int) -> None:
     application = Application()
 
-    def fail(_: object) -> bool:
+    def fail(_: object) -> Actor:
         raise AssertionError
 
     send(application, b"x" * length, upload=build_upload(fail))
@@ -192,7 +193,7 @@ def test_upload_whose_connection_breaks_is_broken() -> None:
 
 @pytest.mark.parametrize("error", [DatabaseError("the connection is lost"), NoSlotAvailable(SLOTS, "all are in use")])
 def test_upload_without_a_slot_or_the_database_may_be_repeated(error: Exception) -> None:
-    def fail(_: object) -> bool:
+    def fail(_: object) -> Actor:
         raise error
 
     application = Application()
@@ -213,7 +214,9 @@ def get_cookies(user: User) -> str:
     ("role", "allowed"), [(Role.READER, False), (Role.AUTHOR, False), (Role.EDITOR, True), (Role.ADMIN, True)]
 )
 def test_session_of_an_editor_or_an_admin_may_upload(role: Role, *, allowed: bool) -> None:
-    assert uploads.may_upload_archive({"HTTP_COOKIE": get_cookies(make_user(role))}) is allowed
+    user = make_user(role)
+    sender = uploads.find_importer({"HTTP_COOKIE": get_cookies(user)})
+    assert (sender and sender.user_id) == (user.pk if allowed else None)
 
 
 @pytest.mark.django_db
@@ -222,10 +225,10 @@ def test_request_without_a_valid_session_may_not_upload() -> None:
     cookie = get_cookies(editor)
     User.objects.filter(pk=editor.pk).update(is_active=False)
 
-    assert not uploads.may_upload_archive({"HTTP_COOKIE": cookie})
-    assert not uploads.may_upload_archive({"HTTP_COOKIE": f"{django_settings.SESSION_COOKIE_NAME}=x"})
-    assert not uploads.may_upload_archive({"HTTP_COOKIE": "ÿ;=;"})
-    assert not uploads.may_upload_archive({})
+    assert not uploads.find_importer({"HTTP_COOKIE": cookie})
+    assert not uploads.find_importer({"HTTP_COOKIE": f"{django_settings.SESSION_COOKIE_NAME}=x"})
+    assert not uploads.find_importer({"HTTP_COOKIE": "ÿ;=;"})
+    assert not uploads.find_importer({})
 
 
 @pytest.mark.django_db
@@ -253,4 +256,7 @@ def test_session_of_an_author_may_upload_images_on_the_pages_of_the_desk(role: R
         [each for each in uploads.build_uploads() if each.matches({**environ, "PATH_INFO": path})] for path in paths
     ]
 
-    assert [[each.is_allowed(environ) for each in matching] for matching in found] == [[allowed], [allowed]]
+    assert [[each.find_sender(environ) is not None for each in matching] for matching in found] == [
+        [allowed],
+        [allowed],
+    ]
