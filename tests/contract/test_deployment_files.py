@@ -26,7 +26,7 @@ SERVICES = sorted(path.name for path in UNITS.glob("*.service"))
 MEMORY = re.compile(r"[1-9][0-9]*(?:[gmGM]|[GM]i)")
 # Variables of Python, libraries and Compose, which the project does not define.
 FOREIGN_VARIABLES = {
-    *("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PATH", "HOME"),
+    *("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PATH", "HOME", "TMPDIR"),
     *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
 }
 
