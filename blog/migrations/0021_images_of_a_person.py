@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('blog', '0019_who_scheduled_copies'),
+        ('blog', '0020_copy_versions'),
     ]
 
     operations = [
