@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 from django.views.generic import FormView
 
+from contentapi.auth.sessions import read_secret, store_secret
 from contentapi.core.errors import NotFound, RateLimited
 from contentapi.monitoring.audit import Event
 from contentapi.rate_limits.account import Reservation
@@ -20,7 +21,7 @@ from users.models import MAX_EMAIL
 from users.pages import render_page
 from users.password_links import choose_password, find_user_of_link, request_link
 
-FOLLOWED = "password_link"  # the key in a session
+FOLLOWED = "followed_link"  # a secret of a session: the user and the token
 
 
 def require_mail(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -62,7 +63,7 @@ class NewPasswordPage(FormView):  # type: ignore[type-arg]  # no generic class a
     form_class = SetPasswordForm
 
     def dispatch(self, request: HttpRequest, *arguments: Any, **options: Any) -> HttpResponseBase:
-        self.link = request.session.get(FOLLOWED, ("", ""))
+        self.link = read_secret(request.session, FOLLOWED) or ("", "")
         self.user = find_user_of_link(*self.link)
         if self.user is None:
             return render_invalid_link(request)
@@ -89,7 +90,7 @@ def follow_link(request: HttpRequest) -> HttpResponse:
     link = (request.GET.get("user", ""), request.GET.get("token", ""))
     if find_user_of_link(*link) is None:
         return render_invalid_link(request)
-    request.session[FOLLOWED] = link
+    store_secret(request.session, FOLLOWED, link)
     return redirect("new_password")
 
 

@@ -1,11 +1,18 @@
 """Django's database sessions, stored under a digest of the key in the cookie."""
 
+from base64 import b64decode, b64encode
 from hashlib import blake2b
 from typing import Any
 
+import msgspec
 from django.contrib.sessions.backends import db
+from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.models import Session
 from django.utils import timezone
+
+from contentapi.core.encryption import decrypt, encrypt
+
+PURPOSE = "secrets in sessions"
 
 
 class SessionStore(db.SessionStore):
@@ -31,6 +38,17 @@ class SessionStore(db.SessionStore):
         key = session_key or self.session_key
         if key is not None:
             super().delete(hash_session_key(key))
+
+
+def store_secret(session: SessionBase, name: str, value: Any) -> None:
+    """Store a value, such as a token, in a form that nobody can read in the table without SECRET_KEY."""
+    session[name] = b64encode(encrypt(PURPOSE, msgspec.json.encode(value), name)).decode()
+
+
+def read_secret(session: SessionBase, name: str) -> Any:
+    """Return the value that `store_secret` was given; None without one, and after a change of SECRET_KEY."""
+    content = decrypt(PURPOSE, b64decode(session.get(name, "")), name)
+    return None if content is None else msgspec.json.decode(content)
 
 
 def hash_session_key(key: str) -> str:

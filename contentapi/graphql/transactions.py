@@ -7,7 +7,7 @@ executes all of it again. When an operation ends, everything that it wrote is ro
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from math import inf
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -26,6 +26,8 @@ from contentapi.http.idempotency import is_storable, replay_or_execute
 from contentapi.http.response import Response
 
 Errors = Sequence[GraphQLError]
+SAVEPOINT_STATEMENTS = ("SAVEPOINT ", "RELEASE ", "ROLLBACK ")  # end also after the time of the operation
+MOST_EXCEEDED = 250  # milliseconds by which a statement may end after the time of its operation
 
 
 class TransactionMode(NamedTuple):
@@ -60,8 +62,12 @@ class OneTransaction:
     ) -> None:
         self.execute = execute
         self.respond = respond
-        limit = partial(limit_time, monotonic() + ATOMIC_OPERATION_LIMIT)
-        self.mode = TransactionMode(limit, bool) if is_atomic else TransactionMode(transaction.atomic, has_unstored)
+        limit = TimeLimit(monotonic() + ATOMIC_OPERATION_LIMIT)
+        self.mode = (
+            TransactionMode(limit.guard_mutation, bool)
+            if is_atomic
+            else TransactionMode(transaction.atomic, has_unstored)
+        )
 
     def run(self, actor: Actor, key: str | None, request: str) -> Response:
         """Return the response to the operation, or the stored one. `request` is the hash of the request.
@@ -115,22 +121,38 @@ def has_unstored(errors: Errors) -> bool:
     return any(isinstance(cause, DatabaseError) or not is_storable(to_api_error(cause)) for cause in causes)
 
 
-@contextmanager
-def limit_time(deadline: float) -> Iterator[None]:
-    """Let the statements of the block end at a time of `monotonic`. Raises `Unavailable` after this time."""
-    milliseconds = require_time_left(deadline)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(milliseconds)])
-    yield
-    require_time_left(deadline)
+class TimeLimit:
+    """Lets the statements of an operation end at a time of `monotonic`, by a wrapper of them."""
 
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+        self.timeout = inf  # of the statements at present, in milliseconds
 
-def require_time_left(deadline: float) -> int:
-    """Return the milliseconds for which a statement may run until a deadline."""
-    left = int((deadline - monotonic()) * 1000)
-    if left <= 0:
-        message = (
-            f"The operation took more than {ATOMIC_OPERATION_LIMIT:g} s and was rolled back. Send fewer mutations."
-        )
-        raise Unavailable(message, limit="time of an atomic operation")
-    return min(left, conf.environment.contentapi_statement_timeout)
+    @contextmanager
+    def guard_mutation(self) -> Iterator[None]:
+        """Limit the time of the statements of the block. Raises `Unavailable` after the time, also in the block."""
+        self.timeout = inf  # an attempt may have been rolled back
+        with connection.execute_wrapper(self):
+            yield
+        self.require_time_left()
+
+    def __call__(self, execute: Callable[..., Any], sql: Any, *others: Any) -> Any:
+        """Execute a statement with the time that is left. It is set anew only if it is much less than before."""
+        if str(sql).startswith(SAVEPOINT_STATEMENTS):
+            self.timeout = inf  # a rollback restores the former setting
+        else:
+            left = self.require_time_left()
+            if left < self.timeout - MOST_EXCEEDED:
+                self.timeout = left
+                connection.connection.execute(f"SET LOCAL statement_timeout = {left}")
+        return execute(sql, *others)
+
+    def require_time_left(self) -> int:
+        """Return the milliseconds for which a statement may run. Raises `Unavailable`."""
+        left = int((self.deadline - monotonic()) * 1000)
+        if left <= 0:
+            message = (
+                f"The operation took more than {ATOMIC_OPERATION_LIMIT:g} s and was rolled back. Send fewer mutations."
+            )
+            raise Unavailable(message, limit="time of an atomic operation")
+        return min(left, conf.environment.contentapi_statement_timeout)

@@ -1,6 +1,7 @@
 """`@atomic`: all mutations of an operation or none."""
 
 from functools import partial
+from itertools import count
 
 import msgspec
 import pytest
@@ -13,6 +14,7 @@ from contentapi.db.citus.locks import lock_rows
 from contentapi.graphql import transactions
 from contentapi.models import IdempotencyRecord
 from contentapi.schema import SCHEMA
+from tests.blog.post_copies import save
 from tests.blog.racing import race
 from tests.conftest import GraphQL, make_api_key
 from tests.contentapi.http.idempotent_requests import REPLAYED
@@ -24,6 +26,18 @@ CREATE FUNCTION pg_temp.note() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN NEW.title = current_setting('statement_timeout'); RETURN NEW; END
 $$;
 CREATE TRIGGER note BEFORE INSERT ON blog_post FOR EACH ROW EXECUTE FUNCTION pg_temp.note();
+"""
+NOTE_TIMEOUTS = """
+CREATE FUNCTION pg_temp.note_timeouts() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO pg_temp.noted (milliseconds)
+      SELECT setting::int FROM pg_settings WHERE name = 'statement_timeout';
+    PERFORM pg_sleep(0.6);
+    RETURN NULL;
+  END
+$$;
+CREATE TRIGGER note AFTER UPDATE ON blog_post FOR EACH ROW EXECUTE FUNCTION pg_temp.note_timeouts();
+CREATE TRIGGER note AFTER DELETE ON blog_workingcopy FOR EACH ROW EXECUTE FUNCTION pg_temp.note_timeouts();
 """
 ARCHIVE = "archivePost(id: {}) {{ id }}"
 
@@ -138,6 +152,36 @@ def test_statement_ends_at_the_time_limit(gql: GraphQL) -> None:
 
     assert data["m0"]["title"].removesuffix("ms").isdecimal()
     assert after == before
+
+
+@pytest.mark.django_db
+def test_mutation_ends_when_the_time_passes_within_it(gql: GraphQL, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look at the clock takes 1.2 s: one before and one after a mutation would be in time."""
+    clock = count(0, 1.2)
+    monkeypatch.setattr(transactions, "monotonic", lambda: next(clock))
+
+    response = gql(build_operation(create("A")), actor=make_actor(Role.ADMIN))
+
+    assert (response.status, response.codes, response.body["data"]) == (503, ["UNAVAILABLE"], None)
+    assert not Post.objects.exists()
+
+
+@pytest.mark.django_db
+def test_statements_of_a_mutation_share_its_time(gql: GraphQL) -> None:
+    """A slow statement leaves less time to those after it, so that nobody waits longer for what the operation holds."""
+    post = make_post()
+    save(post, title="B")
+    publish = f'publishWorkingCopy(input: {{postId: "{post.pk}"}}) {{ post {{ id }} }}'
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMP TABLE noted (number serial, milliseconds int)")
+        cursor.execute(NOTE_TIMEOUTS)
+        assert gql(build_operation(publish), actor=make_actor(Role.EDITOR)).status == 200
+        cursor.execute("SELECT milliseconds FROM noted ORDER BY number")
+        first, *_, last = [milliseconds for (milliseconds,) in cursor.fetchall()]
+        cursor.execute("DROP TRIGGER note ON blog_post; DROP TRIGGER note ON blog_workingcopy; DROP TABLE noted")
+
+    assert first <= 5000
+    assert last <= first - 400
 
 
 @pytest.mark.django_db

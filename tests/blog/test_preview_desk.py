@@ -5,11 +5,13 @@ from html import unescape
 
 import msgspec
 import pytest
+from django.contrib.sessions.models import Session
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
 from blog.models import Post, PreviewLink
+from contentapi.auth.sessions import SessionStore
 from tests.blog.own_posts import make_own_post
 from tests.blog.preview_requests import make_link, read_title
 from tests.factories import get_user, make_post
@@ -50,6 +52,16 @@ def test_preview_opens_the_site_with_a_link_of_one_hour_that_is_used_again(setti
     assert open_site(browser, post) == address
     link.delete()
     assert open_site(browser, post) != address
+
+
+def test_no_session_has_a_token_that_can_be_read(settings: Settings) -> None:
+    browser, post = log_in(settings, SITE)
+
+    token = TOKEN.findall(open_site(browser, post))[0]
+
+    stored = [SessionStore().decode(session.session_data) for session in Session.objects.all()]
+    assert len(stored) == 1
+    assert token[4:] not in str(stored)
 
 
 def test_each_named_site_has_a_button(settings: Settings) -> None:

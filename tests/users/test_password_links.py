@@ -8,10 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 from django.contrib.auth.tokens import PasswordResetTokenGenerator, default_token_generator
+from django.contrib.sessions.models import Session
 from django.core.mail import EmailMessage
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
+from contentapi.auth.sessions import SessionStore
 from contentapi.core.errors import Conflict, Forbidden, NotFound
 from contentapi.core.identity import OPERATOR, Role
 from tests.factories import make_user
@@ -72,6 +74,16 @@ def test_link_sets_the_password_once_and_ends_all_sessions() -> None:
     assert user.check_password(NEW)
     assert session.get("/admin/").status_code == 302
     assert Client().login(username=user.email, password=NEW)
+
+
+def test_no_session_has_a_followed_link_that_can_be_read() -> None:
+    browser, link = Client(), request_link(make_member("editor"))
+
+    opened = browser.get(link)
+
+    (stored,) = [SessionStore().decode(session.session_data) for session in Session.objects.all()]
+    assert link.partition("token=")[2] not in str(stored)
+    assert browser.get(opened["Location"]).status_code == 200
 
 
 def test_login_ends_a_link() -> None:

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 
 from blog import selectors, services
 from blog.models import MAX_NOTE, Post
+from contentapi.auth.sessions import read_secret, store_secret
 from contentapi.conf.timeouts import OWN_PREVIEW_LIFETIME
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
@@ -18,7 +19,7 @@ from users.desk.bases import Page, PolicyAdmin, get_actor
 
 DAYS = (1, 3, 7, 30)  # that a link for a reviewer may be valid
 OWN_NOTE = "Preview on the site"
-OPENED = "opened_previews"  # the key in a session: the token of the last link of this person for each post
+OPENED = "preview_tokens"  # a secret of a session: the token of the last link of this person for each post
 MOST_OPENED = 10
 
 
@@ -36,12 +37,12 @@ def open_preview(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
 
     The page leads there, not a redirect: the policy of the desk lets no form be sent to another site.
     """
-    opened = request.session.get(OPENED, {})
+    opened = read_secret(request.session, OPENED) or {}
     try:
-        created = find_opened_link(request, object_id) or create_own_link(request, object_id)
+        created = find_opened_link(request, object_id, opened.get(object_id)) or create_own_link(request, object_id)
     except ApiError as error:
         return report_error(request, model_admin, object_id, error)
-    request.session[OPENED] = {**dict(list(opened.items())[-MOST_OPENED:]), object_id: created.token}
+    store_secret(request.session, OPENED, {**dict(list(opened.items())[-MOST_OPENED:]), object_id: created.token})
     addresses = {address.name: address.url for address in created.addresses}
     url = addresses.get(request.POST.get("site", ""), created.url)
     response: HttpResponse = model_admin.render(
@@ -51,9 +52,8 @@ def open_preview(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
     return response
 
 
-def find_opened_link(request: HttpRequest, post_id: str) -> services.CreatedLink | None:
-    """Return the link that the session has for a post, if it is still valid for most of its time."""
-    token = request.session.get(OPENED, {}).get(post_id)
+def find_opened_link(request: HttpRequest, post_id: str, token: str | None) -> services.CreatedLink | None:
+    """Return the link of the token that the session has for a post, if it is still valid for most of its time."""
     return token and services.find_valid_link(actor=get_actor(request), post_id=post_id, token=token)
 
 
