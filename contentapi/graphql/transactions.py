@@ -137,7 +137,7 @@ class TimeLimit:
         self.require_time_left()
 
     def __call__(self, execute: Callable[..., Any], sql: Any, *others: Any) -> Any:
-        """Execute a statement with the time that is left. It is set anew only if it is much less than before."""
+        """Execute a statement with the time that is left, which is set only if it is much less than before."""
         if str(sql).startswith(SAVEPOINT_STATEMENTS):
             self.timeout = inf  # a rollback restores the former setting
         else:

@@ -54,7 +54,7 @@ def open_preview(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
 
 def find_opened_link(request: HttpRequest, post_id: str, token: str | None) -> services.CreatedLink | None:
     """Return the link of the token that the session has for a post, if it is still valid for most of its time."""
-    return token and services.find_valid_link(actor=get_actor(request), post_id=post_id, token=token)
+    return services.find_valid_link(actor=get_actor(request), post_id=post_id, token=token) if token else None
 
 
 def create_own_link(request: HttpRequest, post_id: str) -> services.CreatedLink:
