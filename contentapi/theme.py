@@ -34,7 +34,7 @@ def build_sidebar(_: HttpRequest) -> list[dict[str, Any]]:
             "items": [
                 build_entry("Users", "group", "users.User"),
                 build_entry("Applications", "apps", "oauth2_provider.Application"),
-                build_entry("Consents", "verified_user", "oauth2_provider.RefreshToken"),
+                build_entry("Connected applications", "verified_user", "oauth2_provider.RefreshToken"),
                 build_entry("Webhooks", "webhook", "events.Webhook"),
                 build_entry("Orders", "shopping_cart", "orders.Order"),
             ],

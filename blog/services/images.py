@@ -207,11 +207,11 @@ def delete_image(
 def describe_users(actor: Actor, ids: Sequence[int]) -> str:
     """Return why an image cannot be deleted: the titles of posts that the actor may see, and how many others."""
     seen = select_seen_posts(actor, ids)[:NAMED_POSTS]
-    named = [f"“{post.title}” ({post.pk})" for post in seen]
+    named = [f"“{post.title}”" for post in seen]
     others = len(ids) - len(named)
     if others:
         named.append(f"{others} {'other ' if named else ''}{'post' if others == 1 else 'posts'}")
-    return f"The image is used by {', '.join(named)}. Remove it there, or delete it with force."
+    return f"The image is used by {', '.join(named)}. Remove it there, or delete it although it is used."
 
 
 def render_again(pk: int) -> None:

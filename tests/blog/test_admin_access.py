@@ -106,7 +106,7 @@ def test_author_search_does_not_find_other_emails(browser: Client) -> None:
         (
             Role.ADMIN,
             {"Desk", "Posts", "Comments", "Authors", "Images", "Imports", "API keys"}
-            | {"Users", "Applications", "Consents", "Webhooks", "Orders"},
+            | {"Users", "Applications", "Connected applications", "Webhooks", "Orders"},
         ),
     ],
 )

@@ -88,7 +88,7 @@ def test_preview_of_a_hidden_post_is_not_found() -> None:
 @pytest.mark.parametrize(
     ("body", "status", "problem"),
     [
-        ("x" * (MAX_BODY + 1), 422, "body: At most 200,000 characters are allowed (got 200,001)."),
+        ("x" * (MAX_BODY + 1), 422, "At most 200,000 characters are allowed (got 200,001)."),
         ("\0", 400, "Text must not contain the NUL character"),
     ],
     ids=["long", "NUL"],

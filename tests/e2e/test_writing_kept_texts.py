@@ -66,7 +66,7 @@ def test_text_survives_the_crash_of_a_tab_and_is_offered(desk: Desk) -> None:
 
     again = crash(page, desk, "kept")
     notice = again.locator(".writing-notice.offer")
-    expect(notice).to_contain_text(re.compile("This browser has kept a text of .* that was not saved"))
+    expect(notice).to_contain_text(re.compile("This browser has kept “.+”, a text of .* that was not saved"))
     expect(again.locator("#id_body")).to_have_value("")  # nothing is overwritten
     notice.get_by_role("button", name="Restore my text").click()
 

@@ -114,7 +114,8 @@ def test_action_locks_the_selected_users_and_names_the_last_admin() -> None:
     admin = make_user(Role.ADMIN, name="Ada")
     client.force_login(admin)
 
-    response = client.post(USERS, {"action": "lock", "_selected_action": [reader.pk, admin.pk]}, follow=True)
+    chosen = {"ids": f"{reader.pk},{admin.pk}", "list": USERS}
+    response = client.post(reverse("admin:users_user_bulk", args=["lock"]), chosen, follow=True)
 
     assert "Ada is the last admin. Make another user an admin first." in response.text
     assert dict(User.objects.values_list("name", "is_active")) == {"Rosa": False, "Ada": True}
@@ -234,3 +235,19 @@ def test_lists_can_be_searched_by_email(address: str) -> None:
     found, missed = client.get(address, {"q": "INES@"}), client.get(address, {"q": "nobody@"})
 
     assert ("ines@example.invalid" in found.text, "ines@example.invalid" in missed.text) == (True, False)
+
+
+@pytest.mark.django_db
+def test_page_of_a_user_tells_whether_there_is_a_password_and_nothing_of_its_hash() -> None:
+    with_password, without = make_user(Role.AUTHOR), make_user(Role.AUTHOR)
+    with_password.set_password(PASSWORD)
+    with_password.save()
+    without.set_unusable_password()
+    without.save()
+    admin = log_in(Role.ADMIN)
+
+    pages = [admin.get(reverse("admin:users_user_change", args=[user.pk])).text for user in (with_password, without)]
+
+    assert ["Change it</a>" in page for page in pages] == [True, False]
+    assert ["Set one</a>" in page for page in pages] == [False, True]
+    assert not [word for word in ("argon2", "salt", "hash:", "Raw passwords") for page in pages if word in page]

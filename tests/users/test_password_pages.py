@@ -150,7 +150,7 @@ def test_unusable_password_is_refused_in_the_form(passwords: tuple[str, str], me
     assert browser.post(page, {"new_password1": NEW, "new_password2": NEW}).status_code == 302
 
 
-WITHOUT_PASSWORD = {**NEW_USER, "usable_password": "false", "password1": "", "password2": ""}
+WITHOUT_PASSWORD = {**NEW_USER, "_invite": "Invite", "password1": "", "password2": ""}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -163,7 +163,7 @@ def test_admin_who_adds_a_user_without_a_password_invites_the_user() -> None:
     [message] = wait_for_mails()
     assert message.to == [NEW_USER["email"]]
     user = User.objects.get(name=NEW_USER["name"])
-    assert "Send an invitation" in admin.get(reverse("admin:users_user_change", args=[user.pk])).text
+    assert "The user gets a mail" in admin.get(reverse("admin:users_user_change", args=[user.pk])).text
     assert "was invited." in press(admin, user, "invite").text
     assert [message.to for message in wait_for_mails()] == [[user.email]]
 
@@ -186,4 +186,16 @@ def test_user_with_a_password_is_not_invited() -> None:
     page = admin.get(reverse("admin:users_user_change", args=[make_member().pk]))
 
     assert wait_for_mails() == []
-    assert "Send an invitation" not in page.text
+    assert "The user gets a mail" not in page.text
+
+
+@pytest.mark.usefixtures("mail_is_on")
+def test_new_account_without_a_password_needs_the_button_that_invites() -> None:
+    admin = log_in(Role.ADMIN)
+
+    page = admin.get(reverse("admin:users_user_add")).text
+    refused = admin.post(reverse("admin:users_user_add"), {**NEW_USER, "password1": "", "password2": ""})
+
+    assert 'name="_invite"' in page
+    assert refused.status_code == 200
+    assert not User.objects.filter(name=NEW_USER["name"]).exists()

@@ -15,6 +15,7 @@ from django.http import HttpRequest
 
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
+from users.desk.rendering import describe_error
 
 SLICE = 50  # objects of one request
 NAMED = 20  # refused objects that a message names
@@ -98,7 +99,7 @@ def collect_outcome(rows: Iterable[Any], perform_one: Callable[[Any], Any], log:
                 changed = perform_one(row)
                 log(changed)
         except ApiError as error:
-            outcome.refuse(row, error.message)
+            outcome.refuse(row, describe_error(error))
         else:
             outcome.done.append(changed)
     return outcome

@@ -29,7 +29,7 @@ from users.authentication import build_session_actor
 from users.desk.actions import Action, Outcome, list_offered_actions, report_refused, shorten
 from users.desk.bulk import build_list_action, count_rows, perform_slice
 from users.desk.lists import BoundedList, BoundedPaginator
-from users.desk.rendering import RelatedChoiceField, Textarea
+from users.desk.rendering import RelatedChoiceField, Textarea, describe_error
 
 CHECKBOX = UnfoldBooleanWidget({"class": "action-select"})  # Django's script finds the boxes by this class
 
@@ -245,7 +245,7 @@ class PolicyAdmin(ModelAdmin):
         except ApiError as error:
             if request.method != "POST":
                 raise
-            self.message_user(request, error.message, messages.ERROR)
+            self.message_user(request, describe_error(error), messages.ERROR)
             return HttpResponseRedirect(request.get_full_path())
 
 

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget
 
+from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 
 
@@ -48,3 +49,8 @@ class Textarea(UnfoldAdminTextareaWidget):
     """A text that keeps an empty first line: the theme's template loses it, because HTML drops the first line end."""
 
     template_name = "django/forms/widgets/textarea.html"
+
+
+def describe_error(error: ApiError) -> str:
+    """Return the message of an error for a person, without the names that fields have in the API."""
+    return " ".join(problem for problems in error.fields.values() for problem in problems) or error.message

@@ -8,9 +8,11 @@ from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
 from unfold.decorators import display
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.forms import AdminPasswordChangeForm, UserCreationForm
 
 from contentapi.core import policy
 from contentapi.core.identity import Actor
@@ -22,24 +24,29 @@ from users.desk.service_admin import ServiceAdmin, ServiceForm
 from users.mail import is_mail_on
 from users.models import User
 
-INVITED = "Disabled: the person gets a mail with a link, at which the person chooses a password."
+INVITED = "Or press “Invite”: the person gets a mail with a link, at which the person chooses a password."
+INVITE = "_invite"  # the name of the button
 
 
 class NewUserForm(ServiceForm, UserCreationForm):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         if is_mail_on():
-            self.fields["usable_password"].help_text = INVITED
+            self.fields["password1"].help_text = INVITED
+
+    def clean_usable_password(self) -> str:
+        """Return whether the account gets the password of the form, as Django's form reads it."""
+        return "false" if INVITE in self.data and is_mail_on() else "true"
 
     class Meta:
         model = User
         fields = ["email", "name", "role"]
 
 
-class UserForm(ServiceForm, UserChangeForm):
+class UserForm(ServiceForm):
     class Meta:
         model = User
-        fields = ["email", "name", "role", "password"]
+        fields = ["email", "name", "role"]
 
 
 class PasswordForm(AdminPasswordChangeForm):
@@ -88,7 +95,7 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
         ),
         Action(
             name="invite",
-            label="Send an invitation",
+            label="Invite",
             done="Invited",
             help="The user gets a mail with a link, at which the user chooses a password.",
             perform=perform_each(password_links.invite_user, "user_id"),
@@ -106,12 +113,12 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
     search_fields = ["email", "name"]
     ordering = ["email"]
     filter_horizontal = []
-    readonly_fields = ["show_state", "show_last_login", "show_created_at"]
+    readonly_fields = ["show_password", "show_state", "show_last_login", "show_created_at"]
     fieldsets = [
-        (None, {"fields": ["email", "password", "name", "role", "show_state"]}),
+        (None, {"fields": ["email", "name", "role", "show_password", "show_state"]}),
         ("Times", {"fields": ["show_created_at", "show_last_login"]}),
     ]
-    add_fieldsets = [(None, {"fields": ["email", "name", "role", "usable_password", "password1", "password2"]})]
+    add_fieldsets = [(None, {"fields": ["email", "name", "role", "password1", "password2"]})]
 
     def may_open(self, actor: Actor) -> bool:
         return policy.may_manage_users(actor)
@@ -138,11 +145,19 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
     def show_state(self, user: User) -> str:
         return "active" if user.is_active else "locked"
 
+    @display(description="Password")
+    def show_password(self, user: User) -> SafeString:
+        state, action = ("Set", "Change it") if user.has_usable_password() else ("None", "Set one")
+        return format_html('{}. <a class="history-link" href="../password/">{}</a>', state, action)
+
     show_last_login = build_time_column("last_login", "Last login at", ordering="last_login")
     show_created_at = build_time_column("created_at", "Created at")
 
     def count_dependents(self, rows: list[Any]) -> dict[str, int]:
         return {"API keys": selectors.count_api_keys(rows)}
+
+    def build_form_context(self, request: HttpRequest, row: User | None) -> dict[str, Any]:
+        return {"may_invite": row is None and is_mail_on()}
 
     def create(self, actor: Actor, row: User, form: NewUserForm) -> User:
         values = form.cleaned_data

@@ -183,6 +183,11 @@ class ClientAdmin(PolicyAdmin):
         return response
 
 
+# The words of the pages: people give an application access, and know nothing of tokens.
+RefreshToken._meta.verbose_name = "connected application"  # noqa: SLF001
+RefreshToken._meta.verbose_name_plural = "connected applications"  # noqa: SLF001
+
+
 @admin.register(RefreshToken)
 class ConsentAdmin(PolicyAdmin):
     """The consents of users, each a refresh token. Revoking one also revokes its access tokens."""
@@ -197,14 +202,14 @@ class ConsentAdmin(PolicyAdmin):
     ordering = ["-id"]
     actions = ["revoke_tokens"]
 
-    @admin.action(description="Revoke selected refresh tokens")
+    @admin.action(description="Disconnect the selected applications")
     @transaction.atomic
     def revoke_tokens(self, request: HttpRequest, queryset: QuerySet[RefreshToken]) -> None:
         record_revoked_consents(get_actor(request), queryset.filter(revoked=None))
         for token in queryset:
             token.revoke()
         number = len(queryset)
-        self.message_user(request, f"Revoked {number} refresh token{'' if number == 1 else 's'}.")
+        self.message_user(request, f"{number} application{' was' if number == 1 else 's were'} disconnected.")
 
     def may_open(self, actor: Actor) -> bool:
         return policy.may_manage_clients(actor)

@@ -20,6 +20,7 @@ from contentapi.core.pagination import parse_id
 from contentapi.core.text import require_storable
 from users.desk.bases import Page, PolicyAdmin, get_actor
 from users.desk.lists import BoundedPaginator
+from users.desk.rendering import describe_error
 
 CHOICES = 24  # images of one page
 MOST = 100  # images that are described at a time
@@ -64,7 +65,7 @@ def save_alt(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> 
         require_storable(changes)
         image = services.edit_image(actor=get_actor(request), image_id=object_id, changes=changes)
     except ApiError as error:
-        return JsonResponse({"problem": error.message}, status=error.status)
+        return JsonResponse({"problem": describe_error(error)}, status=error.status)
     return JsonResponse({"image": describe_image(image)})
 
 

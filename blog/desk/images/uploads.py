@@ -20,6 +20,7 @@ from contentapi.core.errors import ApiError, Malformed
 from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.http.uploads import SentFile, describe_file
 from users.desk.bases import Page, PolicyAdmin, get_actor
+from users.desk.rendering import describe_error
 
 LIST = "admin:blog_image_changelist"
 NO_FILE = "Choose a file."
@@ -47,7 +48,7 @@ def respond_to_script(request: HttpRequest, model_admin: PolicyAdmin, files: Seq
             raise Malformed(NO_FILE)
         return JsonResponse({"image": describe_image(store_file(request, model_admin, files[0]))}, status=201)
     except ApiError as error:
-        return JsonResponse({"problem": error.message}, status=error.status)
+        return JsonResponse({"problem": describe_error(error)}, status=error.status)
 
 
 def store_files(request: HttpRequest, model_admin: PolicyAdmin, files: Sequence[Any]) -> bool:
@@ -57,7 +58,7 @@ def store_files(request: HttpRequest, model_admin: PolicyAdmin, files: Sequence[
         try:
             store_file(request, model_admin, file)
         except ApiError as error:
-            problems.append(f"{file.name}: {error.message}")
+            problems.append(f"{file.name}: {describe_error(error)}")
     for problem in problems:
         messages.error(request, problem)
     return not problems
@@ -93,7 +94,7 @@ def replace(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> H
             raise Malformed(NO_FILE)
         services.replace_image_file(actor=actor, image_id=str(image.pk), read_file=read_later(file))
     except ApiError as error:
-        model_admin.message_user(request, error.message, messages.ERROR)
+        model_admin.message_user(request, describe_error(error), messages.ERROR)
     else:
         model_admin.message_user(request, "The new file is being processed. Readers see the present one until then.")
         model_admin.log_change(request, image, "Replaced the file.")

@@ -154,13 +154,13 @@ def list_fields(conflict: EditConflict, mine: Mapping[str, Any]) -> Iterator[tup
     for name in (*MERGED[:-1], "status", "publish_at", "published_at"):
         my_value = mine.get(name, opened[name])
         if not opened[name] == theirs[name] == my_value:
-            yield LABELS[name], *map(describe_value, (opened[name], theirs[name], my_value))
+            yield LABELS[name], *(describe_value(name, value) for value in (opened[name], theirs[name], my_value))
     for change in conflict.changes:
         if change.name == "author":
             yield LABELS["author"], change.old, change.new, change.old
         elif change.name == "coauthor_ids":
             my_names = name_authors(mine["coauthor_ids"]) if "coauthor_ids" in mine else change.old
-            yield LABELS["coauthor_ids"], *map(describe_value, (change.old, change.new, my_names))
+            yield LABELS["coauthor_ids"], ", ".join(change.old), ", ".join(change.new), ", ".join(my_names)
 
 
 PAGES = [Page("<str:object_id>/take-over/", "take_over", take_over)]

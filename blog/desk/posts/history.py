@@ -11,7 +11,7 @@ from blog import selectors
 from blog.desk.posts.copies import find_copy, name_saver
 from blog.history import copies, trash, versions
 from blog.history.versions import Change, Comparison, Version
-from blog.models import CONTENT_FIELDS, Post, PostStatus, WorkingCopy
+from blog.models import CONTENT_FIELDS, Image, Post, PostStatus, WorkingCopy
 from blog.services.states import MOST_STEPS
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
@@ -103,7 +103,9 @@ def render_version(
 
 def list_fields(comparison: Comparison) -> list[tuple[str, Any, Any]]:
     """Return the label, the old and the new value of each field that differs but the body."""
-    return [(LABELS[name], describe_value(old), describe_value(new)) for name, old, new in comparison.fields]
+    return [
+        (LABELS[name], describe_value(name, old), describe_value(name, new)) for name, old, new in comparison.fields
+    ]
 
 
 @require_POST
@@ -191,8 +193,10 @@ def describe_copy(copy: Version) -> str:
     return f"{action} by {describe_person(copy.deletion)}"
 
 
-def describe_value(value: Any) -> Any:
-    """Return the value of a field as a template shows it."""
+def describe_value(name: str, value: Any) -> Any:
+    """Return the value of a field as a template shows it: of a cover its name."""
+    if name == "cover_id" and value is not None:
+        return Image.objects.filter(pk=value).values_list("name", flat=True).first() or "deleted image"
     return ", ".join(value) if isinstance(value, list) else value
 
 

@@ -16,6 +16,7 @@ from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from users.desk.bases import Page, PolicyAdmin, get_actor
+from users.desk.rendering import describe_error
 
 DAYS = (1, 3, 7, 30)  # that a link for a reviewer may be valid
 OWN_NOTE = "Preview on the site"
@@ -90,7 +91,7 @@ def revoke_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, 
 
 
 def report_error(request: HttpRequest, model_admin: PolicyAdmin, post_id: str, error: ApiError) -> HttpResponse:
-    model_admin.message_user(request, error.message, messages.ERROR)
+    model_admin.message_user(request, describe_error(error), messages.ERROR)
     return lead_to_form(post_id)
 
 

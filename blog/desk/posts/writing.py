@@ -37,7 +37,7 @@ from contentapi.core.errors import ApiError, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
 from users.desk.bases import Page, PolicyAdmin, get_actor
-from users.desk.rendering import Textarea
+from users.desk.rendering import Textarea, describe_error
 from users.desk.service_admin import ServiceForm
 
 SAVED_TEXT_COOKIE = "saved_text"  # names the kept text that the browser can remove
@@ -178,7 +178,7 @@ def show_preview(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse
     try:
         context = build_preview(actor, request.POST.dict())
     except ApiError as error:
-        return JsonResponse({"problem": error.message}, status=error.status)
+        return JsonResponse({"problem": describe_error(error)}, status=error.status)
     theme = request.POST.get("theme")
     context["theme"] = theme if theme in THEMES else THEMES[0]
     context["stylesheet"] = request.build_absolute_uri(static("blog/reading.css"))

@@ -167,7 +167,8 @@ function restore(text) {
 function offer(text) {
   const changed = String(text.version) !== body.dataset.version;
   const note = changed ? " The post has been changed since then: look at its history before you save." : "";
-  const message = `This browser has kept a text of ${format.format(text.time)} that was not saved.${note}`;
+  const title = text.values.title?.trim() || "Without a title";
+  const message = `This browser has kept “${title}”, a text of ${format.format(text.time)} that was not saved.${note}`;
   const close = (act) => () => {
     notice.remove();
     act();
