@@ -7,6 +7,8 @@ it opens some again after the ends of their parents.
 
 import re
 
+from blog.rendering.raw_html import TAG
+
 MAX_IMAGES = 100  # that a text may name. A text from before this limit shows more: `images.MOST`
 MAX_MAIL_ADDRESSES = 1000  # each takes some hundred bytes of a stack, which has 2 MB
 MAX_CELLS = 100_000  # of tables: as many as the longest body can have
@@ -16,21 +18,6 @@ FEW = 1000  # tags, whose work is below the limit at every depth
 AT_SIGN = re.compile("@|&(?:commat|#0*64|#[xX]0*40);")
 LINE_END = re.compile(r"\r\n?|\n")
 DELIMITERS = "|:- \t\v\f"
-SPACE = r"[\t\n\f\r ]"
-# As a browser reads tags and comments, and in linear time: no part is read twice, and the end of the text ends each.
-TOKEN = re.compile(
-    rf"""<(?:
-        !--(?:-?>|.*?(?:--!?>|\Z))
-      | [!?][^>]*+
-      | /(?![a-zA-Z])[^>]*+
-      | (/?)([a-zA-Z][^\t\n\f\r />]*+)
-        (?:[\t\n\f\r /]++
-          | [^\t\n\f\r />][^\t\n\f\r />=]*+
-            (?:{SPACE}*+={SPACE}*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\t\n\f\r "'>][^\t\n\f\r >]*+)?)?
-        )*+
-    )""",
-    re.DOTALL | re.VERBOSE,
-)
 VOID = {
     "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen",
     "link", "meta", "param", "source", "track", "wbr",
@@ -42,9 +29,6 @@ BLOCKS = {
     "fieldset", "figcaption", "figure", "footer", "header", "hgroup", "li", "main", "menu", "nav", "ol",
     "pre", "section", "summary", "table", "ul",
 }  # fmt: skip
-# What is in them is text, or not: this depends on what is around them.
-RAW = {"iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea", "title", "xmp"}
-FOREIGN = {"math", "svg"}  # have other rules
 
 
 def has_many_mail_addresses(text: str) -> bool:
@@ -74,7 +58,7 @@ def has_too_many_cells(text: str) -> bool:
 
 
 def is_heavy(html: str) -> bool:
-    """Return whether the sanitiser may take long for this HTML.
+    """Return whether the sanitiser may take long for this HTML, in which every `<` starts a tag.
 
     An element counts as open until its end tag, if no other is open inside of it: a parser may ignore another end tag.
     """
@@ -82,10 +66,7 @@ def is_heavy(html: str) -> bool:
         return False
     opened: list[str] = []
     work = 0
-    for token in TOKEN.finditer(html):
-        is_end, name = token.groups()
-        if name is None:
-            continue
+    for is_end, name in TAG.findall(html):
         name = name.lower() if name.isascii() else name
         if is_end:
             close_element(opened, name)
@@ -93,10 +74,7 @@ def is_heavy(html: str) -> bool:
         work += len(opened) + 1
         if work > MAX_WORK:
             return True
-        if name in FOREIGN or (name in RAW and not ends_at_once(html, token.end(), name)):
-            tags = html.count("<", token.end())
-            return work + tags * (len(opened) + tags) > MAX_WORK
-        if name not in VOID and name not in RAW and name not in IN_TABLES:
+        if name not in VOID and name not in IN_TABLES:
             open_element(opened, name)
     return False
 
@@ -119,9 +97,3 @@ def close_element(opened: list[str], name: str) -> None:
             last -= 1
     if last >= 0 and opened[last] == name:
         del opened[last:]
-
-
-def ends_at_once(html: str, position: int, name: str) -> bool:
-    """Return whether the next tag after this position is the end of the element."""
-    start = html.find("<", position)
-    return start < 0 or re.match(rf"</{name}[\t\n\f\r />]", html[start : start + 20], re.IGNORECASE) is not None

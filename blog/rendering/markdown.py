@@ -5,9 +5,12 @@ keeps the HTML in the text, because imported posts contain some. nh3 then remove
 that is not in the lists below. So the lists decide what is safe, not the renderer.
 """
 
+import html as entities
 import logging
 import re
 from collections.abc import Mapping
+from functools import partial
+from urllib.parse import quote
 
 import comrak
 import nh3
@@ -15,7 +18,10 @@ from comrak import ExtensionOptions, ParseOptions, RenderOptions
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from blog.rendering.anchors import PREFIX, connect_places
+from blog.rendering.footnotes import escape_unused_definitions, has_unused_definitions, separate_references
 from blog.rendering.images import (
+    ATTRIBUTE,
     SCHEME,
     FindImages,
     ShownImage,
@@ -24,6 +30,8 @@ from blog.rendering.images import (
     show_images,
 )
 from blog.rendering.limits import has_many_mail_addresses, has_too_many_cells, is_heavy
+from blog.rendering.raw_html import OWN, SUSPICIOUS, clean_written_html, escape_unclosed_blocks, mark_own_tags
+from blog.rendering.tables import escape_excess_cells
 
 LOG = logging.getLogger("contentapi.rendering")
 MAX_HTML = 4_000_000  # characters: quotes or footnotes can be many times as long as their text
@@ -33,12 +41,12 @@ ELEMENTS = (
     "figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd li mark ol p pre q rp rt ruby s samp section small span strike "
     "strong sub summary sup table tbody td tfoot th thead time tr tt u ul var wbr"
 )
-# No `name`, and no `id` but those of footnotes: a page could take such an element for a variable. No `class` but those
-# of footnotes and of languages, and no `style`: they could cover the page around the text. No `cite`: nh3 compares the
-# schemes of `href` and `src` only.
+# No `id` but those of footnotes and with our prefix: a page could take such an element for a variable. The `name` of a
+# link becomes an `id`. No `class` but those of footnotes and of languages, and no `style`: they could cover the page
+# around the text. No `cite`: nh3 compares the schemes of `href` and `src` only.
 ATTRIBUTES = {
-    "*": {"dir", "lang", "title"},
-    "a": {"aria-label", "href", "id"},
+    "*": {"dir", "id", "lang", "title"},
+    "a": {"aria-label", "href", "name"},
     "bdo": {"dir"},
     "code": {"class"},
     "col": {"span"},
@@ -48,7 +56,6 @@ ATTRIBUTES = {
     "img": {"alt", "height", "src", "width"},
     "input": {"aria-label", "checked", "disabled", "type"},
     "ins": {"datetime"},
-    "li": {"id"},
     "ol": {"reversed", "start"},
     "td": {"align", "colspan", "rowspan"},
     "th": {"align", "colspan", "rowspan", "scope"},
@@ -58,14 +65,19 @@ CLASSES = {"a": {"footnote-backref"}, "section": {"footnotes"}, "sup": {"footnot
 DISABLED = {"disabled": ""}  # one attribute: nh3 adds several in another order in each process
 BLOCKS = ("blockquote", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "table", "tr", "ul")
 SCHEMES = {"http", "https", "mailto", "tel", SCHEME}
+PRIVATE = [chr(code) for code in range(0xE000, 0xE100)]  # characters without a meaning
 HAS_HOST = re.compile(r"(?:https?:)?//", re.IGNORECASE)
 OURS = re.compile(rf"\s*{SCHEME}:", re.IGNORECASE)
 LANGUAGE = re.compile(r"language-[\w.+#-]+")
-FOOTNOTE = re.compile(r"fn(?:ref)?-[^\s\"'<>]+")
+ID = re.compile(rf"(?:fn-|fnref-|{PREFIX})[^\s\"'<>]+")
 # The start of a task as comrak writes it: `<li><input type="checkbox" checked="" disabled="" />`
 TASK = re.compile(r'<li(?: data-sourcepos="[^"]*")?><input type="checkbox"(?: (checked)="")?(?= disabled="" />)')
-# Elements whose content is removed with them, because it is not text of the post
-DROPPED = "script style title template noscript noembed noframes iframe object svg math select textarea xmp"
+# The language in what follows the fence of code: `{.python .numberLines}`, `rust,ignore`, `js:title="a.js"`, `js=12`
+CODE = re.compile(rf'({OWN}code)(?=[^>]* class="language-)((?: (?:class|data-meta)="[^"]*")+)')
+LANGUAGE_NAME = re.compile(
+    r"(?:\{code[\w-]*\} )?[{\s.=]*(?:lang(?:uage)?-)?(\w[\w+#-]*+(?:\.\w[\w+#-]*+)*+)(?!=[^\d\s])"
+)
+LANGUAGE_CLASS = re.compile(r"\s\.(\w[\w.+#-]*)")
 
 
 def filter_attribute(element: str, name: str, value: str) -> str | None:
@@ -82,8 +94,8 @@ def filter_attribute(element: str, name: str, value: str) -> str | None:
         return None if OURS.match(value) else value
     if name == "class" and element == "code":
         return value if LANGUAGE.fullmatch(value) else None
-    if name == "id":
-        return value if FOOTNOTE.fullmatch(value) else None
+    if name in ("id", "name"):
+        return value if ID.fullmatch(value) else f"{PREFIX}{value}" if ID.fullmatch(f"{PREFIX}{value}") else None
     return value
 
 
@@ -96,7 +108,7 @@ def build_sanitizer(*, with_lines: bool) -> nh3.Cleaner:
         allowed_classes=CLASSES,
         set_tag_attribute_values={"input": DISABLED},
         url_schemes=SCHEMES,
-        clean_content_tags=set(DROPPED.split()),
+        clean_content_tags=set(),
         link_rel="noopener noreferrer nofollow",
         strip_comments=True,
     )
@@ -105,20 +117,30 @@ def build_sanitizer(*, with_lines: bool) -> nh3.Cleaner:
 def build_extensions(*, with_addresses: bool) -> ExtensionOptions:
     options = ExtensionOptions()
     options.footnotes = options.strikethrough = options.table = options.tasklist = True
+    options.cjk_friendly_emphasis = True
     options.autolink = with_addresses
     return options
 
 
-def build_output(*, with_lines: bool) -> RenderOptions:
-    options = RenderOptions()
-    options.unsafe_ = True  # the sanitiser decides
-    options.sourcepos = with_lines
+def build_parsing(*, with_all_footnotes: bool) -> ParseOptions:
+    options = ParseOptions()
+    options.leave_footnote_definitions = with_all_footnotes
     return options
 
 
-PARSING = ParseOptions()
+def build_output(*, with_lines: bool, is_escaped: bool = False) -> RenderOptions:
+    options = RenderOptions()
+    options.unsafe_ = True  # the sanitiser decides
+    options.full_info_string = True
+    options.sourcepos = with_lines
+    options.escape = is_escaped
+    return options
+
+
+PARSING, PARSING_ALL = build_parsing(with_all_footnotes=False), build_parsing(with_all_footnotes=True)
 EXTENSIONS = {with_addresses: build_extensions(with_addresses=with_addresses) for with_addresses in (False, True)}
 OUTPUTS = {with_lines: build_output(with_lines=with_lines) for with_lines in (False, True)}
+ESCAPED = {with_lines: build_output(with_lines=with_lines, is_escaped=True) for with_lines in (False, True)}
 SANITIZERS = {with_lines: build_sanitizer(with_lines=with_lines) for with_lines in (False, True)}
 
 
@@ -139,7 +161,7 @@ def sanitize_markdown(text: str, *, with_lines: bool = False) -> str:
     html = render_unsafe(text, with_lines=with_lines)
     if html is None or len(html) > MAX_HTML or is_heavy(html):
         html = f"<pre>{escape(text)}</pre>"
-    return SANITIZERS[with_lines].clean(html)
+    return connect_places(SANITIZERS[with_lines].clean(html))
 
 
 def insert_images(sanitized: str, images: Mapping[int, ShownImage]) -> SafeString:
@@ -149,21 +171,51 @@ def insert_images(sanitized: str, images: Mapping[int, ShownImage]) -> SafeStrin
 
 
 def render_unsafe(text: str, *, with_lines: bool) -> str | None:
-    """Return the HTML of comrak; None if it cannot render the text.
+    """Return HTML with all text, which is not safe yet; None if comrak cannot render it.
 
     No text is known for which comrak panics. It is shown as it is, so that the post can be saved and published.
     """
     if has_too_many_cells(text):
         return None
-    extensions = EXTENSIONS[not has_many_mail_addresses(text)]
     try:
-        html = comrak.render_markdown(text, extensions, PARSING, OUTPUTS[with_lines])
+        marked = render_all_text(text, with_lines=with_lines)
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # which no module exports, and which is no Exception
             raise
         LOG.exception("comrak cannot render a text of %s characters.", len(text))
         return None
+    html = clean_written_html(CODE.sub(name_language, marked))
     return TASK.sub(name_checkbox, html)
+
+
+def render_all_text(text: str, *, with_lines: bool) -> str:
+    """Return the HTML of comrak with all that it would leave out, or copy without need. Its own tags are marked."""
+    mark = next((each for each in PRIVATE if each not in text), "")
+    text = escape_excess_cells(escape_unclosed_blocks(text, mark), mark)
+    marked = render_marked(text, with_lines=with_lines)
+    if "[^" in text and has_unused_definitions(text, marked):
+        render_all = partial(render_marked, with_lines=with_lines, parsing=PARSING_ALL)
+        marked = render_marked(escape_unused_definitions(text, marked, mark, render_all), with_lines=with_lines)
+    return re.sub(rf"{mark}\\?|{quote(mark)}" if mark else "(?!)", "", separate_references(marked))
+
+
+def render_marked(text: str, *, with_lines: bool, parsing: ParseOptions = PARSING) -> str:
+    """Return the HTML of comrak, in which its own tags are marked."""
+    extensions = EXTENSIONS[not has_many_mail_addresses(text)]
+    html = comrak.render_markdown(text, extensions, parsing, OUTPUTS[with_lines])
+    if not SUSPICIOUS.search(html):
+        return html.replace("<", OWN)
+    return mark_own_tags(html, comrak.render_markdown(text, extensions, parsing, ESCAPED[with_lines]))
+
+
+def name_language(found: re.Match[str]) -> str:
+    """Return the start of code with its language, if what follows the fence names one."""
+    attributes = dict(ATTRIBUTE.findall(found[2]))  # in another order in each process
+    info = entities.unescape(
+        f"{attributes.get('class', '').removeprefix('language-')} {attributes.get('data-meta', '')}"
+    )
+    named = LANGUAGE_NAME.match(info) or LANGUAGE_CLASS.search(info)
+    return f'{found[1]} class="language-{named[1]}"' if named else found[1]
 
 
 def name_checkbox(found: re.Match[str]) -> str:

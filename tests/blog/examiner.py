@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from blog.rendering.markdown import ATTRIBUTES, CLASSES, ELEMENTS, FOOTNOTE, LANGUAGE, SCHEMES
+from blog.rendering.markdown import ATTRIBUTES, CLASSES, ELEMENTS, ID, LANGUAGE, SCHEMES
 
 ADDRESSES = {"href", "src"}
 
@@ -48,9 +48,11 @@ def is_allowed(tag: str, name: str, value: str) -> bool:
     if name == "class":
         return value in CLASSES.get(tag, set()) or (tag == "code" and LANGUAGE.fullmatch(value) is not None)
     if name == "id":
-        return tag in ("a", "li") and FOOTNOTE.fullmatch(value) is not None
+        return ID.fullmatch(value) is not None
     if tag == "input":
         return name == "aria-label" or (name, value) in [("type", "checkbox"), ("disabled", ""), ("checked", "")]
+    if name == "name":  # of a link, which becomes an id
+        return False
     return name in ATTRIBUTES["*"] | ATTRIBUTES.get(tag, set()) | {"data-sourcepos"} or (tag, name) == ("a", "rel")
 
 

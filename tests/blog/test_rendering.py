@@ -7,9 +7,7 @@ from django.conf import settings as django_settings
 
 from blog.files.syntax import split_front_matter
 from blog.rendering import render_markdown, render_post
-from blog.rendering.markdown import (
-    SANITIZERS,
-)
+from blog.rendering.markdown import SANITIZERS
 from tests.blog.examiner import Examiner
 from tests.blog.xss import VECTORS
 
@@ -37,7 +35,10 @@ def test_examiner_finds_every_kind_of_danger() -> None:
 @pytest.mark.parametrize(
     ("text", "html"),
     [
-        ("# One\n\ntwo *three* **four**", "<h1>One</h1>\n<p>two <em>three</em> <strong>four</strong></p>\n"),
+        (
+            "# One\n\ntwo *three* **four**",
+            '<h1 id="section-one">One</h1>\n<p>two <em>three</em> <strong>four</strong></p>\n',
+        ),
         ("~~gone~~", "<p><del>gone</del></p>\n"),
         ("a\\\nb", "<p>a<br>\nb</p>\n"),
         ("`a<b`", "<p><code>a&lt;b</code></p>\n"),
@@ -109,15 +110,6 @@ def test_checkbox_that_a_person_wrote_as_html_is_no_task() -> None:
     assert "task" not in render_markdown("""<a title='<input type="checkbox" disabled="" />'>one</a>""")
 
 
-def test_footnotes_link_to_their_marks_and_back() -> None:
-    html = render_markdown("One[^a], two[^b] and one again[^a].\n\n[^a]: First.\n[^b]: Second.")
-
-    addresses, ids = re.findall('href="#([^"]+)"', html), re.findall(' id="([^"]+)"', html)
-    assert len(ids) == len(set(ids)) == 5
-    assert set(addresses) == set(ids)
-    assert '<section class="footnotes">' in html
-
-
 @pytest.mark.parametrize(
     ("text", "address"),
     [
@@ -146,6 +138,88 @@ def test_cells_of_a_table_keep_their_alignment() -> None:
         '<td align="left">',
         '<td align="right">',
     ]
+
+
+@pytest.mark.parametrize(
+    ("info", "language"),
+    [
+        ("py", "py"),
+        ("go,editable,should_panic", "go"),
+        ("ts{2,4-6}", "ts"),
+        ("ts [api.ts]", "ts"),
+        ('yaml:title="a b.yml"', "yaml"),
+        ("python=12", "python"),
+        ("c#", "c#"),
+        ("objective-c++ {1}", "objective-c++"),
+        ("{julia}", "julia"),
+        ("{python, echo=FALSE}", "python"),
+        ("{.haskell #code .numberLines}", "haskell"),
+        ("{ .haskell }", "haskell"),
+        ("{#code .haskell startFrom=10}", "haskell"),
+        ("{code-block} sql", "sql"),
+        ("lang-sql", "sql"),
+        ("{linenos=table}", None),
+        ('"onclick=alert(1)', None),
+    ],
+)
+def test_code_has_its_language_however_others_write_it(info: str, language: str | None) -> None:
+    html = render_markdown(f"~~~{info}\na\n~~~")
+
+    assert re.findall('class="([^"]*)"', html) == ([f"language-{language}"] if language else [])
+
+
+@pytest.mark.parametrize(
+    "text", ["**「重要」**です", "请看**“注意”**一词", "제목은 **「바다」**입니다", "中文~~『旧』~~的"]
+)
+def test_emphasis_needs_no_spaces_in_chinese_japanese_and_korean(text: str) -> None:
+    assert "**" not in render_markdown(text)
+    assert "~~" not in render_markdown(text)
+
+
+@pytest.mark.parametrize(
+    "name", ["title", "TEXTAREA", "noscript", "select", "object", "xmp", "plaintext", "svg", "details"]
+)
+def test_tag_without_an_end_is_text(name: str) -> None:
+    rendered = f'<p>See &lt;{name} a="&lt;"&gt; *b*.</p>\n<p>More</p>\n'.replace("*b*", "<em>b</em>")
+
+    assert render_markdown(f'See <{name} a="<"> *b*.\n\nMore') == rendered
+
+
+@pytest.mark.parametrize("name", ["script", "style", "textarea", "pre"])
+def test_block_without_an_end_leaves_markdown_after_it(name: str) -> None:
+    assert render_markdown(f"<{name}>\n\n*a*\n\n`<{name}>`") == (
+        f"<p>&lt;{name}&gt;</p>\n<p><em>a</em></p>\n<p><code>&lt;{name}&gt;</code></p>\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("a <script>b</script> c", "<p>a  c</p>\n"),
+        ("a <SCRIPT src='>'>b</SCRIPT > c", "<p>a  c</p>\n"),
+        ("a <script>*b*</script> c", "<p>a <em>b</em> c</p>\n"),
+        ("a <iframe src=x /> b", "<p>a  b</p>\n"),
+        ("<style>\n\nb { c: '<p>' }\n</style>\n", "\n"),
+        ("a <template><b>c</b></template> d", "<p>a  d</p>\n"),
+        ("a <textarea>b <i>c</i></textarea> d", "<p>a b <i>c</i> d</p>\n"),
+        ("<svg><title>Icon</title><style>a{}</style></svg>", "<p>Icon</p>\n"),
+        ("a <!-- <b> --> c <!--> d", "<p>a  c  d</p>\n"),
+        ("> <!--\n\na <!-- -->", "<blockquote>\n&lt;!--\n</blockquote>\n<p>a </p>\n"),
+        ("- <div title='\n\nb's", "<ul>\n<li>\n&lt;div title='\n</li>\n</ul>\n<p>b's</p>\n"),
+        ("a <?php b ?> <![CDATA[c]]>", "<p>a &lt;?php b ?&gt; &lt;![CDATA[c]]&gt;</p>\n"),
+        ("<div a='b>\nc\n\nd", "&lt;div a='b&gt;\nc\n<p>d</p>\n"),
+        ("<details><summary>a</summary>b</details>", "<details><summary>a</summary>b</details>\n"),
+    ],
+)
+def test_only_comments_and_code_are_removed_with_their_tags(text: str, html: str) -> None:
+    assert render_markdown(text) == html
+
+
+def test_cells_without_a_column_are_in_the_last_one() -> None:
+    html = render_markdown("> | a | b |\n> |--|--|\n> | 1 | 2 | `3|4` | \\| |\n\n```\na|b\n-|-\n1|2|3\n```")
+
+    assert re.findall("<td>(.*?)</td>", html) == ["1", "2 | <code>3|4</code> | |"]
+    assert "1|2|3\n</code>" in html
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason=f"there is no {REAL}, the real posts")

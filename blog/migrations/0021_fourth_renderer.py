@@ -1,0 +1,22 @@
+from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    atomic = False
+
+    dependencies = [
+        ('blog', '0020_copy_versions'),
+    ]
+
+    operations = [
+        AddIndexConcurrently(
+            model_name='post',
+            index=models.Index(condition=models.Q(models.Q(('rendered_version', models.F('version')), _negated=True), ('renderer__lt', 4), _connector='OR'), fields=['id'], name='blog_post_unrendered_4'),
+        ),
+        RemoveIndexConcurrently(
+            model_name='post',
+            name='blog_post_unrendered_3',
+        ),
+    ]
