@@ -1,7 +1,7 @@
 """The HTML that a person has written in a Markdown text: no tag swallows the text after it.
 
 comrak copies this HTML. A browser, and the sanitiser like it, would take the text after `<title>` or after an open
-quote for a part of the element. So what a person has written is told apart from what comrak has, and is read alone.
+quote for a part of the element. So this HTML is separated from that of comrak, and each part is read alone.
 """
 
 import re

@@ -18,7 +18,7 @@ from tests.thoroughness import scale_examples
 REAL = django_settings.BASE_DIR.parent / "shared" / "content"
 WORD = re.compile(r"\w+")
 EMPHASIS = re.compile(r"[*_`~]|(?<!\])\[|\](?!\[)")  # is in words: `await`s
-# What no reader of a text is meant to see, from its start to its end
+# What no reader of a text sees, from its start to its end
 UNSEEN = {"<!--": "-->", **{f"<{name}": f"</{name}" for name in ("iframe", "script", "style", "template")}}
 # What is no word of a text: tags, addresses of links, definitions of references, what follows a fence, ids of headings
 SYNTAX = [

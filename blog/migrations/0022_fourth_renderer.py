@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('blog', '0020_copy_versions'),
+        ('blog', '0021_images_of_a_person'),
     ]
 
     operations = [
