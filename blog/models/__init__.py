@@ -56,3 +56,4 @@ from blog.models.previews import MAX_NOTE, PreviewLink, PreviewMode
 from blog.models.search import PostSearch, SearchChange
 from blog.models.slugs import MAX_SLUG, SLUG, OldSlug, build_old_slugs
 from blog.models.working_copies import WorkingCopy
+from blog.rendering.limits import MAX_IMAGES

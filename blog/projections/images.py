@@ -6,9 +6,8 @@ from typing import Any
 from django.db.models import Expression, F, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Coalesce, NullIf
 
-from blog.models import Image, ImageFormat, Post
+from blog.models import MAX_IMAGES, Image, ImageFormat, Post
 from blog.projections.rows import select_listed_posts
-from blog.rendering.limits import MAX_IMAGES
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.db.arrays import ArrayItem, ContainsValue

@@ -17,6 +17,7 @@ from blog.models import (
     MAX_CREDIT,
     MAX_DESCRIPTION,
     MAX_EXCERPT,
+    MAX_IMAGES,
     MAX_NOTE,
     MAX_SLUG,
     MAX_TAG,
@@ -24,7 +25,6 @@ from blog.models import (
     MAX_TITLE,
     MAX_URL,
 )
-from blog.rendering.limits import MAX_IMAGES
 from blog.rendering.summaries import MOST_OF_DESCRIPTION, MOST_OF_EXCERPT
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
 from blog.services import MAX_LINKS, MAX_LINKS_OF_PERSON
