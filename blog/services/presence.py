@@ -7,16 +7,16 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from django.contrib.auth import get_user_model
 from django.db.models import Min
 from django.utils import timezone
 
 from blog import selectors
-from blog.models import Post, PostPresence
+from blog.models import CopyVersion, Post, PostPresence, WorkingCopy
 from contentapi.conf.timeouts import PRESENCE_LIFETIME
 from contentapi.core import policy
 from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
+from users.selectors import name_users
 
 MOST_PAGES = 50  # pages of one person. Further pages are not announced
 MOST_NAMED = 10
@@ -29,10 +29,14 @@ class PresentPerson(NamedTuple):
 
 
 class Save(NamedTuple):
-    """The last change of a post. The name is empty if no person made it, as the worker or a change in SQL."""
+    """The last change of a post or of its working copy, in words.
+
+    The name is empty if no person made it, as the worker or a change in SQL.
+    """
 
     name: str
     at: datetime | None
+    action: str = "saved this post"
 
 
 def list_others(*, actor: Actor, post_id: str) -> list[PresentPerson]:
@@ -61,20 +65,31 @@ def forget_page(*, actor: Actor, post_id: str, page: UUID) -> None:
     PostPresence.objects.filter(user=actor.user_id, post_id=pk, page=page).delete()
 
 
-def find_save(*, actor: Actor, post_id: str, opened: int) -> Save | None:
-    """Return the last change of a post; None if a page that opened this version shows it.
+def find_save(*, actor: Actor, post_id: str, opened: int, opened_copy: int | None = None) -> Save | None:
+    """Return the last change of the text that a page shows; None if it opened these versions of the post and the copy.
 
-    Raises `NotFound` and `Forbidden`.
+    The version of no working copy is 0; None is that of a page that shows the post itself. Raises `NotFound` and
+    `Forbidden`.
     """
     post = require_writable_post(actor, post_id)
+    copy = WorkingCopy.objects.filter(pk=post.pk).only("version", "updated_at", "updated_by").first()
+    if copy is not None and copy.version != opened_copy:
+        return Save(name_person(actor, copy.updated_by), copy.updated_at, "saved changes of this post")
+    if copy is None and opened_copy:
+        ended = CopyVersion.objects.filter(post=post.pk, pgh_label="delete").order_by("-version").first()
+        if ended is not None:
+            context = ended.pgh_context or {}
+            action = f"{context.get('action', 'discarded')} the changes of this post"
+            return Save(name_person(actor, context.get("changed_by")), ended.pgh_created_at, action)
     if post.version == opened:
         return None
-    if post.changed_by is None:
-        return Save("", post.changed_at)
-    if post.changed_by == actor.user_id:
-        return Save("You", post.changed_at)
-    name = get_user_model().objects.filter(pk=post.changed_by).values_list("name", flat=True).first()
-    return Save(name or "", post.changed_at)
+    return Save(name_person(actor, post.changed_by), post.changed_at)
+
+
+def name_person(actor: Actor, user_id: int | None) -> str:
+    if user_id is None:
+        return ""
+    return "You" if user_id == actor.user_id else name_users([user_id]).get(user_id, "")
 
 
 def require_writable_post(actor: Actor, post_id: str) -> Post:

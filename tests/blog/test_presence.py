@@ -173,6 +173,41 @@ def test_page_learns_who_has_saved_the_post_since_it_was_opened(editor_client: C
     assert saves == [None, "Ada", "You", ""]
 
 
+def test_page_learns_what_others_did_to_the_working_copy_that_it_shows(editor_client: Client) -> None:
+    post, ada = make_post(), name_actor(make_actor(Role.EDITOR), "Ada")
+    url, form = (reverse(f"admin:blog_post_{name}", args=[post.pk]) for name in ("presence", "change"))
+    pages = []
+
+    def open_page() -> None:
+        values = read_form(editor_client.get(form).text)
+        pages.append({name: values[name] for name in ("_page", "opened_version", "opened_copy")})
+
+    def ask() -> list[str | None]:
+        saves = [editor_client.post(url, page).json()["save"] for page in pages]
+        return [save and f"{save['name']} {save['action']}" for save in saves]
+
+    options: dict[str, Any] = {"actor": ada, "post_id": str(post.pk)}
+    open_page()
+    services.save_working_copy(**options, title="Ebb")
+    open_page()
+    saved = ask()
+    services.save_working_copy(**options, title="Low")
+    saved_again = ask()
+    services.discard_working_copy(**options)
+    discarded = ask()
+    open_page()
+    services.save_working_copy(**options, title="Flood")
+    open_page()
+    services.publish_working_copy(**options)
+
+    saved_by_ada, discarded_by_ada = "Ada saved changes of this post", "Ada discarded the changes of this post"
+    assert saved == [saved_by_ada, None]
+    assert saved_again == [saved_by_ada, saved_by_ada]
+    assert discarded == [None, discarded_by_ada]
+    published = "Ada published the changes of this post"
+    assert ask() == ["Ada saved this post", published, "Ada saved this post", published]
+
+
 def test_announcement_without_a_page_and_by_get_is_refused(editor_client: Client) -> None:
     url = reverse("admin:blog_post_presence", args=[make_post().pk])
 

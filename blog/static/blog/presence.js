@@ -3,13 +3,14 @@
 document.addEventListener("DOMContentLoaded", () => {
   const notice = document.getElementById("post-presence");
   const interval = 10000;
+  const NAMES = ["csrfmiddlewaretoken", "_page", "opened_version", "opened_copy"];
   const form = notice.closest("form");
   const format = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
   const formatDay = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
   function buildBody() {
     const body = new FormData();
-    for (const name of ["csrfmiddlewaretoken", "_page", "opened_version"]) body.append(name, form.elements[name].value);
+    for (const name of NAMES) body.append(name, form.elements[name].value);
     return body;
   }
 
@@ -25,11 +26,11 @@ document.addEventListener("DOMContentLoaded", () => {
     return line;
   }
 
-  function describeSave({ name, at }) {
+  function describeSave({ name, at, action }) {
     const time = describeTime(at);
     const link = document.createElement("a");
     Object.assign(link, { href: location.href, textContent: "Load the present version" });
-    const event = name ? `${name} saved this post at ${time}` : `This post was changed at ${time}`;
+    const event = name ? `${name} ${action} at ${time}` : `This post was changed at ${time}`;
     return buildLine(`${event}. This page has an earlier version. If you save, you see both. `, link);
   }
 
@@ -44,8 +45,11 @@ document.addEventListener("DOMContentLoaded", () => {
 
   async function announce() {
     try {
-      const response = await fetch(notice.dataset.url, { method: "POST", body: buildBody(), redirect: "error" });
-      if (response.ok) show(await response.json());
+      await form.autosave; // its response has the versions that this page then shows
+      const body = buildBody();
+      const response = await fetch(notice.dataset.url, { method: "POST", body, redirect: "error" });
+      const isSame = NAMES.every((name) => form.elements[name].value === body.get(name));
+      if (response.ok && isSame && !form.autosave) show(await response.json());
     } catch {
       // Without a network there is no notice.
     }
