@@ -10,14 +10,17 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_date
 from unfold.contrib.filters.admin import (
+    ChoicesDropdownFilter,
     RangeDateFilter,
     TextFilter,
 )
 from unfold.widgets import INPUT_CLASSES, UnfoldAdminTextInputWidget
 
 from blog import selectors
+from blog.desk import queries
 from blog.models import MAX_TAG, NEVER_PUBLIC, Post, PostStatus
 from contentapi.core.pagination import parse_id
+from users.desk.bases import get_actor
 from users.desk.lists import RelatedFilter
 
 TITLES = {"created_at": "created at", "publish_at": "publish at", "published_at": "published at"}
@@ -97,12 +100,24 @@ class DayFilter(RangeDateFilter):
 
 
 class ScheduleDayFilter(DayFilter):
-    """The days on which scheduled posts will be published. Other posts are on no day."""
+    """The days on which scheduled posts and changes will be published. Other posts are on no day."""
 
     def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
         if self.parse_period() == (None, None):
             return queryset
-        return super().queryset(request, queryset).filter(status=PostStatus.SCHEDULED)  # as the index has it
+        return super().queryset(request, queries.select_scheduled(get_actor(request), queryset))
+
+    def get_column(self) -> str:
+        return "due_at"
+
+
+class StatusFilter(ChoicesDropdownFilter):
+    """Posts of one status. Those with scheduled changes are scheduled too."""
+
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any] | None:
+        if self.value() == PostStatus.SCHEDULED:
+            return queries.select_scheduled(get_actor(request), queryset)
+        return super().queryset(request, queryset)
 
 
 class PublicationDayFilter(DayFilter):

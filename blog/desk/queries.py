@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Least
 
-from blog.models import Author, Comment, Post, PostStatus
+from blog.models import Author, Comment, Post, PostStatus, WorkingCopy
 from blog.selectors import (
     filter_comments_by_state,
     select_editable_authors,
@@ -119,13 +120,15 @@ class FirstPage(NamedTuple):
 def build_desk(actor: Actor, now: datetime) -> FirstPage:
     """Return the first page of the admin. It takes two statements for each excerpt, however many rows there are."""
     posts = select_written_posts(actor).select_related("author").defer("body", "body_html")
-    scheduled = posts.in_status(PostStatus.SCHEDULED).order_by("publish_at", "id")
+    due = select_scheduled(actor, posts).order_by("due_at", "id")
+    scheduled = build_excerpt(due)
+    late = [post for post in scheduled.rows if post.due_at < now - OVERDUE]
     comments = filter_comments_by_state(select_moderated_comments(actor), "").filter(created_at__gte=now - RECENT)
     comments = comments.order_by("-created_at", "-id")
     return FirstPage(
         drafts=build_excerpt(posts.in_status(PostStatus.DRAFT).order_by("-updated_at", "-id")),
-        scheduled=build_excerpt(scheduled),
-        overdue=build_excerpt(scheduled.filter(publish_at__lt=now - OVERDUE)),
+        scheduled=scheduled,
+        overdue=Excerpt(late, count_rows(due.filter(due_at__lt=now - OVERDUE)) if late else 0),
         published=build_excerpt(posts.in_status(PostStatus.PUBLISHED).order_by("-publication_order", "-id")),
         changed=build_excerpt(
             select_editable_posts(actor)
@@ -138,9 +141,28 @@ def build_desk(actor: Actor, now: datetime) -> FirstPage:
     )
 
 
+def select_scheduled(actor: Actor, posts: QuerySet[Post]) -> QuerySet[Post]:
+    """Return the posts that are scheduled, and those with scheduled changes that the actor may see.
+
+    `due_at` is the first time at which something becomes public: without changes, the column that an index has.
+    """
+    copies = WorkingCopy.objects.filter(policy.visible_working_copies(actor), publish_at__isnull=False)
+    is_scheduled = Q(status=PostStatus.SCHEDULED)
+    ids = list(copies.values_list("pk", flat=True)[:MAX_COUNT])
+    if not ids:
+        return posts.filter(is_scheduled).annotate(due_at=F("publish_at"))
+    times = Subquery(copies.filter(pk=OuterRef("pk")).values("publish_at"))
+    return posts.filter(is_scheduled | Q(pk__in=ids)).annotate(due_at=Least("publish_at", times))
+
+
+def count_rows(rows: QuerySet[Any]) -> int:
+    """Return the number of rows. Counting stops after `MAX_COUNT` rows, so that its time has a limit."""
+    return rows.order_by()[: MAX_COUNT + 1].count()
+
+
 def build_excerpt(rows: QuerySet[Any], length: int = EXCERPT) -> Excerpt:
-    """Return the first rows and their number. Counting stops after `MAX_COUNT` rows, so that its time has a limit."""
-    total = rows.order_by()[: MAX_COUNT + 1].count()
+    """Return the first rows and their number."""
+    total = count_rows(rows)
     return Excerpt(list(rows[:length]) if total else [], total)
 
 

@@ -127,3 +127,41 @@ def test_desk_of_a_new_author_is_empty() -> None:
 
     assert "There are no drafts." in text
     assert "No post is scheduled." in text
+
+
+def test_scheduled_changes_are_among_the_scheduled_posts_with_their_time(editor_client: Client) -> None:
+    now = timezone.now()
+    changed, both, late = make_post(title="Changed"), schedule(days=4), make_post(title="Late")
+    post = schedule(days=2)
+    make_working_copy(changed, publish_at=now + timedelta(days=1))
+    make_working_copy(both, publish_at=now + timedelta(days=3))
+    make_working_copy(make_post(title="Not scheduled"))
+    make_working_copy(late, publish_at=now - timedelta(hours=1))
+
+    desk = queries.build_desk(OPERATOR, now)
+    page = editor_client.get(INDEX).text
+    lists = [
+        editor_client.get(reverse("admin:blog_post_changelist"), {"status__exact": "scheduled", **order})
+        for order in ({}, {"o": "-2"})
+    ]
+
+    assert titles(desk.scheduled) == ["Late", "Changed", post.title, both.title]
+    assert titles(desk.overdue) == ["Late"]
+    assert f'changes, <time datetime="{(now + timedelta(days=1)).isoformat()}"' in page
+    found = [[row.title for row in each.context["cl"].result_list] for each in lists]
+    assert found == [titles(desk.scheduled), titles(desk.scheduled)[::-1]]
+    assert f'changes: <time datetime="{(now + timedelta(days=1)).isoformat()}"' in lists[0].text
+    published = editor_client.get(reverse("admin:blog_post_changelist"), {"status__exact": "published"}).text
+    assert "published, changes scheduled for <time" in published
+    day = (now + timedelta(days=1)).date().isoformat()
+    filters = {"publish_at_from": day, "publish_at_to": day}
+    by_day = editor_client.get(reverse("admin:blog_post_changelist"), filters).context["cl"].result_list
+    assert [row.title for row in by_day] == ["Changed"]
+
+
+def test_scheduled_changes_of_others_are_not_shown_to_a_coauthor() -> None:
+    coauthor = make_author()
+    post = make_post(coauthor_ids=[coauthor.pk])
+    make_working_copy(post, publish_at=timezone.now() + timedelta(days=1))
+
+    assert queries.build_desk(make_actor(Role.AUTHOR, author=coauthor), timezone.now()).scheduled.rows == []

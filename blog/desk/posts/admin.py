@@ -11,11 +11,10 @@ from django.contrib import admin
 from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from blog import selectors, services
 from blog.desk import queries, writers
-from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, TagFilter, WriterFilter
+from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, StatusFilter, TagFilter, WriterFilter
 from blog.desk.local_times import LocalTimeField
 from blog.desk.posts import (
     address,
@@ -31,7 +30,14 @@ from blog.desk.posts import (
     writing,
 )
 from blog.desk.posts.form import PostForm
-from blog.desk.posts.list import LightPostList, join_tags, lists_scheduled, render_status, search_posts
+from blog.desk.posts.list import (
+    LightPostList,
+    join_tags,
+    lists_scheduled,
+    render_publication,
+    render_status,
+    search_posts,
+)
 from blog.desk.posts.source import SourceInline
 from blog.models import Post
 from contentapi.conf.timeouts import RESTORABLE_FOR
@@ -63,7 +69,7 @@ class PostAdmin(ServiceAdmin):
     list_before_template = "blog/post_tabs.html"
     list_display = ["title", "show_status", "author", "show_tags", "show_published_at", "show_updated_at"]
     list_filter = [
-        ("status", ChoicesDropdownFilter),
+        ("status", StatusFilter),
         ("author", WriterFilter),
         TagFilter,
         ("publish_at", ScheduleDayFilter),
@@ -162,7 +168,7 @@ class PostAdmin(ServiceAdmin):
 
     show_status = render_status
     show_tags = join_tags
-    show_publish_at = build_time_column("publish_at", "Publish at", ordering="publish_at")
+    show_publish_at = render_publication
     show_published_at = build_time_column("published_at", "Published at", ordering="publication_order")
     show_updated_at = build_time_column("updated_at", "Updated at", ordering="updated_at")
     show_created_at = build_time_column("created_at", "Created at", ordering="created_at")

@@ -1,12 +1,12 @@
-"""The list of posts: its tabs, its search, two of its columns, and which of its posts are scheduled."""
+"""The list of posts: its tabs, its search, three of its columns, and which of its posts are scheduled."""
 
 from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.db import models
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Subquery
 from django.http import HttpRequest
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
@@ -46,7 +46,14 @@ class LightPostList(BoundedList):
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
         copies = WorkingCopy.objects.filter(policy.visible_working_copies(get_actor(request)), pk=OuterRef("pk"))
         posts = super().get_queryset(request, exclude_parameters).defer("body", "body_html")
-        return posts.annotate(has_changes=Exists(copies))
+        return posts.annotate(has_changes=Exists(copies), changes_at=Subquery(copies.values("publish_at")))
+
+    def get_ordering(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> Any:
+        """Return the order of the list. By the time of publication, changes are among the scheduled posts."""
+        first, *others = super().get_ordering(request, queryset)
+        if lists_scheduled(request) and first in ("publish_at", "-publish_at"):
+            first = first.replace("publish_at", "due_at")
+        return [first, *others]
 
 
 def lists_scheduled(request: HttpRequest) -> bool:
@@ -74,8 +81,19 @@ def render_status(_: Any, post: Post) -> tuple[str, SafeString]:
     """Return the status of a post in a list, with its color."""
     is_scheduled = post.status == PostStatus.SCHEDULED
     text = format_html("scheduled for {}", render_time(post.publish_at)) if is_scheduled else post.status
-    changes = ", unpublished changes" if getattr(post, "has_changes", False) else ""  # a column of the list alone
+    changes: SafeString | str = ""
+    if getattr(post, "has_changes", False):  # a column of the list alone
+        time = render_time(post.changes_at)  # type: ignore[attr-defined]
+        changes = format_html(", changes scheduled for {}", time) if time else ", unpublished changes"
     return post.status, format_html("{}{}", text, changes)
+
+
+@display(description="Publish at", ordering="publish_at")
+def render_publication(_: Any, post: Post) -> SafeString | str:
+    """Return when a post of the list becomes public, and when its changes do."""
+    changes_at = render_time(getattr(post, "changes_at", None))
+    changes = changes_at and format_html("changes: {}", changes_at)
+    return format_html_join(", ", "{}", [(each,) for each in (render_time(post.publish_at), changes) if each])
 
 
 @display(description="Tags")
