@@ -26,12 +26,14 @@ from blog.desk.posts import (
     presence,
     reading,
     save,
+    site,
     states,
     writing,
 )
 from blog.desk.posts.form import PostForm
 from blog.desk.posts.list import (
     LightPostList,
+    choose_columns,
     join_tags,
     lists_scheduled,
     render_publication,
@@ -117,11 +119,7 @@ class PostAdmin(ServiceAdmin):
         return LightPostList
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
-        """Show when scheduled posts will be published: in a list of them instead of the status, else beside it."""
-        columns = list(self.list_display)
-        if lists_scheduled(request):
-            columns[columns.index("show_status")] = "show_publish_at"
-        return columns
+        return choose_columns(request, self.list_display)
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
         return ["publish_at", "id"] if lists_scheduled(request) else list(self.ordering)
@@ -167,6 +165,7 @@ class PostAdmin(ServiceAdmin):
         return {"comments": queries.count_comments(rows)}
 
     show_status = render_status
+    show_site = site.show_site
     show_tags = join_tags
     show_publish_at = render_publication
     show_published_at = build_time_column("published_at", "Published at", ordering="publication_order")

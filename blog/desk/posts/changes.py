@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 
 from blog import services
 from blog.desk.posts import copies, history
+from blog.desk.posts.site import link_site
 from blog.desk.posts.states import link_post
 from blog.history.copies import compare_copy, restore_copy
 from blog.models import Post
@@ -46,7 +47,9 @@ def publish_changes(request: HttpRequest, model_admin: PolicyAdmin, post: Post) 
     except ApiError as error:
         model_admin.message_user(request, error.message, messages.ERROR)
         return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
-    model_admin.message_user(request, format_html("“{}” has the new text.", link_post(post)), messages.SUCCESS)
+    model_admin.message_user(
+        request, format_html("“{}” has the new text. {}", link_post(post), link_site(post)), messages.SUCCESS
+    )
     model_admin.log_change(request, post, history.build_log_message(request, post, before))
     return HttpResponseRedirect(reverse("admin:blog_post_changelist"))
 

@@ -1,5 +1,6 @@
 """The list of posts: its tabs, its search, three of its columns, and which of its posts are scheduled."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.contrib import messages
@@ -13,6 +14,7 @@ from unfold.decorators import display
 from blog import selectors
 from blog.desk.posts.states import STATUS_COLORS
 from blog.models import Post, PostStatus, WorkingCopy
+from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from users.desk.bases import PolicyAdmin, get_actor
@@ -59,6 +61,13 @@ class LightPostList(BoundedList):
 def lists_scheduled(request: HttpRequest) -> bool:
     """Whether the list has scheduled posts only: each has a time of publication, which an index orders."""
     return request.GET.get(STATUS) == PostStatus.SCHEDULED
+
+
+def choose_columns(request: HttpRequest, columns: Sequence[str]) -> list[str]:
+    """Return the columns of the list: of scheduled posts with their time, not their status, and links to a site."""
+    is_time_shown = lists_scheduled(request)
+    shown = ["show_publish_at" if is_time_shown and name == "show_status" else name for name in columns]
+    return [*shown, "show_site"] if conf.environment.contentapi_site_post_url else shown
 
 
 def search_posts(

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from blog import selectors, services
 from blog.desk.local_times import LocalTimeField
+from blog.desk.posts.site import link_site
 from blog.models import Post, PostStatus
 from blog.services import states
 from blog.services.states import StateAction
@@ -228,11 +229,11 @@ def describe_result(state_action: StateAction, post: Post) -> SafeString:
     if state_action is StateAction.SCHEDULE:
         return format_html("“{}” will be published on {}.", link, render_time(post.publish_at))
     results = {
-        StateAction.PUBLISH: "“{}” is public now.",
-        StateAction.PUBLISH_AGAIN: "“{}” is public again.",
+        StateAction.PUBLISH: "“{}” is public now. {}",
+        StateAction.PUBLISH_AGAIN: "“{}” is public again. {}",
         StateAction.ARCHIVE: "“{}” is in the archive. Readers do not see it.",
     }
-    return format_html(results.get(state_action, "“{}” is a draft now. Readers do not see it."), link)
+    return format_html(results.get(state_action, "“{}” is a draft now. Readers do not see it."), link, link_site(post))
 
 
 def describe_outcome(action: PostAction, posts: Sequence[Post]) -> SafeString | str:
@@ -248,7 +249,7 @@ def describe_outcome(action: PostAction, posts: Sequence[Post]) -> SafeString | 
 
 def build_state(actor: Actor, post: Post | None, *, may_change: bool) -> dict[str, Any]:
     """Return what the form shows of the state of a post, or of a new one: in words, and the buttons that change it."""
-    state: dict[str, Any] = {"state": describe_state(post)}
+    state: dict[str, Any] = {"state": describe_state(post), "site_link": link_site(post)}
     if may_change:
         state["state_buttons"] = list_buttons(actor, post)
     return state
