@@ -114,7 +114,7 @@ class ScheduleDayFilter(DayFilter):
 class StatusFilter(ChoicesDropdownFilter):
     """Posts of one status. Those with scheduled changes are scheduled too."""
 
-    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any] | None:
+    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> Any:
         if self.value() == PostStatus.SCHEDULED:
             return queries.select_scheduled(get_actor(request), queryset)
         return super().queryset(request, queryset)

@@ -141,7 +141,7 @@ def build_desk(actor: Actor, now: datetime) -> FirstPage:
     )
 
 
-def select_scheduled(actor: Actor, posts: QuerySet[Post]) -> QuerySet[Post]:
+def select_scheduled(actor: Actor, posts: QuerySet[Post]) -> QuerySet[Any]:
     """Return the posts that are scheduled, and those with scheduled changes that the actor may see.
 
     `due_at` is the first time at which something becomes public: without changes, the column that an index has.

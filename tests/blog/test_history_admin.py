@@ -93,6 +93,7 @@ def test_version_page_compares_with_the_requested_version(editor_client: Client)
     page = editor_client.get(get_url("version", post.pk, 1), {"compare": "3"})
 
     assert page.context["fields"] == [("title", "Three", "One")]
+    assert f'Differences from <a href="{get_url("version", post.pk, 3)}">version 3</a>' in page.text
 
 
 def test_first_version_names_and_links_the_present_post(editor_client: Client) -> None:
