@@ -3,11 +3,12 @@
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from tests.admin_forms import submit_form
 from tests.blog.post_copies import publish_in_desk
 from tests.blog.test_admin_states import LIST, get_page
-from tests.environment import Settings, set_environment
+from tests.environment import set_environment
 from tests.factories import make_post
 
 pytestmark = pytest.mark.django_db

@@ -29,9 +29,9 @@ def announce_page(request: HttpRequest, model_admin: PolicyAdmin, object_id: str
         return HttpResponse(status=204)
     people = presence.announce_page(actor=actor, post_id=object_id, page=page)
     opened = parse_id(request.POST.get("opened_version", ""))
-    copy = request.POST.get("opened_copy")
-    seen = {"opened": opened, "opened_copy": parse_id(copy) if copy else None}
-    save = presence.find_save(actor=actor, post_id=object_id, **seen) if opened else None
+    sent = request.POST.get("opened_copy")
+    copy = parse_id(sent) if sent else None
+    save = presence.find_save(actor=actor, post_id=object_id, opened=opened, opened_copy=copy) if opened else None
     return JsonResponse({"people": [person._asdict() for person in people], "save": save and save._asdict()})
 
 
