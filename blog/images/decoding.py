@@ -15,13 +15,15 @@ from typing import Any, NamedTuple
 
 from PIL import Image, ImageCms, ImageSequence, UnidentifiedImageError, _webp
 
-from blog.images.formats import FORMATS, JPEG, MAX_FRAMES, MAX_PIXELS, MAX_SIDE, WEBP, Format
+from blog.images.formats import AVIF, FORMATS, GIF, MAX_FRAMES, MAX_PIXELS, MAX_SIDE, WEBP, Format
+from blog.images.metadata import add_end, open_without_metadata
 
 Image.MAX_IMAGE_PIXELS = None  # `require_size` has the limit, and a message
 FAILURES_OF_THE_HOST = {EACCES, EDQUOT, EIO, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, EROFS}
 SRGB = ImageCms.createProfile("sRGB")
 HALF = 256  # of two bytes of a channel, the lower one
 MAX_CANVASES = 24_000_000  # pixels of the canvases of the decoder of animated WebP, of which it needs several
+SHORTEST, SLOWED_DOWN = 10, 100  # milliseconds
 ORIENTATION = 0x0112  # the tag of EXIF
 TRANSPOSITIONS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -39,11 +41,11 @@ class Rejected(Exception):
 
 
 class Frames(NamedTuple):
-    """The frames of an image, and how long an animation shows each, in milliseconds."""
+    """The frames of an image, how long an animation shows each, in milliseconds, and how often it shows them all."""
 
     images: list[Image.Image]
     durations: list[int]
-    loop: int
+    times: int
 
 
 def read_image(source: Path) -> tuple[Format, Frames, bool]:
@@ -57,19 +59,31 @@ def read_image(source: Path) -> tuple[Format, Frames, bool]:
 
 def decode(source: Path) -> tuple[Format, Frames]:
     """Return the format of an image, and its frames. In the end, nothing refers to the decoder and its memory."""
-    formats = [each.name for each in FORMATS]
     with explain("The file is damaged"):
-        with Image.open(source, formats=formats) as image:
-            kind = next((each for each in FORMATS if each.name == image.format), JPEG)  # JPEG with several pictures
-            number = 1 if kind is JPEG else getattr(image, "n_frames", 1)
-            require_size(*image.size, number)
-            size, info = image.size, image.info
-            if kind is not WEBP or size[0] * size[1] <= MAX_CANVASES or is_animation(source):
-                if kind is WEBP:
-                    require_memory(*size, number)
-                return kind, read_frames(image, number)
-        del image  # Pillow reads each WebP as an animation, in three canvases more
-        return kind, Frames([normalize(read_large_webp(source, size, info))], [0], 0)
+        file = open_without_metadata(source)
+        try:
+            return decode_file(source, file)
+        except OSError as error:
+            if not isinstance(file, io.BytesIO) or "truncated" not in str(error):
+                raise
+            completed = add_end(file.getvalue())
+            if completed is None:
+                raise
+            return decode_file(source, io.BytesIO(completed))
+
+
+def decode_file(source: Path, file: Path | io.BytesIO) -> tuple[Format, Frames]:
+    with Image.open(file, formats=[each.name for each in FORMATS]) as image:
+        kind = next(each for each in FORMATS if each.name == image.format)
+        number = getattr(image, "n_frames", 1)
+        require_size(*image.size, number)
+        size, info = image.size, image.info
+        if kind is not WEBP or size[0] * size[1] <= MAX_CANVASES or is_animation(source):
+            if kind is WEBP:
+                require_memory(*size, number)
+            return kind, read_frames(kind, image, number)
+    del image  # Pillow reads each WebP as an animation, in three canvases more
+    return kind, Frames([normalize(read_large_webp(source, size, info))], [0], 0)
 
 
 def is_animation(source: Path) -> bool:
@@ -115,19 +129,34 @@ def require_size(width: int, height: int, number: int) -> None:
         raise Rejected(f"At most {most} megapixels are allowed, in all frames together (got {millions:,.1f}).")
 
 
-def read_frames(image: Image.Image, number: int) -> Frames:
+def read_frames(kind: Format, image: Image.Image, number: int) -> Frames:
     if number == 1:
         image.load()
         vars(image).pop("_decoder", None)  # of WebP and AVIF: it holds what it has decoded for as long as it exists
         return Frames([normalize(image)], [0], 0)
-    loop = int(image.info.get("loop", 1))  # how often; 0 is for ever
+    times, has_default = count_times(kind, image), bool(image.info.get("default_image"))
     images, durations, size = [], [], image.size
-    for frame in ImageSequence.Iterator(image):
+    for place, frame in enumerate(ImageSequence.Iterator(image)):
         if frame.size != size:  # a later one can enlarge the image
             raise Rejected("The file is damaged: its frames have different sizes.")
-        durations.append(max(20, int(frame.info.get("duration", 100) or 100)))
-        images.append(normalize(frame.copy()))
-    return Frames(images, durations, loop)
+        frame.load()  # WebP and AVIF then know the time of the frame
+        if place or not has_default:  # the first image is for programs without animations
+            durations.append(get_shown_time(frame.info.get("duration")))
+            images.append(normalize(frame.copy()))
+    return Frames(images, durations, times)
+
+
+def count_times(kind: Format, image: Image.Image) -> int:
+    """Return how often an animation is shown; 0 is for ever. GIF counts its repetitions, and AVIF has no number."""
+    repeated = image.info.get("loop")
+    if repeated is None:
+        return 0 if kind is AVIF else 1
+    return int(repeated) + 1 if kind is GIF and repeated else int(repeated)
+
+
+def get_shown_time(duration: float | None) -> int:
+    """Return how long browsers show a frame, in milliseconds: they show one of up to 10 ms for 100."""
+    return round(duration) if duration and duration > SHORTEST else SLOWED_DOWN
 
 
 def normalize(image: Image.Image) -> Image.Image:

@@ -39,7 +39,8 @@ VARIANTS: dict[Format, dict[str, Any]] = {
     WEBP: {"quality": 80, "method": 4},
     AVIF: {"quality": 60, "speed": 8, "max_threads": 1},
 }
-ANIMATED: dict[str, Any] = {"method": 2, "minimize_size": False}  # of WebP: each frame takes its time
+# The formats of variants that are animations. Each frame takes its time.
+ANIMATED: dict[Format, dict[str, Any]] = {WEBP: {"method": 2, "minimize_size": False}, AVIF: {"speed": 10}}
 
 
 class Result(NamedTuple):
@@ -79,7 +80,7 @@ def write_files(kind: Format, frames: Frames, folder: Path, *, has_alpha: bool, 
         for name in list_variants([each], extensions):
             if name != original:
                 kind_of_file = find_format(name)
-                save(smaller, folder / name, kind_of_file, VARIANTS[kind_of_file], animate=kind_of_file is WEBP)
+                save(smaller, folder / name, kind_of_file, VARIANTS[kind_of_file], animate=kind_of_file in ANIMATED)
                 files.append(name)
     written = (folder / original).read_bytes()
     digest = hashlib.sha256(written).hexdigest()
@@ -130,8 +131,12 @@ def save(frames: Frames, path: Path, kind: Format, options: dict[str, Any], *, a
     """Write the frames of an animation or, without `animate`, the first one."""
     first, *others = frames.images
     if others and animate:
-        timing = {"save_all": True, "append_images": others, "duration": frames.durations, "loop": frames.loop}
-        options = options | timing | (ANIMATED if kind is WEBP else {})
+        timing = {"save_all": True, "append_images": others, "duration": frames.durations}
+        if kind is not GIF:
+            timing["loop"] = frames.times
+        elif frames.times != 1:  # GIF counts the repetitions, and has no number for none
+            timing["loop"] = max(0, frames.times - 1)
+        options = options | timing | ANIMATED.get(kind, {})
     elif kind is JPEG and first.mode != "RGB":
         first = first.convert("RGB")
     first.save(path, kind.name, **options)

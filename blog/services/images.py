@@ -37,6 +37,8 @@ from contentapi.monitoring.audit import Event, record_event
 
 TEXTS = {"name": MAX_FILE_NAME, "alt": MAX_ALT, "caption": MAX_CAPTION, "credit": MAX_CREDIT}
 FOLDERS = re.compile(r".*[/\\]", re.DOTALL)
+# Controls, marks that change the direction of the text around them, and what cannot be stored
+UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ufeff\ud800-\udfff]")
 UNNAMED = "image"
 DELETED = "deleted/"  # private files from which deleted images are restored
 REPLACE = "replace the file of this image"
@@ -110,8 +112,8 @@ def replace_image_file(
 
 
 def clean_file_name(name: str) -> str:
-    """Return a name without folders, and without what cannot be shown."""
-    return "".join(each for each in FOLDERS.sub("", name) if each.isprintable()).strip()
+    """Return a name without folders, and without what cannot be shown; joiners and spaces of any script stay."""
+    return UNSHOWN.sub("", FOLDERS.sub("", name)).strip()
 
 
 def shorten_file_name(name: str) -> str:

@@ -1,6 +1,7 @@
 """Read the file that a request sends: as its body, or as the one file of a form. It is never in memory as a whole."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from errno import ENOSPC
@@ -16,6 +17,7 @@ from contentapi.http.body import UploadTooLarge
 
 FORM = "multipart/form-data"
 FORM_OVERHEAD = 100_000  # bytes of a form beside its file
+DISPOSITION = re.compile(rb"^content-disposition:([^\r\n]*\bfilename\*?=[^\r\n]*)", re.IGNORECASE | re.MULTILINE)
 BLOCK = 64 * 1024  # bytes
 EXCESS = "The file is too large. At most {limit:,} bytes are allowed (CONTENTAPI_IMAGE_MAX_BYTES)."
 
@@ -67,8 +69,9 @@ def read_sent_file(environ: Mapping[str, Any], family: str, limit: int) -> SentF
     with ExitStack() as opened:  # closes the files if there is an error
         body = opened.enter_context(closing(spool(environ, limit, FORM_OVERHEAD * (content_type == FORM))))
         if content_type == FORM:
+            name = take_file_name(body)
             file = opened.enter_context(closing(read_form(environ, body)))
-            sent = describe_file(file, str(file.name or ""), limit)._replace(body=body)
+            sent = describe_file(file, name, limit)._replace(body=body)
         else:
             sent = describe_file(body, read_file_name(environ.get("HTTP_CONTENT_DISPOSITION", "")), limit)
         opened.pop_all()
@@ -125,12 +128,31 @@ def build_size_error(limit: int) -> TooLarge:
 
 
 def read_file_name(disposition: str) -> str:
-    """Return the name in a Content-Disposition, in plain ASCII or as RFC 8187 encodes it, or an empty one."""
+    """Return the name in a Content-Disposition: in UTF-8, in ISO-8859-1, or as RFC 8187 encodes it. It may be empty."""
     try:
-        _, parameters = parse_header_parameters(disposition)
+        _, parameters = parse_header_parameters(decode_header(disposition))
     except ValueError:
         return ""
     return str(parameters.get("filename", ""))
+
+
+def decode_header(value: str) -> str:
+    """Return the text of a header, whose bytes WSGI passes as characters of ISO-8859-1."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
+
+
+def take_file_name(body: IO[bytes]) -> str:
+    """Return the name of the file in a form, and make it plain there: Django's parser changes or refuses some names."""
+    body.seek(0)
+    found = DISPOSITION.search(body.read(FORM_OVERHEAD))
+    if found is None:
+        return ""
+    body.seek(found.start(1))
+    body.write(re.sub(rb"[^ -~]", b"_", found[1]))
+    return read_file_name(found[1].decode("latin-1"))
 
 
 def read_form(environ: Mapping[str, Any], body: IO[bytes]) -> IO[bytes]:

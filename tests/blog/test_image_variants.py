@@ -10,20 +10,8 @@ from PIL import Image, ImageCms
 
 from blog.images import decoding, variants
 from blog.images.decoding import Rejected
-from blog.images.variants import Result, make_variants
+from tests.blog.made_images import is_near, make, open_file
 from tests.image_files import ORIENTATION, SECRET, draw, encode, make_gif, make_jpeg, make_png
-
-
-def make(content: bytes, folder: Path, *, with_avif: bool = False) -> Result:
-    source = folder / "source"
-    source.write_bytes(content)
-    (folder / "files").mkdir(exist_ok=True)
-    return make_variants(source, folder / "files", with_avif=with_avif)
-
-
-def open_file(folder: Path, name: str) -> Any:
-    """Return an image of the folder, which the caller closes."""
-    return Image.open(folder / "files" / name)
 
 
 def test_files_of_a_jpeg(tmp_path: Path) -> None:
@@ -73,10 +61,6 @@ def test_image_is_upright(tmp_path: Path, orientation: int) -> None:
         assert image.size == (60, 40)
         for place in ((3, 3), (56, 3), (3, 36)):
             assert is_near(image.getpixel(place), upright.getpixel(place))
-
-
-def is_near(color: Any, other: Any, most: int = 24) -> bool:
-    return all(abs(one - two) <= most for one, two in zip(color, other, strict=True))
 
 
 def test_transparency_stays(tmp_path: Path) -> None:
@@ -140,6 +124,7 @@ def test_animation_stays_one_in_webp(tmp_path: Path) -> None:
         (b"<svg/>", "is no image"),
         (make_jpeg()[:3000], "damaged"),
         (make_png()[:500], "damaged"),
+        (make_jpeg()[:-600], "truncated"),
         (b"\xff\xd8\xff" + b"<script>alert(1)</script>" * 20, "is no image"),
         (make_gif(101, 8, 8), r"At most 100 frames are allowed \(got 101\)"),
     ],

@@ -68,6 +68,11 @@ def test_bytes_decide_and_not_the_name(media: FolderStorage, name: str) -> None:
         ("", "image"),
         ("folder/" * 50 + "x" * 150, "x" * 150),
         (" Böt.jpg ", "Böt.jpg"),
+        (
+            "क्\u200dष \U0001f469\u200d\U0001f52c 10.00\u202fAM.png",
+            "क्\u200dष \U0001f469\u200d\U0001f52c 10.00\u202fAM.png",
+        ),
+        ("boat\u202egpj.exe", "boatgpj.exe"),
     ],
 )
 def test_name_has_no_folder_and_nothing_that_cannot_be_shown(media: FolderStorage, sent: str, name: str) -> None:

@@ -21,6 +21,11 @@ def build_form(*names: str) -> bytes:
     return b"".join(part.format(name).encode() + CONTENT + b"\r\n" for name in names) + b"--b--\r\n"
 
 
+def send(header: str, encoding: str = "utf-8") -> str:
+    """Return the bytes of a header as WSGI passes them."""
+    return header.encode(encoding).decode("latin-1")
+
+
 def read(content: bytes = CONTENT, *, limit: int = 2000, **changes: Any) -> Any:
     length = {"CONTENT_LENGTH": str(len(content)), "CONTENT_TYPE": "image/jpeg"}
     return read_sent_file({"wsgi.input": io.BytesIO(content), **length, **changes}, "image", limit)
@@ -32,6 +37,13 @@ def read(content: bytes = CONTENT, *, limit: int = 2000, **changes: Any) -> Any:
         ('attachment; filename="boat.jpg"', "boat.jpg"),
         ("inline; filename=boat.jpg", "boat.jpg"),
         ("attachment; filename*=UTF-8''b%C3%B6t.jpg", "böt.jpg"),
+        ("attachment; filename=\"b_t.jpg\"; filename*=UTF-8''b%C3%B6t.jpg", "böt.jpg"),
+        ("attachment; filename*=UTF-8''b%C3%B6t.jpg; filename=\"b_t.jpg\"", "böt.jpg"),
+        ("attachment; filename*=iso-8859-1'en'b%F6t.jpg", "böt.jpg"),
+        (send('attachment; filename="böt 日本.jpg"'), "böt 日本.jpg"),
+        (send('attachment; filename="böt.jpg"', "latin-1"), "böt.jpg"),
+        (send('attachment; filename="क्\u200dष.jpg"'), "क्\u200dष.jpg"),
+        ('attachment; filename="b&ouml;t \\"1\\".jpg"', 'b&ouml;t "1".jpg'),
         ("attachment", ""),
         ("", ""),
     ],
@@ -42,9 +54,15 @@ def test_body_is_the_file(disposition: str, name: str) -> None:
         assert sent.file.read() == CONTENT
 
 
-def test_form_has_the_file() -> None:
-    with closing(read(build_form("boat.jpg"), CONTENT_TYPE=FORM)) as sent:
-        assert (sent.name, sent.file.read()) == ("boat.jpg", CONTENT)
+def test_name_of_a_form_may_be_in_latin_1() -> None:
+    with closing(read(build_form("böt.jpg").replace("ö".encode(), b"\xf6"), CONTENT_TYPE=FORM)) as sent:
+        assert (sent.name, sent.file.read()) == ("böt.jpg", CONTENT)
+
+
+@pytest.mark.parametrize("name", ["boat.jpg", "böt 日本.jpg", "क्\u200dष.jpg", "b&ouml;t.jpg"])
+def test_form_has_the_file(name: str) -> None:
+    with closing(read(build_form(name), CONTENT_TYPE=FORM)) as sent:
+        assert (sent.name, sent.file.read()) == (name, CONTENT)
 
 
 def test_body_that_the_server_has_written_to_a_file_is_not_copied() -> None:
