@@ -10,6 +10,11 @@ class IdempotencyRecord(models.Model):
     headers = models.JSONField()
     body = models.BinaryField()
     created_at = models.DateTimeField(db_index=True)
+    user_id = models.BigIntegerField(null=True)
+    size = models.IntegerField(default=0, db_default=0, help_text="Of the headers and the body, in bytes.")
+
+    class Meta:
+        indexes = [models.Index(fields=["user_id"], include=["size"], name="contentapi_stored_of_user")]
 
     def __str__(self) -> str:
         return self.key

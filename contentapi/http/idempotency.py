@@ -6,7 +6,8 @@ when the server dies. Server errors and lost races are not stored, because a ret
 before. A replay locks the row of the response: this write waits for the synchronous standby, if there is one, and thus
 confirms the first request, whose own wait may have been interrupted.
 
-Responses are encrypted: one may contain a secret that is shown once, such as the token of a preview link.
+Responses are compressed, and encrypted: one may contain a secret that is shown once, such as the token of a preview
+link. Those of a person have a limit of bytes, above which a write with a key is refused.
 """
 
 import re
@@ -14,10 +15,13 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
+from math import ceil
 from typing import Any
+from zlib import compress, decompress
 
 import msgspec
 from django.db import connection, transaction
+from django.db.models import Sum
 from django.utils import timezone
 
 from contentapi.conf.timeouts import IDEMPOTENCY_RETENTION
@@ -30,7 +34,9 @@ from contentapi.models import IdempotencyRecord
 
 HEADER = "HTTP_IDEMPOTENCY_KEY"
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
-PURPOSE = "stored responses"  # of the encryption
+PURPOSE = "compressed responses"  # of the encryption; earlier releases used another one
+MAX_STORED = 32_000_000  # bytes of the stored responses of a person
+LOCK_PERSON = "SELECT pg_advisory_xact_lock(hashtextextended('responses of ' || %s, 0))"
 PURGE_BATCH = 500  # expired records that one statement deletes
 Action = Callable[[], Response]
 Render = Callable[[Exception], Response | None]
@@ -43,17 +49,18 @@ def replay_or_execute(actor: Actor, key: str, request: str, action: Action, rend
     `render` returns the response to this error, which is stored too, or None: then nothing is stored. `action` may be
     called again (`run_transaction`).
 
-    Raises what `action` raises, `Malformed` for an invalid key, `Invalid` for a key of another request, and `Conflict`
-    while the first request runs. Nothing is stored for anonymous callers: every write refuses them.
+    Raises what `action` raises, `Malformed` for an invalid key, `Invalid` for a key of another request, `Conflict`
+    while the first request runs, and `RateLimited` if the person stores too many bytes: nothing is written then.
+    Nothing is stored for anonymous callers: every write refuses them.
     """
     if not KEY.fullmatch(key):
         raise Malformed("Idempotency-Key must be 1 to 255 visible ASCII characters.")
     if actor.is_anonymous:
         return run_transaction(action)
-    return run_transaction(partial(execute_once, hash_key(actor, key), request, action, render))
+    return run_transaction(partial(execute_once, actor.user_id, hash_key(actor, key), request, action, render))
 
 
-def execute_once(key: str, request: str, action: Action, render: Render) -> Response:
+def execute_once(user_id: int | None, key: str, request: str, action: Action, render: Render) -> Response:
     """Execute a request with the hash of its key, or return the stored response. Call this in a transaction."""
     if not try_lock(key):
         message = "The first request with this Idempotency-Key is still running. Try again shortly."
@@ -63,9 +70,24 @@ def execute_once(key: str, request: str, action: Action, render: Render) -> Resp
     record = stored.select_for_update().first()
     if record is not None:
         return replay_response(record, request)
+    require_room(user_id, 0)
     response = execute_in_savepoint(action, render)
-    store_response(response, key, request, now)
+    store_response(response, user_id, key, request, now)
     return response
+
+
+def require_room(user_id: int | None, size: int) -> None:
+    """Raise `RateLimited` if a response does not fit beside those that are stored for a person."""
+    stored = IdempotencyRecord.objects.filter(user_id=user_id)
+    if (stored.aggregate(size=Sum("size"))["size"] or 0) + size <= MAX_STORED:
+        return
+    oldest = stored.order_by("created_at").values_list("created_at", flat=True).first() or timezone.now()
+    wait = max(1, ceil((oldest + IDEMPOTENCY_RETENTION - timezone.now()).total_seconds()))
+    message = (
+        f"The responses that are stored for your Idempotency-Keys may have at most {MAX_STORED:,} bytes, for 24 hours."
+        " Send the request without a key, or with a selection of fewer fields."
+    )
+    raise RateLimited(message, headers={"Retry-After": str(wait)}, limit="bytes of stored responses")
 
 
 def is_storable(error: ApiError) -> bool:
@@ -99,7 +121,7 @@ def replay_response(record: IdempotencyRecord, request: str) -> Response:
     body = decrypt(PURPOSE, bytes(record.body), record.key)
     if body is None:
         raise Conflict("The response for this key was stored by another release or with another SECRET_KEY.")
-    return Response(record.status, body, {**record.headers, "Idempotent-Replayed": "true"})
+    return Response(record.status, decompress(body), {**record.headers, "Idempotent-Replayed": "true"})
 
 
 def execute_in_savepoint(action: Action, render: Render) -> Response:
@@ -114,11 +136,16 @@ def execute_in_savepoint(action: Action, render: Render) -> Response:
         return response
 
 
-def store_response(response: Response, key: str, request: str, now: datetime) -> None:
-    body = encrypt(PURPOSE, response.body, key)
-    stored = {"status": response.status, "headers": dict(response.headers), "body": body}
-    record = IdempotencyRecord(key=key, request=request, created_at=now, **stored)
-    fields = ["request", "status", "headers", "body", "created_at"]
+def store_response(response: Response, user_id: int | None, key: str, request: str, now: datetime) -> None:
+    """Store a response, in turn with others of the person until the transaction ends. Raises `RateLimited`."""
+    body = encrypt(PURPOSE, compress(response.body), key)
+    stored = {"status": response.status, "headers": dict(response.headers), "body": body, "user_id": user_id}
+    size = len(body) + len(msgspec.json.encode(stored["headers"]))
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK_PERSON, [str(user_id)])
+    require_room(user_id, size)
+    record = IdempotencyRecord(key=key, request=request, created_at=now, size=size, **stored)
+    fields = ["request", "status", "headers", "body", "created_at", "user_id", "size"]
     # Replaces an expired record with the same key.
     IdempotencyRecord.objects.bulk_create([record], update_conflicts=True, unique_fields=["key"], update_fields=fields)
 
