@@ -1,5 +1,6 @@
 """Read the body of a request completely: into memory, into a temporary file, or to discard it."""
 
+import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from io import BytesIO
@@ -79,10 +80,9 @@ def spool_body(environ: dict[str, Any], limit: int, excess: str) -> bool:
 
 def refuse_body(environ: dict[str, Any], refusal: Exception) -> bool:
     """Discard a body for a while, so that the client reads the response. Return whether the whole body was read."""
-    ignored = {**environ}
-    environ["wsgi.input"] = BrokenBody(refusal)
+    stream, environ["wsgi.input"] = environ["wsgi.input"], BrokenBody(refusal)
     try:
-        return read_in_time(REFUSED_LIMIT, buffer_body, ignored)
+        return read_in_time(REFUSED_LIMIT, drain_stream, stream, get_announced_length(environ) or sys.maxsize)
     except TimeoutError:
         return False
 
