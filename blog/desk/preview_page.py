@@ -1,9 +1,12 @@
 """The page at which people without an account read a preview link, where no web site shows it."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from blog import selectors, services
+from blog.models import Author, Post
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import ANONYMOUS
 from contentapi.http.previews import PRIVATE
@@ -22,7 +25,7 @@ def show_preview_page(request: HttpRequest) -> HttpResponse:
         account.set_actor(actor)
         account.charge_request()
         post = selectors.find_previewed_post(actor)
-        response = render_page(request, "blog/preview_page.html", {"post": post}, images="http: https:")
+        response = render_page(request, "blog/preview_page.html", describe_preview(post), images="http: https:")
     except ApiError as refusal:
         error = account.charge_failure(refusal)
         headers = {**error.headers, **PRIVATE}
@@ -31,3 +34,12 @@ def show_preview_page(request: HttpRequest) -> HttpResponse:
     for name, value in {**account.headers, **headers, "Referrer-Policy": "no-referrer"}.items():
         response[name] = value
     return response
+
+
+def describe_preview(post: Post | None) -> dict[str, Any]:
+    """Return what the page shows of a post: its texts, its cover, and its author with the co-authors."""
+    if post is None:
+        return {}
+    cover = services.find_shown_images([post.cover_id]).get(post.cover_id) if post.cover_id else None
+    authors = [post.author, *Author.objects.in_order_of(post.coauthor_ids or [])]
+    return {"post": post, "cover": cover, "authors": authors}

@@ -147,3 +147,11 @@ def test_tag_with_a_separator_is_still_one_tag_after_a_save(editor_client: Clien
     submit_form(editor_client, get_change_url(post), title="New")
 
     assert list(Post.objects.values_list("title", "tags")) == [("New", tags)]
+
+
+def test_link_of_the_deletion_is_not_among_the_buttons_that_save(editor_client: Client) -> None:
+    page = editor_client.get(reverse("admin:blog_post_change", args=[make_post().pk])).text
+
+    buttons = page[page.index('id="submit-row"') :]
+    assert "/delete/" not in buttons
+    assert page.count("Delete post") == 1

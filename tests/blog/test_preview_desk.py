@@ -10,11 +10,14 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from blog import services
 from blog.models import Post, PreviewLink
 from contentapi.auth.sessions import SessionStore
+from contentapi.core.identity import OPERATOR
 from tests.blog.own_posts import make_own_post
 from tests.blog.preview_requests import make_link, read_title
-from tests.factories import get_user, make_post
+from tests.blog.stored_images import make_ready_image
+from tests.factories import get_user, make_author, make_post
 
 pytestmark = pytest.mark.django_db
 
@@ -84,6 +87,22 @@ def test_without_a_site_the_preview_is_a_page_of_this_server(settings: Settings)
     assert "Ebb" in page.text
 
 
+def test_page_of_a_preview_shows_the_cover_and_all_authors(settings: Settings) -> None:
+    _, post = log_in(settings)
+    writers = [make_author(name=name) for name in ("Second Writer", "Third Writer")]
+    image = make_ready_image(alt="Lemons on a beach")
+    changes = {"cover_id": image.pk, "coauthor_ids": [str(each.pk) for each in writers]}
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
+
+    page = Client().get(make_link(post).addresses[-1].url).text
+
+    names = [post.author.name, "Second Writer", "Third Writer"]
+    assert re.findall("<span>([^<:]*)</span>", page) == names
+    assert re.search(r'<img src="[^"]+" srcset="[^"]*"[^>]* alt="Lemons on a beach">', page)
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"cover_alt": "The crate"})
+    assert 'alt="The crate"' in Client().get(make_link(post).addresses[-1].url).text
+
+
 def test_link_for_a_reviewer_is_shown_once_and_listed(settings: Settings) -> None:
     browser, post = log_in(settings, SITE)
     form = reverse("admin:blog_post_change", args=[post.pk])
@@ -95,6 +114,9 @@ def test_link_for_a_reviewer_is_shown_once_and_listed(settings: Settings) -> Non
     tokens = set(TOKEN.findall(shown.text))
     link = PreviewLink.objects.get()
     assert len(tokens) == 1
+    assert 'id="preview-links"' in shown.text  # the section alone, with the new link in its list
+    assert "<html" not in shown.text
+    assert "For &lt;the&gt; harbour" in shown.text
     assert (link.expires_at - link.created_at).days == 7
     assert read_title(tokens.pop(), post) == "Ebb"
     listed = browser.get(form).text

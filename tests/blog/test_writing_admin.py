@@ -101,6 +101,21 @@ def test_form_loads_files_of_this_server_only() -> None:
     assert all(address.startswith(("/static/", "/admin/")) for address in addresses)
 
 
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ("One\r\n\r\n![Uploading sea  1 .png, 12](image:0)\r\n\r\nTwo", "One\n\nTwo"),
+        ("![Uploading a.png, 1](image:0)", ""),
+        ("In ![Uploading a.png, 1](image:0) a line", "In  a line"),
+        ("![Uploading a.png, 1](image:7) ![Boat](image:0)", "![Uploading a.png, 1](image:7) ![Boat](image:0)"),
+    ],
+)
+def test_marks_of_uploads_are_not_stored(sent: str, stored: str) -> None:
+    submit_form(browse(Role.AUTHOR), ADD, title="Marks", body=sent)
+
+    assert Post.objects.get().body == stored
+
+
 # The session and the kept text
 
 

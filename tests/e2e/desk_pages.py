@@ -90,7 +90,7 @@ def create_preview_links(page: Page, run: Run, post: str) -> None:
         page.get_by_label("Valid for").select_option(days)
         page.get_by_label("Note", exact=True).fill(note)
         page.get_by_role("button", name="Copy link for a reviewer").click()
-        page.wait_for_url("**/preview-links/create/")
+        expect(page.locator("[data-preview-link] code")).to_be_visible()
 
 
 def open_changes(page: Page, run: Run) -> None:

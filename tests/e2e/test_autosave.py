@@ -229,3 +229,36 @@ def test_new_post_whose_response_is_lost_is_one_draft(desk: Desk) -> None:
     expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
     assert len(lost) == 1
     assert count_posts(desk, "Sent twice") == 1
+
+
+# Links for reviewers
+
+
+def test_link_for_a_reviewer_shows_what_was_not_saved_and_the_form_stays(desk: Desk) -> None:
+    post = make_post(desk, "For a reviewer", "published")
+    page = desk.open(f"/admin/blog/post/{post}/change/", permissions=["clipboard-read", "clipboard-write"])
+    page.locator("#id_body").fill("Written a moment ago")
+    page.get_by_role("button", name="Copy link for a reviewer").click()
+
+    expect(page.locator("#preview-links")).to_contain_text("The text is saved, and the link is copied.")
+    expect(page.locator("#id_body")).to_have_value("Written a moment ago")
+    link = page.evaluate("navigator.clipboard.readText()")
+    reviewer = desk.browser.new_context().new_page()
+    reviewer.goto(link)
+    expect(reviewer.locator("article")).to_contain_text("Written a moment ago")
+
+    page.locator("#id_title").fill("")
+    page.get_by_role("button", name="Copy link for a reviewer").click()
+    expect(page.locator("#preview-links")).to_contain_text("The text is not saved")
+    expect(get_line(page)).to_contain_text("Title: This field is required.")
+
+
+def test_save_stays_in_view_on_a_phone(desk: Desk) -> None:
+    post = make_post(desk, "On a phone", "draft")
+    page = desk.open(f"/admin/blog/post/{post}/change/", viewport={"width": 390, "height": 844})
+    page.locator("#id_body").fill("A line\n" * 200)
+    for place in (0, 1000, 100_000):
+        page.evaluate("(place) => window.scrollTo(0, place)", place)
+        expect(page.locator("#submit-row [name=_save]")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#submit-row").get_by_text("Delete post")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -16,10 +16,10 @@ from tests.image_files import make_png
 
 ADD, LIBRARY = "/admin/blog/image/add/", "/admin/blog/image/"
 PHONE = {"width": 390, "height": 844}
-TRANSFER = """([kind, names, data]) => {
+TRANSFER = """([kind, names, data, type]) => {
     const transfer = new DataTransfer();
     const bytes = Uint8Array.from(atob(data), (each) => each.charCodeAt(0));
-    for (const name of names) transfer.items.add(new File([bytes], name, { type: "image/png" }));
+    for (const name of names) transfer.items.add(new File([bytes], name, { type }));
     const field = document.querySelector("#id_body");
     const options = { bubbles: true, cancelable: true };
     const event = kind === "paste"
@@ -37,9 +37,10 @@ def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterat
         yield desk
 
 
-def give(page: Page, kind: str, *names: str) -> None:
-    """Drop or paste files in the text."""
-    page.evaluate(TRANSFER, [kind, list(names), base64.b64encode(make_png(40, 30)).decode()])
+def give(page: Page, kind: str, *names: str, content: bytes = b"", file_type: str = "image/png") -> None:
+    """Drop or paste files in the text: images, or files with other bytes and another type."""
+    data = base64.b64encode(content or make_png(40, 30)).decode()
+    page.evaluate(TRANSFER, [kind, list(names), data, file_type])
 
 
 def hold_uploads(page: Page) -> list[Route]:
@@ -144,6 +145,41 @@ def test_failed_upload_is_tried_again_and_a_cancelled_one_leaves_no_mark(desk: D
 
     expect(rows).to_have_count(1)
     expect(get_body(page)).to_have_value(re.compile(r"^Text\.\n\n!\[\]\(image:[1-9]\d*\)\s*$"))
+
+
+def test_refused_files_are_answered_and_leave_no_mark(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "Refused files", "Text.")
+    give(page, "drop", "report.pdf", content=b"%PDF-1.7", file_type="application/pdf")
+    give(page, "paste", "broken.png", content=b"no picture")
+
+    rows = page.locator(".upload")
+    expect(rows.nth(0).locator(".upload-status")).to_contain_text("report.pdf is not an image.")
+    expect(rows.nth(1).locator(".upload-status")).to_have_text(re.compile(r"^[A-Z].*\.$"))
+    expect(rows.get_by_role("button", name="Try again")).to_have_count(0)
+    expect(get_body(page)).to_have_value(re.compile(r"^Text\.\s*$"))
+    expect(page.locator(".writing-without-text")).to_be_hidden()
+
+
+def test_mark_of_a_failed_upload_is_not_saved_and_the_text_of_a_saved_image_is_typed_later(desk: Desk) -> None:
+    page = desk.open()
+    write(page, "Not all", "Text.")
+    page.route(f"**{ADD}", lambda route: route.abort(), times=1)
+    give(page, "drop", "lost.png")
+    expect(page.locator(".upload-status")).to_have_text("The server cannot be reached.")
+    give(page, "drop", "bare.png")
+    expect(get_body(page)).to_have_value(re.compile(r"!\[\]\(image:[1-9]\d*\)"))
+    save(page)
+    assert re.fullmatch(r"Text\.\n\n!\[\]\(image:[1-9]\d*\)\s*", desk.read_body("Not all"))
+
+    page.locator("#result_list").get_by_role("link", name="Not all", exact=True).click()
+    get_text_of(page, "bare.png").fill("A bare rock")
+    page.keyboard.press("Enter")
+    expect(get_body(page)).to_have_value(re.compile(r"!\[A bare rock\]\(image:[1-9]\d*\)"))
+    expect(page.locator(".upload")).to_have_count(0)
+    save(page)
+    code = "from blog.models import Image; print(Image.objects.get(name='bare.png').alt)"
+    assert desk.execute(code).strip() == "A bare rock"
 
 
 def test_keys_alone_choose_an_image_and_the_question_before_publication_names_it(desk: Desk) -> None:

@@ -37,7 +37,7 @@ class CoverInput(UnfoldAdminTextInputWidget):
 
     class Media:
         css = {"all": ["blog/images.css"]}
-        js = [forms.Script("blog/images.js", type="module"), forms.Script("blog/cover.js", type="module")]
+        js = [forms.Script(f"blog/{name}.js", type="module") for name in ("images", "image_choice", "cover")]
 
 
 class SummaryInput(Textarea):

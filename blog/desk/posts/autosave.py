@@ -61,12 +61,12 @@ def find_post(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) ->
 
 def build_form(request: HttpRequest, model_admin: PolicyAdmin, post: Post | None) -> StateForm:
     """Return the form with what was sent, without a button. A new text without a title gets one."""
-    sent = request.POST.copy()
+    form_class: type[StateForm] = model_admin.get_form(request, post, change=post is not None)
+    sent = request.POST.copy()  # with the author profiles that `get_form` has created
     sent.pop("_act", None)
     if post is None and not sent.get("title", "").strip():
         sent["title"] = make_title(sent.get("body", ""))
-    form: StateForm = model_admin.get_form(request, post, change=post is not None)(sent, instance=post)
-    return form
+    return form_class(sent, instance=post)
 
 
 def make_title(body: str) -> str:

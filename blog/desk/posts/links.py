@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
@@ -67,17 +68,18 @@ def create_own_link(request: HttpRequest, post_id: str) -> services.CreatedLink:
 @never_cache
 @require_POST
 def create_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
-    """Create a link for a reviewer, and show its addresses once."""
-    days = parse_id(request.POST.get("days", ""))
-    note = request.POST.get("note", "")
+    """Create a link for a reviewer. Return the section with it, which a script puts below the form."""
+    actor, post = get_actor(request), model_admin.get_object(request, object_id)
+    days, note = parse_id(request.POST.get("days", "")), request.POST.get("note", "")
+    shown: dict[str, Any] = {}
+    status = 200
     try:
-        created = services.create_preview_link(
-            actor=get_actor(request), post_id=object_id, expires_in=days * 24 * 3600, note=note
-        )
+        created = services.create_preview_link(actor=actor, post_id=object_id, expires_in=days * 24 * 3600, note=note)
+        shown["created"] = created
     except ApiError as error:
-        return report_error(request, model_admin, object_id, error)
-    context = {"title": "Link for a reviewer", "created": created, "object_id": object_id}
-    return model_admin.render(request, "admin/blog/post/preview_link.html", context)
+        shown["problem"], status = error.message, error.status
+    context = {"original": post, **shown, **build_preview_links(actor, post)}
+    return render(request, "blog/preview_links.html", context, status=status)
 
 
 @require_POST

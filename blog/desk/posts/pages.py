@@ -28,6 +28,7 @@ def build_form_context(actor: Actor, post: Post | None, *, may_change: bool) -> 
     context = states.build_state(actor, post, may_change=may_change)
     if post is None:
         return context
+    context["show_delete"] = False  # the link is not among the buttons that save (blog/post_state.html)
     context |= build_newest_comments(actor, post)
     context["show_history"] = policy.may_see_history_of(actor, post.author.user_id)
     if may_change:

@@ -42,6 +42,8 @@ from users.desk.service_admin import ServiceForm
 
 SAVED_TEXT_COOKIE = "saved_text"  # names the kept text that the browser can remove
 KEPT_TEXT_ID = re.compile(r"kept-text:[0-9]+:(?:new|[0-9]+):[0-9a-f-]{36}")
+# `![Uploading boat.jpg, 1](image:0)`: the mark of an upload that has not ended, with the lines before it
+MARK = re.compile(r"\n{0,2}!\[Uploading [^]\n]*, [0-9]+\]\(image:0\)")
 LINE_END = re.compile(r"\r\n|\r|\n")
 VENDOR = "blog/vendor"
 THEMES = ("light", "dark")
@@ -71,6 +73,7 @@ class MarkdownInput(Textarea):
             forms.Script("blog/saving.js", type="module"),
             forms.Script("blog/autosave.js", type="module"),
             forms.Script("blog/images.js", type="module"),
+            forms.Script("blog/image_choice.js", type="module"),
             forms.Script("blog/image_writing.js", type="module"),
         ]
 
@@ -165,8 +168,8 @@ class WritingForm(ServiceForm):
         return sent
 
     def clean_body(self) -> str:
-        """Undo what browsers do to line ends: they send CR LF for every line end of the text."""
-        stored, sent = self.initial.get("body", ""), str(self.cleaned_data["body"]).replace("\r\n", "\n")
+        """Undo what browsers do to line ends: they send CR LF for every line end. Leave out marks of uploads."""
+        stored, sent = self.initial.get("body", ""), MARK.sub("", str(self.cleaned_data["body"]).replace("\r\n", "\n"))
         return stored if stored.replace("\r\n", "\n") == sent else sent
 
 

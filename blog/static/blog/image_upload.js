@@ -18,9 +18,9 @@ for (const input of form.querySelectorAll("input[type=file]")) {
 document.addEventListener("dragover", (event) => event.preventDefault());
 document.addEventListener("drop", (event) => {
   event.preventDefault();
-  upload(window.images.listImages(event.dataTransfer.files));
+  upload(event.dataTransfer.files);
 });
-document.addEventListener("paste", (event) => upload(window.images.listImages(event.clipboardData.files)));
+document.addEventListener("paste", (event) => upload(event.clipboardData.files));
 window.addEventListener("beforeunload", (event) => {
   if (window.images.pending.size) event.preventDefault();
 });

@@ -14,6 +14,7 @@ let number = 0;
 let isReplacing = false;
 let timer = 0;
 let known = new Map(); // images by their ids, for their texts
+const described = new Map(); // by the ids of images: the rows for their texts, and null for an upload of this page
 
 function escapeText(text) {
   return text.replace(/\s+/g, " ").replace(/[[\]\\]/g, "\\$&");
@@ -66,10 +67,17 @@ function insert(places, start = field.selectionStart, end = field.selectionEnd) 
 }
 
 function showPlace(row) {
-  if (isReplacing) return; // the field of the row has lost the focus for a moment
+  if (isReplacing || !row.place) return; // the field of the row has lost the focus for a moment
+  if (row.isRefused) {
+    removePlace(row);
+    return;
+  }
   const start = field.value.indexOf(row.place);
   if (start < 0) return; // the person has deleted it
-  if (row.image) known.set(row.image.id, row.image);
+  if (row.image) {
+    known.set(row.image.id, row.image);
+    described.set(row.image.id, null);
+  }
   const place = row.image ? buildPlace(row.image.id, row.alt) : row.place;
   if (place !== row.place) replaceText(start, start + row.place.length, place);
   row.place = place;
@@ -77,19 +85,21 @@ function showPlace(row) {
 }
 
 function removePlace(row) {
-  const start = field.value.indexOf(row.place);
+  const start = row.place ? field.value.indexOf(row.place) : -1;
   if (start >= 0) replaceText(start, start + row.place.length, "");
 }
 
+// The server saves no mark: MARK in blog/desk/posts/writing.py.
+function buildMark(file) {
+  if (images.findProblem(file)) return "";
+  number += 1;
+  return buildPlace(0, `Uploading ${file.name.replace(/[[\]()\\!`*_<>]/g, " ")}, ${number}`);
+}
+
 function upload(files, start, end) {
-  const found = images.listImages(files);
-  if (!found.length) return;
-  const places = found.map(({ name }) => {
-    number += 1;
-    return buildPlace(0, `Uploading ${name.replace(/[[\]()\\!`*_<>]/g, " ")}, ${number}`);
-  });
-  insert(places, start, end);
-  for (const [index, file] of found.entries()) {
+  const places = [...files].map(buildMark);
+  if (places.some(Boolean)) insert(places.filter(Boolean), start, end);
+  for (const [index, file] of [...files].entries()) {
     const row = images.add(file, list, { change: showPlace, cancel: removePlace, end: () => field.focus() });
     row.place = places[index];
   }
@@ -100,7 +110,7 @@ function upload(files, start, end) {
 field.addEventListener("paste", (event) => {
   const { clipboardData: data } = event;
   // A spreadsheet copies a picture of its cells beside their text: the text is meant.
-  if (data.types.includes("text/plain") || !images.listImages(data.files).length) return;
+  if (data.types.includes("text/plain") || !data.files.length) return;
   event.preventDefault();
   upload(data.files);
 });
@@ -147,18 +157,40 @@ function listPlaces() {
   return cover?.value ? [...found, { id: cover.value, text: alt?.value || "" }] : found;
 }
 
+// Writes the text of an image in its places that have none.
+function writeText(id, text) {
+  const places = [...field.value.matchAll(new RegExp(`!\\[\\s*\\]\\(image:${id}(?!\\d)`, "g"))];
+  for (const { 0: place, index } of places.reverse()) {
+    replaceText(index, index + place.length, buildPlace(id, text).slice(0, -1));
+  }
+}
+
+// Shows a row for the text of each image without one, also of those that were saved before.
+function showRows(ids) {
+  for (const [id, row] of described) {
+    if (!row || ids.includes(id) || row.contains(document.activeElement)) continue;
+    row.remove();
+    described.delete(id);
+  }
+  for (const id of ids.filter((each) => !described.has(each))) {
+    described.set(id, images.addText(known.get(id), list, (text) => writeText(id, text)));
+  }
+}
+
 async function check() {
   const bare = [...new Set(listPlaces().filter(({ id, text }) => id !== "0" && !text.trim()).map(({ id }) => id))];
   const unknown = bare.filter((id) => !known.has(id));
   if (unknown.length) {
     for (const image of await images.describe(unknown).catch(() => [])) known.set(image.id, image);
   }
-  const names = bare.map((id) => known.get(id)).filter((image) => image && !image.alt).map(({ name }) => name);
+  const without = bare.filter((id) => known.has(id) && !known.get(id).alt);
+  const names = without.map((id) => known.get(id).name);
+  showRows(without.filter((id) => id !== form.elements.cover_id?.value));
   const marks = images.pending.size ? [] : listPlaces().filter(({ id }) => id === "0");
   const lost = marks.map(({ text }) => text.replace(/^Uploading |, \d+$/g, ""));
   form.imageProblems = []; // publishing.js names them too, before the post becomes public
   if (names.length) form.imageProblems.push(`No text for people who do not see it: ${names.join(", ")}.`);
-  if (lost.length) form.imageProblems.push(`Not uploaded: ${lost.join(", ")}. Try again, or delete the mark in the text.`);
+  if (lost.length) form.imageProblems.push(`Not uploaded: ${lost.join(", ")}. The text is saved without the mark.`);
   note.hidden = !form.imageProblems.length;
   note.textContent = form.imageProblems.join(" ");
 }

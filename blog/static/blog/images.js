@@ -1,5 +1,5 @@
-// Images in the desk: uploads with their progress and their text, the dialog that chooses an image, and its crops.
-// The other scripts of images use `window.images`.
+// Images in the desk: uploads with their progress, texts of images, and crops. The other scripts of images use
+// `window.images`; image_choice.js adds the dialog that chooses one.
 const tools = document.querySelector("[data-images]");
 const { images: root, imageTypes: types, imageLimit } = tools.dataset;
 const LIMIT = Number(imageLimit);
@@ -33,8 +33,12 @@ async function renewToken() {
   for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token;
 }
 
-function listImages(files) {
-  return [...files].filter(({ type }) => type.startsWith("image/"));
+// Returns why a file cannot be an image of the library, as far as the browser knows.
+function findProblem({ name, size, type }) {
+  const formats = types.replaceAll("image/", "").toUpperCase().replaceAll(",", ", ");
+  if (type && !type.startsWith("image/")) return `${name} is not an image. Choose a file of one of these formats: ${formats}.`;
+  if (size > LIMIT) return `The file is too large: at most ${megabytes.format(LIMIT / 2 ** 20)} MB can be uploaded.`;
+  return "";
 }
 
 async function describe(ids) {
@@ -58,10 +62,14 @@ async function saveAlt(id, alt) {
   return response.ok;
 }
 
-function explain(request, answer) {
-  if (answer.problem) return answer.problem;
-  if (request.responseURL.includes("/login/")) return ENDED;
-  return `The server does not accept the file (status ${request.status}).`;
+// Returns the error of a refused upload. `isFinal` says that another try would not help.
+function explain({ status, responseURL }, answer) {
+  if (responseURL.includes("/login/")) return new Error(ENDED);
+  if (status === 403) return new Error("The server does not let you upload the file. Log in again in another tab.");
+  const isFinal = status >= 400 && status < 500 && ![408, 425, 429].includes(status);
+  const tooLarge = "The file is too large for the server.";
+  const reason = status === 413 ? tooLarge : `The server cannot store the file at present (status ${status}).`;
+  return Object.assign(new Error(answer.problem || reason), { isFinal });
 }
 
 // Returns the request that sends a file, and the promise of its image.
@@ -79,7 +87,7 @@ function send(file, showProgress) {
         // the page of an error
       }
       if (answer.image) resolve(answer.image);
-      else reject(Object.assign(new Error(explain(request, answer)), { isBusy: BUSY.includes(request.status) }));
+      else reject(Object.assign(explain(request, answer), { isBusy: BUSY.includes(request.status) }));
     });
   });
   const form = new FormData();
@@ -156,13 +164,9 @@ function add(file, list, events) {
     bar.hidden = false;
     close.textContent = "Cancel";
     status.textContent = "";
-    if (file.size > LIMIT) {
-      const most = megabytes.format(LIMIT / 2 ** 20);
-      status.textContent = `The file is too large: at most ${most} MB can be uploaded.`;
-      bar.hidden = true;
-      return;
-    }
     try {
+      const problem = findProblem(file);
+      if (problem) throw Object.assign(new Error(problem), { isFinal: true });
       row.image = await takeTurn(sendFile);
       status.textContent = "Uploaded.";
       close.textContent = "Done";
@@ -170,7 +174,10 @@ function add(file, list, events) {
       await saveText();
     } catch (error) {
       status.textContent = error.message;
-      again.hidden = false;
+      row.isRefused = Boolean(error.isFinal);
+      again.hidden = row.isRefused;
+      label.hidden = row.isRefused;
+      if (row.isRefused) close.textContent = "Close";
       events.change(row);
     }
     bar.hidden = true;
@@ -219,83 +226,25 @@ function add(file, list, events) {
   return row;
 }
 
-// The dialog
-
-const DIALOG = `
-  <h2></h2>
-  <p class="image-choice-files">
-    <label class="action-button">Upload<input type="file"></label>
-    <label class="action-button">Take a photo<input type="file" capture="environment"></label>
-  </p>
-  <form role="search"><label>Search the library <input type="search" name="q" autocomplete="off"></label></form>
-  <div class="image-choice-results" aria-live="polite"></div>
-  <p><button type="button" class="question-cancel" data-cancel>Cancel</button></p>`;
-
-// Moves the focus between the images with the arrow keys.
-function moveFocus(event, results) {
-  const buttons = [...results.querySelectorAll("[data-image]")];
-  const place = buttons.indexOf(document.activeElement);
-  const columns = buttons.filter(({ offsetTop }) => offsetTop === buttons[0].offsetTop).length;
-  const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[event.key];
-  if (place < 0 || !step || !buttons[place + step]) return;
-  event.preventDefault();
-  buttons[place + step].focus();
-}
-
-// Asks for an image of the library or for files. Returns `{ image }`, `{ files }`, or nothing.
-function choose(title, { isMultiple = false } = {}) {
-  const dialog = build("dialog", { className: "question image-choice", innerHTML: DIALOG });
-  const [heading, form, results] = ["h2", "form", ".image-choice-results"].map((name) => dialog.querySelector(name));
-  const [files, camera] = dialog.querySelectorAll("input[type=file]");
-  heading.textContent = title;
-  dialog.setAttribute("aria-label", title);
-  Object.assign(files, { multiple: isMultiple, accept: types });
-  camera.accept = types; // of which a phone chooses JPEG, and not HEIC
-  let timer = 0;
-
-  async function load(page = 1) {
-    const query = new URLSearchParams({ q: form.elements.q.value, page });
-    try {
-      const response = await fetch(`${root}choose/?${query}`, { redirect: "manual" });
-      if (response.ok) results.innerHTML = await response.text();
-      else results.textContent = response.type === "opaqueredirect" ? ENDED : `The library cannot be read (status ${response.status}).`;
-    } catch {
-      results.textContent = UNREACHABLE;
-    }
-  }
-
-  return new Promise((resolve) => {
-    let found = null;
-    const end = (chosen) => {
-      found = chosen;
-      dialog.close();
-    };
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      resolve(found);
-    });
-    for (const input of [files, camera]) {
-      input.addEventListener("change", () => { if (input.files.length) end({ files: [...input.files] }); });
-    }
-    dialog.querySelector("[data-cancel]").addEventListener("click", () => dialog.close());
-    results.addEventListener("keydown", (event) => moveFocus(event, results));
-    results.addEventListener("click", (event) => {
-      const button = event.target.closest("button");
-      if (button?.dataset.page) load(button.dataset.page);
-      else if (button) end({ image: { id: button.dataset.image, alt: button.dataset.alt, name: button.dataset.name } });
-    });
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      load();
-    });
-    form.addEventListener("input", () => {
-      clearTimeout(timer);
-      timer = setTimeout(load, 300);
-    });
-    document.body.append(dialog); // outside of the form of the page
-    dialog.showModal();
-    load();
+// Shows a row with a field for the text of an image of the library. `change` gets the text.
+function addText(image, list, change) {
+  const picture = build("img", { className: "upload-picture", src: image.thumbnail || "", alt: "", hidden: !image.thumbnail });
+  const field = build("input", { type: "text", maxLength: 500, placeholder: "What does the image show?" });
+  const label = build("label", {}, `Text of ${image.name}`, field);
+  const element = build("li", { className: "upload" }, picture, build("div", {}, label));
+  field.addEventListener("change", () => {
+    const alt = field.value.trim();
+    if (!alt) return;
+    saveAlt(image.id, alt).catch(() => {}); // a person who may not change the image writes the text of its place
+    change(alt);
   });
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    field.blur();
+  });
+  list.append(element);
+  return element;
 }
 
 // Shows an image cropped in three ways around its focal point. The policy of the page forbids styles in HTML.
@@ -313,4 +262,4 @@ function showCrops(container, url, x, y) {
   for (const picture of container.querySelectorAll("img")) picture.style.objectPosition = `${x * 100}% ${y * 100}%`;
 }
 
-window.images = { add, build, choose, describe, listImages, pending, showCrops, waitUntilProcessed };
+window.images = { add, addText, build, describe, findProblem, pending, root, showCrops, types, waitUntilProcessed, ENDED, UNREACHABLE };
