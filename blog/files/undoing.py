@@ -4,6 +4,7 @@ Posts that existed before the import are left alone, and so are posts that were 
 after the import is deleted too. Deleted posts can be restored, with these changes; their slugs are free meanwhile.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
@@ -94,3 +95,18 @@ def count_undone(job: ImportJob) -> tuple[int, int]:
     created = job.results.filter(is_plan=False, post_id__isnull=False)
     total = created.filter(outcome__in=[ImportOutcome.CREATED, jobs.UNDONE]).count()
     return total - select_undoable(job).count(), total
+
+
+def find_undone_posts() -> dict[int, int]:
+    """Return the posts that undone imports have deleted, and nobody has restored: the ids of the imports by theirs."""
+    undone = ImportResult.objects.filter(is_plan=False, outcome=jobs.UNDONE, post_id__isnull=False)
+    return dict(undone.values_list("post_id", "job_id"))
+
+
+@transaction.atomic
+def note_restored(post_ids: Sequence[int]) -> None:
+    """Let the imports of posts that are restored be undone again."""
+    restored = ImportResult.objects.filter(is_plan=False, outcome=jobs.UNDONE, post_id__in=post_ids)
+    undone = ImportJob.objects.filter(pk__in=restored.values("job"), state=ImportState.UNDONE)
+    undone.update(state=ImportState.DONE)
+    restored.update(outcome=ImportOutcome.CREATED)

@@ -40,6 +40,7 @@ from contentapi.db.citus.locks import lock_rows
 from contentapi.events.triggers import silence
 from contentapi.monitoring.audit import Event, record_event
 
+EVERY_POST = Q()
 ROWS_PER_STATEMENT = 500  # rows that one statement of the purge deletes
 
 
@@ -57,10 +58,15 @@ class DeletedPostPage(NamedTuple):
     next_before: int | None
 
 
-def list_deleted_posts(*, actor: Actor, before: int | None = None, limit: int = PAGE) -> DeletedPostPage:
-    """Return the deleted posts that the actor may restore, the last deleted first, from after a position."""
+def list_deleted_posts(
+    *, actor: Actor, before: int | None = None, limit: int = PAGE, condition: Q = EVERY_POST
+) -> DeletedPostPage:
+    """Return the deleted posts that the actor may restore, the last deleted first, from after a position.
+
+    `condition` is one on the last versions of the posts.
+    """
     policy.require_permission(actor, policy.may_list_deleted_posts(actor), "see deleted posts")
-    deleted = select_deleted_posts(actor)
+    deleted = select_deleted_posts(actor).filter(condition)
     if before is not None:  # ids of several nodes have no common order; after a purged one there is nothing to restore
         at = Subquery(PostVersion.objects.filter(pgh_id=before).values("pgh_created_at"))
         deleted = deleted.filter(Q(pgh_created_at__lt=at) | Q(pgh_created_at=at, pgh_id__lt=before))

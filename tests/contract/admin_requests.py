@@ -126,6 +126,13 @@ def restore_deleted(world: World, browser: Client, name: str) -> Any:
     return response if response.status_code >= 400 or Post.objects.filter(pk=post_id).exists() else "404"
 
 
+def restore_selected(world: World, browser: Client, name: str) -> Any:
+    post_id = read_draft(world)
+    services.delete_post(actor=OPERATOR, post_id=post_id)
+    response = browser.post(reverse(f"admin:{name}"), {"post": post_id}, follow=True)
+    return response if response.status_code >= 400 or Post.objects.filter(pk=post_id).exists() else "404"
+
+
 def list_deleted(world: World, browser: Client, name: str) -> Any:
     services.delete_post(actor=OPERATOR, post_id=read_draft(world))
     response = browser.get(reverse(f"admin:{name}"))

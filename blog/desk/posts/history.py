@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from blog import selectors
 from blog.desk.posts.copies import find_copy, name_saver
-from blog.history import copies, trash, versions
+from blog.history import copies, versions
 from blog.history.versions import Change, Comparison, Version
 from blog.models import CONTENT_FIELDS, Image, Post, PostStatus, WorkingCopy
 from blog.services.states import MOST_STEPS
@@ -129,31 +129,6 @@ def restore_text(request: HttpRequest, model_admin: PolicyAdmin, object_id: str,
     return HttpResponseRedirect(reverse("admin:blog_post_change", args=[object_id]))
 
 
-def show_deleted_posts(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
-    """Show the deleted posts that the person may restore, the last deleted first."""
-    before = read_position(request, "before")
-    page = trash.list_deleted_posts(actor=get_actor(request), before=before)
-    posts = [(post, describe_person(post.deletion)) for post in page.posts]
-    return model_admin.render(
-        request, "admin/blog/post/deleted.html", {"title": "Deleted posts", "page": page, "posts": posts}
-    )
-
-
-@require_POST
-def restore_deleted(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
-    """Restore a deleted post, and show it."""
-    try:
-        post = trash.restore_deleted_post(actor=get_actor(request), post_id=object_id)
-    except ApiError as error:
-        model_admin.message_user(request, error.message, messages.ERROR)
-        return HttpResponseRedirect(reverse("admin:blog_post_deleted"))
-    model_admin.message_user(
-        request, f"The post “{post.title}” is restored. It is {post.get_status_display().lower()}."
-    )
-    model_admin.log_change(request, post, "Restored after its deletion.")
-    return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
-
-
 def build_log_message(request: HttpRequest, post: Post, version_before: int) -> list[dict[str, Any]]:
     """Return the fields that the versions after `version_before` have changed; nothing if there is no such version."""
     page = versions.list_versions(actor=get_actor(request), post_id=str(post.pk), limit=MOST_VERSIONS)
@@ -202,8 +177,6 @@ def describe_value(name: str, value: Any) -> Any:
 
 VERSION = "<str:object_id>/history/<int:number>/"
 PAGES = [
-    Page("deleted/", "deleted", show_deleted_posts),
-    Page("deleted/<str:object_id>/restore/", "restore_deleted", restore_deleted),
     Page(VERSION, "version", show_version),
     Page(f"{VERSION}restore/", "restore_version", restore_text),
 ]

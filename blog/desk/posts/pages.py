@@ -13,13 +13,14 @@ from blog.desk.posts import (
     links,
     presence,
     states,
+    trash,
     writing,
 )
 from blog.models import Post
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 
-MODULES = (announcements, autosave, changes, conflict, history, links, presence, writing)
+MODULES = (announcements, autosave, changes, conflict, history, links, presence, trash, writing)
 PAGES = [page for module in MODULES for page in module.PAGES]
 
 

@@ -1,0 +1,101 @@
+"""Deleted posts in the desk: search them, and restore one, selected ones, or all posts of an import that was undone."""
+
+from collections import Counter
+from itertools import takewhile
+from time import monotonic
+
+from django.contrib import messages
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from blog.desk.posts.history import describe_person, read_position
+from blog.files import undoing
+from blog.history import trash
+from blog.history.versions import select_deleted_posts
+from blog.models import ImportJob, Post, PostVersion
+from contentapi.core.errors import ApiError
+from contentapi.core.pagination import parse_id
+from users.desk.actions import collect_outcome, report_refused
+from users.desk.bases import Page, PolicyAdmin, get_actor
+from users.selectors import name_users
+
+LONGEST_REQUEST = 10  # seconds, in which a request restores posts
+RESTORED = "Restored after its deletion."  # in the log of the admin
+
+
+def show_deleted_posts(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
+    """Show the deleted posts that the person may restore, the last deleted first. An undone import is one line.
+
+    A search, and the list of one import, have each post.
+    """
+    actor, search = get_actor(request), request.GET.get("q", "").strip()
+    chosen, undone = read_position(request, "import"), undoing.find_undone_posts()
+    if chosen:
+        condition = Q(id__in=[post for post, job in undone.items() if job == chosen])
+    else:
+        condition = Q(title__icontains=search) if search else ~Q(id__in=list(undone))
+    page = trash.list_deleted_posts(actor=actor, before=read_position(request, "before"), condition=condition)
+    counts = Counter(
+        undone[pk] for pk in select_deleted_posts(actor).filter(id__in=list(undone)).values_list("id", flat=True)
+    )
+    jobs = [] if search or chosen else list(ImportJob.objects.filter(pk__in=counts).order_by("-updated_at"))
+    names = name_users(job.undone_by for job in jobs)
+    context = {
+        "title": "Deleted posts",
+        "page": page,
+        "posts": [(post, describe_person(post.deletion)) for post in page.posts],
+        "imports": [(job, counts[job.pk], names.get(job.undone_by or 0, "")) for job in jobs],
+        "search": search,
+        "chosen": chosen,
+    }
+    return model_admin.render(request, "admin/blog/post/deleted.html", context)
+
+
+@require_POST
+def restore_selected(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
+    """Restore the selected posts, or those of an undone import: as many as one request can."""
+    actor, job_id = get_actor(request), parse_id(request.POST.get("import", ""))
+    ids = [parse_id(text) for text in request.POST.getlist("post")]
+    if job_id:
+        ids = [post for post, job in undoing.find_undone_posts().items() if job == job_id]
+    rows = list(select_deleted_posts(actor).filter(id__in=ids).order_by("pgh_id"))
+    end = monotonic() + LONGEST_REQUEST
+
+    def restore(row: PostVersion) -> Post:
+        return trash.restore_deleted_post(actor=actor, post_id=str(row.id))
+
+    tried = takewhile(lambda _: monotonic() < end, rows)
+    outcome = collect_outcome(tried, restore, lambda post: model_admin.log_change(request, post, RESTORED))
+    undoing.note_restored([post.pk for post in outcome.done])
+    number, refused = len(outcome.done), sum(map(len, outcome.refused.values()))
+    left = len(rows) - number - refused
+    more = f" {left:,} are left: restore them, too." if left else ""
+    message = f"{number:,} post{' is' if number == 1 else 's are'} restored.{more}" if ids else "Select posts first."
+    model_admin.message_user(request, message, messages.SUCCESS if number else messages.WARNING)
+    report_refused(request, "restored", outcome)
+    return HttpResponseRedirect(reverse("admin:blog_post_deleted"))
+
+
+@require_POST
+def restore_deleted(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Restore a deleted post, and show it."""
+    try:
+        post = trash.restore_deleted_post(actor=get_actor(request), post_id=object_id)
+    except ApiError as error:
+        model_admin.message_user(request, error.message, messages.ERROR)
+        return HttpResponseRedirect(reverse("admin:blog_post_deleted"))
+    undoing.note_restored([post.pk])
+    model_admin.message_user(
+        request, f"The post “{post.title}” is restored. It is {post.get_status_display().lower()}."
+    )
+    model_admin.log_change(request, post, RESTORED)
+    return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
+
+
+PAGES = [
+    Page("deleted/", "deleted", show_deleted_posts),
+    Page("deleted/restore/", "restore_selected", restore_selected),
+    Page("deleted/<str:object_id>/restore/", "restore_deleted", restore_deleted),
+]

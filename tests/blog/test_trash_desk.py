@@ -1,0 +1,128 @@
+"""The page of deleted posts: its search, its selection, and undone imports as one line each."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from blog import services
+from blog.files import jobs, undoing
+from blog.models import ImportJob, ImportResult, ImportState, Post
+from contentapi.core.identity import OPERATOR, Role
+from tests.factories import get_user, make_actor, make_author, make_post, make_user
+
+pytestmark = pytest.mark.django_db
+
+TRASH, RESTORE = reverse("admin:blog_post_deleted"), reverse("admin:blog_post_restore_selected")
+
+
+def delete(*posts: Post) -> None:
+    for post in posts:
+        services.delete_post(actor=OPERATOR, post_id=str(post.pk))
+
+
+def undo_import(*posts: Post) -> ImportJob:
+    """Return an import that has created these posts and was undone."""
+    job = ImportJob.objects.create(
+        owner=make_user(Role.EDITOR), undone_by=make_user(Role.EDITOR, name="Edda").pk, file_name="harbour.zip",
+        source="harbour", state=ImportState.UNDONE, total=3, ignored=0, updated_at=timezone.now() - timedelta(hours=1),
+    )  # fmt: skip
+    for number, post in enumerate(posts):
+        ImportResult.objects.create(
+            job=job, is_plan=False, number=number, path=f"{number}.md", outcome=jobs.UNDONE, post_id=post.pk
+        )
+    delete(*posts)
+    return job
+
+
+def test_search_finds_deleted_posts_by_their_title(editor_client: Client) -> None:
+    delete(make_post(title="Fish soup"), make_post(title="Tide table"))
+
+    page = editor_client.get(TRASH, {"q": "SOUP"}).text
+
+    assert "Fish soup" in page
+    assert "Tide table" not in page
+
+
+def test_selected_posts_are_restored_together(editor_client: Client) -> None:
+    posts = [make_post(title=title) for title in ("One", "Two", "Three")]
+    delete(*posts)
+
+    page = editor_client.post(RESTORE, {"post": [posts[0].pk, posts[2].pk]}, follow=True).text
+
+    assert "2 posts are restored." in page
+    assert set(Post.objects.values_list("title", flat=True)) == {"One", "Three"}
+
+
+@pytest.mark.parametrize("ids", [[], ["x"], ["0"]])
+def test_selection_without_a_deleted_post_restores_nothing(editor_client: Client, ids: list[str]) -> None:
+    delete(make_post())
+
+    page = editor_client.post(RESTORE, {"post": ids}, follow=True)
+
+    assert ("Select posts first." if not ids else "0 posts are restored.") in page.text
+    assert not Post.objects.exists()
+
+
+def test_authors_restore_their_own_posts_only(client: Client) -> None:
+    author = make_author()
+    client.force_login(get_user(make_actor(Role.AUTHOR, author=author)))
+    own, other = make_post(author=author), make_post()
+    delete(own, other)
+
+    client.post(RESTORE, {"post": [own.pk, other.pk]})
+
+    assert list(Post.objects.all()) == [own]
+
+
+def test_undone_import_is_one_line_and_is_restored_at_once(editor_client: Client) -> None:
+    posts = [make_post(title=f"Imported {number}") for number in range(3)]
+    job = undo_import(*posts)
+    delete(make_post(title="Fish soup"))
+
+    page = editor_client.get(TRASH).text
+    assert "Import of harbour.zip: 3 posts" in page
+    assert "Edda" in page
+    assert "Fish soup" in page
+    assert "Imported 1" not in page
+
+    restored = editor_client.post(RESTORE, {"import": job.pk}, follow=True).text
+    assert "3 posts are restored." in restored
+    assert "harbour.zip" not in restored
+    assert set(Post.objects.all()) == set(posts)
+
+
+def test_restored_import_can_be_undone_again(editor_client: Client) -> None:
+    job = undo_import(make_post(), make_post())
+    editor_client.post(RESTORE, {"import": job.pk})
+
+    job.refresh_from_db()
+    assert undoing.may_be_undone(job)
+    assert undoing.plan_undo(job).deleted == 2
+    assert undoing.find_undone_posts() == {}
+
+
+def test_posts_of_an_undone_import_are_found_and_restored_alone(editor_client: Client) -> None:
+    posts = [make_post(title=f"Imported {number}") for number in range(3)]
+    job = undo_import(*posts)
+
+    assert "Imported 1" in editor_client.get(TRASH, {"q": "imported 1"}).text
+    assert "Imported 2" in editor_client.get(TRASH, {"import": job.pk}).text
+    editor_client.post(reverse("admin:blog_post_restore_deleted", args=[posts[1].pk]))
+
+    assert list(Post.objects.all()) == [posts[1]]
+    assert "Import of harbour.zip: 2 posts" in editor_client.get(TRASH).text
+
+
+def test_request_restores_for_a_limited_time(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    posts = [make_post() for _ in range(3)]
+    delete(*posts)
+    times = iter([0.0, 0.0, 11.0, 11.0])
+    monkeypatch.setattr("blog.desk.posts.trash.monotonic", lambda: next(times))
+
+    page = editor_client.post(RESTORE, {"post": [post.pk for post in posts]}, follow=True).text
+
+    assert "1 post is restored. 2 are left: restore them, too." in page
+    assert Post.objects.count() == 1
