@@ -100,7 +100,7 @@ def count_undone(job: ImportJob) -> tuple[int, int]:
 def find_undone_posts() -> dict[int, int]:
     """Return the posts that undone imports have deleted, and nobody has restored: the ids of the imports by theirs."""
     undone = ImportResult.objects.filter(is_plan=False, outcome=jobs.UNDONE, post_id__isnull=False)
-    return dict(undone.values_list("post_id", "job_id"))
+    return {post: job for post, job in undone.values_list("post_id", "job_id") if post is not None}
 
 
 @transaction.atomic

@@ -18,6 +18,12 @@ class ServiceForm(forms.ModelForm):
     api_error: ApiError | None = None
     api_fields: ClassVar[dict[str, str]] = {}  # names of the API that are not the form's
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for field in self.fields.values():
+            if isinstance(field.widget, forms.TextInput | forms.Textarea):
+                field.widget.attrs.setdefault("dir", "auto")  # from the side of the script that a person types
+
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         if self.api_error is not None:

@@ -35,7 +35,7 @@ class ReadingForm(ServiceForm):
 def show_text(_: Any, post: Post) -> SafeString:
     """Return the text of a post as readers see it."""
     html = render_markdown(post.body, find_images=services.find_shown_images)
-    return format_html('<div class="reading">{}</div>', html)
+    return format_html('<div class="reading" dir="auto">{}</div>', html)
 
 
 @display(description="Cover")

@@ -55,7 +55,35 @@ document.addEventListener("DOMContentLoaded", () => {
   link.hash = "#first-row";
 });
 
-// Shows the first error of a form, which on a phone can be far below its first line.
+// Leads to the first error of a form, which on a phone can be far below its first line.
 document.addEventListener("DOMContentLoaded", () => {
-  document.querySelector("form [aria-invalid=true], form [role=alert]")?.scrollIntoView({ block: "center" });
+  const first = document.querySelector("form [aria-invalid=true], form [role=alert], #content .errornote");
+  if (!first) return;
+  first.scrollIntoView({ block: "center" });
+  const isHidden = first.matches(".select2-hidden-accessible, [hidden], [type=hidden]");
+  const target = (isHidden && first.nextElementSibling?.querySelector("input, [tabindex]")) || first;
+  if (target.tabIndex < 0) target.tabIndex = -1;
+  target.focus({ preventScroll: true });
+});
+
+// Lets the keyboard scroll each box that is too small for its content, such as a list on a phone.
+function focusScrollers() {
+  for (const box of document.querySelectorAll("main :is(div, pre, ul, nav, table)")) {
+    const [isWider, isHigher] = [box.scrollWidth > box.clientWidth, box.scrollHeight > box.clientHeight];
+    if (box.tabIndex >= 0 || (!isWider && !isHigher)) continue;
+    const { overflowX, overflowY } = getComputedStyle(box);
+    const scrolls = /auto|scroll/;
+    if (!(isWider && scrolls.test(overflowX)) && !(isHigher && scrolls.test(overflowY))) continue;
+    box.tabIndex = 0;
+    if (box.matches("div, pre") && !box.role) box.role = "region";
+    if (!box.ariaLabel && !box.hasAttribute("aria-labelledby")) box.ariaLabel = "Content that scrolls";
+  }
+}
+addEventListener("load", focusScrollers);
+addEventListener("resize", focusScrollers);
+
+// Writes what people have typed from the side of its script: Hebrew and Arabic from right to left.
+document.addEventListener("DOMContentLoaded", () => {
+  const texts = "#result_list tbody :is(th, td), .readonly, .page-title, .history :is(th, td), main li > a";
+  for (const text of document.querySelectorAll(texts)) text.dir ||= "auto";
 });
