@@ -220,7 +220,6 @@ def describe_post(details: Mapping[str, Any] | None) -> dict[str, Any]:
         **details,
         "date": render_time(datetime.fromisoformat(details["date"])),
         "status": format_html("{} for {}", status, publish_at) if publish_at else status,
-        "more": details["missing"] - len(details["missingImages"]),
     }
 
 

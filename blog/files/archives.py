@@ -6,7 +6,7 @@ limit before `ZipFile` reads the list.
 """
 
 import struct
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
@@ -15,7 +15,6 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from blog.files import reading
 from blog.files.archived_images import ArchivedImages, is_image_file
-from blog.files.image_links import build_path_ends
 from blog.files.members import decompress_member, get_path
 from blog.files.reading import MarkdownFile
 from blog.files.syntax import InvalidFile
@@ -52,9 +51,8 @@ def list_content(opened: ZipFile, *, name: str, source: str | None = None) -> Ar
     posts = [member for member in members if is_post_file(member)]
     require_small_content(posts)
     require_small_images(members)
-    images = ArchivedImages(opened, members, root)
-    ends = build_path_ends(member.filename for member in members if not is_post_file(member))
-    files = [build_markdown_file(opened, member, root, chosen, ends, images) for member in posts]
+    images = ArchivedImages(opened, (member for member in members if not is_post_file(member)), root)
+    files = [build_markdown_file(opened, member, root, chosen, images) for member in posts]
     used = [member for member in members if is_post_file(member) or is_image_file(member)]
     return ArchiveContent(chosen, files, ignored=len(members) - len(used))
 
@@ -173,12 +171,12 @@ def require_small_images(members: Iterable[ZipInfo]) -> None:
 
 
 def build_markdown_file(
-    opened: ZipFile, member: ZipInfo, root: str, source: str, ends: Collection[str], images: ArchivedImages
+    opened: ZipFile, member: ZipInfo, root: str, source: str, images: ArchivedImages
 ) -> MarkdownFile:
     path = get_path(member)
     inside = path.relative_to(root) if root else path
     read, read_image = partial(read_member, opened, member), partial(images.read, path)
-    return MarkdownFile(source, inside.as_posix(), path, read, ends, read_image)
+    return MarkdownFile(source, inside.as_posix(), path, read, read_image)
 
 
 def read_member(opened: ZipFile, member: ZipInfo) -> bytes:

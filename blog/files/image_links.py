@@ -1,70 +1,92 @@
-"""The images of a Markdown text, and those whose file a zip file does not have.
+"""The addresses of the images of a Markdown text, and of links to images: those that a reader would see, and no others.
 
-Site generators resolve the address of an image in different ways. So an image is found if the path of any file ends
-with the path of the image. The patterns are bounded: each takes time in proportion to the text.
+The renderer decides which these are: it renders the text with a mark before everything that may be an address. In the
+rendered text, `![a](/at0x7/pic.png)` is an image with the mark 7, and the same in code is none.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable
+from itertools import count
+from typing import NamedTuple
+from unicodedata import normalize
 from urllib.parse import unquote
 
+from blog.rendering import list_addresses
+
 MAX_PARTS = 8  # the last folders of a path, and the name of the file
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-IMAGE = re.compile(
-    r"!\[(?P<text>[^\[\]\n]{0,300})\]"
-    r"(?:\( {0,3}(?:<(?P<pointed>[^<>\n]{1,500})>|(?P<plain>(?:[^\s()<>]|\([^\s()<>]{0,100}\)){1,500}))"
-    r"|\[(?P<label>[^\[\]\n]{0,300})\])?"
-    r"|<img\b[^<>]{0,500}?\bsrc {0,3}= {0,3}[\"']?(?P<html>[^\"'>\s]{1,500})",
+SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".avif", ".gif")
+# Where an address may begin: after ](, after ]:, also on the next line, or in HTML
+START = re.compile(
+    r"(?:(?P<markdown>\](?:\(|:)[ \t]*(?:(?:\r\n?|\n)[ \t>]*)?)(?:<(?![!?/]))?|\b(?:src|href)\s*=\s*[\"']?)"
+    r"(?=[^\s<>\"')])",
     re.IGNORECASE,
 )
-DEFINITION = re.compile(r" {0,3}\[([^\]\n]{1,300})\]: {0,3}<?([^\s<>]{1,500})")
+PLAIN = r"\\.|[^\s()\\]"
+END = {  # of what an address consists, by the character before it
+    "<": re.compile(r"(?:\\.|[^<>\\\r\n])*"),
+    '"': re.compile(r'[^"]*'),
+    "'": re.compile(r"[^']*"),
+    "markdown": re.compile(rf"(?:{PLAIN}|\((?:{PLAIN}|\((?:{PLAIN})*\))*\))*"),
+    "html": re.compile(r"[^\s>]*"),
+}
 REMOTE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 TEMPLATES = ("{{", "{%")  # the site generator computes this address
 
 
-def build_path_ends(paths: Iterable[str]) -> set[str]:
-    """Return all ends of the paths: of `a/b.png` also `b.png`."""
-    return {"/".join(parts[start:]) for parts in map(split_path, paths) for start in range(len(parts))}
+class Place(NamedTuple):
+    """Where an address is in a text, as it is written there, and what it means. `is_image` is false for a link."""
+
+    begin: int
+    written: str
+    address: str
+    is_image: bool
 
 
-def list_missing_images(text: str, path_ends: Collection[str]) -> list[str]:
-    """Return the addresses of the images in a Markdown text that must be in the zip file and are not, each once."""
-    missing = (address for address in find_images(text) if is_local(address) and find_end(address) not in path_ends)
-    return list(dict.fromkeys(missing))
+def rewrite_addresses(text: str, rewrite: Callable[[Place], str]) -> str:
+    """Return a Markdown text with other addresses of its images and links."""
+    pieces, last = [], 0
+    for place in find_addresses(text):
+        pieces += [text[last : place.begin], rewrite(place)]
+        last = place.begin + len(place.written)
+    return "".join([*pieces, text[last:]])
 
 
-def find_images(text: str) -> Iterator[str]:
-    """Yield the address of each image. Blocks of code have none."""
-    lines = [line for line, is_code in find_code(text) if not is_code]
-    definitions = {found[1].casefold(): found[2] for line in lines if (found := DEFINITION.match(line))}
-    for line in lines:
-        for found in IMAGE.finditer(line):
-            address = found["pointed"] or found["plain"] or found["html"]
-            label = (found["label"] or found["text"] or "").casefold()
-            if address or label in definitions:
-                yield address or definitions[label]
+def find_addresses(text: str) -> list[Place]:
+    """Return the addresses that the rendered text shows, in the order of the text."""
+    mark = next(f"at{number}x" for number in count() if f"at{number}x" not in text)
+    starts = list(START.finditer(text))
+    numbers = count()
+    marked = START.sub(lambda start: f"{start[0]}/{mark}{next(numbers)}/", text)
+    found: dict[int, Place] = {}
+    for element, address in list_addresses(marked) if starts else ():
+        shown = re.match(rf"/{mark}(\d+)/(.*)", address, re.DOTALL)
+        if shown and (element == "img" or int(shown[1]) not in found):
+            start = starts[int(shown[1])]
+            found[int(shown[1])] = Place(start.end(), read_written(text, start), shown[2], element == "img")
+    return [found[number] for number in sorted(found)]
 
 
-def find_code(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each line, and whether it is part of a block of code."""
-    fence = ""
-    for line in text.split("\n"):
-        found = FENCE.match(line)
-        yield line, bool(fence or found)
-        if fence:
-            fence = "" if found and found[1].startswith(fence) else fence
-        elif found:
-            fence = found[1]
+def read_written(text: str, start: re.Match[str]) -> str:
+    """Return the address that begins after this match, as it is written."""
+    kind = "html" if start["markdown"] is None else "markdown"
+    found = END.get(start[0][-1], END[kind]).match(text, start.end())
+    return found[0] if found else ""
 
 
 def is_local(address: str) -> bool:
     return not REMOTE.match(address) and not any(mark in address for mark in TEMPLATES)
 
 
-def find_end(address: str) -> str:
-    return "/".join(split_path(unquote(re.split("[?#]", address, maxsplit=1)[0])))
+def is_image_name(path: str) -> bool:
+    return path.lower().endswith(SUFFIXES)
 
 
-def split_path(path: str) -> list[str]:
-    """Return the last parts of a path."""
-    return [part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")][-MAX_PARTS:]
+def read_path(address: str) -> str:
+    """Return the path of an address. macOS and other systems write the same name in two ways: here it is in NFC."""
+    return normalize("NFC", unquote(re.split("[?#]", address, maxsplit=1)[0]))
+
+
+def build_path_ends(path: str) -> list[str]:
+    """Return all ends of a path: of `a/b.png` also `b.png`."""
+    parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")][-MAX_PARTS:]
+    return ["/".join(parts[start:]) for start in range(len(parts))]

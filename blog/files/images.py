@@ -6,7 +6,6 @@ as `images/41.jpg.json`. So importing an export changes nothing.
 """
 
 import hashlib
-import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -14,35 +13,32 @@ from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 from urllib.parse import unquote
 
 import msgspec
 
 from blog import services
 from blog.files.front_matter import MarkdownPost
-from blog.files.image_links import IMAGE, find_code, is_local
+from blog.files.image_links import Place, is_image_name, is_local, read_path, rewrite_addresses
+from blog.files.keys import COVER_KEYS
 from blog.files.syntax import Table
+from blog.images.formats import FORMATS, SIGNATURE, detect_format
 from blog.models import Image
+from blog.rendering.images import REFERENCE, SCHEME
 from contentapi.conf import conf
 from contentapi.core.errors import Invalid, TooLarge, UnsupportedMediaType
 from contentapi.core.identity import Actor
 from contentapi.http.uploads import SentFile
 from contentapi.media.access import get_storage
 
-COVER_KEYS = ("cover", "image", "featured_image", "og_image")
 PATH_KEYS = ("image", "src", "file", "path", "url")  # of a cover that is a table
 FOLDER = "images"  # of an export
 DESCRIBED = ".json"  # the end of the name of the file that describes an image
 MAX_DESCRIPTION = 20_000  # bytes
-MAX_IMAGES = 500  # of a file that are imported
-ROOTS = (
-    ".",
-    "static",
-    "assets",
-    "public",
-)  # folders in which a site has the files of addresses that begin with a slash
-REFERENCE = re.compile(r"image:([0-9]{1,19})")
-ReadImage = Callable[[str], bytes | None]
+ROOTS = (".", "static", "assets", "public")  # in which a site has the files of addresses that begin with a slash
+NO_FILE = "no file has this path"
+ReadImage = Callable[[str], bytes]
 
 
 class Description(msgspec.Struct, rename="camel"):
@@ -55,78 +51,90 @@ class Description(msgspec.Struct, rename="camel"):
     focal_point: dict[str, float]
 
 
-def read_image_of_folder(root: Path, file: Path, address: str) -> bytes | None:
-    """Return the content of the image that a file names; None if there is none below the imported folder."""
-    path = unquote(re.split("[?#]", address, maxsplit=1)[0])
-    found = [file.parent / path] if not path.startswith("/") else []
-    found += [root / folder / path.lstrip("/") for folder in ROOTS]
+class UnusableImage(ValueError):
+    """An image that a file names cannot be imported. The message says why."""
+
+
+def find_no_image(_: str) -> bytes:
+    """Find no image. Raises `UnusableImage`."""
+    raise UnusableImage(NO_FILE)
+
+
+def require_image_size(size: int) -> None:
     limit = conf.environment.contentapi_image_max_bytes
-    for each in found:
-        try:
-            resolved = each.resolve()
-            if resolved.is_relative_to(root.resolve()) and resolved.is_file() and resolved.stat().st_size <= limit:
-                return resolved.read_bytes()
-        except (OSError, ValueError):
-            continue
-    return None
+    if size > limit:
+        raise UnusableImage(f"it has {size:,} bytes; at most {limit:,} are allowed")
 
 
-def import_images(actor: Actor, post: MarkdownPost, read_image: ReadImage) -> MarkdownPost:
-    """Return a post with the ids of the images that its file names by their paths. Others stay as they are."""
+def read_image_of_folder(root: Path, file: Path, address: str) -> bytes:
+    """Return the content of the image that a file names, below the imported folder. Raises `UnusableImage`."""
+    path = read_path(address)
+    folders = [] if path.startswith("/") else [file.parent]
+    for folder in [*folders, *(root / each for each in ROOTS)]:
+        for form in ("NFC", "NFD"):
+            with suppress(OSError, ValueError):
+                resolved = (folder / normalize(form, path.lstrip("/"))).resolve()
+                if resolved.is_relative_to(root.resolve()) and resolved.is_file():
+                    require_image_size(resolved.stat().st_size)
+                    return resolved.read_bytes()
+    raise UnusableImage(NO_FILE)
+
+
+def import_images(actor: Actor, post: MarkdownPost, read_image: ReadImage, *, dry_run: bool) -> MarkdownPost:
+    """Return a post with the ids of the images that its file names by their paths. Others stay, and a note says why.
+
+    A dry run stores no image.
+    """
     known: dict[str, int | None] = {}
+    notes: list[str] = []
 
     def find(address: str) -> int | None:
-        if address not in known and len(known) < MAX_IMAGES:
-            content = read_image(address) if is_local(address) else None
-            known[address] = None if content is None else store_image(actor, address, content, read_image)
-        return known.get(address)
+        if address not in known:
+            known[address] = None
+            try:
+                known[address] = store_image(actor, address, read_image, dry_run=dry_run)
+            except UnusableImage as error:
+                notes.append(f"The image {unquote(address)} is not imported: {error}.")
+        return known[address]
 
-    def rewrite(address: str) -> str:
-        pk = find(address)
-        return address if pk is None else f"image:{pk}"
+    def rewrite(place: Place) -> str:
+        is_wanted = is_local(place.address) and (place.is_image or is_image_name(read_path(place.address)))
+        pk = find(place.address) if is_wanted else None
+        return place.written if pk is None else f"{SCHEME}:{pk}"
 
     path, alt = read_cover(post.other)
     cover = {"cover_id": find(path) if path else None}
     cover["cover_alt"] = alt if cover["cover_id"] else None  # type: ignore[assignment]  # a text
     content = {**post.content, **cover, "body": rewrite_addresses(post.content["body"], rewrite)}
-    return replace(post, content=content)
+    return replace(post, content=content, notes=(*post.notes, *notes))
 
 
-def store_image(actor: Actor, address: str, content: bytes, read_image: ReadImage) -> int | None:
-    """Return the id of the image with these bytes, which is created if there is none; None for another file."""
+def store_image(actor: Actor, address: str, read_image: ReadImage, *, dry_run: bool) -> int | None:
+    """Return the id of the image with the bytes at an address, which is created if there is none.
+
+    A dry run creates none, and returns None. Raises `UnusableImage`.
+    """
+    content = read_image(address)
+    if detect_format(content[:SIGNATURE]) is None:
+        raise UnusableImage(f"it is none of {', '.join(each.name for each in FORMATS)}")
     digest = hashlib.sha256(content).digest()
     image = services.find_image_by_digest(digest)
-    if image is None:
+    if image is None and not dry_run:
         sent = SentFile(BytesIO(content), services.shorten_file_name(unquote(address)), len(content), digest)
         try:
             image = services.create_image(actor=actor, read_file=lambda: sent)
-        except (UnsupportedMediaType, Invalid, TooLarge):
-            return None
-        describe_image(actor, image, read_image(f"{address}{DESCRIBED}"))
-    return image.pk
+        except (UnsupportedMediaType, Invalid, TooLarge) as error:
+            raise UnusableImage(error.message.rstrip(".")) from None
+        with suppress(UnusableImage):
+            describe_image(actor, image, read_image(f"{address}{DESCRIBED}"))
+    return image.pk if image else None
 
 
-def describe_image(actor: Actor, image: Image, content: bytes | None) -> None:
+def describe_image(actor: Actor, image: Image, content: bytes) -> None:
     """Give a new image what the file beside it says. Another file than that of an export is ignored."""
     with suppress(msgspec.MsgspecError, KeyError, Invalid):
-        changes = msgspec.structs.asdict(msgspec.json.decode((content or b"")[:MAX_DESCRIPTION], type=Description))
+        changes = msgspec.structs.asdict(msgspec.json.decode(content[:MAX_DESCRIPTION], type=Description))
         services.edit_image(actor=actor, image_id=str(image.pk), changes=changes)
-
-
-def rewrite_addresses(text: str, rewrite: Callable[[str], str]) -> str:
-    """Return a Markdown text with other addresses of its images. Blocks of code stay as they are."""
-    lines = []
-    for line, is_code in find_code(text):
-        lines.append(line if is_code else IMAGE.sub(lambda found: rewrite_image(found, rewrite), line))
-    return "\n".join(lines)
-
-
-def rewrite_image(found: re.Match[str], rewrite: Callable[[str], str]) -> str:
-    group = next((name for name in ("pointed", "plain", "html") if found[name]), None)
-    if group is None:
-        return found[0]
-    start, end = found.start(group) - found.start(), found.end(group) - found.start()
-    return found[0][:start] + rewrite(found[group]) + found[0][end:]
 
 
 def read_cover(meta: Table) -> tuple[str, str | None]:
@@ -151,16 +159,18 @@ def iterate_covers(meta: Table) -> Iterator[tuple[str, str, str | None]]:
 def export_images(post: MarkdownPost, paths: Mapping[int, str]) -> MarkdownPost:
     """Return a post with the paths of exported images in place of their ids."""
 
-    def rewrite(address: str) -> str:
-        found = REFERENCE.fullmatch(address)
-        return paths.get(int(found[1]), address) if found else address
+    def rewrite(place: Place) -> str:
+        found = REFERENCE.fullmatch(place.address)
+        return paths.get(int(found[1]), place.written) if found else place.written
 
     path, other = paths.get(post.content["cover_id"] or 0), post.other
     if path:  # without a cover, the keys that led to no image stay
         keys = [key for key, *_ in iterate_covers(other)]
         cover = build_cover(other[keys[0]] if keys else None, path, post.content["cover_alt"])
         other = {**{key: value for key, value in other.items() if key not in keys}, "cover": cover}
-    body = rewrite_addresses(post.content["body"], rewrite)
+    body = post.content["body"]
+    if f"{SCHEME}:" in body:
+        body = rewrite_addresses(body, rewrite)
     return replace(post, content={**post.content, "body": body}, other=other)
 
 

@@ -10,6 +10,8 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
+from unicodedata import normalize
 
 from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError, connection, transaction
 from django.db.models import Exists, OuterRef, Q
@@ -20,7 +22,6 @@ from blog.files import front_matter, images
 from blog.files.addresses import read_old_slugs
 from blog.files.authors import NO_AUTHOR, get_or_create_authors
 from blog.files.front_matter import MarkdownPost
-from blog.files.image_links import list_missing_images
 from blog.files.limited_parsing import LimitedParser
 from blog.files.reading import MarkdownFile, ReadFile, may_be_post, read_files
 from blog.files.syntax import InvalidFile, encode_values
@@ -51,14 +52,23 @@ class ImportOutcome(StrEnum):
 class FileReport:
     """What the import of a file did or, in a dry run, would do. `reason` is why it was refused.
 
-    `post` is the post of the file as it is then. In a dry run, a new post has no row and no id.
+    `notes` say what was guessed, and which images cannot be used. `post` is the post of the file as it is then. In a
+    dry run, a new post has no row and no id.
     """
 
     file: MarkdownFile
     outcome: ImportOutcome
     reason: str = ""
     post: Post | None = None
-    missing_images: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    wanted_slug: str = ""
+
+
+class Earlier(NamedTuple):
+    """The source and path of earlier files of an import, without pages that are no posts; in a dry run also slugs."""
+
+    files: set[tuple[str, str]]
+    slugs: set[str]
 
 
 def import_files(
@@ -80,24 +90,21 @@ def import_files(
 def generate_reports(
     actor: Actor, files: Sequence[MarkdownFile], status: str, *, dry_run: bool, silent: bool
 ) -> Iterator[FileReport]:
-    seen = set[tuple[str, str]]()
+    earlier = Earlier(set(), set())
     with closing(LimitedParser()) as parser:
         for read in read_files(parser, files):
             if read is not None:
                 with silence() if silent else nullcontext():
-                    report = import_read_file(actor=actor, read=read, seen=seen, status=status, dry_run=dry_run)
+                    report = import_read_file(actor=actor, read=read, earlier=earlier, status=status, dry_run=dry_run)
                 yield report
 
 
 def import_read_file(
-    *, actor: Actor, read: ReadFile, seen: set[tuple[str, str]], status: str, dry_run: bool = False
+    *, actor: Actor, read: ReadFile, earlier: Earlier, status: str, dry_run: bool = False
 ) -> FileReport:
-    """Import a file that was read, and return the report.
-
-    `seen` has the source and the path of each earlier file of this import, without pages that are no posts.
-    """
+    """Import a file that was read, and return the report."""
     file = read.file
-    if (file.source, file.path) in seen:  # it would overwrite the post of the other file
+    if (file.source, file.path) in earlier.files:  # it would overwrite the post of the other file
         reason = f"another file of this import has the path {file.path} in the source {file.source} too"
         return FileReport(file, ImportOutcome.REFUSED, reason)
     require_import_permission(actor)
@@ -108,8 +115,17 @@ def import_read_file(
     except Exception as error:  # noqa: BLE001
         report = FileReport(file, ImportOutcome.REFUSED, explain_refusal(file, error))
     if report.outcome != ImportOutcome.NOT_A_POST:
-        seen.add((file.source, file.path))
+        earlier.files.add((file.source, file.path))
+    if dry_run and report.post and report.post.slug:
+        plan_slug(report.post, report.wanted_slug, earlier.slugs)
     return report
+
+
+def plan_slug(post: Post, wanted: str, planned: set[str]) -> None:
+    """Give a post of a dry run the slug that it would get after the earlier files."""
+    if wanted and post.slug in planned:
+        post.slug = services.find_free_slug(wanted, post.pk, planned)
+    planned.add(str(post.slug))
 
 
 def explain_refusal(file: MarkdownFile, error: Exception) -> str:
@@ -158,16 +174,14 @@ def save_read_file(actor: Actor, read: ReadFile, status: str, *, dry_run: bool) 
         raise InvalidFile(read.reason)
     if read.post is None:
         return FileReport(read.file, ImportOutcome.NOT_A_POST)
-    outcome, post = save_imported_post(actor, read.file, read.digest, read.post, status, dry_run=dry_run)
+    report = save_imported_post(actor, read.file, read.digest, read.post, status, dry_run=dry_run)
     transaction.set_rollback(dry_run)
-    ends = read.file.path_ends
-    missing = [] if ends is None else list_missing_images(read.post.content["body"], ends)
-    return FileReport(read.file, outcome, post=post, missing_images=missing)
+    return report
 
 
 def save_imported_post(
     actor: Actor, file: MarkdownFile, digest: bytes, parsed: MarkdownPost, default: str, *, dry_run: bool = False
-) -> tuple[ImportOutcome, Post]:
+) -> FileReport:
     # Concurrent imports, also of a release beside this one, process one file at a time, and create no post twice.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('blog.importing'))")
@@ -175,9 +189,8 @@ def save_imported_post(
     parsed = front_matter.move_future_date(parsed, now)
     known = find_source(file)
     if known and bytes(known.digest) == digest:
-        return ImportOutcome.UNCHANGED, known.post
-    if not dry_run:  # which would leave the files of the images
-        parsed = images.import_images(actor, parsed, file.read_image)
+        return FileReport(file, ImportOutcome.UNCHANGED, post=known.post)
+    parsed = images.import_images(actor, parsed, file.read_image, dry_run=dry_run)
     post = known.post if known else Post(created_at=now)
     previous = post.created_at  # the date of the file at its last import
     was_published = known is not None and post.status == PostStatus.PUBLISHED
@@ -198,8 +211,9 @@ def save_imported_post(
     if post.status == PostStatus.PUBLISHED:
         services.render(post)
     old_slugs = read_old_slugs(parsed.other)
+    wanted = slug or services.make_slug(post.title)
     if known is None:
-        release_slugs(file, slug or services.make_slug(post.title), old_slugs)
+        release_slugs(file, wanted, old_slugs)
     services.save_with_free_slug(post, slug)
     services.keep_old_slugs(post, old_slugs)
     source = known or PostSource(post=post)
@@ -211,12 +225,14 @@ def save_imported_post(
     source.save(update_fields=SOURCE_COLUMNS if known else None)
     if post.status == PostStatus.PUBLISHED and not was_published:
         services.count_publication(actor)
-    return (ImportOutcome.UPDATED if known else ImportOutcome.CREATED), post
+    outcome = ImportOutcome.UPDATED if known else ImportOutcome.CREATED
+    return FileReport(file, outcome, post=post, notes=parsed.notes, wanted_slug=wanted)
 
 
 def find_source(file: MarkdownFile) -> PostSource | None:
-    """Return the source of the post that was imported from this file."""
-    sources = PostSource.objects.select_related("post__author").filter(source=file.source, path=file.path)
+    """Return the source of the post that was imported from this file, also by a release that kept names in NFD."""
+    paths = {file.path, normalize("NFD", file.path)}
+    sources = PostSource.objects.select_related("post__author").filter(source=file.source, path__in=paths)
     return lock_rows(sources, of=("post",)).first()
 
 

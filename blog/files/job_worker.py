@@ -7,6 +7,7 @@ worker whose number is no longer the last one stops.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from tempfile import TemporaryFile
@@ -19,7 +20,7 @@ from django.utils import timezone
 
 from blog.files import archives, importing, jobs, reading, undoing
 from blog.files.authors import list_author_names
-from blog.files.importing import FileReport, ImportOutcome
+from blog.files.importing import Earlier, FileReport, ImportOutcome
 from blog.files.limited_parsing import LimitedParser
 from blog.files.reading import ReadFile
 from blog.models import RUNNING_IMPORT, ImportJob, ImportResult, ImportState
@@ -29,7 +30,7 @@ from users.authentication import build_session_actor
 
 logger = logging.getLogger("contentapi.worker")
 END = "after the last file"
-MAX_IMAGES = 10  # missing images of a file that the plan names
+MAX_NOTES = 10  # of a file that the plan shows
 MAX_ATTEMPTS = 5  # runs that end before the first file is finished
 # The name stays: releases that run side by side share the lock.
 LOCK_SOURCE = "SELECT pg_try_advisory_lock(hashtext('blog.import_jobs'), hashtext(%s))"
@@ -108,7 +109,7 @@ class ImportRun:
         self.parser = self.resources.enter_context(closing(LimitedParser()))
         self.actor: Actor | None = None
         self.files: Iterator[ReadFile | None] | None = None
-        self.seen = set[tuple[str, str]]()
+        self.earlier = Earlier(set(), set())
 
     def work(self, stop: Event) -> None:
         """Process the files until the import has ended, or until `stop` is set. Raises database errors."""
@@ -147,7 +148,7 @@ class ImportRun:
                 return False
             is_plan = job.state == ImportState.CHECKING
             report = importing.import_read_file(
-                actor=self.actor, read=read, seen=self.seen, status=job.status, dry_run=is_plan
+                actor=self.actor, read=read, earlier=self.earlier, status=job.status, dry_run=is_plan
             )
             self.number += 1
             self.store_result(job, report)
@@ -182,13 +183,17 @@ class ImportRun:
         archive = self.resources.enter_context(self.load_archive())
         opened = self.resources.enter_context(archives.open_archive(archive))
         content = archives.list_content(opened, name=self.job.file_name, source=self.job.source)
-        stored = self.job.results.filter(is_plan=self.job.state == ImportState.CHECKING).order_by("number")
-        outcomes = list(stored.values_list("outcome", flat=True))
-        self.number = len(outcomes)
-        for file, outcome in zip(content.files, outcomes, strict=False):
-            if outcome != ImportOutcome.NOT_A_POST:
-                self.seen.add((file.source, file.path))
-        return reading.read_files(self.parser, content.files[self.number :])
+        results = list(self.job.results.filter(is_plan=self.job.state == ImportState.CHECKING))
+        self.number = len(results)
+        posts = [result for result in results if result.outcome != ImportOutcome.NOT_A_POST]
+        self.earlier.files.update((self.job.source, result.path) for result in posts)
+        self.earlier.slugs.update(result.details.get("slug", "") for result in posts if result.details)
+        done = Counter(result.path for result in results)
+        remaining = []
+        for file in content.files:
+            done[file.path] -= 1
+            remaining += [file] if done[file.path] < 0 else []
+        return reading.read_files(self.parser, remaining)
 
     def load_archive(self) -> IO[bytes]:
         """Return a temporary file with the zip file."""
@@ -256,11 +261,13 @@ def describe_post(report: FileReport) -> dict[str, Any] | None:
         return None
     return {
         "title": post.title,
+        "slug": post.slug,
+        "takenSlug": report.wanted_slug if report.wanted_slug != post.slug else "",
         "date": post.created_at.isoformat(),
         "author": ", ".join(list_author_names(post)),
         "tags": list(post.tags),
         "status": str(post.status),
         "publishAt": post.publish_at and post.publish_at.isoformat(),
-        "missingImages": list(report.missing_images[:MAX_IMAGES]),
-        "missing": len(report.missing_images),
+        "notes": list(report.notes[:MAX_NOTES]),
+        "more": max(0, len(report.notes) - MAX_NOTES),
     }

@@ -2,14 +2,16 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePath
+from unicodedata import normalize
 
 from blog.files import front_matter
 from blog.files.front_matter import MarkdownPost
-from blog.files.images import read_image_of_folder
+from blog.files.images import ReadImage, find_no_image, read_image_of_folder
 from blog.files.limited_parsing import LimitedParser
 from blog.files.syntax import InvalidFile
 from blog.models import MAX_NAME
@@ -18,6 +20,7 @@ from contentapi.core.errors import Invalid
 from contentapi.core.text import is_storable
 
 SUFFIXES = (".md", ".markdown", ".mdx")
+LAST = datetime.max.replace(tzinfo=UTC)  # of files without a date
 MAX_FILE = 2_000_000  # bytes; the text of a post has at most 200,000 characters
 
 
@@ -25,16 +28,14 @@ MAX_FILE = 2_000_000  # bytes; the text of a post has at most 200,000 characters
 class MarkdownFile:
     """A file to import. `source` and `path` identify it; `location` is where it is, for messages and `_drafts`.
 
-    `path_ends` has the ends of the paths of all files beside it; None if they are not known. `read_image` returns the
-    content of an image that the file names.
+    `path` is in NFC. `read_image` returns the content of an image that the file names, and raises `UnusableImage`.
     """
 
     source: str
     path: str
     location: PurePath
     read: Callable[[], bytes]
-    path_ends: Collection[str] | None = None
-    read_image: Callable[[str], bytes | None] = lambda _: None
+    read_image: ReadImage = find_no_image
 
 
 @dataclass(frozen=True)
@@ -76,17 +77,14 @@ def find_markdown_files(paths: Iterable[Path], source: str | None = None) -> lis
 
 
 def order_by_numbers(path: Path) -> tuple[list[list[str | int]], Path]:
-    """Return the key of an order with 9.md before 10.md, in which an export was written.
-
-    Of two pages that want the same slug, the first gets it.
-    """
+    """Return the key of an order with 9.md before 10.md, in which an export was written."""
     names = (re.split("([0-9]+)", name) for name in path.parts)
     return [[int(part) if place % 2 else part for place, part in enumerate(name)] for name in names], path
 
 
 def build_markdown_file(source: str, path: str, file: Path, root: Path) -> MarkdownFile:
     read_image = partial(read_image_of_folder, root, file)
-    return MarkdownFile(source, path, file.absolute(), partial(read_file, file), read_image=read_image)
+    return MarkdownFile(source, normalize("NFC", path), file.absolute(), partial(read_file, file), read_image)
 
 
 def read_file(file: Path) -> bytes:
@@ -103,21 +101,35 @@ def require_file_size(size: int) -> None:
         raise InvalidFile(f"the file has {size:,} bytes; at most {MAX_FILE:,} are allowed. Split the post.")
 
 
-def read_files(parser: LimitedParser, files: Iterable[MarkdownFile]) -> Iterator[ReadFile | None]:
-    """Read and parse the files. Yield each of them, and None from time to time while one is being parsed."""
+def read_files(parser: LimitedParser, files: Sequence[MarkdownFile]) -> Iterator[ReadFile | None]:
+    """Read and parse the files, those of older posts first: of two that want one slug, the older gets it.
+
+    Yield each file, and None from time to time while one is being parsed.
+    """
+    dates = []
     for file in files:
-        try:
-            if not may_be_post(file):
-                yield ReadFile(file)
-                continue
-            content = file.read()
-            parser.begin(content)
-            while not parser.is_done(PARSER_WAIT):
-                yield None
-            post = front_matter.build_post(*parser.finish(), file.location)
-            yield ReadFile(file, hashlib.sha256(content).digest(), post)
-        except (InvalidFile, OSError) as error:
-            yield ReadFile(file, reason=str(error))
+        for read in read_markdown(parser, file):
+            yield None
+            if read is not None:
+                dates.append((read.post and read.post.release_date) or LAST)
+    for place in sorted(range(len(files)), key=dates.__getitem__):
+        yield from read_markdown(parser, files[place])
+
+
+def read_markdown(parser: LimitedParser, file: MarkdownFile) -> Iterator[ReadFile | None]:
+    """Read and parse a file. Yield None from time to time, and the file at the end."""
+    try:
+        if not may_be_post(file):
+            yield ReadFile(file)
+            return
+        content = file.read()
+        parser.begin(content)
+        while not parser.is_done(PARSER_WAIT):
+            yield None
+        post = front_matter.build_post(*parser.finish(), file.location)
+        yield ReadFile(file, hashlib.sha256(content).digest(), post)
+    except (InvalidFile, OSError) as error:
+        yield ReadFile(file, reason=str(error))
 
 
 def may_be_post(file: MarkdownFile) -> bool:

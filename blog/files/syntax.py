@@ -16,7 +16,7 @@ from typing import Any
 import tomli_w
 import yaml
 
-from blog.files.keys import NESTED_TABLES, WORD_KEYS
+from blog.files.keys import TEXT, keep_words
 from contentapi.core.unicode import is_storable
 
 MAX_FRONT_MATTER = 64_000  # bytes
@@ -36,7 +36,7 @@ TOML_TEXT = re.compile(
     re.DOTALL,
 )
 TOML_WORD = re.compile(r"[A-Za-z0-9_.-]+")
-MERGE_KEY, TEXT, NULL = (f"tag:yaml.org,2002:{name}" for name in ("merge", "str", "null"))
+MERGE_KEY = "tag:yaml.org,2002:merge"
 NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
 UNICODE_LINE_ENDS = {"\x85", "\u2028", "\u2029"}
 DECIMAL = re.compile(r"-?\d+\.\d+")
@@ -176,29 +176,6 @@ class FrontMatterLoader(yaml.SafeLoader):
         if any(key.tag == MERGE_KEY for key, _ in node.value):
             raise InvalidFile("the front matter has a merge key (<<). Write out the keys.")
         super().flatten_mapping(node)
-
-
-def keep_words(root: yaml.MappingNode) -> None:
-    """Make texts of all values below the keys of words: they are what is written, never what YAML makes of it.
-
-    An empty value, `~` and `null` stay what they are.
-    """
-    pending: list[tuple[yaml.Node, bool]] = [(root, False)]
-    seen = set[tuple[int, bool]]()  # aliases refer to the same node
-    while pending:
-        node, is_word = pending.pop()
-        if (id(node), is_word) in seen:
-            continue
-        seen.add((id(node), is_word))
-        if isinstance(node, yaml.SequenceNode) and is_word:
-            pending.extend((item, True) for item in node.value)
-        elif isinstance(node, yaml.MappingNode):
-            for key, value in node.value:
-                name = str(key.value).lower()
-                if is_word or name in WORD_KEYS or (node is root and name in NESTED_TABLES):
-                    pending.append((value, is_word or name in WORD_KEYS))
-        elif isinstance(node, yaml.ScalarNode) and is_word and (node.tag != NULL or node.value in ("Null", "NULL")):
-            node.tag = TEXT
 
 
 def dump_front_matter(meta: Table) -> str:

@@ -5,6 +5,7 @@ This is the only place that renders posts: for the API, for the preview in the d
 
 from typing import NamedTuple
 
+from blog.rendering.addresses import list_addresses
 from blog.rendering.images import FindImages, ShownImage, find_no_images, list_used_images
 from blog.rendering.markdown import insert_images, render_markdown, sanitize_markdown
 from blog.rendering.summaries import extract_text, make_description, make_excerpt

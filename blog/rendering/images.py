@@ -1,4 +1,5 @@
-"""The images of a text: `<img src="image:7">` in sanitised HTML becomes an element with addresses and sizes.
+"""The images of a text: `<img src="image:7">` in sanitised HTML becomes an element with addresses and sizes, and
+`<a href="image:7">` a link to the largest of its files.
 
 This runs after the sanitiser, which lets no other element have such an address.
 """
@@ -11,7 +12,7 @@ from typing import NamedTuple
 from django.utils.html import escape
 
 SCHEME = "image"
-MARK = f'src="{SCHEME}:'
+MARK = f'="{SCHEME}:'
 REFERENCE = re.compile(rf"{SCHEME}:([0-9]{{1,19}})")
 TAG = re.compile(r'<[a-z](?:[^>"]|"[^"]*")*>')  # from left to right, so that none begins inside of an attribute
 ATTRIBUTE = re.compile(r' ([a-z-]+)="([^"]*)"')
@@ -26,6 +27,11 @@ class ShownImage(NamedTuple):
     width: int
     height: int
     alt: str
+
+    @property
+    def largest(self) -> str:
+        """The address of the widest file, which is the last one."""
+        return self.srcset.rpartition(", ")[2].partition(" ")[0] or self.src
 
 
 class UsedImage(NamedTuple):
@@ -49,8 +55,8 @@ def list_used_images(sanitized: str) -> list[UsedImage]:
     if MARK in sanitized:
         for tag in TAG.finditer(sanitized):
             pk, attributes = read_reference(tag[0])
-            if pk and len(used) < MOST:
-                used.setdefault(pk, UsedImage(pk, html.unescape(attributes.get("alt", ""))))
+            if pk and len(used) < MOST and not (pk in used and used[pk].alt):
+                used[pk] = UsedImage(pk, html.unescape(attributes.get("alt", "")))
     return list(used.values())
 
 
@@ -59,7 +65,7 @@ def read_reference(tag: str) -> tuple[int, Mapping[str, str]]:
     if MARK not in tag:
         return 0, {}
     attributes = dict(ATTRIBUTE.findall(tag))
-    found = REFERENCE.fullmatch(attributes.get("src", ""))
+    found = REFERENCE.fullmatch(attributes.get("src") or attributes.get("href", ""))
     number = int(found[1]) if found else 0
     return (number if number < 2**63 else 0), attributes
 
@@ -73,6 +79,9 @@ def show_images(sanitized: str, images: Mapping[int, ShownImage]) -> str:
         if MARK not in tag[0]:
             return tag[0]
         pk, attributes = read_reference(tag[0])
+        if "href" in attributes:
+            place = f' href="{escape(images[pk].largest)}"' if pk in images else ""
+            return tag[0].replace(f' href="{attributes["href"]}"', place)
         alt = html.unescape(attributes.get("alt", ""))
         return build_element(images[pk], alt, attributes.get("title")) if pk in images else escape(alt)
 

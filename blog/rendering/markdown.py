@@ -86,12 +86,10 @@ def filter_attribute(element: str, name: str, value: str) -> str | None:
     """
     if name == "type":
         return "checkbox"  # of a task list: an input of a post is nothing else
+    if name in ("src", "href") and OURS.match(value):  # also without a valid id: it is no image, and leads nowhere
+        return SCHEME + value.strip()[len(SCHEME) :]
     if name == "src":
-        if OURS.match(value):  # also without a valid id: then its text takes its place
-            return SCHEME + value.strip()[len(SCHEME) :]
         return value if HAS_HOST.match(value.strip()) else None
-    if name == "href":
-        return None if OURS.match(value) else value
     if name == "class" and element == "code":
         return value if LANGUAGE.fullmatch(value) else None
     if name in ("id", "name"):

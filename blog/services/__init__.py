@@ -51,6 +51,7 @@ from blog.services.previews import add_preview
 from blog.services.renderings import find_shown_images, render, render_posts
 from blog.services.slugs import (
     Addresses,
+    find_free_slug,
     follows_title,
     give_first_slugs,
     keep_old_slugs,

@@ -7,7 +7,7 @@ transactions with one slug, all but one find another.
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event
 from typing import Any, NamedTuple
@@ -110,10 +110,15 @@ def follows_title(post: Post) -> bool:
     return is_made and not post.slug_is_chosen
 
 
-def find_free_slug(base: str, pk: int | None) -> str:
-    """Return the base with the lowest number that is free for a post, or nearly the lowest one."""
-    if is_distributed():
-        return number_slug(base, find_free_number(lambda each: bool(list_taken_slugs([number_slug(base, each)], pk))))
+def find_free_slug(base: str, pk: int | None, planned: Collection[str] = ()) -> str:
+    """Return the base with the lowest number that is free for a post, or nearly the lowest one: none of the planned."""
+
+    def is_taken(number: int) -> bool:
+        slug = number_slug(base, number)
+        return slug in planned or bool(list_taken_slugs([slug], pk))
+
+    if planned or is_distributed():
+        return number_slug(base, find_free_number(is_taken))
     with connection.cursor() as cursor:
         cursor.execute(FIND_FREE_NUMBER, {"base": base, "pk": pk or 0})
         (number,) = cursor.fetchone()

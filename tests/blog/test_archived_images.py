@@ -1,7 +1,12 @@
 """The images of a zip file: found as site generators find them, kept with the upload, and imported once."""
 
 import io
-from pathlib import PurePosixPath
+import struct
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import Literal
+from unicodedata import normalize
+from urllib.parse import quote
 from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED
 
 import msgspec
@@ -10,6 +15,8 @@ from pytest_django import Settings
 
 from blog.files import archives
 from blog.files.archived_images import ArchivedImages
+from blog.files.images import UnusableImage, read_image_of_folder
+from blog.files.members import get_path
 from blog.models import Image, Post
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor, Role
@@ -21,6 +28,7 @@ from tests.factories import make_user
 from tests.image_files import make_jpeg, make_png
 from users.authentication import build_session_actor
 
+Form = Literal["NFC", "NFD"]
 BODY = "![](boat.jpg) ![](../images/boat.jpg) ![](/images/quay.png) ![](quay.png) ![](lost.png)"
 
 
@@ -29,11 +37,14 @@ def editor(db: None) -> Actor:  # noqa: ARG001
     return build_session_actor(make_user(Role.EDITOR))
 
 
-def read(files: dict[str, str | bytes], file: str, address: str, compression: int = ZIP_STORED) -> bytes | None:
+def read(files: dict[str, str | bytes], file: str, address: str, compression: int = ZIP_STORED) -> bytes | str:
     with archives.open_archive(build_archive(files, compression)) as opened:
         members = archives.list_members(opened)
         images = ArchivedImages(opened, members, archives.find_common_folder(members))
-        return images.read(PurePosixPath(file), address)
+        try:
+            return images.read(PurePosixPath(file), address)
+        except UnusableImage as error:
+            return str(error)
 
 
 @pytest.mark.parametrize(
@@ -44,14 +55,14 @@ def read(files: dict[str, str | bytes], file: str, address: str, compression: in
         ("../a.png", b"above"),
         ("/a.png", b"static"),
         ("img/c%20d.png", b"with a space"),
-        ("/somewhere/else/only.png", None),
+        ("/somewhere/else/only.png", "no file has this path"),
         ("else/only.png", b"only"),
-        ("double.png", None),
-        ("../../../../etc/passwd", None),
-        ("a.md", None),
+        ("double.png", "several files have this path"),
+        ("../../../../etc/passwd", "no file has this path"),
+        ("a.md", b""),
     ],
 )
-def test_image_is_found_as_site_generators_do(address: str, found: bytes | None) -> None:
+def test_image_is_found_as_site_generators_do(address: str, found: bytes | str) -> None:
     files: dict[str, str | bytes] = {
         "site/posts/x/a.png": b"beside",
         "site/posts/a.png": b"above",
@@ -67,21 +78,22 @@ def test_image_is_found_as_site_generators_do(address: str, found: bytes | None)
 
 
 @pytest.mark.parametrize("compression", [ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
-def test_image_of_any_compression_is_read_and_a_large_one_is_none(compression: int, settings: Settings) -> None:
+def test_image_of_any_compression_is_read_and_a_large_one_is_refused(compression: int, settings: Settings) -> None:
     files: dict[str, str | bytes] = {"a.png": bytes(1000), "b.png": bytes(1001)}
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_image_max_bytes=1000)
 
     assert read(files, "a.md", "a.png", compression) == bytes(1000)
-    assert read(files, "a.md", "b.png", compression) is None
+    assert read(files, "a.md", "b.png", compression) == "it has 1,001 bytes; at most 1,000 are allowed"
 
 
-def test_damaged_image_is_none() -> None:
+def test_damaged_image_is_refused() -> None:
     content = build_archive({"a.png": make_png(8, 8)}, ZIP_DEFLATED).getvalue()
     broken = content.replace(content[60:70], bytes(10), 1)
     with archives.open_archive(io.BytesIO(broken)) as opened:
         images = ArchivedImages(opened, opened.infolist(), "")
 
-        assert images.read(PurePosixPath("a.md"), "a.png") is None
+        with pytest.raises(UnusableImage, match=r"^it is damaged in the zip file$"):
+            images.read(PurePosixPath("a.md"), "a.png")
 
 
 def test_images_that_are_too_large_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,3 +126,50 @@ def test_images_of_an_upload_are_imported_once(editor: Actor, media: FolderStora
     assert second.body.strip() == one
     assert (first.cover_id, boat.owner_id) == (boat.pk, editor.user_id)
     assert len(list(media.list_files())) == 2
+
+
+def test_link_leads_to_the_image_that_is_imported_with_it(editor: Actor, media: FolderStorage) -> None:
+    body = "[![Boat](small.jpg)](boat.jpg) [x](boat.jpg) [other](file.pdf) `![](boat.jpg)` [lost](lost.png)"
+    files: dict[str, str | bytes] = {
+        "a.md": build_file(body=body, title="A"),
+        "small.jpg": make_jpeg(8, 8),
+        "boat.jpg": make_jpeg(),
+        "file.pdf": b"%PDF",
+    }
+
+    job = import_completely(editor, files)
+
+    small, boat = (Image.objects.get(name=name).pk for name in ("small.jpg", "boat.jpg"))
+    one, two = f"[![Boat](image:{small})](image:{boat})", f"[x](image:{boat})"
+    assert Post.objects.get().body == f"{one} {two} [other](file.pdf) `![](boat.jpg)` [lost](lost.png)"
+    notes = ["The image lost.png is not imported: no file has this path."]
+    assert [details["notes"] for details in job.results.values_list("details", flat=True)] == [notes, notes]
+    assert len(list(media.list_files())) == 2
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("kind", ["flag", "no flag", "Unicode path", "CP437"])
+def test_names_in_a_zip_file_are_read_in_each_way_to_write_them(form: Form, kind: str) -> None:
+    name = normalize("NFC" if kind == "CP437" else form, "Café.png")
+    with archives.open_archive(build_archive({f"site/{name}": b"image"})) as opened:
+        member = opened.infolist()[0]
+        path = f"site/{name}"
+        if kind != "flag":
+            raw = path.encode("cp437" if kind == "CP437" else "utf-8") if kind != "Unicode path" else b"site/?"
+            member.flag_bits, member.orig_filename = 0, raw.decode("cp437")
+            member.filename = member.orig_filename
+        if kind == "Unicode path":
+            value = b"\x01" + zlib.crc32(b"site/?").to_bytes(4, "little") + path.encode()
+            member.extra = struct.pack("<HHI", 0x1, 4, 0) + struct.pack("<HH", 0x7075, len(value)) + value
+
+        assert get_path(member).as_posix() == "site/Café.png"
+
+
+@pytest.mark.parametrize("written", ["NFC", "NFD"])
+@pytest.mark.parametrize("stored", ["NFC", "NFD"])
+def test_names_of_images_are_compared_in_nfc(stored: Form, written: Form, tmp_path: Path) -> None:
+    name, address = normalize(stored, "Über é.png"), quote(normalize(written, "Über é.png"))
+    (tmp_path / name).write_bytes(b"image")
+
+    assert read({name: b"image"}, "a.md", address) == b"image"
+    assert read_image_of_folder(tmp_path, tmp_path / "a.md", address) == b"image"

@@ -88,7 +88,7 @@ def test_archive_of_a_folder_and_the_folder_are_one_source(tmp_path: Path) -> No
 def test_path_that_leads_out_of_the_archive_is_refused(name: str) -> None:
     report = import_content(build_archive({name: build_file(title="Evil"), "good.md": build_file(title="Good")}))
 
-    assert [item.reason for item in report.files] == [OUTSIDE, ""]
+    assert [item.reason for item in report.files] == ["", OUTSIDE]
     assert [post.title for post in Post.objects.all()] == ["Good"]
 
 

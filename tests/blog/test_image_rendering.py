@@ -62,8 +62,13 @@ def test_text_of_an_image_runs_no_script(text: str) -> None:
     assert ' onerror="' not in html
 
 
-def test_link_to_an_image_has_no_address() -> None:
-    assert "href" not in render_markdown("[a](image:7)", find_images=find)
+def test_link_to_an_image_leads_to_its_widest_file_if_it_is_ready() -> None:
+    html = render_markdown("[a](image:7) [b](image:8) [c](image:x)", find_images=find)
+
+    assert html.count("href") == 1
+    assert f'<a href="{SHOWN.largest}"' in html
+    assert SHOWN._replace(srcset="/320.webp 320w, /960.webp 960w").largest == "/960.webp"
+    assert list_used_images(sanitize_markdown("[![b](image:8)](image:7) ![a](image:7)")) == [(7, "a"), (8, "b")]
 
 
 def test_images_of_a_text_are_listed_once_in_their_order() -> None:

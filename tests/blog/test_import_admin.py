@@ -35,9 +35,9 @@ def test_upload_shows_what_would_happen_to_each_file(editor_client: Client) -> N
 
     assert list_rows(page) == [
         ("posts/a.md", "new post", ""),
+        ("_drafts/b.mdx", "new post", ""),
         ("posts/_index.md", "not a post", ""),
         ("posts/bad.md", "refused", BAD),
-        ("_drafts/b.mdx", "new post", ""),
     ]
     assert page.context["counts"] == [
         ("created", "new post", 2),
@@ -208,7 +208,7 @@ def test_plan_shows_the_post_of_each_file(editor_client: Client) -> None:
         "<td>Published</td>",
         '<time datetime="2015-05-15T00:00:00+00:00" data-local>',
         'Scheduled for <time datetime="2100-01-01T00:00:00+00:00" data-local>',
-        "Not in the zip file: img/0.png, img/1.png",
-        "img/9.png and 2 more",
+        "The image img/0.png is not imported: no file has this path.",
+        "and 2 more notes",
     ):
         assert part in text

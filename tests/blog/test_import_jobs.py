@@ -16,6 +16,7 @@ from contentapi.core.identity import OPERATOR, Actor
 from tests.blog.archives import BAD
 from tests.blog.import_work import finish_work, import_completely, list_results, process_files, upload
 from tests.blog.markdown_files import build_file
+from tests.factories import make_post
 from users.models import User
 
 pytestmark = pytest.mark.django_db
@@ -23,9 +24,9 @@ pytestmark = pytest.mark.django_db
 
 EXPECTED = [
     ("posts/a.md", "created"),
+    ("_drafts/b.mdx", "created"),
     ("posts/_index.md", "not a post"),
     ("posts/bad.md", BAD),
-    ("_drafts/b.mdx", "created"),
 ]
 
 
@@ -88,7 +89,7 @@ def test_only_markdown_files_and_images_are_stored(editor: Actor) -> None:
     assert list_results(job, is_plan=True) == [("a.md", "created"), ("c.md", "created")]
 
 
-def test_plan_has_the_post_of_each_file_and_its_missing_images(editor: Actor) -> None:
+def test_plan_has_the_post_of_each_file_and_the_images_that_cannot_be_used(editor: Actor) -> None:
     lines = 'authors = ["Ines"]\ntags = ["hot", "cold"]'
     later = '+++\ntitle = "B"\nstatus = "scheduled"\npublishAt = 2100-01-01\ndate = 2015-05-15\n+++\n'
     job = upload(
@@ -105,15 +106,48 @@ def test_plan_has_the_post_of_each_file_and_its_missing_images(editor: Actor) ->
     details = list(job.results.order_by("number").values_list("details", flat=True))
 
     day = "2015-05-15T00:00:00+00:00"
-    plain: dict[str, object] = {"date": day, "publishAt": None, "missingImages": [], "missing": 0}
+    plain: dict[str, object] = {"date": day, "publishAt": None, "takenSlug": "", "notes": [], "more": 0}
+    notes = [
+        "The image img/a.png is not imported: it is none of JPEG, PNG, WEBP, AVIF, GIF.",
+        "The image none.png is not imported: no file has this path.",
+    ]
     assert details == [
-        {**plain, "title": "A", "author": "Ines", "tags": ["hot", "cold"], "status": "published"}
-        | {"missingImages": ["none.png"], "missing": 1},
-        {**plain, "title": "B", "author": "Unknown author", "tags": [], "status": "scheduled"}
+        {**plain, "title": "A", "slug": "a", "author": "Ines", "tags": ["hot", "cold"], "status": "published"}
+        | {"notes": notes},
+        {**plain, "title": "B", "slug": "b", "author": "Unknown author", "tags": [], "status": "scheduled"}
         | {"publishAt": "2100-01-01T00:00:00+00:00"},
         None,
     ]
     assert set(job.results.values_list("post_id", flat=True)) == {None}
+
+
+def test_older_post_gets_a_slug_that_two_files_want_and_the_plan_says_so(editor: Actor) -> None:
+    make_post(slug="tides")
+    files: dict[str, str | bytes] = {
+        "a/tides.md": "---\ntitle: A\ndate: 2022-01-01\n---\n",
+        "b/soup.md": "---\ntitle: B\n---\n",
+        "c/soup.md": "---\ntitle: C\ndate: 2021-01-01\n---\n",
+        "d/soup.md": "---\ntitle: D\ndate: 2020-01-01\n---\n",
+    }
+
+    job = import_completely(editor, files)
+
+    slugs = {"d/soup.md": ("soup", ""), "c/soup.md": ("soup-2", "soup"), "a/tides.md": ("tides-2", "tides")}
+    for is_plan in (True, False):
+        results = job.results.filter(is_plan=is_plan).order_by("number").values_list("path", "details")
+        found = {path: (details["slug"], details["takenSlug"]) for path, details in results}
+        assert list(found.items()) == [*slugs.items(), ("b/soup.md", ("soup-3", "soup"))]
+
+
+def test_stopped_import_continues_without_a_second_result_of_a_file(editor: Actor) -> None:
+    days = {"a": "2022-01-01", "b": "2020-01-01", "c": "2021-01-01"}
+    job = upload(editor, {f"{name}.md": f"---\ntitle: {name}\ndate: {day}\n---\n" for name, day in days.items()})
+
+    process_files(1)
+    process_files(1)
+    finish_work()
+
+    assert list_results(job, is_plan=True) == [("b.md", "created"), ("c.md", "created"), ("a.md", "created")]
 
 
 def test_two_imports_of_one_source_do_not_run_at_the_same_time(editor: Actor) -> None:
@@ -188,7 +222,7 @@ def test_results_are_read_in_pages_and_by_outcome(editor: Actor) -> None:
     last = jobs.read_results(job, size=3, number=99)
     created = jobs.read_results(job, outcome="created")
 
-    assert [result.path for result in first.results] == ["posts/a.md", "posts/_index.md", "posts/bad.md"]
-    assert ([result.path for result in last.results], last.number, last.last) == (["_drafts/b.mdx"], 2, 2)
+    assert [result.path for result in first.results] == ["posts/a.md", "_drafts/b.mdx", "posts/_index.md"]
+    assert ([result.path for result in last.results], last.number, last.last) == (["posts/bad.md"], 2, 2)
     assert first.counts == {"created": 2, "updated": 0, "unchanged": 0, "not a post": 1, "refused": 1, "undone": 0}
     assert created.posts == {post.source.path: post.pk for post in Post.objects.all()}

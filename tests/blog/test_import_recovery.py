@@ -154,7 +154,7 @@ def test_continued_import_refuses_a_second_file_of_the_same_path(editor: Actor) 
 
     finish_work()
 
-    first, page_result, second, other_page = [result for _, result in list_results(job, is_plan=True)]
+    first, second, page_result, other_page = [result for _, result in list_results(job, is_plan=True)]
     assert (first, page_result, other_page) == ("created", "not a post", "not a post")
     assert second.startswith("another file of this import has the path a/b.md")
 

@@ -59,17 +59,18 @@ class Command(OperatorCommand):
         reports = importing.import_files(actor=IMPORTER, files=files, status=status, dry_run=dry_run, silent=silent)
         for report in tqdm(reports, total=len(files), desc="Importing", unit="file", disable=None, leave=False):
             counts[report.outcome] += 1
-            if report.outcome == ImportOutcome.REFUSED:
-                self.show_refusal(report)
+            self.show_remarks(report)
         if not dry_run:
             importing.record_import(IMPORTER, counts)
         self.summarise(counts, len(files), monotonic() - began, dry_run=dry_run)
         if refused := counts[ImportOutcome.REFUSED]:
             raise CommandError(f"{refused} of {len(files)} files could not be imported; each is named above.")
 
-    def show_refusal(self, report: FileReport) -> None:
+    def show_remarks(self, report: FileReport) -> None:
+        """Show why a file was refused, what was guessed, and which images cannot be used."""
         with tqdm.external_write_mode():
-            self.info(f"{report.file.location}: {report.reason}")
+            for remark in filter(None, (report.reason, *report.notes)):
+                self.info(f"{report.file.location}: {remark}")
 
     def summarise(self, counts: Counter[str], total: int, seconds: float, *, dry_run: bool) -> None:
         parts = ", ".join(f"{counts[kind]} {kind}" for kind in ImportOutcome)
