@@ -22,9 +22,9 @@ from blog import services
 from blog.files.front_matter import MarkdownPost
 from blog.files.image_links import Place, is_image_name, is_local, read_path, rewrite_addresses
 from blog.files.keys import COVER_KEYS
-from blog.files.syntax import Table
+from blog.files.syntax import InvalidFile, Table
 from blog.images.formats import FORMATS, SIGNATURE, detect_format
-from blog.models import Image
+from blog.models import MAX_IMAGES, Image
 from blog.rendering.images import REFERENCE, SCHEME
 from contentapi.conf import conf
 from contentapi.core.errors import Invalid, TooLarge, UnsupportedMediaType
@@ -95,6 +95,8 @@ def import_images(actor: Actor, post: MarkdownPost, read_image: ReadImage, *, dr
                 known[address] = store_image(actor, address, read_image, dry_run=dry_run)
             except UnusableImage as error:
                 notes.append(f"The image {unquote(address)} is not imported: {error}.")
+            if len(known) - len(notes) > MAX_IMAGES:
+                raise InvalidFile(f"the text has more than {MAX_IMAGES} images. Split the post.")
         return known[address]
 
     def rewrite(place: Place) -> str:

@@ -143,7 +143,7 @@ def test_link_leads_to_the_image_that_is_imported_with_it(editor: Actor, media: 
     one, two = f"[![Boat](image:{small})](image:{boat})", f"[x](image:{boat})"
     assert Post.objects.get().body == f"{one} {two} [other](file.pdf) `![](boat.jpg)` [lost](lost.png)"
     notes = ["The image lost.png is not imported: no file has this path."]
-    assert [details["notes"] for details in job.results.values_list("details", flat=True)] == [notes, notes]
+    assert [(details or {})["notes"] for details in job.results.values_list("details", flat=True)] == [notes, notes]
     assert len(list(media.list_files())) == 2
 
 
@@ -173,3 +173,14 @@ def test_names_of_images_are_compared_in_nfc(stored: Form, written: Form, tmp_pa
 
     assert read({name: b"image"}, "a.md", address) == b"image"
     assert read_image_of_folder(tmp_path, tmp_path / "a.md", address) == b"image"
+
+
+def test_text_with_more_than_100_images_is_refused(editor: Actor) -> None:
+    files: dict[str, str | bytes] = {f"{number}.png": make_png(8, 8) for number in range(101)}
+    body = " ".join(f"![]({name}) ![]({name})" for name in files)
+
+    job = import_completely(editor, {**files, "a.md": build_file(body=body)})
+
+    (reason,) = {reason for _, reason in list_results(job, is_plan=True)}
+    assert reason == "the text has more than 100 images. Split the post."
+    assert not Image.objects.exists()

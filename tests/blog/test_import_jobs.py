@@ -135,7 +135,7 @@ def test_older_post_gets_a_slug_that_two_files_want_and_the_plan_says_so(editor:
     slugs = {"d/soup.md": ("soup", ""), "c/soup.md": ("soup-2", "soup"), "a/tides.md": ("tides-2", "tides")}
     for is_plan in (True, False):
         results = job.results.filter(is_plan=is_plan).order_by("number").values_list("path", "details")
-        found = {path: (details["slug"], details["takenSlug"]) for path, details in results}
+        found = {path: ((details or {})["slug"], (details or {})["takenSlug"]) for path, details in results}
         assert list(found.items()) == [*slugs.items(), ("b/soup.md", ("soup-3", "soup"))]
 
 
