@@ -10,6 +10,7 @@ from PIL import Image
 
 from blog.images.formats import MAX_MEMORY, SIGNATURE, detect_format
 from blog.images.processing import BREAKDOWNS
+from blog.models import Image as StoredImage
 from contentapi.conf.timeouts import IMAGE_LIMIT
 from contentapi.core.identity import Role
 from tests.factories import make_actor
@@ -68,10 +69,10 @@ def test_hostile_files_cost_no_more_than_the_limits_and_leave_no_metadata(
 @pytest.mark.usefixtures("media")
 @pytest.mark.parametrize("make", MAKERS, ids=lambda each: getattr(each, "__name__", ""))
 def test_hostile_files_are_accepted_by_their_first_bytes_or_refused(make: Callable[[], Made]) -> None:
-    actor, statuses = make_actor(Role.AUTHOR), dict[str, int]()
-    for name, content, _ in make():
+    actor = make_actor(Role.AUTHOR)
+    for name, content, is_accepted in make():
         response = send_request("POST", "/images", content, actor=actor, content_type="image/png")
-        statuses[name] = response.status
-        assert (response.status == 201) is (detect_format(content[:SIGNATURE]) is not None), name
-
-    assert {*statuses.values()} <= {201, 415}
+        is_known = detect_format(content[:SIGNATURE]) is not None
+        assert response.status in ((201, 422) if is_known else (415,)), name
+        assert response.status == 201 or not is_accepted, name
+        StoredImage.objects.update(source="")  # so that more than 20 can be uploaded
