@@ -33,6 +33,7 @@ CATCH_UP_LIMIT = 600.0
 WIDTHS = range(40, 1400)  # of the files in pixels: each has another one, by which it is known
 SUCCESSES = (200, 201, 204)
 NO_RESPONSE, REFUSED = 0, 503
+REFUSALS = (REFUSED, 429)  # the second one while 20 images wait
 UNFINISHED = """
     SELECT count(*) FROM blog_image
     WHERE CASE WHEN deleted_at IS NULL THEN source <> '' ELSE original <> '' END
@@ -98,8 +99,8 @@ class Editor:
         if status in SUCCESSES:
             self.done[name] += 1
             return body
-        self.done["refused" if status == REFUSED else "without a response"] += 1
-        if status not in (NO_RESPONSE, REFUSED):
+        self.done["refused" if status in REFUSALS else "without a response"] += 1
+        if status not in (NO_RESPONSE, *REFUSALS):
             self.problems.append(f"{name}: status {status} {body}")
         return None
 
