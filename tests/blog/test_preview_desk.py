@@ -122,7 +122,12 @@ def test_link_for_a_reviewer_is_shown_once_and_listed(settings: Settings) -> Non
     listed = browser.get(form).text
     assert "For &lt;the&gt; harbour" in listed
     assert not TOKEN.search(listed)
-    browser.post(reverse("admin:blog_post_revoke_preview_link", args=[post.pk, link.pk]))
+    revoke = reverse("admin:blog_post_revoke_preview_link", args=[post.pk, link.pk])
+    assert f'href="{revoke}"' in listed
+    asked = browser.get(revoke).text
+    assert "Revoke the preview link “For &lt;the&gt; harbour”?" in asked
+    assert PreviewLink.objects.exists()
+    browser.post(revoke)
     assert not PreviewLink.objects.exists()
     assert "For &lt;the&gt; harbour" not in browser.get(form).text
 

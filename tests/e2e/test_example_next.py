@@ -152,7 +152,8 @@ def check_ended_links(site: NextSite, browser: Browser) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Flotsam")
     desk = open_form(site, browser, post)
     with desk.expect_navigation():
-        desk.get_by_role("button", name="Revoke the preview link “For a reviewer”").click()
+        desk.get_by_role("link", name="Revoke the preview link “For a reviewer”").click()
+        desk.get_by_role("button", name="Revoke").click()
     expect(desk.locator("body")).to_contain_text("The preview link is revoked.")
 
     page.get_by_role("link", name="Harbour Notes").click()

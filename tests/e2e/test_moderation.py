@@ -85,7 +85,8 @@ def test_editor_moderates_a_comment_and_the_public_api_follows(checkout: Checkou
     assert read_public_comments(run, post) == (before + 1, True)
 
     page.goto(f"http://localhost:{run.port}/admin/blog/post/{post}/change/")
-    page.get_by_role("button", name=f"Delete the comment “{WORDS}”").click()
+    page.get_by_role("link", name=f"Delete the comment “{WORDS}”").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.locator("body")).to_contain_text(f"“{WORDS}” was deleted.")
     assert "/admin/blog/post/" in page.url
     assert read_public_comments(run, post) == (before, False)

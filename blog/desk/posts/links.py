@@ -13,7 +13,7 @@ from blog import selectors, services
 from blog.models import MAX_NOTE, Post
 from contentapi.auth.sessions import read_secret, store_secret
 from contentapi.conf.timeouts import OWN_PREVIEW_LIFETIME
-from contentapi.core.errors import ApiError
+from contentapi.core.errors import ApiError, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from users.desk.bases import Page, PolicyAdmin, get_actor
@@ -82,8 +82,17 @@ def create_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) 
     return render(request, "blog/preview_links.html", context, status=status)
 
 
-@require_POST
 def revoke_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, link_id: str) -> HttpResponse:
+    """Ask, and then revoke a preview link."""
+    if request.method != "POST":
+        links = selectors.select_preview_links(get_actor(request), object_id).queryset()
+        link = require_found(links.filter(pk=parse_id(link_id)).first(), "preview link")
+        action = {"label": "Revoke", "help": "Whoever has the link reads nothing any more.", "is_dangerous": True}
+        title = f"Revoke the preview link “{link.note or link.pk}”?"
+        back = f"{reverse('admin:blog_post_change', args=[object_id])}#preview-links"
+        return model_admin.render(
+            request, "users/action.html", {"title": title, "action": action, "back": back, "media": model_admin.media}
+        )
     try:
         services.revoke_preview_link(actor=get_actor(request), link_id=link_id)
     except ApiError as error:
