@@ -238,7 +238,7 @@ def test_lists_can_be_searched_by_email(address: str) -> None:
 
 
 @pytest.mark.django_db
-def test_page_of_a_user_tells_whether_there_is_a_password_and_nothing_of_its_hash() -> None:
+def test_page_of_a_user_states_whether_there_is_a_password_and_nothing_of_its_hash() -> None:
     with_password, without = make_user(Role.AUTHOR), make_user(Role.AUTHOR)
     with_password.set_password(PASSWORD)
     with_password.save()
