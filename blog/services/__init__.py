@@ -13,7 +13,13 @@ from blog.services.image_figures import count_images
 from blog.services.image_processing import process_images
 from blog.services.image_rebuilding import list_outdated_images, rebuild_image
 from blog.services.image_room import measure_images
-from blog.services.image_uploads import AnnouncedUpload, complete_upload, create_upload, purge_uploads
+from blog.services.image_uploads import (
+    CONTENT_TYPES,
+    AnnouncedUpload,
+    complete_upload,
+    create_upload,
+    purge_uploads,
+)
 from blog.services.images import (
     create_image,
     delete_image,
@@ -48,7 +54,7 @@ from blog.services.preview_links import (
     revoke_preview_link,
 )
 from blog.services.previews import add_preview
-from blog.services.renderings import find_shown_images, render, render_posts
+from blog.services.renderings import find_shown_images, render, render_body, render_posts
 from blog.services.slugs import (
     Addresses,
     find_free_slug,

@@ -9,10 +9,11 @@ from threading import Event
 from typing import Any
 
 from django.db import transaction
+from django.utils.safestring import SafeString
 
 from blog.images.formats import WEBP
 from blog.models import IS_UNRENDERED, RENDERED, Image, Post, PostStatus
-from blog.rendering import RENDERER, ShownImage, render_post
+from blog.rendering import RENDERER, ShownImage, render_markdown, render_post
 from contentapi.db.citus.locks import lock_rows
 from contentapi.media.access import get_media_url
 from contentapi.worker.items import try_item
@@ -27,6 +28,11 @@ def build_rendering(body: str, excerpt: str | None, version: int) -> dict[str, A
     """Return the values of the columns `RENDERED`."""
     rendering = render_post(body, excerpt, find_shown_images)
     return {**rendering._asdict(), "rendered_version": version, "renderer": RENDERER}
+
+
+def render_body(body: str, *, with_lines: bool = False) -> SafeString:
+    """Return the HTML of a text with its images; `with_lines` adds the line of each element."""
+    return render_markdown(body, with_lines=with_lines, find_images=find_shown_images)
 
 
 def find_shown_images(ids: Sequence[int]) -> dict[int, ShownImage]:

@@ -12,7 +12,6 @@ from django.views.decorators.http import require_GET, require_POST
 
 from blog import selectors, services
 from blog.desk.images.library import THUMBNAIL, get_variant_url, render_thumbnail, search_images
-from blog.images.formats import CONTENT_TYPES
 from blog.models import Image, ImageStatus
 from contentapi.conf import conf
 from contentapi.core.errors import ApiError
@@ -30,7 +29,7 @@ def describe_tools() -> dict[str, Any]:
     """Return what the scripts need: the address of the pages of images, the types of files and the limit in bytes."""
     return {
         "address": reverse("admin:blog_image_changelist"),
-        "types": ",".join(CONTENT_TYPES),
+        "types": ",".join(services.CONTENT_TYPES),
         "limit": conf.environment.contentapi_image_max_bytes,
     }
 

@@ -11,7 +11,6 @@ from blog import services
 from blog.desk.images.library import render_thumbnail
 from blog.desk.posts import address
 from blog.models import Image, Post
-from blog.rendering import render_markdown
 from users.desk.service_admin import ServiceForm
 
 TIMES = ["show_published_at", "show_created_at", "show_updated_at"]
@@ -34,7 +33,7 @@ class ReadingForm(ServiceForm):
 @display(description="Text")
 def show_text(_: Any, post: Post) -> SafeString:
     """Return the text of a post as readers see it."""
-    html = render_markdown(post.body, find_images=services.find_shown_images)
+    html = services.render_body(post.body)
     return format_html('<div class="reading" dir="auto">{}</div>', html)
 
 

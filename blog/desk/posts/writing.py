@@ -31,7 +31,6 @@ from blog.models import (
     Kind,
     Post,
 )
-from blog.rendering import render_markdown
 from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid, require_found
 from contentapi.core.identity import Actor
@@ -232,7 +231,7 @@ def build_preview(actor: Actor, values: dict[str, str]) -> dict[str, Any]:
         "author": find_author_of_preview(actor, post, values.get("author", "")),
         "tags": split_lines(values.get("tags", "")),
         "post": post,
-        "html": render_markdown(body, with_lines=True, find_images=services.find_shown_images),
+        "html": services.render_body(body, with_lines=True),
     }
 
 
