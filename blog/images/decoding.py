@@ -66,10 +66,11 @@ def decode(source: Path) -> tuple[Format, Frames]:
         except OSError as error:
             if not isinstance(file, io.BytesIO) or "truncated" not in str(error):
                 raise
-            completed = add_end(file.getvalue())
-            if completed is None:
-                raise
-            return decode_file(source, io.BytesIO(completed))
+            damage = error.with_traceback(None)  # which refers to the memory of the decoder
+        completed = add_end(file.getvalue())
+        if completed is None:
+            raise damage
+        return decode_file(source, io.BytesIO(completed))
 
 
 def decode_file(source: Path, file: Path | io.BytesIO) -> tuple[Format, Frames]:
