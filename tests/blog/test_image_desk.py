@@ -54,6 +54,15 @@ def test_script_uploads_a_file_and_gets_the_image(editor_client: Client, media: 
 
 
 @pytest.mark.usefixtures("media")
+def test_name_of_a_file_keeps_the_joiners_of_its_script(editor_client: Client) -> None:
+    name = "क्\u200dष.jpg"
+
+    editor_client.post(ADD, {"name": name, "file": build_file(name)}, headers=SCRIPT)
+
+    assert Image.objects.get().name == name
+
+
+@pytest.mark.usefixtures("media")
 def test_form_uploads_several_files_and_names_those_that_are_no_images(editor_client: Client) -> None:
     both = upload(editor_client, build_file(), build_file("sail.png", make_png()))
     mixed = upload(editor_client, build_file("no.png", b"<svg/>"), build_file("oar.jpg"))

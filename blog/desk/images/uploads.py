@@ -65,18 +65,19 @@ def store_files(request: HttpRequest, model_admin: PolicyAdmin, files: Sequence[
 
 
 def store_file(request: HttpRequest, model_admin: PolicyAdmin, file: Any) -> Image:
-    image = services.create_image(actor=get_actor(request), read_file=read_later(file))
+    name = request.POST.get("name", "")  # as the script has it: Django removes joiners of scripts from that of a file
+    image = services.create_image(actor=get_actor(request), read_file=read_later(file, name))
     model_admin.log_addition(request, image, "Uploaded.")
     return image
 
 
-def read_later(file: IO[bytes]) -> Callable[[], SentFile]:
+def read_later(file: IO[bytes], name: str = "") -> Callable[[], SentFile]:
     """Return a function that measures a file of a form. Raises `TooLarge`."""
 
     def read() -> SentFile:
         enter_expensive_lane()  # storing a file may take long: other requests keep their slots
         return describe_file(
-            file, services.shorten_file_name(file.name or ""), conf.environment.contentapi_image_max_bytes
+            file, services.shorten_file_name(name or file.name or ""), conf.environment.contentapi_image_max_bytes
         )
 
     return read

@@ -91,6 +91,7 @@ function send(file, showProgress) {
     });
   });
   const form = new FormData();
+  form.set("name", file.name);
   form.set("file", file);
   request.open("POST", `${root}add/`);
   request.setRequestHeader("Accept", "application/json");
