@@ -54,7 +54,7 @@ from blog.services.preview_links import (
     revoke_preview_link,
 )
 from blog.services.previews import add_preview
-from blog.services.renderings import find_shown_images, render, render_body, render_posts
+from blog.services.renderings import find_shown_images, render, render_body, render_post, render_posts
 from blog.services.slugs import (
     Addresses,
     find_free_slug,

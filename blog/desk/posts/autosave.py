@@ -16,7 +16,6 @@ from blog.desk.posts import copies, save, writing
 from blog.desk.posts.history import build_log_message
 from blog.desk.posts.save import OPENED, StateForm
 from blog.models import ADDRESSES, CONTENT, Post, PostStatus
-from blog.rendering import render_post
 from contentapi.core.errors import ApiError, Invalid, VersionConflict
 from contentapi.core.identity import Actor
 from users.desk.bases import Page, PolicyAdmin, get_actor
@@ -71,7 +70,7 @@ def build_form(request: HttpRequest, model_admin: PolicyAdmin, post: Post | None
 
 def make_title(body: str) -> str:
     """Return the first words of a text: "Untitled" for a text without words, and an empty title for an empty one."""
-    words = render_post(body[:MOST_OF_BODY], None).default_excerpt or ("Untitled" if body.strip() else "")
+    words = services.render_post(body[:MOST_OF_BODY], None).default_excerpt or ("Untitled" if body.strip() else "")
     return Truncator(words).words(WORDS_OF_TITLE, truncate="…")
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.urls import reverse
 
+from blog import services
 from blog.desk.posts import address, autosave, coauthors, conflict, writing
 from blog.models import CONTENT_FIELDS, OPTIONAL, SUMMARIES, Kind, Post, PostStatus
-from blog.rendering import render_post
 
 LINES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]
 WORDS = [field.name for field in CONTENT_FIELDS if field.kind == Kind.WORDS]
@@ -39,7 +39,7 @@ class PostForm(writing.WritingForm, address.AddressForm, coauthors.CoauthorsForm
 
     def show_default_texts(self, content: Mapping[str, Any]) -> None:
         """Show the default excerpt and description of a working copy as the placeholders of the empty fields."""
-        rendering = render_post(content.get("body", self.instance.body), content.get("excerpt"))
+        rendering = services.render_post(content.get("body", self.instance.body), content.get("excerpt"))
         for name in SUMMARIES:
             if name in self.fields:
                 self.fields[name].widget.attrs["placeholder"] = getattr(rendering, f"default_{name}")
