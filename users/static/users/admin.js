@@ -57,7 +57,8 @@ document.addEventListener("DOMContentLoaded", () => {
 
 // Leads to the first error of a form, which on a phone can be far below its first line.
 document.addEventListener("DOMContentLoaded", () => {
-  const first = document.querySelector("form [aria-invalid=true], form [role=alert], #content .errornote");
+  const fields = document.querySelector("form [aria-invalid=true], form [role=alert]");
+  const first = fields || document.querySelector("#content .errornote"); // which is above all fields
   if (!first) return;
   first.scrollIntoView({ block: "center" });
   const isHidden = first.matches(".select2-hidden-accessible, [hidden], [type=hidden]");
