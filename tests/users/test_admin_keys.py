@@ -20,6 +20,7 @@ from users.authentication import authenticate
 from users.models import ApiKey, User
 
 KEYS, ADD = reverse("admin:users_apikey_changelist"), reverse("admin:users_apikey_add")
+REVOKE = reverse("admin:users_apikey_bulk", args=["revoke"])  # the confirmed action of the list
 SECRET = re.compile(r"capi_[0-9a-f]{8}_[0-9a-f]{64}")
 
 pytestmark = pytest.mark.django_db
@@ -93,7 +94,7 @@ def test_user_sees_and_revokes_own_keys_only() -> None:
 
     listed = client.get(KEYS).text
     hidden = client.get(reverse("admin:users_apikey_change", args=[foreign.pk]))
-    client.post(KEYS, {"action": "revoke", "_selected_action": [own.pk, foreign.pk]})
+    client.post(REVOKE, {"ids": f"{own.pk},{foreign.pk}"})
 
     own.refresh_from_db()
     foreign.refresh_from_db()
@@ -130,7 +131,7 @@ def test_admin_sees_and_revokes_all_keys() -> None:
     client = browse(make_user(Role.ADMIN))
 
     listed = client.get(KEYS).text
-    client.post(KEYS, {"action": "revoke", "_selected_action": [key.pk]})
+    client.post(REVOKE, {"ids": str(key.pk)})
 
     key.refresh_from_db()
     assert (key.prefix in listed, key.user.email in listed, key.revoked_at is not None) == (True, True, True)
