@@ -266,7 +266,7 @@ def choose_slug(post: Post, parsed: MarkdownPost) -> str | None:
 
 def apply_content(post: Post, parsed: MarkdownPost) -> None:
     try:
-        values = services.validate_post(parsed.content)
+        values = services.validate_post(parsed.content, body_before=post.body)
     except Invalid as error:
         note = " Categories are tags too." if len(parsed.content["tags"]) > MAX_TAGS else ""
         raise InvalidFile(f"{error.message}{note}") from None

@@ -3,10 +3,12 @@
 This is the only place that renders posts: for the API, for the preview in the desk.
 """
 
+import html as entities
 from typing import NamedTuple
 
 from blog.rendering.addresses import list_addresses
-from blog.rendering.images import FindImages, ShownImage, find_no_images, list_used_images
+from blog.rendering.images import MOST, OURS, FindImages, ShownImage, find_no_images, list_used_images
+from blog.rendering.limits import MAX_IMAGES
 from blog.rendering.markdown import insert_images, render_markdown, sanitize_markdown
 from blog.rendering.summaries import extract_text, make_description, make_excerpt
 
@@ -33,12 +35,20 @@ class Rendering(NamedTuple):
 def render_post(body: str, excerpt: str | None, find_images: FindImages = find_no_images) -> Rendering:
     """Render the text of a post that has this excerpt of its own, or none."""
     sanitized = sanitize_markdown(body)
-    used = list_used_images(sanitized)
+    used = list_used_images(sanitized)[:MOST]
     ids = [image.id for image in used]
     html = insert_images(sanitized, find_images(ids) if ids else {})
     default = make_excerpt(html)
     alts = [image.alt for image in used]
     return Rendering(html, default, make_description(excerpt or default), ids or None, alts or None)
+
+
+def count_images(body: str) -> int:
+    """Return the number of images that a text names, each once; 0 if its length or its addresses exclude too many."""
+    if len(body) <= MAX_IMAGES * len("image:1"):
+        return 0
+    addresses = OURS.findall(entities.unescape(body.replace("\\", "")))
+    return len(list_used_images(sanitize_markdown(body))) if len(addresses) > MAX_IMAGES else 0
 
 
 def extract_visible_text(body: str) -> str:

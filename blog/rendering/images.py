@@ -12,11 +12,12 @@ from typing import NamedTuple
 from django.utils.html import escape
 
 SCHEME = "image"
+OURS = re.compile(f"{SCHEME}:", re.IGNORECASE)
 MARK = f'="{SCHEME}:'
 REFERENCE = re.compile(rf"{SCHEME}:([0-9]{{1,19}})")
 TAG = re.compile(r'<[a-z](?:[^>"]|"[^"]*")*>')  # from left to right, so that none begins inside of an attribute
 ATTRIBUTE = re.compile(r' ([a-z-]+)="([^"]*)"')
-MOST = 1000  # images of a text that are shown; the others are their texts
+MOST = 1000  # images that are shown of a text that has more than it may have; the others are their texts
 
 
 class ShownImage(NamedTuple):
@@ -50,12 +51,12 @@ def find_no_images(_: Sequence[int]) -> dict[int, ShownImage]:
 
 
 def list_used_images(sanitized: str) -> list[UsedImage]:
-    """Return the first images of a text in the order of their places, each once."""
+    """Return the images of a text in the order of their places, each once."""
     used: dict[int, UsedImage] = {}
     if MARK in sanitized:
         for tag in TAG.finditer(sanitized):
             pk, attributes = read_reference(tag[0])
-            if pk and len(used) < MOST and not (pk in used and used[pk].alt):
+            if pk and not (pk in used and used[pk].alt):
                 used[pk] = UsedImage(pk, html.unescape(attributes.get("alt", "")))
     return list(used.values())
 

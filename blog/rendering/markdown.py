@@ -22,6 +22,8 @@ from blog.rendering.anchors import PREFIX, connect_places
 from blog.rendering.footnotes import escape_unused_definitions, has_unused_definitions, separate_references
 from blog.rendering.images import (
     ATTRIBUTE,
+    MOST,
+    OURS,
     SCHEME,
     FindImages,
     ShownImage,
@@ -67,7 +69,6 @@ BLOCKS = ("blockquote", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "o
 SCHEMES = {"http", "https", "mailto", "tel", SCHEME}
 PRIVATE = [chr(code) for code in range(0xE000, 0xE100)]  # characters without a meaning
 HAS_HOST = re.compile(r"(?:https?:)?//", re.IGNORECASE)
-OURS = re.compile(rf"\s*{SCHEME}:", re.IGNORECASE)
 LANGUAGE = re.compile(r"language-[\w.+#-]+")
 ID = re.compile(rf"(?:fn-|fnref-|{PREFIX})[^\s\"'<>]+")
 # The start of a task as comrak writes it: `<li><input type="checkbox" checked="" disabled="" />`
@@ -86,7 +87,7 @@ def filter_attribute(element: str, name: str, value: str) -> str | None:
     """
     if name == "type":
         return "checkbox"  # of a task list: an input of a post is nothing else
-    if name in ("src", "href") and OURS.match(value):  # also without a valid id: it is no image, and leads nowhere
+    if name in ("src", "href") and OURS.match(value.lstrip()):  # also without a valid id: it is no image, and leads nowhere
         return SCHEME + value.strip()[len(SCHEME) :]
     if name == "src":
         return value if HAS_HOST.match(value.strip()) else None
@@ -150,7 +151,7 @@ def render_markdown(text: str, *, with_lines: bool = False, find_images: FindIma
     lines 5 and 6.
     """
     sanitized = sanitize_markdown(text, with_lines=with_lines)
-    used = [image.id for image in list_used_images(sanitized)]
+    used = [image.id for image in list_used_images(sanitized)[:MOST]]
     return insert_images(sanitized, find_images(used) if used else {})
 
 

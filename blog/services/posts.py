@@ -120,7 +120,7 @@ def edit_post(
     require_no_null(changes)
     values: dict[str, Any] = {}
     if content:
-        values = validate_post({name: getattr(post, name) for name in CONTENT} | content)
+        values = validate_post({name: getattr(post, name) for name in CONTENT} | content, body_before=post.body)
         values |= choose_slug(post, changes, values["title"])
         images.require_cover(values["cover_id"], post.cover_id)
     values |= coauthors.validate_author_changes(actor, post, changes)

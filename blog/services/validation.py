@@ -8,13 +8,15 @@ from typing import Any
 from django.utils import timezone
 
 from blog.models import CONTENT, CONTENT_FIELDS, OPTIONAL, SLUG, ContentField, Kind, PostStatus, build_api_name
+from blog.rendering import count_images
+from blog.rendering.limits import MAX_IMAGES
 from contentapi.core.errors import Conflict, Invalid
 from contentapi.core.pagination import parse_id
 
 NAMES = frozenset(CONTENT)
 # Each access to a member of an enum takes time.
 ADDRESS, LINE, SUMMARY, WORDS, SCHEDULED = Kind.ADDRESS, Kind.LINE, Kind.SUMMARY, Kind.WORDS, PostStatus.SCHEDULED
-IMAGE, IMAGE_TEXT = Kind.IMAGE, Kind.IMAGE_TEXT
+IMAGE, IMAGE_TEXT, MARKDOWN = Kind.IMAGE, Kind.IMAGE_TEXT, Kind.MARKDOWN
 TRANSITIONS: dict[str, set[PostStatus]] = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
@@ -43,10 +45,10 @@ def require_no_null(changes: Mapping[str, Any]) -> None:
         raise Invalid(problems)
 
 
-def validate_post(content: Mapping[str, Any]) -> dict[str, Any]:
+def validate_post(content: Mapping[str, Any], *, body_before: str = "") -> dict[str, Any]:
     """Return the content of a post as it is stored: lines and words without spaces at their ends. Raises `Invalid`.
 
-    A missing field is empty.
+    A missing field is empty. `body_before` is the text that may keep the images that it has.
     """
     if not content.keys() <= NAMES:
         raise TypeError(f"A post has no {', '.join(sorted(content.keys() - NAMES))}.")
@@ -59,6 +61,8 @@ def validate_post(content: Mapping[str, Any]) -> dict[str, Any]:
             continue
         value = values[field.name] = normalize(field, value)
         found = list_problems(field, value)
+        if field.kind is MARKDOWN and not found:
+            found = list_image_problems(value, body_before)
         if found:
             problems[field.api_name] = found
     if problems:
@@ -93,6 +97,14 @@ def list_problems(field: ContentField, value: Any) -> list[str]:
     if field.name in PATTERNS and not PATTERNS[field.name][0].fullmatch(value):
         return [PATTERNS[field.name][1]]
     return []
+
+
+def list_image_problems(body: str, before: str) -> list[str]:
+    """Return whether a text names too many images, and more than before."""
+    number = count_images(body) if body != before else 0
+    if number <= MAX_IMAGES or number <= count_images(before):
+        return []
+    return [f"At most {MAX_IMAGES} images are allowed (got {number})."]
 
 
 def list_word_problems(field: ContentField, words: Sequence[str]) -> list[str]:

@@ -106,7 +106,7 @@ def is_slug_chosen(copy: WorkingCopy, post: Post) -> bool:
 def merge_changes(post: Post, copy: WorkingCopy, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a working copy after these changes. Raises `Invalid` and `Conflict`."""
     content, sent = read_content(copy, post), {name: value for name, value in changes.items() if name in CONTENT}
-    values = validate_post({**content, **sent})
+    values = validate_post({**content, **sent}, body_before=content["body"])
     images.require_cover(values["cover_id"], content["cover_id"])
     before = Post(pk=post.pk, title=content["title"], slug=content["slug"], published_at=post.published_at)
     before.slug_is_chosen = is_slug_chosen(copy, post)
@@ -146,7 +146,8 @@ def publish_working_copy(*, actor: Actor, post_id: str, expected_version: Expect
 def apply_working_copy(actor: Actor, post: Post, copy: WorkingCopy) -> Post:
     """Write the text of a working copy to its post, and delete the copy. The caller has locked the post."""
     require_present_base(post, copy)
-    values = validate_post(read_content(copy, post)) | {"slug_is_chosen": is_slug_chosen(copy, post)}
+    content = read_content(copy, post)
+    values = validate_post(content, body_before=content["body"]) | {"slug_is_chosen": is_slug_chosen(copy, post)}
     after = Post(pk=post.pk, title=values["title"], slug=values["slug"], slug_is_chosen=values["slug_is_chosen"])
     is_stated = post.published_at is not None or not slugs.follows_title(after)
     if is_stated:

@@ -68,7 +68,7 @@ PHRASES = {
     "canonicalUrl": [f"at most {MAX_URL:,} characters"],
     "excerpt": [f"at most {MAX_EXCERPT} characters", f"at most {MOST_OF_EXCERPT} characters"],
     "description": [f"at most {MAX_DESCRIPTION} characters", f"at most {MOST_OF_DESCRIPTION} characters"],
-    "body": [f"at most {MAX_BODY:,} characters"],
+    "body": [f"at most {MAX_BODY:,} characters", f"and {MAX_IMAGES} images"],
     "coauthorIds": [f"at most {MAX_COAUTHORS} co-authors"],
     "tag": [f"at most {MAX_TAG} characters"],
     "tags": [f"at most {MAX_TAGS} tags of 1 to {MAX_TAG} characters"],
