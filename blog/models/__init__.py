@@ -9,6 +9,7 @@ from blog.models.images import (
     IS_EXPOSED,
     IS_LISTED,
     IS_OUTDATED,
+    IS_SHOWN_LATE,
     IS_WAITING,
     MAX_ALT,
     MAX_CAPTION,

@@ -20,6 +20,7 @@ IS_WAITING = ~Q(source="") & Q(deleted_at__isnull=True)  # for the worker to pro
 IS_EXPOSED = Q(deleted_at__isnull=False) & ~Q(original="")  # deleted, with public files that the worker must delete
 IS_OUTDATED = Q(outdated_at__isnull=False, source="")  # with public files of earlier versions, and not waiting
 IS_LISTED = Q(deleted_at__isnull=True)
+IS_SHOWN_LATE = Q(posts_outdated=True)
 
 
 class ImageStatus(models.TextChoices):
@@ -67,6 +68,8 @@ class Image(models.Model):
     original_sha256 = models.BinaryField(max_length=32, null=True, help_text="Of the original.")
     outdated_at = models.DateTimeField(null=True, help_text="Since when there are public files that it does not name.")
     stored = models.BigIntegerField(default=0, help_text="The bytes of all public files.")
+    # Until the worker has found the posts: the change of an image writes no post of others.
+    posts_outdated = models.BooleanField(default=False, db_default=False, help_text="Posts show what it was before.")
     source = models.CharField(max_length=40, default="")
     attempts = models.PositiveSmallIntegerField(default=0, help_text="How often a worker has begun to process it.")
     claimed_until = models.DateTimeField(null=True, help_text="Until when it is that worker's alone.")
@@ -91,6 +94,7 @@ class Image(models.Model):
             models.Index(fields=["id"], condition=IS_WAITING, name="blog_image_waiting"),
             models.Index(fields=["deleted_at"], condition=~IS_LISTED, name="blog_image_deleted"),
             models.Index(fields=["id"], condition=IS_OUTDATED, name="blog_image_outdated"),
+            models.Index(fields=["id"], condition=IS_SHOWN_LATE, name="blog_image_shown_late"),
             models.Index(fields=["sha256"], name="blog_image_sha256"),
             models.Index(fields=["owner_id", "updated_at"], name="blog_image_owner"),
             models.Index(fields=["original_sha256"], name="blog_image_original_sha256"),

@@ -14,7 +14,7 @@ from blog.models import Image, ImageStatus
 from blog.services.image_processing import MISSING, delete_files
 from blog.services.image_rebuilding import rebuild_image
 from blog.services.image_room import name_upload
-from blog.services.images import NO_FILES, render_again
+from blog.services.images import NO_FILES
 from contentapi.conf.timeouts import UPLOADS_KEPT_FOR
 from contentapi.core import policy
 from contentapi.core.errors import Conflict
@@ -93,9 +93,8 @@ def repair_image(actor: Actor, image: Image, lost: list[str]) -> str:
     left = [name for name in image.list_file_names() if name not in lost]
     if not left:
         Image.objects.filter(pk=image.pk, key=image.key).update(
-            status=ImageStatus.REJECTED, rejection=MISSING, **NO_FILES
+            status=ImageStatus.REJECTED, rejection=MISSING, posts_outdated=True, **NO_FILES
         )
-        render_again(image.pk)
         return "rejected"
     if image.name_file(image.original) not in lost:
         return rebuild_image(actor=actor, pk=image.pk) or "made from the original"

@@ -27,7 +27,7 @@ from blog.images.addresses import compute_key, name_file
 from blog.images.formats import list_extensions, list_widths
 from blog.images.processing import ChildKilled, Outcome, process_file
 from blog.models import IS_WAITING, Image, ImageStatus
-from blog.services.images import DELETED, render_again
+from blog.services.images import DELETED
 from contentapi.conf import conf
 from contentapi.conf.timeouts import IMAGE_CLAIM, MISSING_INTERVAL, UPLOADS_KEPT_FOR
 from contentapi.core import policy
@@ -252,12 +252,11 @@ def reject(image: Image, reason: str) -> None:
 def finish(image: Image, outcome: str, **values: Any) -> bool:
     """Write the outcome of processing to the row. Return whether the claim was still that of this worker."""
     now = timezone.now()
-    changes = {**values, "source": "", "claimed_until": None, "attempts": 0, "updated_at": now}
+    changes = {**values, "source": "", "claimed_until": None, "attempts": 0, "updated_at": now, "posts_outdated": True}
     if image.original or image.attempts > 1:  # an interrupted worker may have stored files
         changes["outdated_at"] = now
     is_ours = bool(select_claimed(image).update(version=F("version") + 1, **changes))
     if is_ours:
-        render_again(image.pk)
         FIGURES.count("contentapi_images_processed_total", outcome)
     return is_ours
 

@@ -141,9 +141,7 @@ def edit_image(
     values = validate_changes(changes)
     changed = {name: value for name, value in values.items() if getattr(image, name) != value}
     if changed:
-        save_image(actor, image, **changed)
-        if "alt" in changed:
-            render_again(image.pk)
+        save_image(actor, image, **changed, **({"posts_outdated": True} if "alt" in changed else {}))
     return image
 
 
@@ -200,8 +198,7 @@ def delete_image(
     users = list_posts_with_image(image.pk)
     if users and not force:
         raise Conflict(describe_users(actor, users))
-    save_image(actor, image, deleted_at=timezone.now())
-    render_again(image.pk)
+    save_image(actor, image, deleted_at=timezone.now(), posts_outdated=True)
     record_event(Event.IMAGE_DELETED, actor, "image", image.pk, posts=len(users))
     return str(image.pk)
 
@@ -216,11 +213,6 @@ def describe_users(actor: Actor, ids: Sequence[int]) -> str:
     return f"The image is used by {', '.join(named)}. Remove it there, or delete it although it is used."
 
 
-def render_again(pk: int) -> None:
-    """Let the worker render the posts again whose text has an image. Until then they are shown as they are."""
-    Post.objects.filter(image_ids__contains=[pk]).update(renderer=0)
-
-
 @transaction.atomic
 def restore_image(*, actor: Actor, image_id: str) -> Image:
     """Restore a deleted image. Its files are made again if the worker has deleted them. Raises `NotFound`."""
@@ -231,8 +223,7 @@ def restore_image(*, actor: Actor, image_id: str) -> Image:
     waiting = {"status": ImageStatus.PROCESSING, "attempts": 0, "claimed_until": None, **NO_FILES}
     # The worker may be deleting the public files just now.
     waiting["outdated_at"] = timezone.now()
-    save_image(actor, image, deleted_at=None, **(waiting if is_hidden else {}))
-    render_again(image.pk)
+    save_image(actor, image, deleted_at=None, posts_outdated=True, **(waiting if is_hidden else {}))
     record_event(Event.IMAGE_RESTORED, actor, "image", image.pk)
     return image
 
@@ -269,6 +260,4 @@ def render_posts_with_old_addresses() -> None:
 def render_late_posts() -> None:
     """Render again the posts that were saved while one of their images changed: neither transaction saw the other."""
     recent = Image.objects.filter(updated_at__gt=timezone.now() - 2 * timedelta(seconds=LATE_COMMIT))
-    pks = list(recent.values_list("pk", flat=True))
-    if pks:
-        Post.objects.filter(image_ids__overlap=pks).update(renderer=0)
+    recent.update(posts_outdated=True)

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils.safestring import SafeString
 
 from blog.images.formats import WEBP
-from blog.models import IS_UNRENDERED, RENDERED, Image, Post, PostStatus
+from blog.models import IS_SHOWN_LATE, IS_UNRENDERED, RENDERED, Image, Post, PostStatus
 from blog.rendering import RENDERER, ShownImage, render_markdown, render_post
 from contentapi.db.citus.locks import lock_rows
 from contentapi.media.access import get_media_url
@@ -20,6 +20,8 @@ from contentapi.worker.items import try_item
 
 TEXTS = {"body", "excerpt"}  # of which a rendering is made
 POSTS_AT_ONCE = 10  # that the worker keeps locked while it renders them
+POSTS_OUTDATED_AT_ONCE = 500  # by one statement
+IMAGES_AT_ONCE = 100  # whose posts are found before others are rendered
 FALLBACK_WIDTH = 960  # of the file for programs that read no `srcset`
 FALLBACK = 1  # its place in `formats`: JPEG or PNG, which every program shows
 
@@ -68,6 +70,8 @@ def adapt_rendering(post: Post, changed: Mapping[str, Any], old_version: int) ->
 
 def render_posts(stop: Event) -> int:
     """Render the posts without a present rendering. Return early when `stop` is set. Returns the number of posts."""
+    for image in Image.objects.filter(IS_SHOWN_LATE).only("version").order_by("pk")[:IMAGES_AT_ONCE]:
+        try_item("rendering", f"image {image.pk}", outdate_posts, image)
     rendered = last = 0
     while not stop.is_set():
         posts = render_some(last)
@@ -76,6 +80,15 @@ def render_posts(stop: Event) -> int:
             break
         last = posts[-1].pk  # those that failed wait for the next round
     return rendered
+
+
+def outdate_posts(image: Image) -> None:
+    """Let the posts be rendered again whose text has an image, some at a time. Until then they are as they were."""
+    posts, last = Post.objects.filter(image_ids__contains=[image.pk]).order_by("pk").values_list("pk", flat=True), 0
+    while pks := list(posts.filter(pk__gt=last)[:POSTS_OUTDATED_AT_ONCE]):
+        Post.objects.filter(pk__in=pks).update(renderer=0)
+        last = pks[-1]
+    Image.objects.filter(pk=image.pk, version=image.version).update(posts_outdated=False)
 
 
 @transaction.atomic
