@@ -1,13 +1,15 @@
 """Reads of images."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KT
 
 from blog.models import IS_UNRENDERED, Image, Post, WorkingCopy
 from blog.projections import build_use_condition
+from blog.selectors.posts import select_previewed_posts
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
@@ -31,7 +33,16 @@ def select_image_by_id(actor: Actor, image_id: str) -> Rows[Image]:
 
 @parametrised(Image)
 def select_visible_image(actor: Actor, *, pk: int) -> QuerySet[Image]:
-    return Image.objects.filter(policy.visible_images(actor), pk=pk, deleted_at=None)
+    return Image.objects.filter(build_visible_condition(actor), pk=pk, deleted_at=None)
+
+
+def build_visible_condition(actor: Actor) -> Q:
+    """Return the condition on the images that the actor may see: with a preview, also those of the texts it shows."""
+    visible = policy.visible_images(replace(actor, preview=None))
+    if actor.preview is None:
+        return visible
+    previewed = select_previewed_posts(actor).filter(build_use_condition(OuterRef("pk")))
+    return visible | Q(Exists(previewed))
 
 
 def select_images(actor: Actor, after: Position | None = None) -> Rows[Image]:
@@ -59,7 +70,7 @@ def require_list(actor: Actor) -> None:
 
 def find_images(actor: Actor, ids: Sequence[int]) -> QuerySet[Image]:
     """Return those of the images with these ids that the actor may see."""
-    return Image.objects.filter(policy.visible_images(actor), pk__in=ids, deleted_at=None)
+    return Image.objects.filter(build_visible_condition(actor), pk__in=ids, deleted_at=None)
 
 
 def list_posts_with_image(pk: int) -> list[int]:
