@@ -87,7 +87,7 @@ def filter_attribute(element: str, name: str, value: str) -> str | None:
     """
     if name == "type":
         return "checkbox"  # of a task list: an input of a post is nothing else
-    if name in ("src", "href") and OURS.match(value.lstrip()):  # also without a valid id: it is no image, and leads nowhere
+    if name in ("src", "href") and OURS.match(value.lstrip()):  # also without a valid id
         return SCHEME + value.strip()[len(SCHEME) :]
     if name == "src":
         return value if HAS_HOST.match(value.strip()) else None
