@@ -156,6 +156,8 @@ def format_for_message(value: Any) -> str:
     """Return a short text for a value; a value of YAML aliases can be very large."""
     if isinstance(value, bool):
         return repr(value).lower()
+    if isinstance(value, date):
+        return value.isoformat()
     return shorten(repr(value), 60) if isinstance(value, (str, int, float, date)) else f"a {type(value).__name__}"
 
 

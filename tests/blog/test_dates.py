@@ -75,6 +75,10 @@ def test_half_of_the_day_is_understood(text: str, hour: int) -> None:
             "date has an unknown time zone (IST): '2024-01-09 10:00 IST'. Write the time as 2024-01-09T10:00:00+01:00.",
         ),
         (2024, "date is not a date: 2024. Write the date as 2024-01-09."),
+        (
+            datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-2))),
+            "date is out of range: 9999-12-31T23:00:00-02:00. Write the date as 2024-01-09.",
+        ),
         (["2024-01-09"], "date is not a date: a list. Write the date as 2024-01-09."),
         (
             "9999-12-31T23:00:00-10:00",
