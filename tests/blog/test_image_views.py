@@ -150,7 +150,7 @@ def test_image_that_a_post_uses_is_deleted_with_force_only(author: Actor) -> Non
     forced = send_request("DELETE", f"/images/{image.pk}?force=true", actor=author)
 
     assert refused.error[:2] == (409, "CONFLICT")
-    assert f"({post.pk})" in refused.error[2]
+    assert f"“{post.title}”" in refused.error[2]
     assert forced.status == 204
 
 
