@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -17,8 +18,10 @@ from contentapi.core.errors import RateLimited, TooLarge
 from contentapi.core.identity import OPERATOR, WORKER, Actor, Role
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import list_stored, make_ready_image
+from tests.conftest import make_api_key
 from tests.environment import set_environment
-from tests.factories import make_actor, make_image
+from tests.factories import get_user, make_actor, make_image
+from tests.graphql_requests import post_to_graphql
 from tests.image_files import make_jpeg, send_file
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
@@ -139,3 +142,14 @@ def test_file_that_cannot_be_stored_does_not_count(author: Actor, monkeypatch: p
         upload(author)
 
     assert not ImageUpload.objects.exists()
+
+
+def test_viewer_and_the_page_of_uploads_show_the_bytes(author: Actor, client: Client) -> None:
+    make_ready_image(owner_id=author.user_id, stored=2_048)
+    key = make_api_key(author)
+    client.force_login(get_user(author))
+
+    answer = post_to_graphql({"query": "{ viewer { imageBytes imageQuota } }"}, X_API_Key=key)
+
+    assert answer.data == {"viewer": {"imageBytes": 2048, "imageQuota": 10_000_000_000}}
+    assert "Your images use 2.0\xa0KB of 9.3\xa0GB." in client.get("/admin/blog/image/add/").text
