@@ -92,8 +92,10 @@ def test_person_whose_last_image_was_finished_first_comes_next() -> None:
     assert list_claims() == [1, 2, 1]
 
 
-def test_bytes_of_images_and_of_announced_uploads_have_a_limit(author: Actor, settings: Settings) -> None:
-    set_environment(settings, CONTENTAPI_IMAGE_QUOTA=str(3 * len(JPEG)))
+def test_bytes_of_images_and_of_announced_uploads_have_a_limit(
+    author: Actor, media: FolderStorage, settings: Settings
+) -> None:
+    set_environment(settings, CONTENTAPI_MEDIA=str(media.folder), CONTENTAPI_IMAGE_QUOTA=str(3 * len(JPEG)))
     before = len(list_stored())
     first = upload(author)
     announce(author)
@@ -112,8 +114,10 @@ def test_bytes_of_images_and_of_announced_uploads_have_a_limit(author: Actor, se
     upload(author)
 
 
-def test_replaced_files_count_for_as_long_as_they_are_kept(author: Actor, settings: Settings) -> None:
-    set_environment(settings, CONTENTAPI_IMAGE_QUOTA=str(3 * len(JPEG)))
+def test_replaced_files_count_for_as_long_as_they_are_kept(
+    author: Actor, media: FolderStorage, settings: Settings
+) -> None:
+    set_environment(settings, CONTENTAPI_MEDIA=str(media.folder), CONTENTAPI_IMAGE_QUOTA=str(3 * len(JPEG)))
     before, image = len(list_stored()), upload(author)
     for _ in range(2):
         services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send_file(JPEG))
@@ -123,10 +127,10 @@ def test_replaced_files_count_for_as_long_as_they_are_kept(author: Actor, settin
     assert len(list_stored()) == before + 3
 
 
-def test_files_of_ready_and_deleted_images_count(author: Actor, settings: Settings) -> None:
+def test_files_of_ready_and_deleted_images_count(author: Actor, media: FolderStorage, settings: Settings) -> None:
     make_ready_image(owner_id=author.user_id, stored=1000)
     make_image(owner_id=author.user_id, deleted_at=timezone.now(), source="deleted/1", size=500)
-    set_environment(settings, CONTENTAPI_IMAGE_QUOTA=str(1500 + len(JPEG)))
+    set_environment(settings, CONTENTAPI_MEDIA=str(media.folder), CONTENTAPI_IMAGE_QUOTA=str(1500 + len(JPEG)))
     upload(author)
 
     with pytest.raises(TooLarge, match=f"{1500 + len(JPEG):,} bytes are in use"):
