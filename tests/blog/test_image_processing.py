@@ -9,15 +9,13 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from blog import services
 from blog.images.processing import ChildFailed, ChildKilled, Outcome
 from blog.models import IS_WAITING, Image, ImageStatus, Post
 from blog.services import image_processing
-from blog.services.renderings import outdate_posts
-from contentapi.core.identity import OPERATOR, WORKER
+from contentapi.core.identity import WORKER
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import Process, list_public, list_stored, make_files, make_ready_image, work
 from tests.factories import make_image, make_post
@@ -248,32 +246,6 @@ def test_posts_are_rendered_again_when_their_image_changes(waiting: Image) -> No
 
     assert "<img" in str(Post.objects.get(pk=post.pk).body_html)
     assert Post.objects.get(pk=post.pk).version == post.version
-
-
-def test_text_of_an_image_writes_no_post_until_the_worker_does() -> None:
-    image = make_ready_image(alt="Boat")
-    posts = [make_post(body=f"![](image:{image.pk})") for _ in range(3)]
-    services.render_posts(Event())
-
-    services.edit_image(actor=OPERATOR, image_id=str(image.pk), changes={"caption": "Sea"})
-    assert services.render_posts(Event()) == 0
-    with CaptureQueriesContext(connection) as queries:
-        services.edit_image(actor=OPERATOR, image_id=str(image.pk), changes={"alt": "Ship"})
-    assert not [query for query in queries if 'UPDATE "blog_post"' in query["sql"]]
-    assert services.render_posts(Event()) == len(posts)
-
-    assert all('alt="Ship"' in str(post.body_html) for post in Post.objects.all())
-    assert set(Post.objects.values_list("version", flat=True)) == {1}
-    assert services.render_posts(Event()) == 0
-
-
-def test_image_that_changes_while_its_posts_are_found_stays_outdated() -> None:
-    image = make_ready_image(alt="Boat", posts_outdated=True)
-    Image.objects.update(version=2)  # since the worker has read it
-
-    outdate_posts(image)
-
-    assert Image.objects.get().posts_outdated
 
 
 def test_post_that_was_saved_while_its_image_changed_is_rendered_later(waiting: Image) -> None:
