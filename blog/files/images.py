@@ -23,7 +23,6 @@ from blog.files.front_matter import MarkdownPost
 from blog.files.image_links import Place, is_image_name, is_local, read_path, rewrite_addresses
 from blog.files.keys import COVER_KEYS
 from blog.files.syntax import InvalidFile, Table
-from blog.images.formats import FORMATS, SIGNATURE, detect_format
 from blog.models import MAX_IMAGES, Image
 from blog.rendering.images import REFERENCE, SCHEME
 from contentapi.conf import conf
@@ -117,19 +116,20 @@ def store_image(actor: Actor, address: str, read_image: ReadImage, *, dry_run: b
     A dry run creates none, and returns None. Raises `UnusableImage`.
     """
     content = read_image(address)
-    if detect_format(content[:SIGNATURE]) is None:
-        raise UnusableImage(f"it is none of {', '.join(each.name for each in FORMATS)}")
     digest = hashlib.sha256(content).digest()
     image = services.find_image_by_digest(digest)
-    if image is None and not dry_run:
+    if image is None:
         sent = SentFile(BytesIO(content), services.shorten_file_name(unquote(address)), len(content), digest)
         try:
+            services.require_format(sent.file)
+            if dry_run:
+                return None
             image = services.create_image(actor=actor, read_file=lambda: sent)
         except (UnsupportedMediaType, Invalid, TooLarge) as error:
             raise UnusableImage(error.message.rstrip(".")) from None
         with suppress(UnusableImage):
             describe_image(actor, image, read_image(f"{address}{DESCRIBED}"))
-    return image.pk if image else None
+    return image.pk
 
 
 def describe_image(actor: Actor, image: Image, content: bytes) -> None:

@@ -12,7 +12,7 @@ from blog.services.image_deletion import delete_outdated_files, hide_deleted_ima
 from blog.services.image_figures import count_images
 from blog.services.image_processing import process_images
 from blog.services.image_rebuilding import list_outdated_images, rebuild_image
-from blog.services.image_room import measure_images
+from blog.services.image_room import measure_images, require_format
 from blog.services.image_uploads import (
     CONTENT_TYPES,
     AnnouncedUpload,

@@ -108,7 +108,8 @@ def test_plan_has_the_post_of_each_file_and_the_images_that_cannot_be_used(edito
     day = "2015-05-15T00:00:00+00:00"
     plain: dict[str, object] = {"date": day, "publishAt": None, "takenSlug": "", "notes": [], "more": 0}
     notes = [
-        "The image img/a.png is not imported: it is none of JPEG, PNG, WEBP, AVIF, GIF.",
+        "The image img/a.png is not imported: The file must be one of image/jpeg, image/png, image/webp, image/avif, "
+        "image/gif. Its first bytes are of none.",
         "The image none.png is not imported: no file has this path.",
     ]
     assert details == [
