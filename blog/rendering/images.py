@@ -51,14 +51,17 @@ def find_no_images(_: Sequence[int]) -> dict[int, ShownImage]:
 
 
 def list_used_images(sanitized: str) -> list[UsedImage]:
-    """Return the images of a text in the order of their places, each once."""
-    used: dict[int, UsedImage] = {}
+    """Return the images of a text in the order of their places, each once, with the text of the first place.
+
+    A link to an image uses it without a text.
+    """
+    used: dict[int, str | None] = {}
     if MARK in sanitized:
         for tag in TAG.finditer(sanitized):
             pk, attributes = read_reference(tag[0])
-            if pk and not (pk in used and used[pk].alt):
-                used[pk] = UsedImage(pk, html.unescape(attributes.get("alt", "")))
-    return list(used.values())
+            if pk and used.get(pk) is None:
+                used[pk] = None if "href" in attributes else html.unescape(attributes.get("alt", ""))
+    return [UsedImage(pk, alt or "") for pk, alt in used.items()]
 
 
 def read_reference(tag: str) -> tuple[int, Mapping[str, str]]:

@@ -195,7 +195,8 @@ def send_image(world: World, page: str, *row_id: int) -> Outcome:
 
 
 def create_user(world: World) -> Outcome:
-    values = {"email": "new@example.invalid", "name": "New", "role": "reader", "usable_password": "false"}
+    values = {"email": "new@example.invalid", "name": "New", "role": "reader", "usable_password": "true"}
+    values |= dict.fromkeys(("password1", "password2"), "seven harbours and a lamp")
     return send_form(world, reverse("admin:users_user_add"), **values)
 
 

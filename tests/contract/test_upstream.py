@@ -77,6 +77,7 @@ DOCUMENTED_MODULES = {
 # Names that are public although their module, or the module under which they are imported, is not documented.
 DOCUMENTED_NAMES = {
     "django.contrib.admin.helpers:ACTION_CHECKBOX_NAME",
+    "django.contrib.sessions.backends.base:SessionBase",
     "django.contrib.auth.tokens:default_token_generator",  # the default of the documented views
     "django.http.response:HttpResponseBase",  # "a middleware" in the documentation of custom responses
     "django.middleware.csrf:get_token",

@@ -107,7 +107,7 @@ def test_no_page_of_the_admin_removes_the_last_admin() -> None:
         client.post(reverse("admin:users_user_action", args=[pk, "lock"]), follow=True),
         client.post(reverse("admin:users_user_delete", args=[pk]), {"post": "yes"}, follow=True),
         client.post(users, {"action": "delete_selected", "_selected_action": [pk], "post": "yes"}, follow=True),
-        client.post(users, {"action": "lock", "_selected_action": [pk]}, follow=True),
+        client.post(reverse("admin:users_user_bulk", args=["lock"]), {"ids": str(pk)}, follow=True),
         client.post(
             reverse("admin:auth_user_password_change", args=[pk]),
             {"usable_password": "false", "unset-password": "1"},

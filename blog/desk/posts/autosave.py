@@ -8,7 +8,6 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.text import Truncator
 from django.views.decorators.http import require_POST
 
 from blog import services
@@ -71,7 +70,8 @@ def build_form(request: HttpRequest, model_admin: PolicyAdmin, post: Post | None
 def make_title(body: str) -> str:
     """Return the first words of a text: "Untitled" for a text without words, and an empty title for an empty one."""
     words = services.render_post(body[:MOST_OF_BODY], None).default_excerpt or ("Untitled" if body.strip() else "")
-    return Truncator(words).words(WORDS_OF_TITLE, truncate="…")
+    first = words.split()[:WORDS_OF_TITLE]
+    return " ".join(first) + ("…" if len(first) < len(words.split()) else "")
 
 
 def describe_errors(form: StateForm) -> str:

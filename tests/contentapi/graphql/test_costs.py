@@ -239,11 +239,11 @@ def test_sdl_that_does_not_determine_a_cost_is_an_error(sdl_text: str, message: 
 @pytest.mark.parametrize(
     ("variables", "counted"),
     [
-        ({"n": 100}, 2 + 100 * (1 + 1 + (1 + 100 * 2))),
-        ({"n": 100, "m": None}, 2 + 100 * (1 + 1 + (1 + 10 * 2))),
-        ({"n": 3, "m": 2}, 2 + 3 * (1 + 1 + (1 + 2 * 2))),
-        ({}, 2 + 10 * (1 + 1 + (1 + 100 * 2))),
-    ],
+        ({"n": 100}, 2 + 10 + 100 * (1 + 1 + (1 + 100 * 2))),
+        ({"n": 100, "m": None}, 2 + 10 + 100 * (1 + 1 + (1 + 10 * 2))),
+        ({"n": 3, "m": 2}, 2 + 10 + 3 * (1 + 1 + (1 + 2 * 2))),
+        ({}, 2 + 10 + 10 * (1 + 1 + (1 + 100 * 2))),
+    ],  # the 10 are for the count
 )
 def test_connection_cost_depends_on_variables_and_defaults(variables: dict[str, Any], counted: int) -> None:
     assert cost(CONNECTED, variables) == counted

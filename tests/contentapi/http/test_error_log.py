@@ -59,7 +59,7 @@ LINES: list[tuple[str, str, dict[str, Any], str]] = [
      " bytes are allowed (CONTENTAPI_MAX_BODY)."),
     ("POST", "/admin/login/", {}, "403 Forbidden"),
     ("POST", "/oauth/token", {"body": b"client_secret=hunter2",
-                              "CONTENT_TYPE": "application/x-www-form-urlencoded"}, "400 Bad Request"),
+                              "CONTENT_TYPE": "application/x-www-form-urlencoded"}, "400 BAD_REQUEST"),
 ]  # fmt: skip
 
 
