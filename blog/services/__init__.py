@@ -5,6 +5,8 @@ permission, validates, writes and returns the model.
 `"7-c0ffee"`. If the row has another version, the function raises `Conflict`. None skips the comparison.
 """
 
+from blog.images.formats import CONTENT_TYPES
+from blog.rendering import render_post
 from blog.services.authors import create_author, delete_author, edit_author, get_or_create_profile
 from blog.services.comments import add_comment, delete_comment
 from blog.services.image_checks import check_media
@@ -14,7 +16,6 @@ from blog.services.image_processing import process_images
 from blog.services.image_rebuilding import list_outdated_images, rebuild_image
 from blog.services.image_room import measure_images, require_format
 from blog.services.image_uploads import (
-    CONTENT_TYPES,
     AnnouncedUpload,
     complete_upload,
     create_upload,
@@ -54,7 +55,7 @@ from blog.services.preview_links import (
     revoke_preview_link,
 )
 from blog.services.previews import add_preview
-from blog.services.renderings import find_shown_images, render, render_body, render_post, render_posts
+from blog.services.renderings import find_shown_images, render, render_body, render_posts
 from blog.services.slugs import (
     Addresses,
     find_free_slug,

@@ -87,7 +87,7 @@ def revoke_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, 
     if request.method != "POST":
         links = selectors.select_preview_links(get_actor(request), object_id).queryset()
         link = require_found(links.filter(pk=parse_id(link_id)).first(), "preview link")
-        action = {"label": "Revoke", "help": "Whoever has the link reads nothing any more.", "is_dangerous": True}
+        action = {"label": "Revoke", "help": "The link shows nothing any more, to anybody.", "is_dangerous": True}
         title = f"Revoke the preview link “{link.note or link.pk}”?"
         back = f"{reverse('admin:blog_post_change', args=[object_id])}#preview-links"
         return model_admin.render(
