@@ -155,7 +155,7 @@ def test_editor_restores_a_deleted_post(editor_client: Client) -> None:
     listed = editor_client.get(DELETED)
     history = editor_client.get(get_url("history", post.pk))
 
-    response = editor_client.post(get_url("restore_deleted", post.pk), follow=True)
+    response = editor_client.post(get_url("restore_deleted", post.pk), {"confirmed": "yes"}, follow=True)
 
     editor = User.objects.get(pk=editor_client.session["_auth_user_id"])
     ((deleted, person),) = listed.context["posts"]
@@ -174,7 +174,7 @@ def test_refused_restore_of_a_deleted_post_shows_the_reason(editor_client: Clien
     delete(post)
     post.author.delete()
 
-    response = editor_client.post(get_url("restore_deleted", post.pk), follow=True)
+    response = editor_client.post(get_url("restore_deleted", post.pk), {"confirmed": "yes"}, follow=True)
 
     assert response.redirect_chain == [(DELETED, 302)]
     assert get_messages(response) == [

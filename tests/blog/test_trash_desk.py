@@ -50,7 +50,7 @@ def test_selected_posts_are_restored_together(editor_client: Client) -> None:
     posts = [make_post(title=title) for title in ("One", "Two", "Three")]
     delete(*posts)
 
-    page = editor_client.post(RESTORE, {"post": [posts[0].pk, posts[2].pk]}, follow=True).text
+    page = editor_client.post(RESTORE, {"post": [posts[0].pk, posts[2].pk], "confirmed": "yes"}, follow=True).text
 
     assert "2 posts are restored." in page
     assert set(Post.objects.values_list("title", flat=True)) == {"One", "Three"}
@@ -60,7 +60,7 @@ def test_selected_posts_are_restored_together(editor_client: Client) -> None:
 def test_selection_without_a_deleted_post_restores_nothing(editor_client: Client, ids: list[str]) -> None:
     delete(make_post())
 
-    page = editor_client.post(RESTORE, {"post": ids}, follow=True)
+    page = editor_client.post(RESTORE, {"post": ids, "confirmed": "yes"}, follow=True)
 
     assert ("Select posts first." if not ids else "0 posts are restored.") in page.text
     assert not Post.objects.exists()
@@ -72,7 +72,7 @@ def test_authors_restore_their_own_posts_only(client: Client) -> None:
     own, other = make_post(author=author), make_post()
     delete(own, other)
 
-    client.post(RESTORE, {"post": [own.pk, other.pk]})
+    client.post(RESTORE, {"post": [own.pk, other.pk], "confirmed": "yes"})
 
     assert list(Post.objects.all()) == [own]
 
@@ -110,7 +110,7 @@ def test_posts_of_an_undone_import_are_found_and_restored_alone(editor_client: C
 
     assert "Imported 1" in editor_client.get(TRASH, {"q": "imported 1"}).text
     assert "Imported 2" in editor_client.get(TRASH, {"import": job.pk}).text
-    editor_client.post(reverse("admin:blog_post_restore_deleted", args=[posts[1].pk]))
+    editor_client.post(reverse("admin:blog_post_restore_deleted", args=[posts[1].pk]), {"confirmed": "yes"})
 
     assert list(Post.objects.all()) == [posts[1]]
     assert "Import of harbour.zip: 2 posts" in editor_client.get(TRASH).text
@@ -122,7 +122,33 @@ def test_request_restores_for_a_limited_time(editor_client: Client, monkeypatch:
     times = iter([0.0, 0.0, 11.0, 11.0])
     monkeypatch.setattr("blog.desk.posts.trash.monotonic", lambda: next(times))
 
-    page = editor_client.post(RESTORE, {"post": [post.pk for post in posts]}, follow=True).text
+    page = editor_client.post(RESTORE, {"post": [post.pk for post in posts], "confirmed": "yes"}, follow=True).text
 
     assert "1 post is restored. 2 are left: restore them, too." in page
     assert Post.objects.count() == 1
+
+
+@pytest.mark.parametrize("address", [RESTORE, "one"])
+def test_restoring_a_public_post_asks_first(editor_client: Client, address: str) -> None:
+    public, draft = make_post(title="Tides"), make_post(title="Soup", status="draft")
+    delete(public, draft)
+    address = reverse("admin:blog_post_restore_deleted", args=[public.pk]) if address == "one" else address
+    chosen = {"post": [public.pk, draft.pk]} if address == RESTORE else {}
+
+    page = editor_client.post(address, chosen)
+
+    assert f"Public again at once: “Tides” by {public.author}." in page.text
+    assert "Soup" not in page.text
+    assert not Post.objects.exists()
+    form = page.context["form"]
+    editor_client.post(address, form.initial)
+    assert Post.objects.count() == (2 if address == RESTORE else 1)
+
+
+def test_restoring_a_draft_does_not_ask(editor_client: Client) -> None:
+    draft = make_post(status="draft")
+    delete(draft)
+
+    editor_client.post(RESTORE, {"post": [draft.pk]})
+
+    assert Post.objects.get() == draft

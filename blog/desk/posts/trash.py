@@ -1,9 +1,11 @@
 """Deleted posts in the desk: search them, and restore one, selected ones, or all posts of an import that was undone."""
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import takewhile
 from time import monotonic
 
+from django import forms
 from django.contrib import messages
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -14,13 +16,14 @@ from blog.desk.posts.history import describe_person, read_position
 from blog.files import undoing
 from blog.history import trash
 from blog.history.versions import select_deleted_posts
-from blog.models import ImportJob, Post, PostVersion
+from blog.models import Author, ImportJob, Post, PostStatus, PostVersion
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 from users.desk.actions import collect_outcome, report_refused
 from users.desk.bases import Page, PolicyAdmin, get_actor
 from users.selectors import name_users
 
+MOST_NAMES = 10  # of public posts that the page before a restoration names
 LONGEST_REQUEST = 10  # seconds, in which a request restores posts
 RESTORED = "Restored after its deletion."  # in the log of the admin
 
@@ -53,6 +56,34 @@ def show_deleted_posts(request: HttpRequest, model_admin: PolicyAdmin) -> HttpRe
     return model_admin.render(request, "admin/blog/post/deleted.html", context)
 
 
+class RestoredForm(forms.Form):
+    """What the page that asks before posts are public again sends once more."""
+
+    post = forms.MultipleChoiceField(widget=forms.MultipleHiddenInput)
+    confirmed = forms.CharField(widget=forms.HiddenInput)
+
+
+def ask_before_publication(
+    request: HttpRequest, model_admin: PolicyAdmin, rows: Sequence[PostVersion]
+) -> HttpResponse | None:
+    """Return the page that names the posts that would be public at once. None if it has none, or was confirmed."""
+    public = [row for row in rows if row.status == PostStatus.PUBLISHED]
+    if not public or "confirmed" in request.POST:
+        return None
+    authors = Author.objects.in_bulk([row.author_id for row in public])
+    named = [f"“{row.title}” by {authors.get(row.author_id, 'a deleted author')}" for row in public[:MOST_NAMES]]
+    more = f" and {len(public) - MOST_NAMES:,} more" if len(public) > MOST_NAMES else ""
+    context = {
+        "title": "Restore this public post?" if len(rows) == 1 else f"Restore {len(rows):,} posts?",
+        "description": f"Public again at once: {', '.join(named)}{more}.",
+        "action": {"label": "Restore", "help": "Its readers and the addresses that it had find it again."},
+        "form": RestoredForm(initial={"post": [row.id for row in rows], "confirmed": "yes"}),
+        "back": reverse("admin:blog_post_deleted"),
+        "media": model_admin.media,
+    }
+    return model_admin.render(request, "users/action.html", context)
+
+
 @require_POST
 def restore_selected(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
     """Restore the selected posts, or those of an undone import: as many as one request can."""
@@ -61,6 +92,8 @@ def restore_selected(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResp
     if job_id:
         ids = [post for post, job in undoing.find_undone_posts().items() if job == job_id]
     rows = list(select_deleted_posts(actor).filter(id__in=ids).order_by("pgh_id"))
+    if not job_id and (question := ask_before_publication(request, model_admin, rows)):
+        return question
     end = monotonic() + LONGEST_REQUEST
 
     def restore(row: PostVersion) -> Post:
@@ -81,8 +114,12 @@ def restore_selected(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResp
 @require_POST
 def restore_deleted(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Restore a deleted post, and show it."""
+    actor = get_actor(request)
+    rows = list(select_deleted_posts(actor).filter(id=parse_id(object_id)))
+    if question := ask_before_publication(request, model_admin, rows):
+        return question
     try:
-        post = trash.restore_deleted_post(actor=get_actor(request), post_id=object_id)
+        post = trash.restore_deleted_post(actor=actor, post_id=object_id)
     except ApiError as error:
         model_admin.message_user(request, error.message, messages.ERROR)
         return HttpResponseRedirect(reverse("admin:blog_post_deleted"))
