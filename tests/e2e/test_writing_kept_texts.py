@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from playwright.sync_api import Error as BrowserError
 
 from tests.database_template import Template
-from tests.e2e.chromium import CHROMIUM, NEEDS_CHROMIUM, kill_browser
+from tests.e2e.chromium import CHROMIUM, NEEDS_CHROMIUM, kill_browser, wait_until_on_disk
 from tests.e2e.desk_pages import log_in
 from tests.e2e.writing import EXACT, KEPT, Desk, get_tags, press_save, record_dialogs, run_desk, save, set_text, write
 
@@ -91,7 +91,7 @@ def test_text_survives_the_death_of_the_browser(desk: Desk, tmp_path: Path) -> N
     page.route("**/autosave/", lambda route: route.abort())
     write(page, "Killed", EXACT)
     wait_until_kept(page, "Killed")
-    page.wait_for_timeout(15_000)  # Chromium writes its storage to the disk every five seconds
+    wait_until_on_disk(page, tmp_path, "Killed")
     kill_browser(tmp_path)
 
     for lock in tmp_path.glob("Singleton*"):
