@@ -91,7 +91,9 @@ def delete_selected_posts(scene: Scene) -> Action:
 def restore_a_deleted_post(scene: Scene) -> Action:
     post = make_post()
     services.delete_post(actor=OPERATOR, post_id=str(post.pk))
-    return lambda: scene.browser.post(reverse("admin:blog_post_restore_deleted", args=[post.pk or 0]))
+    return lambda: scene.browser.post(
+        reverse("admin:blog_post_restore_deleted", args=[post.pk or 0]), {"confirmed": "yes"}
+    )
 
 
 @causes(Event.POST_HISTORY_PURGED, "worker")
