@@ -13,7 +13,7 @@ TAG_KEYS = ("tags", "tag")
 CATEGORY_KEYS = ("categories", "category")
 COVER_KEYS = ("cover", "image", "featured_image", "og_image")
 NESTED_TABLES = ("taxonomies", "extra")  # in which Zola has authors and tags too
-HIDING_KEYS = ("draft", "private", "hidden", "unlisted", "password", "visibility")  # who may not read a page
+HIDING_KEYS = ("draft", "private", "hidden", "unlisted", "password", "visibility")  # each limits who may read a page
 SHOWING_KEYS = ("published", "publish")
 # The values of these keys are words.
 WORD_KEYS = {"title", "slug", *ADDRESS_KEYS, *ALIAS_KEYS, *AUTHOR_KEYS, *TAG_KEYS, *CATEGORY_KEYS}

@@ -6,7 +6,7 @@ quote for a part of the element. So this HTML is separated from that of comrak, 
 
 import re
 
-OWN = "\0"  # in place of each `<` that comrak has written. It writes no NUL
+OWN = "\0"  # replaces each `<` that comrak has written; comrak never writes NUL
 SPACE = r"[\t\n\f\r ]"
 CODE = {"iframe", "script", "style", "template"}  # What is between their tags is no text.
 # What is between these tags is text, but a browser would not show it, or not as HTML, or not in its place.

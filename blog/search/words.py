@@ -30,7 +30,7 @@ RUNS = re.compile(f"([{UNSPACED}]+)|[^{UNSPACED}]+")
 
 
 class Separators(dict[int, str]):
-    """For `str.translate`: a space in place of each character that separates words. It keeps what it has looked up."""
+    """A table for `str.translate`, which replaces each separator of words by a space. Look-ups are cached."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)

@@ -62,8 +62,8 @@ def create_preview_link(
     """Create a preview link of a post. It expires after `expires_in` seconds, by default 24 hours.
 
     The mode `latest` shows the working copy, or else the post; `version` a version of its history; `site`, for an hour
-    at most, all that the actor may read. Raises `NotFound`, `Invalid`, and `Conflict` for a post that has 20 valid
-    links, or an actor who has 50.
+    at most, all that the actor may read. Raises `NotFound`, `Invalid`, and `Conflict` if the post has 20 valid
+    links or the actor has 50.
     """
     mode = mode or PreviewMode.LATEST
     post = get_post_for_update(actor, post_id, "create preview links")

@@ -33,10 +33,10 @@ Refuse = Callable[[dict[str, Any], NoSlotAvailable, StartResponse], Iterable[byt
 
 
 class Upload(NamedTuple):
-    """A kind of upload: its method and paths, its limit in bytes, who sends a request, and what a person reads who has
-    sent more.
+    """A kind of upload: its method, its paths, its limit in bytes, and the message for a body above the limit.
 
-    `find_sender` returns None for a caller who may not send it. Uploads of the desk are not metered.
+    `find_sender` returns the actor of a request, or None if the caller has no permission. Uploads of the desk are not
+    metered.
     """
 
     method: str
@@ -125,7 +125,7 @@ class RequestBufferingLayer:
         return next((upload for upload in self.uploads if upload.matches(environ)), None)
 
     def find_sender(self, upload: Upload, environ: dict[str, Any]) -> Actor | None:
-        """Return who sends a larger body, after the request is charged; None for a caller who may not send it.
+        """Charge the request, and return its actor; None if the caller has no permission.
 
         Raises `NoSlotAvailable`, `DatabaseError` and `RateLimited`.
         """

@@ -10,7 +10,7 @@ from contentapi.rate_limits.middleware import ACCOUNT
 
 MOST = 16  # of a process
 MOST_OF_PERSON = 3
-PLACE = "contentapi.upload_place"  # a key of the WSGI environ: the id of the person who has the place
+PLACE = "contentapi.upload_place"  # a key of the WSGI environ; the value is the id of the user
 NO_PLACE = f"A person may send {MOST_OF_PERSON} uploads at a time, and a server receives {MOST}. Try again shortly."
 
 

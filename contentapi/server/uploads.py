@@ -42,13 +42,13 @@ def build_uploads() -> list[Upload]:
 
 
 def find_importer(environ: Mapping[str, Any]) -> Actor | None:
-    """Return the person of the session of a request who may import posts."""
+    """Return the actor of the session, or None without the permission to import posts."""
     actor = find_session_actor(environ)
     return actor if policy.may_import_posts(actor) else None
 
 
 def find_editor(environ: Mapping[str, Any]) -> Actor | None:
-    """Return the person of the session of a request who may upload images."""
+    """Return the actor of the session, or None without the permission to upload images."""
     actor = find_session_actor(environ)
     return actor if policy.may_upload_images(actor) else None
 

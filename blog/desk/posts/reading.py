@@ -1,4 +1,4 @@
-"""The page of a post for people who may read it and not change it, such as its co-authors."""
+"""The read-only page of a post, for users without the permission to change it, such as its co-authors."""
 
 from typing import Any, ClassVar
 
