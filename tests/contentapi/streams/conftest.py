@@ -11,7 +11,12 @@ from contentapi.streams.limits import LIMITS, PLAN_LIMITS
 
 @pytest.fixture(autouse=True)
 def _nobody_has_streams() -> Iterator[None]:
+    forget_streams()  # tests of other folders leave some
     yield
+    forget_streams()
+
+
+def forget_streams() -> None:
     LIMITS.open.clear()
     LIMITS.total = PLAN_LIMITS.document_bytes = 0
     PLAN_LIMITS.streams.clear()
