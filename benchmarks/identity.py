@@ -24,9 +24,9 @@ from django.db import connection  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 
 from blog.models import Post  # noqa: E402
+from contentapi.auth.people import get_user_by_email  # noqa: E402
 from contentapi.core.identity import OPERATOR  # noqa: E402
 from contentapi.demo import AUTHOR  # noqa: E402
-from users.selectors import get_user_by_email  # noqa: E402
 from users.services import create_api_key  # noqa: E402
 from users.tokens import issue_token  # noqa: E402
 

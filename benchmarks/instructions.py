@@ -98,8 +98,8 @@ def send_measured_requests() -> None:
 
 def make_requests(application: object) -> dict[str, Callable[[], None]]:
     from blog.models import Post, PostStatus
+    from contentapi.auth.people import get_user_by_email
     from contentapi.demo import AUTHOR
-    from users.selectors import get_user_by_email
     from users.tokens import issue_token
 
     token = {"HTTP_AUTHORIZATION": f"Bearer {issue_token(user=get_user_by_email(AUTHOR), ttl=3600)}"}

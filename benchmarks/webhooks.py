@@ -80,9 +80,9 @@ def make_posts() -> list[int]:
 
 def make_webhooks(url: str, number: int) -> list[Any]:
     """Delete all webhooks, and return new ones with all rights."""
+    from contentapi.auth.sessions import build_session_actor
     from contentapi.events.webhooks.models import Webhook
     from contentapi.events.webhooks.services import create_webhook
-    from users.authentication import build_session_actor
     from users.models import User
 
     Webhook.objects.all().delete()

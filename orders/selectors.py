@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
+from contentapi.auth.people import name_users
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
@@ -21,7 +22,6 @@ from contentapi.projection import (
 )
 from orders.models import ON_THE_WAY, Order, OrderAction, OrderState
 from orders.projections import ACTION_RULES
-from users.selectors import name_users
 
 DATABASE = "database"  # `origin` of a change in SQL or in the shell
 ORDER_SORT_FIELDS = {"createdAt": OLDEST_FIRST}

@@ -6,20 +6,15 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import Any
 
 import msgspec
-from django.conf import settings
-from django.contrib.auth import get_user
 from django.db.models import Q
-from django.http import HttpRequest, parse_cookie
 from django.utils import timezone
 
 from contentapi.auth.jwt import TokenError
-from contentapi.auth.sessions import SessionStore
 from contentapi.conf.timeouts import LAST_USE_INTERVAL
 from contentapi.core.errors import Malformed, Unauthenticated
-from contentapi.core.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role, Scope
+from contentapi.core.identity import ANONYMOUS, Actor, Role, Scope
 from contentapi.core.pagination import parse_id
 from contentapi.core.replicas import read_credential
 from contentapi.projection import PreparedQuery
@@ -169,20 +164,6 @@ def read_usable_keys(prefixes: Collection[str]) -> dict[str, ApiKeyRow]:
         prefix: ApiKeyRow(pk, f"\\x{bytes(digest).hex()}", used, frozenset(map(Scope, scopes)), user, Role(role))
         for prefix, pk, digest, used, scopes, user, role in found.values_list(*columns)
     }
-
-
-def build_session_actor(user: Any) -> Actor:
-    """Return the actor of a user who is logged in to the admin site."""
-    role = Role(user.role)
-    return Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="session", interface="admin")
-
-
-def find_session_actor(environ: Mapping[str, Any]) -> Actor:
-    """Return the actor of the session of a WSGI request that no middleware has seen; the anonymous actor if none."""
-    request = HttpRequest()
-    request.session = SessionStore(parse_cookie(environ.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME))
-    user = get_user(request)
-    return build_session_actor(user) if user.is_authenticated else ANONYMOUS
 
 
 def record_last_use(pk: int, last_used_at: datetime | None, now: datetime) -> None:

@@ -1,9 +1,9 @@
 """Reads of users: which ones an actor may see."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from contentapi.core import policy
@@ -63,20 +63,6 @@ def get_user(actor: Actor, user_id: str) -> User:
 def select_viewer(actor: Actor) -> QuerySet[User]:
     """Return the actor's user; no row for an anonymous actor, or if the user has been deleted."""
     return User.objects.none() if actor.user_id is None else User.objects.filter(pk=actor.user_id)
-
-
-def get_user_by_email(email: str) -> User:
-    """Return the user with this email, regardless of case. Raises `NotFound`."""
-    user = User.objects.with_email(email).first() if is_storable(email) else None
-    if user is None:
-        raise NotFound(f"There is no user with the email {email}.")
-    return user
-
-
-def name_users(user_ids: Iterable[int | None]) -> dict[int, str]:
-    """Return the names of users by their ids, for who may see what these users did. A deleted user has no name."""
-    users = User.objects.filter(pk__in={user_id for user_id in user_ids if user_id is not None})
-    return dict(users.values_list("pk", F("name")))
 
 
 def select_api_keys(actor: Actor) -> QuerySet[ApiKey]:

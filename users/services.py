@@ -13,6 +13,7 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from contentapi.auth.people import get_user_by_email
 from contentapi.core import policy
 from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
 from contentapi.core.errors import Conflict, Invalid, NotFound, get_constraint_name, require_found
@@ -211,7 +212,7 @@ def create_api_key(
     does not have, `Conflict` for a prefix that is taken and for a user with 20 valid keys, and `Invalid` for the rest.
     """
     policy.require_credential(actor, "create API keys")
-    user = selectors.get_user_by_email(email)
+    user = get_user_by_email(email)
     may_create = policy.may_manage_keys_of(actor, user.pk)
     policy.require_permission(actor, may_create, "create API keys for this user")
     granted = sorted(set(scopes) or ROLE_SCOPES[Role(user.role)])

@@ -24,9 +24,9 @@ from blog.files.importing import Earlier, FileReport, ImportOutcome
 from blog.files.limited_parsing import LimitedParser
 from blog.files.reading import ReadFile
 from blog.models import RUNNING_IMPORT, ImportJob, ImportResult, ImportState
+from contentapi.auth.sessions import build_session_actor
 from contentapi.core.errors import ApiError, Forbidden
 from contentapi.core.identity import WORKER, Actor
-from users.authentication import build_session_actor
 
 logger = logging.getLogger("contentapi.worker")
 END = "after the last file"

@@ -8,9 +8,9 @@ from blog.history.differences import DifferenceLine, compare_texts
 from blog.history.merging import MergedText, merge_lists, merge_texts, merge_values
 from blog.history.versions import Change, FieldChange, Version
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, WorkingCopy
+from contentapi.auth.people import name_users
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
-from users.selectors import name_users
 
 MOST_VERSIONS = 10  # versions of other people that the page names
 

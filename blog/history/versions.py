@@ -19,13 +19,13 @@ from django.utils import timezone
 from blog import selectors, services
 from blog.history.differences import DifferenceLine, compare_texts
 from blog.models import CONTENT, DATABASE, RESTORED, VERSIONED, Author, Post, PostStatus, PostVersion
+from contentapi.auth.people import name_users
 from contentapi.conf.timeouts import HISTORY_ENTRY, RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import NotFound, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from users.selectors import name_users
 
 LEAST_REMOVED = 20  # characters, of a save that is an entry of its own
 PAGE = 50  # versions, and deleted posts, of a page

@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from blog import selectors
 from blog.models import CopyVersion, Post, PostPresence, WorkingCopy
+from contentapi.auth.people import name_users
 from contentapi.conf.timeouts import PRESENCE_LIFETIME
 from contentapi.core import policy
 from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
-from users.selectors import name_users
 
 MOST_PAGES = 50  # pages of one person. Further pages are not announced
 MOST_NAMED = 10

@@ -1,16 +1,21 @@
-"""Django's database sessions, stored under a digest of the key in the cookie."""
+"""Django's database sessions, stored under a digest of the key in the cookie, and the actors who have them."""
 
 from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
 import msgspec
+from django.conf import settings
+from django.contrib.auth import get_user
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.models import Session
+from django.http import HttpRequest, parse_cookie
 from django.utils import timezone
 
 from contentapi.core.encryption import decrypt, encrypt
+from contentapi.core.identity import ANONYMOUS, ROLE_SCOPES, Actor, Role
 
 PURPOSE = "secrets in sessions"
 
@@ -38,6 +43,20 @@ class SessionStore(db.SessionStore):
         key = session_key or self.session_key
         if key is not None:
             super().delete(hash_session_key(key))
+
+
+def build_session_actor(user: Any) -> Actor:
+    """Return the actor of a user who is logged in to the admin site."""
+    role = Role(user.role)
+    return Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="session", interface="admin")
+
+
+def find_session_actor(environ: Mapping[str, Any]) -> Actor:
+    """Return the actor of the session of a WSGI request that no middleware has seen; the anonymous actor if none."""
+    request = HttpRequest()
+    request.session = SessionStore(parse_cookie(environ.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME))
+    user = get_user(request)
+    return build_session_actor(user) if user.is_authenticated else ANONYMOUS
 
 
 def store_secret(session: SessionBase, name: str, value: Any) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from itertools import chain, islice
 from typing import Any
 
@@ -104,6 +105,11 @@ def print_table(out: OutputWrapper, headings: list[str], rows: Iterable[list[str
     for row in chain([headings], first, remaining):
         padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         out.write("  ".join(padded).rstrip())
+
+
+def format_time(time: datetime | None) -> str | None:
+    """Return the time in UTC in the format of ISO 8601, to the second."""
+    return None if time is None else time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def format_cell(value: object) -> str:

@@ -13,6 +13,7 @@ from django.urls import reverse
 from blog.files.archives import MAX_ARCHIVE
 from blog.models import ImageUpload
 from contentapi.auth.authentication import authenticate_request
+from contentapi.auth.sessions import find_session_actor
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
@@ -22,7 +23,6 @@ from contentapi.http.api_version import VERSION_PREFIX
 from contentapi.http.uploads import EXCESS, FORM_OVERHEAD
 from contentapi.media.receiving import is_signed
 from contentapi.server.complete_requests import Upload
-from users.authentication import find_session_actor
 
 
 def build_uploads() -> list[Upload]:

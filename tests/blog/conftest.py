@@ -3,9 +3,9 @@
 import pytest
 from django.test import Client
 
+from contentapi.auth.sessions import build_session_actor
 from contentapi.core.identity import Actor, Role
 from tests.factories import make_user
-from users.authentication import build_session_actor
 
 
 @pytest.fixture

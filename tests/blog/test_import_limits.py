@@ -7,6 +7,7 @@ import pytest
 
 from blog.files import jobs
 from blog.models import ImportJob, ImportPiece
+from contentapi.auth.sessions import build_session_actor
 from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from tests.blog.archives import SITE, build_archive
@@ -14,7 +15,6 @@ from tests.blog.import_work import begin_run, finish_work, list_results, upload
 from tests.blog.markdown_files import build_file
 from tests.blog.test_limited_parsing import SLOW
 from tests.factories import make_actor, make_user
-from users.authentication import build_session_actor
 from users.models import User
 
 pytestmark = pytest.mark.django_db

@@ -8,12 +8,12 @@ from blog.files.job_worker import MAX_ATTEMPTS
 from blog.files.undoing import GONE, UndoPlan
 from blog.history import trash
 from blog.models import ImportJob, Post, PostSource
+from contentapi.auth.sessions import build_session_actor
 from contentapi.core.errors import Conflict, Forbidden, NotFound
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.blog.import_work import finish_work, import_completely, make_files, process_files, upload
 from tests.blog.markdown_files import build_file
 from tests.factories import make_actor, make_comment, make_user
-from users.authentication import build_session_actor
 from users.models import User
 
 pytestmark = pytest.mark.django_db

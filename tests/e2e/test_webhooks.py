@@ -24,7 +24,7 @@ import contentapi.schema
 from blog.services import create_post
 from contentapi.events.triggers import silence
 from contentapi.events.webhooks.services import create_webhook
-from users.authentication import build_session_actor
+from contentapi.auth.sessions import build_session_actor
 from users.models import User
 actor = build_session_actor(User.objects.get(email="admin@example.com"))
 create_webhook(actor=actor, name="Test", url={url!r}, types=["post.updated"])

@@ -22,7 +22,7 @@ PUBLICATION_LIMIT = 30
 PATIENCE = 180
 UPLOAD = """
 from blog.files import jobs
-from users.authentication import build_session_actor
+from contentapi.auth.sessions import build_session_actor
 from users.models import User
 actor = build_session_actor(User.objects.get(email="editor@example.com"))
 with open({path!r}, "rb") as archive:

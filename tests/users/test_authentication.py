@@ -8,6 +8,7 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from contentapi.auth import jwt
+from contentapi.auth.sessions import build_session_actor
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.core.errors import Malformed, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
@@ -15,7 +16,7 @@ from tests.challenges import build_schemes
 from tests.conftest import make_api_key
 from tests.factories import get_user, make_actor, make_user
 from users import services, tokens
-from users.authentication import authenticate, authenticate_again, build_session_actor
+from users.authentication import authenticate, authenticate_again
 from users.models import ApiKey, User
 
 

@@ -13,14 +13,13 @@ from django.core.mail import EmailMessage
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from contentapi.auth.sessions import SessionStore
+from contentapi.auth.sessions import SessionStore, build_session_actor
 from contentapi.core.errors import Conflict, Forbidden, NotFound
 from contentapi.core.identity import OPERATOR, Role
 from tests.factories import make_user
 from tests.users.mails import NEW, ask_for_link, choose, find_link, turn_mail_on, wait_for_mails
 from tests.users.oauth.flow import PASSWORD, make_member
 from users import mail, password_links, services
-from users.authentication import build_session_actor
 from users.models import User
 
 pytestmark = pytest.mark.django_db

@@ -10,10 +10,11 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from contentapi.auth.people import get_user_by_email
 from contentapi.core.errors import Conflict, Invalid, NotFound
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Role, Scope
 from tests.factories import make_actor, make_user
-from users import selectors, services
+from users import services
 from users.models import ApiKey, User
 
 PASSWORD = "seven harbours and a lamp"
@@ -132,7 +133,7 @@ def test_one_of_two_concurrent_creations_with_an_email_succeeds() -> None:
 @pytest.mark.parametrize("email", ["nobody@example.invalid", "", "%"])
 def test_unknown_email_raises_not_found(email: str) -> None:
     with pytest.raises(NotFound) as raised:
-        selectors.get_user_by_email(email)
+        get_user_by_email(email)
 
     assert raised.value.message == f"There is no user with the email {email}."
 

@@ -23,9 +23,9 @@ from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldBooleanWidget
 
+from contentapi.auth.sessions import build_session_actor
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
-from users.authentication import build_session_actor
 from users.desk.actions import Action, Outcome, list_offered_actions, report_refused, shorten
 from users.desk.bulk import build_list_action, count_rows, perform_slice
 from users.desk.lists import BoundedList, BoundedPaginator

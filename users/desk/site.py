@@ -10,11 +10,11 @@ from django.http import Http404, HttpRequest
 from unfold.forms import AuthenticationForm
 from unfold.sites import UnfoldAdminSite
 
+from contentapi.auth.sessions import build_session_actor
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.core.text import require_storable
 from contentapi.http.request_log import classify_and_record
 from contentapi.monitoring.audit import Event, record_event
-from users.authentication import build_session_actor
 from users.login import throttle_login
 from users.mail import is_mail_on
 from users.pages import render_error, restrict_admin_page

@@ -1,14 +1,14 @@
 """Users, API keys and OAuth clients as the account commands print them: JSON objects without secrets and hashes."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 from oauth2_provider.models import Application
 
-from contentapi.core.commands import JsonCommand
+from contentapi.auth.people import get_user_by_email
+from contentapi.core.commands import JsonCommand, format_time
 from contentapi.core.identity import OPERATOR, Role
 from users import selectors
 from users.models import ApiKey, User
@@ -22,7 +22,7 @@ class UserActCommand(JsonCommand):
 
     def find_user_id(self, email: str) -> str:
         """Return the id of the user with this email. Raises `NotFound`."""
-        return str(selectors.get_user_by_email(email).pk)
+        return str(get_user_by_email(email).pk)
 
     def print_user(self, user: User, message: str, *, as_json: bool) -> None:
         self.print_object(describe_user(user), message, as_json=as_json)
@@ -43,11 +43,6 @@ def read_in_batches(rows: QuerySet[Row]) -> Iterator[Row]:
     while batch:
         yield from batch
         batch = list(ordered.filter(pk__gt=batch[-1].pk)[:ROWS_PER_STATEMENT])
-
-
-def format_time(time: datetime | None) -> str | None:
-    """Return the time in UTC in the format of ISO 8601, to the second."""
-    return None if time is None else time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def describe_user(user: User) -> dict[str, Any]:

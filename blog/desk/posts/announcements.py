@@ -9,12 +9,12 @@ from django.http import HttpRequest, HttpResponse
 
 from blog.desk.posts.history import read_position
 from blog.history import versions
+from contentapi.auth.people import name_users
 from contentapi.core.pagination import parse_id
 from contentapi.events.feed import list_last_events
 from contentapi.events.webhooks.models import Delivery
 from contentapi.events.webhooks.selectors import list_deliveries_of_subject
 from users.desk.bases import Page, PolicyAdmin, get_actor
-from users.selectors import name_users
 
 SHOWN = 50
 

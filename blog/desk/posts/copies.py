@@ -20,10 +20,10 @@ from blog.history import versions
 from blog.models import CONTENT, Post, PostStatus, WorkingCopy
 from blog.services import states
 from blog.services.states import StateAction
+from contentapi.auth.people import name_users
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from users.desk.bases import PolicyAdmin
-from users.selectors import name_users
 
 PUBLISH, SCHEDULE, UNSCHEDULE, DISCARD = "_publish_changes", "_schedule_changes", "_unschedule_changes", "_discard"
 BUTTONS = (PUBLISH, SCHEDULE, UNSCHEDULE, DISCARD)

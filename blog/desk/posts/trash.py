@@ -17,11 +17,11 @@ from blog.files import undoing
 from blog.history import trash
 from blog.history.versions import select_deleted_posts
 from blog.models import Author, ImportJob, Post, PostStatus, PostVersion
+from contentapi.auth.people import name_users
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 from users.desk.actions import collect_outcome, report_refused
 from users.desk.bases import Page, PolicyAdmin, get_actor
-from users.selectors import name_users
 
 MOST_NAMES = 10  # of public posts that the page before a restoration names
 LONGEST_REQUEST = 10  # seconds, in which a request restores posts

@@ -7,12 +7,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 import contentapi.schema  # noqa: F401 - states which events there are, and what they show
-from contentapi.core.commands import ListCommand
+from contentapi.auth.people import get_user_by_email, name_users
+from contentapi.core.commands import ListCommand, format_time
 from contentapi.core.identity import OPERATOR, Scope
 from contentapi.events.webhooks import resending, selectors, services
 from contentapi.events.webhooks.models import Webhook
-from users.management.descriptions import format_time
-from users.selectors import get_user_by_email, name_users
 
 COLUMNS = {
     "id": "ID",

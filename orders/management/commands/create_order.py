@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from contentapi.auth.people import get_user_by_email
 from contentapi.core.commands import OperatorCommand
 from contentapi.core.identity import OPERATOR
 from orders import services
-from users import selectors
 
 
 class Command(OperatorCommand):
@@ -18,7 +18,7 @@ class Command(OperatorCommand):
         parser.add_argument("--total", required=True, metavar="N", help="the amount, with at most two decimals")
 
     def handle(self, *, email: str, total: str, **_: Any) -> None:
-        user = selectors.get_user_by_email(email)
+        user = get_user_by_email(email)
         order = services.create_order(actor=OPERATOR, total=parse_amount(total), user_id=user.pk)
         self.stdout.write(str(order.pk))
 

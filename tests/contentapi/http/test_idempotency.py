@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from blog.models import Comment, Post
+from contentapi.auth.people import get_user_by_email
 from contentapi.core.errors import Conflict, Unavailable
 from contentapi.core.identity import Role, Scope
 from contentapi.http.idempotency import replay_or_execute
@@ -19,7 +20,6 @@ from tests.contentapi.http.idempotent_requests import NEW, REPLAYED, send_post, 
 from tests.factories import make_actor, make_order, make_post, make_user
 from tests.resources import RestResponse, send_request
 from users.models import User
-from users.selectors import get_user_by_email
 from users.tokens import issue_token
 
 

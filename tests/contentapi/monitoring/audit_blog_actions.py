@@ -13,6 +13,7 @@ from blog.files.job_worker import work_on_imports
 from blog.history import trash
 from blog.models import CommentState, ImportJob, ImportState, Post, PostStatus, PostVersion
 from blog.services import moderation
+from contentapi.auth.sessions import build_session_actor
 from contentapi.conf.environment import Environment
 from contentapi.core.identity import OPERATOR, WORKER, Role
 from contentapi.monitoring.audit import Event
@@ -21,7 +22,6 @@ from tests.blog.markdown_files import build_file
 from tests.contentapi.monitoring.audit_scene import Action, Scene, causes
 from tests.factories import make_actor, make_author, make_comment, make_image, make_post, make_working_copy
 from tests.image_files import make_png
-from users.authentication import build_session_actor
 from users.models import User
 
 LATER = "2100-01-01T00:00:00Z"

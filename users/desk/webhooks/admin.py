@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from unfold.decorators import display
 
+from contentapi.auth.people import name_users
 from contentapi.core import policy
 from contentapi.core.identity import Actor, Scope
 from contentapi.events.webhooks import resending, selectors, services
@@ -23,7 +24,6 @@ from users.desk.service_admin import ServiceAdmin
 from users.desk.webhooks import deliveries
 from users.desk.webhooks.bars import build_bars
 from users.desk.webhooks.forms import ReplayForm, RotateForm, WebhookForm
-from users.selectors import name_users
 
 NEWEST = 10  # deliveries below the form
 FIELDS = ["name", "url", "types", "selection", "coalesce", "scopes"]

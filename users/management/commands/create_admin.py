@@ -2,9 +2,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from contentapi.auth.people import get_user_by_email
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import OPERATOR, Role
-from users import selectors, services
+from users import services
 from users.management.descriptions import UserActCommand, describe_user
 from users.management.passwords import add_password_argument, prompt_for_password, read_password
 
@@ -33,7 +34,7 @@ class Command(UserActCommand):
 
 def reject_existing_user(email: str) -> None:
     try:
-        user = selectors.get_user_by_email(email)
+        user = get_user_by_email(email)
     except NotFound:
         return
     message = f"There is already a user with the email {user.email} and the role {user.role}."

@@ -2,9 +2,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from contentapi.auth.people import get_user_by_email
 from contentapi.core.commands import CredentialCommand
 from contentapi.core.identity import OPERATOR, Role, Scope
-from users import selectors, services
+from users import services
 
 
 class Command(CredentialCommand):
@@ -25,4 +26,4 @@ class Command(CredentialCommand):
         key = services.create_api_key(
             actor=OPERATOR, email=email, name=name, scopes=wanted, expires_in_days=expires_in_days
         )
-        self.print_credential("key", key, Role(selectors.get_user_by_email(email).role), wanted)
+        self.print_credential("key", key, Role(get_user_by_email(email).role), wanted)

@@ -2,8 +2,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from contentapi.auth.people import get_user_by_email
 from contentapi.core.identity import OPERATOR
-from users import selectors, services
+from users import services
 from users.management.descriptions import UserActCommand, describe_user
 
 
@@ -18,7 +19,7 @@ class Command(UserActCommand):
         parser.add_argument("email", metavar="EMAIL")
 
     def handle(self, *, email: str, as_json: bool, **_: Any) -> None:
-        user = selectors.get_user_by_email(email)
+        user = get_user_by_email(email)
         description = {**describe_user(user), "deleted": True}
         services.delete_user(actor=OPERATOR, user_id=str(user.pk))
         self.print_object(description, f"{user.email} is deleted. Posts, comments and orders stay.", as_json=as_json)

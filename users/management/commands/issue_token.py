@@ -2,10 +2,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from contentapi.auth.people import get_user_by_email
 from contentapi.conf.timeouts import ACCESS_TOKEN_LIFETIME, REVOCATION_INTERVAL, TOKEN_MAX_LIFETIME
 from contentapi.core.commands import CredentialCommand
 from contentapi.core.identity import Role, Scope
-from users import selectors, tokens
+from users import tokens
 
 
 class Command(CredentialCommand):
@@ -27,5 +28,5 @@ class Command(CredentialCommand):
 
     def handle(self, *, email: str, scopes: list[str], ttl: int, **_: Any) -> None:
         wanted = [Scope(scope) for scope in scopes]
-        user = selectors.get_user_by_email(email)
+        user = get_user_by_email(email)
         self.print_credential("token", tokens.issue_token(user=user, scopes=wanted, ttl=ttl), Role(user.role), wanted)
