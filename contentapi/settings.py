@@ -11,7 +11,7 @@ from contentapi.conf import environment
 from contentapi.conf.secret_files import read_or_create
 from contentapi.conf.timeouts import PASSWORD_LINK_LIFETIME, SMTP_TIMEOUT, derive_timeouts
 from contentapi.core.identity import Scope
-from contentapi.theme import UNFOLD  # noqa: F401 - a setting
+from contentapi.desk.theme import UNFOLD  # noqa: F401 - a setting
 
 ENVIRONMENT, ENVIRONMENT_ERRORS = environment.read_environment(os.environ)
 TIMEOUTS = derive_timeouts(ENVIRONMENT)
@@ -169,7 +169,7 @@ globals().update(environment.parse_email_url(ENVIRONMENT.email_url))  # EMAIL_BA
 EMAIL_TIMEOUT = SMTP_TIMEOUT
 LOGIN_URL = LOGIN_REDIRECT_URL = "/oauth/login"
 SESSION_ENGINE = "contentapi.auth.sessions"
-CSRF_FAILURE_VIEW = "users.pages.handle_csrf_failure"
+CSRF_FAILURE_VIEW = "contentapi.desk.pages.handle_csrf_failure"
 # E003 requires a unique column; the constraint users_user_email_unique ignores case.
 SILENCED_SYSTEM_CHECKS = ["auth.E003"]
 

@@ -40,7 +40,7 @@ urlpatterns = [
     *(path(route, view) for route, view in RESOURCES.items()),
 ]
 
-handler400 = "users.pages.handle_bad_request"
-handler403 = "users.pages.handle_forbidden"
-handler404 = "users.pages.handle_not_found"
-handler500 = "users.pages.handle_server_error"
+handler400 = "contentapi.desk.pages.handle_bad_request"
+handler403 = "contentapi.desk.pages.handle_forbidden"
+handler404 = "contentapi.desk.pages.handle_not_found"
+handler500 = "contentapi.desk.pages.handle_server_error"

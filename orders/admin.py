@@ -13,11 +13,11 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from contentapi.core import policy
 from contentapi.core.identity import Actor
+from contentapi.desk.actions import Action, perform_each
+from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.rendering import build_time_column
 from orders import selectors, services
 from orders.models import MAX_TRACKING, Order, OrderStatus
-from users.desk.actions import Action, perform_each
-from users.desk.bases import PolicyAdmin, get_actor
-from users.desk.rendering import build_time_column
 
 
 class TrackingForm(forms.Form):

@@ -1,13 +1,12 @@
-"""The pages of the admin site for users, API keys, applications and webhooks. Each module registers its own."""
+"""The pages of the admin site for users, API keys and applications. Each module registers its own."""
 
 from django.contrib import admin
 from django.contrib.auth.models import Group
 
 from users.desk.keys import ApiKeyAdmin
 from users.desk.users import UserAdmin
-from users.desk.webhooks.admin import WebhookAdmin
 from users.oauth import admin as oauth_desk
 
-__all__ = ["ApiKeyAdmin", "UserAdmin", "WebhookAdmin", "oauth_desk"]
+__all__ = ["ApiKeyAdmin", "UserAdmin", "oauth_desk"]
 
 admin.site.unregister(Group)  # the role decides what a user may do: groups would have no effect

@@ -16,6 +16,7 @@ from contentapi.core.errors import RateLimited
 from contentapi.core.identity import Actor, Interface
 from contentapi.core.keyed_hash import compute_keyed_hash
 from contentapi.core.text import is_storable
+from contentapi.desk.pages import ADMIN, render_page
 from contentapi.http.client_address import client_address
 from contentapi.monitoring.audit import Event, record_event
 from contentapi.rate_limits.account import Reservation
@@ -23,7 +24,6 @@ from contentapi.rate_limits.limits import LOGIN, LOGIN_ACCOUNT, LOGIN_ADDRESS, L
 from users.known_browsers import find_known_browser, remember_browser
 from users.mail import is_mail_on
 from users.models import MAX_EMAIL, User
-from users.pages import ADMIN, render_page
 
 SALT = "users.login"
 
@@ -119,7 +119,7 @@ def normalize_email(email: str) -> str:
 
 def render_rate_limited(request: HttpRequest, error: RateLimited) -> HttpResponse:
     context = {"seconds": error.headers["Retry-After"], "back": request.get_full_path()}
-    response = render_page(request, "too_many", context, status=error.status)
+    response = render_page(request, "users/too_many.html", context, status=error.status)
     for name, value in error.headers.items():
         response[name] = value
     return response
@@ -131,7 +131,7 @@ class LoginPage(LoginView):
     next_page = settings.LOGIN_URL
 
     def render_to_response(self, context: dict[str, Any], **_: Any) -> HttpResponse:
-        return render_page(self.request, "login", {**context, "is_mail_on": is_mail_on()})
+        return render_page(self.request, "users/login.html", {**context, "is_mail_on": is_mail_on()})
 
 
 login = throttle_login(LoginPage.as_view())

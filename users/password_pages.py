@@ -13,12 +13,12 @@ from django.views.generic import FormView
 
 from contentapi.auth.sessions import read_secret, store_secret
 from contentapi.core.errors import NotFound, RateLimited
+from contentapi.desk.pages import render_page
 from contentapi.monitoring.audit import Event
 from contentapi.rate_limits.account import Reservation
 from users.login import find_login_user, get_login_limits, record_stranger, render_rate_limited
 from users.mail import is_mail_on
 from users.models import MAX_EMAIL
-from users.pages import render_page
 from users.password_links import choose_password, find_user_of_link, request_link
 
 FOLLOWED = "followed_link"  # a secret of a session: the user and the token
@@ -54,7 +54,7 @@ class ForgottenPasswordPage(PasswordResetView):
         return redirect("password_link_sent")
 
     def render_to_response(self, context: dict[str, Any], **_: Any) -> HttpResponse:
-        return render_page(self.request, "forgotten_password", context)
+        return render_page(self.request, "users/forgotten_password.html", context)
 
 
 class NewPasswordPage(FormView):  # type: ignore[type-arg]  # no generic class at run time
@@ -81,7 +81,7 @@ class NewPasswordPage(FormView):  # type: ignore[type-arg]  # no generic class a
         return redirect("password_chosen")
 
     def render_to_response(self, context: dict[str, Any], **_: Any) -> HttpResponse:
-        return render_page(self.request, "new_password", context)
+        return render_page(self.request, "users/new_password.html", context)
 
 
 @require_mail
@@ -95,17 +95,17 @@ def follow_link(request: HttpRequest) -> HttpResponse:
 
 
 def render_invalid_link(request: HttpRequest) -> HttpResponse:
-    return render_page(request, "invalid_link", {}, status=NotFound.status)
+    return render_page(request, "users/invalid_link.html", {}, status=NotFound.status)
 
 
 @require_mail
 def show_sent(request: HttpRequest) -> HttpResponse:
-    return render_page(request, "link_sent", {})
+    return render_page(request, "users/link_sent.html", {})
 
 
 @require_mail
 def show_chosen(request: HttpRequest) -> HttpResponse:
-    return render_page(request, "password_chosen", {})
+    return render_page(request, "users/password_chosen.html", {})
 
 
 forgotten_password = require_mail(ForgottenPasswordPage.as_view())

@@ -11,8 +11,8 @@ from blog.desk import writers
 from blog.models import Author
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from users.desk.bases import get_actor
-from users.desk.service_admin import ServiceAdmin, ServiceForm
+from contentapi.desk.bases import get_actor
+from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 
 
 @admin.register(Author)

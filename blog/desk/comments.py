@@ -20,11 +20,11 @@ from blog.services.moderation import Moderation
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from users.desk.actions import Action, Log, Outcome, Perform, list_offered_actions
-from users.desk.bases import get_actor
-from users.desk.lists import BoundedList, RelatedFilter
-from users.desk.rendering import build_time_column, describe_origin
-from users.desk.service_admin import ServiceAdmin, ServiceForm
+from contentapi.desk.actions import Action, Log, Outcome, Perform, list_offered_actions
+from contentapi.desk.bases import get_actor
+from contentapi.desk.lists import BoundedList, RelatedFilter
+from contentapi.desk.rendering import build_time_column, describe_origin
+from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 
 STATES = {
     CommentState.VISIBLE.value: "success",

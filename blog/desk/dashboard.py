@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from blog.desk import queries
 from contentapi.core import policy
-from users.desk.bases import get_actor
+from contentapi.desk.bases import get_actor
 
 
 def add_dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from blog import selectors
 from blog.desk import queries
 from blog.models import MAX_TAG, NEVER_PUBLIC, Post, PostStatus
 from contentapi.core.pagination import parse_id
-from users.desk.bases import get_actor
-from users.desk.lists import RelatedFilter
+from contentapi.desk.bases import get_actor
+from contentapi.desk.lists import RelatedFilter
 
 TITLES = {"created_at": "created at", "publish_at": "publish at", "published_at": "published at"}
 

@@ -27,8 +27,8 @@ from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from users.desk.bases import Page, PolicyAdmin, get_actor
-from users.desk.rendering import build_time_column, render_time
+from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.rendering import build_time_column, render_time
 
 # The outcomes in the words of the editors: of the plan, and of the import.
 LABELS: Mapping[str, tuple[str, str]] = {

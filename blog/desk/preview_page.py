@@ -9,10 +9,10 @@ from blog import selectors, services
 from blog.models import Author, Post
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import ANONYMOUS
+from contentapi.desk.pages import render_page
 from contentapi.http.previews import PRIVATE
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import handles_rate_limit
-from users.pages import render_page
 
 
 @handles_rate_limit

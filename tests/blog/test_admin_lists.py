@@ -12,11 +12,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from contentapi.core.identity import OPERATOR, Role
+from contentapi.desk.bases import PolicyAdmin
+from contentapi.desk.lists import BoundedPaginator
 from tests.blog.search_posts import index_posts
 from tests.factories import make_author, make_comment, make_order, make_post, make_user
 from users import services
-from users.desk.bases import PolicyAdmin
-from users.desk.lists import BoundedPaginator
 from users.models import ApiKey
 
 POSTS = reverse("admin:blog_post_changelist")

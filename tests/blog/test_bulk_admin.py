@@ -15,10 +15,10 @@ from blog.desk.posts.admin import PostAdmin
 from blog.models import Author, Post
 from contentapi.core.errors import Forbidden
 from contentapi.core.identity import Role
+from contentapi.desk import bulk
+from contentapi.desk.actions import Action
 from tests.admin_forms import read_form
 from tests.factories import make_author, make_comment, make_post, make_user
-from users.desk import bulk
-from users.desk.actions import Action
 
 pytestmark = pytest.mark.django_db
 LIST = reverse("admin:blog_post_changelist")

@@ -15,8 +15,8 @@ from blog import services
 from blog.desk import queries
 from blog.models import Author, Comment, CommentState, Post
 from contentapi.core.identity import Role
+from contentapi.desk.actions import SLICE
 from tests.factories import make_actor, make_author, make_comment, make_post, make_user
-from users.desk.actions import SLICE
 from users.models import User
 
 LIST = reverse("admin:blog_comment_changelist")

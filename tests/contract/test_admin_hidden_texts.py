@@ -16,11 +16,11 @@ from oauth2_provider.models import AccessToken, Application, RefreshToken
 from blog import services as blog
 from blog.models import Author, CommentState, ImportJob, ImportResult, ImportState, Post, PostSource, PostStatus
 from contentapi.core.identity import OPERATOR, Role
+from contentapi.desk.lists import RelatedFilter
 from tests.contract.admin_walk import list_requests
 from tests.contract.worlds import roll_back
 from tests.factories import make_author, make_comment, make_order, make_post, make_user
 from users import services as users
-from users.desk.lists import RelatedFilter
 from users.models import ApiKey, User
 from users.oauth.clients import register_client
 

@@ -1,1 +1,1 @@
-"""The admin site and the base classes of its pages; users, API keys and webhooks."""
+"""Users and API keys in the desk, and its login."""

@@ -13,11 +13,11 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminI
 
 from contentapi.core import policy
 from contentapi.core.identity import Actor, Scope
+from contentapi.desk.actions import Action, perform_each
+from contentapi.desk.bases import get_actor
+from contentapi.desk.rendering import build_time_column
+from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 from users import selectors, services
-from users.desk.actions import Action, perform_each
-from users.desk.bases import get_actor
-from users.desk.rendering import build_time_column
-from users.desk.service_admin import ServiceAdmin, ServiceForm
 from users.models import ApiKey
 
 

@@ -13,11 +13,11 @@ from unfold.sites import UnfoldAdminSite
 from contentapi.auth.sessions import build_session_actor
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.core.text import require_storable
+from contentapi.desk.pages import render_error, restrict_admin_page
 from contentapi.http.request_log import classify_and_record
 from contentapi.monitoring.audit import Event, record_event
 from users.login import throttle_login
 from users.mail import is_mail_on
-from users.pages import render_error, restrict_admin_page
 
 DESK_IS_FOR = "The desk is for authors and editors. A reader's account cannot log in here."
 REFUSALS = (ApiError, BadRequest, Http404, PermissionDenied, SuspiciousOperation)
@@ -43,7 +43,7 @@ class AdminSite(UnfoldAdminSite):
     login_form = DeskLoginForm
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the variables of every page. The colours are in `users/admin.css`, not in a style of the page."""
+        """Return the variables of every page. The colours are in `desk/admin.css`, not in a style of the page."""
         return {**super().each_context(request), "colors": None}
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:

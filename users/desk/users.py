@@ -16,11 +16,11 @@ from unfold.forms import AdminPasswordChangeForm, UserCreationForm
 
 from contentapi.core import policy
 from contentapi.core.identity import Actor
+from contentapi.desk.actions import Action, perform_each
+from contentapi.desk.bases import get_actor
+from contentapi.desk.rendering import build_time_column
+from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 from users import password_links, selectors, services
-from users.desk.actions import Action, perform_each
-from users.desk.bases import get_actor
-from users.desk.rendering import build_time_column
-from users.desk.service_admin import ServiceAdmin, ServiceForm
 from users.mail import is_mail_on
 from users.models import User
 

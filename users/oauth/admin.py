@@ -13,10 +13,11 @@ from oauth2_provider.models import Application, RefreshToken
 
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from users.desk.actions import Action, Log, Outcome, collect_outcome
-from users.desk.bases import PolicyAdmin, get_actor
-from users.desk.lists import RelatedFilter
-from users.desk.rendering import build_time_column
+from contentapi.desk.actions import Action, Log, Outcome, collect_outcome
+from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.lists import RelatedFilter
+from contentapi.desk.pages import render_page
+from contentapi.desk.rendering import build_time_column
 from users.oauth.clients import (
     delete_client,
     describe_state,
@@ -29,7 +30,6 @@ from users.oauth.clients import (
     select_clients,
 )
 from users.oauth.server import record_revoked_consents
-from users.pages import render_page
 
 for name in ("application", "access_token", "grant", "id_token", "refresh_token"):
     admin.site.unregister(getattr(theirs, f"{name}_model"))
@@ -178,7 +178,7 @@ class ClientAdmin(PolicyAdmin):
     def show_secret(self, request: HttpRequest, obj: Application, title: str) -> HttpResponse:
         """Show a new secret in this response only: it is in no cookie and no session."""
         context = {"title": title, "client": obj, "secret": obj.secret_shown_once}
-        response = render_page(request, "client_secret", context)
+        response = render_page(request, "users/client_secret.html", context)
         response["Cache-Control"] = "no-store"
         return response
 

@@ -24,6 +24,7 @@ from contentapi.conf import conf
 from contentapi.core.errors import Malformed, MethodNotAllowed, Unauthenticated, UnsupportedMediaType
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import require_storable
+from contentapi.desk.pages import render_page
 from contentapi.http.client_address import client_address
 from contentapi.http.documents import for_readers
 from contentapi.http.error_response import django_error_response
@@ -35,7 +36,6 @@ from users import tokens
 from users.models import IssuedToken, User
 from users.oauth.clients import authenticate_client
 from users.oauth.server import ISSUER, SERVER, hash_token, list_usable_scopes, validate_authorization_parameters
-from users.pages import render_page
 from users.revocations import REVOCATIONS
 
 FORM = "application/x-www-form-urlencoded"
@@ -73,7 +73,7 @@ class AuthorizeView(View):
         is_web = target.scheme in WEB_SCHEMES
         goal = target.netloc if is_web else f"an application on this device ({target.scheme})"
         context = {"client": self.oauth_request.client, "goal": goal, "scopes": meanings}
-        return render_page(request, "authorize", context, leads_to=build_source(target))
+        return render_page(request, "users/authorize.html", context, leads_to=build_source(target))
 
     def post(self, request: HttpRequest) -> HttpResponseBase:
         if request.POST.get("allow") != "yes":
@@ -113,7 +113,7 @@ def build_source(target: SplitResult) -> str:
 
 
 def render_refusal(request: HttpRequest, message: str) -> HttpResponse:
-    return render_page(request, "refused", {"message": message}, status=Malformed.status)
+    return render_page(request, "users/refused.html", {"message": message}, status=Malformed.status)
 
 
 def oauth_endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:

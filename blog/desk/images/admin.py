@@ -26,11 +26,11 @@ from blog.models import Image, ImageStatus
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from users.desk.actions import Action, perform_each
-from users.desk.bases import get_actor
-from users.desk.lists import BoundedList
-from users.desk.rendering import build_time_column
-from users.desk.service_admin import ServiceAdmin, ServiceForm
+from contentapi.desk.actions import Action, perform_each
+from contentapi.desk.bases import get_actor
+from contentapi.desk.lists import BoundedList
+from contentapi.desk.rendering import build_time_column
+from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 
 PREVIEW = 960  # pixels of width
 FOCAL_POINT = ("focal_x", "focal_y")

@@ -17,9 +17,9 @@ from contentapi.conf import conf
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import require_storable
-from users.desk.bases import Page, PolicyAdmin, get_actor
-from users.desk.lists import BoundedPaginator
-from users.desk.rendering import describe_error
+from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.lists import BoundedPaginator
+from contentapi.desk.rendering import describe_error
 
 CHOICES = 24  # images of one page
 MOST = 100  # images that are described at a time

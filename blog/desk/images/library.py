@@ -18,8 +18,8 @@ from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.db.arrays import ContainsValue
 from contentapi.db.citus.claims import is_distributed
+from contentapi.desk.lists import ORDER, BoundedList
 from contentapi.media.access import get_media_url_of_pages
-from users.desk.lists import ORDER, BoundedList
 
 SHOW = "show"  # the parameter of the filter
 UNUSED, WITHOUT_TEXT, DELETED = "unused", "without-text", "deleted"

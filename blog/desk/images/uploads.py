@@ -18,9 +18,9 @@ from blog.models import Image
 from contentapi.conf import conf
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.db.engine.slots import enter_expensive_lane
+from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.rendering import describe_error
 from contentapi.http.uploads import SentFile, describe_file
-from users.desk.bases import Page, PolicyAdmin, get_actor
-from users.desk.rendering import describe_error
 
 LIST = "admin:blog_image_changelist"
 NO_FILE = "Choose a file."

@@ -9,8 +9,8 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from blog import services
 from blog.models import CONTENT_FIELDS, MAX_ALT, MAX_DESCRIPTION, MAX_EXCERPT, MAX_SLUG, MAX_URL, OPTIONAL, SUMMARIES
 from contentapi.conf import conf
-from users.desk.rendering import Textarea
-from users.desk.service_admin import ServiceForm
+from contentapi.desk.rendering import Textarea
+from contentapi.desk.service_admin import ServiceForm
 
 PANEL = "Address and search engines"
 FIELDS = {field.name: field for field in CONTENT_FIELDS if field.name in OPTIONAL}

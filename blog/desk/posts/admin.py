@@ -46,12 +46,12 @@ from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.errors import ApiError, NotFound, VersionConflict
 from contentapi.core.identity import Actor
-from users.desk.actions import Action
-from users.desk.bases import get_actor
-from users.desk.lists import BoundedList
-from users.desk.rendering import build_time_column
-from users.desk.service_admin import ServiceAdmin
-from users.pages import restrict_admin_page
+from contentapi.desk.actions import Action
+from contentapi.desk.bases import get_actor
+from contentapi.desk.lists import BoundedList
+from contentapi.desk.pages import restrict_admin_page
+from contentapi.desk.rendering import build_time_column
+from contentapi.desk.service_admin import ServiceAdmin
 
 
 @admin.register(Post)
@@ -90,7 +90,7 @@ class PostAdmin(ServiceAdmin):
     autocomplete_fields = ["author"]
 
     class Media:
-        css = {"all": ["users/actions.css", "blog/post.css"]}
+        css = {"all": ["desk/actions.css", "blog/post.css"]}
 
     def may_open(self, actor: Actor) -> bool:
         return policy.may_write_posts(actor)

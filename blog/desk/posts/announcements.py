@@ -11,10 +11,10 @@ from blog.desk.posts.history import read_position
 from blog.history import versions
 from contentapi.auth.people import name_users
 from contentapi.core.pagination import parse_id
+from contentapi.desk.bases import Page, PolicyAdmin, get_actor
 from contentapi.events.feed import list_last_events
 from contentapi.events.webhooks.models import Delivery
 from contentapi.events.webhooks.selectors import list_deliveries_of_subject
-from users.desk.bases import Page, PolicyAdmin, get_actor
 
 SHOWN = 50
 

@@ -17,7 +17,7 @@ from blog.desk.posts.save import OPENED, StateForm
 from blog.models import ADDRESSES, CONTENT, Post, PostStatus
 from contentapi.core.errors import ApiError, Invalid, VersionConflict
 from contentapi.core.identity import Actor
-from users.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import Page, PolicyAdmin, get_actor
 
 NEW = "new"  # in place of the id of a post that is not saved yet
 CREATED = "created_posts"  # the key in a session: the post of each kept text, so that no text becomes two posts

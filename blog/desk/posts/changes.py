@@ -17,7 +17,7 @@ from blog.history.copies import compare_copy, restore_copy
 from blog.models import Post
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
-from users.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import Page, PolicyAdmin, get_actor
 
 
 def show_changes(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:

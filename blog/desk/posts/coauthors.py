@@ -12,7 +12,7 @@ from blog.models import MAX_COAUTHORS, Author, Post
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from users.desk.service_admin import ServiceForm
+from contentapi.desk.service_admin import ServiceForm
 
 
 class CoauthorsInput(UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget):

@@ -21,7 +21,7 @@ from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post, WorkingCopy
 from blog.services import states
 from contentapi.core.errors import ApiError, NotFound, VersionConflict, require_found
 from contentapi.core.identity import Actor
-from users.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import Page, PolicyAdmin, get_actor
 
 MERGED = [*(name for name in CONTENT if name != "body"), "body"]  # the fields that a person can merge by hand
 BUTTONS = {"_save", "_continue", "_addanother", "_act", "_merged", *copies.BUTTONS}

@@ -23,7 +23,7 @@ from blog.services.states import StateAction
 from contentapi.auth.people import name_users
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from users.desk.bases import PolicyAdmin
+from contentapi.desk.bases import PolicyAdmin
 
 PUBLISH, SCHEDULE, UNSCHEDULE, DISCARD = "_publish_changes", "_schedule_changes", "_unschedule_changes", "_discard"
 BUTTONS = (PUBLISH, SCHEDULE, UNSCHEDULE, DISCARD)

@@ -15,8 +15,8 @@ from blog.models import CONTENT_FIELDS, Image, Post, PostStatus, WorkingCopy
 from blog.services.states import MOST_STEPS
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
-from users.desk.bases import Page, PolicyAdmin, get_actor
-from users.desk.rendering import describe_origin
+from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.rendering import describe_origin
 
 # The fields of a post in the words of the editors
 LABELS = {

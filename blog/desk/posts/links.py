@@ -16,8 +16,8 @@ from contentapi.conf.timeouts import OWN_PREVIEW_LIFETIME
 from contentapi.core.errors import ApiError, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from users.desk.bases import Page, PolicyAdmin, get_actor
-from users.desk.rendering import describe_error
+from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.rendering import describe_error
 
 DAYS = (1, 3, 7, 30)  # that a link for a reviewer may be valid
 OWN_NOTE = "Preview on the site"
@@ -91,7 +91,7 @@ def revoke_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, 
         title = f"Revoke the preview link “{link.note or link.pk}”?"
         back = f"{reverse('admin:blog_post_change', args=[object_id])}#preview-links"
         return model_admin.render(
-            request, "users/action.html", {"title": title, "action": action, "back": back, "media": model_admin.media}
+            request, "desk/action.html", {"title": title, "action": action, "back": back, "media": model_admin.media}
         )
     try:
         services.revoke_preview_link(actor=get_actor(request), link_id=link_id)

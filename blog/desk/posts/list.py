@@ -17,9 +17,9 @@ from blog.models import Post, PostStatus, WorkingCopy
 from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
-from users.desk.bases import PolicyAdmin, get_actor
-from users.desk.lists import ORDER, BoundedList
-from users.desk.rendering import render_time
+from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.lists import ORDER, BoundedList
+from contentapi.desk.rendering import render_time
 
 STATUS = "status__exact"  # the parameter of the filter by status
 TABS = {"Drafts": "draft", "Scheduled": "scheduled", "Published": "published", "All": ""}

@@ -12,7 +12,7 @@ from blog.services import presence
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from users.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import Page, PolicyAdmin, get_actor
 
 
 @require_POST

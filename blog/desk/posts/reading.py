@@ -11,7 +11,7 @@ from blog import services
 from blog.desk.images.library import render_thumbnail
 from blog.desk.posts import address
 from blog.models import Image, Post
-from users.desk.service_admin import ServiceForm
+from contentapi.desk.service_admin import ServiceForm
 
 TIMES = ["show_published_at", "show_created_at", "show_updated_at"]
 FIELDSETS: list[tuple[str | None, dict[str, Any]]] = [

@@ -13,7 +13,7 @@ from blog.services import states
 from blog.services.states import StateAction
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from users.desk.service_admin import ServiceForm
+from contentapi.desk.service_admin import ServiceForm
 
 OPENED = ("opened_version", "opened_copy", "opened_post")  # hidden fields of the form
 

@@ -11,7 +11,7 @@ from unfold.admin import StackedInline
 from blog.files.syntax import decode_value, dump_front_matter
 from blog.models import Post, PostSource
 from contentapi.core import policy
-from users.desk.bases import get_actor
+from contentapi.desk.bases import get_actor
 
 
 class SourceForm(forms.ModelForm):

@@ -20,8 +20,8 @@ from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid
 from contentapi.core.identity import Actor
-from users.desk.actions import Action, Log, Outcome, Perform, collect_outcome, list_offered_actions, perform_each
-from users.desk.rendering import render_time
+from contentapi.desk.actions import Action, Log, Outcome, Perform, collect_outcome, list_offered_actions, perform_each
+from contentapi.desk.rendering import render_time
 
 HELD = ". It is not published while the account of {name}, who chose this time, is locked"
 STATUS_COLORS = {

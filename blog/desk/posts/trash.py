@@ -20,8 +20,8 @@ from blog.models import Author, ImportJob, Post, PostStatus, PostVersion
 from contentapi.auth.people import name_users
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
-from users.desk.actions import collect_outcome, report_refused
-from users.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.actions import collect_outcome, report_refused
+from contentapi.desk.bases import Page, PolicyAdmin, get_actor
 
 MOST_NAMES = 10  # of public posts that the page before a restoration names
 LONGEST_REQUEST = 10  # seconds, in which a request restores posts
@@ -81,7 +81,7 @@ def ask_before_publication(
         "back": reverse("admin:blog_post_deleted"),
         "media": model_admin.media,
     }
-    return model_admin.render(request, "users/action.html", context)
+    return model_admin.render(request, "desk/action.html", context)
 
 
 @require_POST

@@ -35,9 +35,9 @@ from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
-from users.desk.bases import Page, PolicyAdmin, get_actor
-from users.desk.rendering import Textarea, describe_error
-from users.desk.service_admin import ServiceForm
+from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.rendering import Textarea, describe_error
+from contentapi.desk.service_admin import ServiceForm
 
 SAVED_TEXT_COOKIE = "saved_text"  # names the kept text that the browser can remove
 KEPT_TEXT_ID = re.compile(r"kept-text:[0-9]+:(?:new|[0-9]+):[0-9a-f-]{36}")

@@ -1,0 +1,247 @@
+"""Webhooks in the admin site: where events are sent, whether they arrive, and the secret, which is shown once."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from unfold.decorators import display
+
+from contentapi.auth.people import name_users
+from contentapi.core import policy
+from contentapi.core.identity import Actor, Scope
+from contentapi.desk.actions import Action, Log, Outcome, collect_outcome, perform_each
+from contentapi.desk.bases import get_actor
+from contentapi.desk.rendering import build_time_column
+from contentapi.desk.service_admin import ServiceAdmin
+from contentapi.desk.webhooks import deliveries
+from contentapi.desk.webhooks.bars import build_bars
+from contentapi.desk.webhooks.forms import ReplayForm, RotateForm, WebhookForm
+from contentapi.events.webhooks import resending, selectors, services
+from contentapi.events.webhooks.inspection import count_by_hour, find_cursor
+from contentapi.events.webhooks.models import Webhook
+
+NEWEST = 10  # deliveries below the form
+FIELDS = ["name", "url", "types", "selection", "coalesce", "scopes"]
+
+
+def may_manage(actor: Actor, _: Webhook) -> bool:
+    return policy.may_manage_webhooks(actor)
+
+
+def enable(*, actor: Actor, webhook_id: str) -> Webhook:
+    return services.edit_webhook(actor=actor, webhook_id=webhook_id, changes={"enabled": True})
+
+
+def disable(*, actor: Actor, webhook_id: str) -> Webhook:
+    return services.edit_webhook(actor=actor, webhook_id=webhook_id, changes={"enabled": False})
+
+
+def rotate(actor: Actor, webhooks: Sequence[Webhook], values: Mapping[str, Any], log: Log) -> Outcome:
+    """Give each webhook a new secret, which its row has until the response shows it."""
+
+    def rotate_one(webhook: Webhook) -> Webhook:
+        found = services.rotate_secret(actor=actor, webhook_id=str(webhook.pk), expected_version=values["opened"])
+        webhook.secret_shown_once = found.secret  # type: ignore[attr-defined]
+        return webhook
+
+    return collect_outcome(webhooks, rotate_one, log)
+
+
+def replay(actor: Actor, webhooks: Sequence[Webhook], values: Mapping[str, Any], log: Log) -> Outcome:
+    """Send the events of the last hours again. The row of a webhook then has their number."""
+
+    def replay_one(webhook: Webhook) -> Webhook:
+        after = find_cursor(timezone.now() - timedelta(hours=values["hours"]) if values["hours"] else None)
+        found = resending.replay_webhook(
+            actor=actor, webhook_id=str(webhook.pk), after=after, only_failed=values["only_failed"]
+        )
+        webhook.replayed = found.delivery_count  # type: ignore[attr-defined]
+        return webhook
+
+    return collect_outcome(webhooks, replay_one, log)
+
+
+@admin.register(Webhook)
+class WebhookAdmin(ServiceAdmin):
+    """All webhooks, for admins. A webhook belongs to the admin who creates it."""
+
+    pages = deliveries.PAGES
+    desk_actions: ClassVar = [
+        Action(
+            name="ping",
+            label="Send a ping",
+            done="Pinged",
+            help="Sends an event of the type webhook.ping, to see whether the receiver responds.",
+            perform=perform_each(resending.ping_webhook, "webhook_id"),
+            is_permitted=may_manage,
+            is_offered=lambda webhook: webhook.is_enabled,
+        ),
+        Action(
+            name="replay",
+            label="Send again since …",
+            done="Replayed",
+            help="Sends events of the last hours once more, each with the id that it had: the receiver knows those "
+            "that it has processed.",
+            perform=replay,
+            is_permitted=may_manage,
+            is_offered=lambda webhook: webhook.is_enabled,
+            form=ReplayForm,
+        ),
+        Action(
+            name="rotate",
+            label="New secret",
+            done="Given a new secret",
+            help="The webhook gets a new secret, which is shown once. For 24 hours, the old one is valid too: enter "
+            "the new one at the receiver in this time.",
+            perform=rotate,
+            is_permitted=may_manage,
+            form=RotateForm,
+            read_initial=lambda webhook: {"opened": webhook.version},
+        ),
+        Action(
+            name="disable",
+            label="Disable",
+            done="Disabled",
+            help="Nothing is sent. What happens in this time is sent when the webhook is enabled again, as far as the "
+            "log still has it.",
+            perform=perform_each(disable, "webhook_id"),
+            is_permitted=may_manage,
+            is_offered=lambda webhook: webhook.is_enabled,
+            confirmed_from=1,
+            is_dangerous=True,
+        ),
+        Action(
+            name="enable",
+            label="Enable",
+            done="Enabled",
+            help="Events are sent again, first those that wait.",
+            perform=perform_each(enable, "webhook_id"),
+            is_permitted=may_manage,
+            is_offered=lambda webhook: not webhook.is_enabled,
+        ),
+    ]
+    form = WebhookForm
+    change_form_outer_before_template = "desk/webhooks/above.html"
+    change_form_outer_after_template = "desk/webhooks/below.html"
+    deletion_note = "What waits is not sent, and the list of deliveries is lost."
+    list_display = ["name", "show_address", "show_types", "show_state", "show_created_at"]
+    sortable_by: ClassVar[list[str]] = []
+    search_fields = ["name", "url"]
+    ordering = ["-created_at", "-id"]
+
+    def may_open(self, actor: Actor) -> bool:
+        return policy.may_manage_webhooks(actor)
+
+    def select_rows(self, actor: Actor) -> QuerySet[Webhook]:
+        return selectors.select_visible_webhooks(actor).queryset()
+
+    def may_add(self, actor: Actor) -> bool:
+        return policy.may_manage_webhooks(actor)
+
+    def describe_row(self, row: Webhook) -> str:
+        return row.url
+
+    def may_change(self, actor: Actor, row: Webhook | None) -> bool:
+        return policy.may_manage_webhooks(actor)
+
+    def may_delete(self, actor: Actor, row: Webhook | None) -> bool:
+        return policy.may_manage_webhooks(actor)
+
+    def get_fields(self, request: HttpRequest, obj: Webhook | None = None) -> list[str]:
+        return FIELDS if obj is None else [*FIELDS, "show_state", "show_maker", "show_created_at"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Webhook | None = None) -> list[str]:
+        return ["show_state", "show_maker", "show_created_at"]
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        form = super().get_form(request, obj, change=change, **options)
+        actor = get_actor(request)
+        form.scope_choices = [
+            (scope.value, f"{scope.value}: {scope.label}") for scope in Scope if policy.may_grant_scope(actor, scope)
+        ]
+        return form
+
+    @property
+    def media(self) -> Any:
+        return super().media + forms.Media(css={"all": ["desk/webhooks.css"]})
+
+    @display(description="Address")
+    def show_address(self, webhook: Webhook) -> str:
+        return webhook.url
+
+    @display(description="Events")
+    def show_types(self, webhook: Webhook) -> str:
+        return ", ".join(webhook.types)
+
+    @display(description="Status", label={"active": "success", "failing": "warning", "disabled": "danger"})
+    def show_state(self, webhook: Webhook) -> tuple[str, str]:
+        return describe_state(webhook)
+
+    @display(description="Created by")
+    def show_maker(self, webhook: Webhook) -> str:
+        return name_users([webhook.maker_id]).get(webhook.maker_id, "a deleted user")
+
+    show_created_at = build_time_column("created_at", "Created at")
+
+    def build_form_context(self, request: HttpRequest, row: Webhook | None) -> dict[str, Any]:
+        if row is None:
+            return {}
+        actor, hours = get_actor(request), count_by_hour(get_actor(request), str(row.pk))
+        newest = selectors.select_deliveries(actor, str(row.pk)).queryset()[:NEWEST]
+        return {"hours": hours, "bars": build_bars(hours), "deliveries": newest}
+
+    def create(self, actor: Actor, row: Webhook, form: WebhookForm) -> Webhook:
+        created = services.create_webhook(actor=actor, **{name: form.cleaned_data[name] for name in FIELDS})
+        form.secret = created.secret
+        return created.webhook
+
+    def edit(self, actor: Actor, row: Webhook, form: WebhookForm) -> None:
+        changes = {name: form.cleaned_data[name] for name in FIELDS}
+        services.edit_webhook(actor=actor, webhook_id=str(row.pk), changes=changes)
+
+    def delete(self, actor: Actor, row: Webhook) -> None:
+        services.delete_webhook(actor=actor, webhook_id=str(row.pk))
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None) -> Any:
+        """Offer one button: the secret is shown after the webhook is saved."""
+        buttons = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        return super().add_view(request, form_url, {**(extra_context or {}), **buttons})
+
+    def response_add(self, request: HttpRequest, obj: Webhook, post_url_continue: str | None = None) -> HttpResponse:
+        secret = request.saved_form.secret  # type: ignore[attr-defined]
+        return self.show_secret(request, obj, f"{obj.name} is created", secret)
+
+    def perform_on_one(
+        self, request: HttpRequest, action: Action, row: Webhook, values: Mapping[str, Any]
+    ) -> HttpResponse:
+        response = super().perform_on_one(request, action, row, values)
+        secret = getattr(row, "secret_shown_once", "")
+        return self.show_secret(request, row, f"{row.name} has a new secret", secret) if secret else response
+
+    def describe_outcome(self, action: Action, rows: Sequence[Webhook]) -> str:
+        """Return what was done; of a replay, how many events are sent again."""
+        if action.name != "replay":
+            return super().describe_outcome(action, rows)
+        number = rows[0].replayed  # type: ignore[attr-defined]
+        return f"{number:,} {'event is' if number == 1 else 'events are'} sent again."
+
+    def show_secret(self, request: HttpRequest, webhook: Webhook, title: str, secret: str) -> HttpResponse:
+        """Show a secret in this response only: it is in no cookie, no session and no message."""
+        context = {"title": title, "webhook": webhook, "secret": secret}
+        response = self.render(request, "desk/webhooks/secret.html", context)
+        response["Cache-Control"] = "no-store"
+        return response
+
+
+def describe_state(webhook: Webhook) -> tuple[str, str]:
+    """Return the state for its colour, and in words."""
+    if webhook.disabled_at is not None:
+        return "disabled", f"disabled: {webhook.get_disabled_reason_display()}"
+    if webhook.failing_since is not None:
+        return "failing", f"failing since {webhook.failing_since:%Y-%m-%d %H:%M} UTC"
+    return "active", "active"

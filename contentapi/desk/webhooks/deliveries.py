@@ -1,0 +1,121 @@
+"""The pages of deliveries: those of a webhook by state and type, and one with its attempts. A button sends it again."""
+
+import json
+from collections.abc import Container
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from contentapi.core.errors import ApiError, Malformed, require_found
+from contentapi.core.identity import Actor
+from contentapi.core.pagination import Position
+from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.events.webhooks import resending, selectors
+from contentapi.events.webhooks.catalogue import CATALOGUE
+from contentapi.events.webhooks.inspection import read_body
+from contentapi.events.webhooks.models import BATCH_TYPE, PING, Delivery, DeliveryState
+
+SHOWN = 50
+MOST_SEARCHED = 10_000  # deliveries among which those of a type are found
+STATES = {"": "All", **{state.value: state.label for state in DeliveryState}}
+OTHER_TYPES = (BATCH_TYPE, PING)
+
+
+def show_deliveries(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Show the deliveries of a webhook, the last planned first."""
+    actor = get_actor(request)
+    webhook = model_admin.get_object(request, object_id)
+    state, name = read_choice(request, "state", STATES), request.GET.get("type", "")
+    found = list_deliveries(actor, object_id, state=state, name=name, before=request.GET.get("before"))
+    context = {
+        "title": f"Deliveries of {webhook.name}",
+        "webhook": webhook,
+        "states": [(value, label, value == state) for value, label in STATES.items()],
+        "state": state,
+        "types": list_types(),
+        "type": name,
+        "deliveries": found[:SHOWN],
+        "next_before": found[SHOWN - 1].pk if len(found) > SHOWN else None,
+    }
+    return model_admin.render(request, "desk/webhooks/deliveries.html", context)
+
+
+def read_choice(request: HttpRequest, name: str, choices: Container[str]) -> str:
+    """Return a parameter. Raises `Malformed` unless it is one of the choices, or missing."""
+    value = request.GET.get(name, "")
+    if value and value not in choices:
+        raise Malformed(f"There is no {name} {value[:50]}.")
+    return value
+
+
+def list_types() -> list[str]:
+    return [*CATALOGUE.types.names, *OTHER_TYPES]
+
+
+def list_deliveries(actor: Actor, webhook_id: str, *, state: str, name: str, before: str | None) -> list[Delivery]:
+    """Return the next deliveries, one more than a page shows. Raises `Malformed` if there is none to go on with."""
+    after = None
+    if before is not None:
+        last = selectors.select_delivery_by_id(actor, before, webhook_id=webhook_id).queryset().first()
+        if last is None:
+            raise Malformed("before must be the id of a delivery.")
+        after = Position(last.pk, last.created_at.isoformat())
+    rows = selectors.select_deliveries(
+        actor, webhook_id, state=DeliveryState(state) if state else None, after=after
+    ).queryset()
+    if name:
+        rows = rows.filter(type=name, pk__in=rows.values("pk")[:MOST_SEARCHED])
+    return list(rows[: SHOWN + 1])
+
+
+def find_delivery(actor: Actor, webhook_id: str, delivery_id: str) -> Delivery:
+    """Return a delivery of a webhook. Raises `NotFound`."""
+    rows = selectors.select_delivery_by_id(actor, delivery_id, webhook_id=webhook_id).queryset()
+    return require_found(rows.first(), "delivery")
+
+
+def show_delivery(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, delivery_id: str) -> HttpResponse:
+    """Show what is sent, and the response to each attempt."""
+    actor = get_actor(request)
+    webhook = model_admin.get_object(request, object_id)
+    delivery = find_delivery(actor, object_id, delivery_id)
+    context = {
+        "title": f"{delivery.type} to {webhook.name}",
+        "webhook": webhook,
+        "delivery": delivery,
+        "body": format_body(read_body(webhook, delivery)),
+        "attempts": delivery.log.order_by("-number"),
+    }
+    return model_admin.render(request, "desk/webhooks/delivery.html", context)
+
+
+def format_body(body: bytes | None) -> str:
+    """Return JSON with a line for each member."""
+    if body is None:
+        return "The event is not kept any more, or the webhook may not see it now, or what it selects cannot be read."
+    return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+
+
+@require_POST
+def redeliver(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, delivery_id: str) -> HttpResponse:
+    """Send a delivery again, and show it."""
+    actor = get_actor(request)
+    webhook = model_admin.get_object(request, object_id)
+    find_delivery(actor, object_id, delivery_id)
+    try:
+        resending.redeliver(actor=actor, delivery_id=delivery_id, webhook_id=object_id)
+    except ApiError as error:
+        model_admin.message_user(request, error.message, messages.ERROR)
+    else:
+        model_admin.log_change(request, webhook, f"Sent delivery {delivery_id} again.")
+        model_admin.message_user(request, "It is sent again. Reload this page to see the response.", messages.SUCCESS)
+    return HttpResponseRedirect(reverse("admin:events_webhook_delivery", args=[object_id, delivery_id]))
+
+
+PAGES = [
+    Page("<str:object_id>/deliveries/", "deliveries", show_deliveries),
+    Page("<str:object_id>/deliveries/<str:delivery_id>/", "delivery", show_delivery),
+    Page("<str:object_id>/deliveries/<str:delivery_id>/redeliver/", "redeliver", redeliver),
+]
