@@ -155,6 +155,7 @@ if not EMBEDDED and ENVIRONMENT.database_replica_urls:
 # --- Users and passwords -------------------------------------------------------------------------------
 AUTH_USER_MODEL = "users.User"
 AUTHENTICATE = "users.authentication.authenticate"  # returns the actor of credential headers
+AUTHENTICATE_AGAIN = "users.authentication.authenticate_again"  # returns the present actors of several credentials
 ADD_PREVIEW = "blog.services.add_preview"  # returns the actor of a preview token
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",

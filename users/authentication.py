@@ -135,8 +135,9 @@ def build_key_actor(key: str, row: ApiKeyRow) -> Actor:
 def authenticate_again(credentials: Collection[Mapping[str, str]]) -> list[Actor | None]:
     """Return the present actor of each credential, as `authenticate` does; None for one that is not valid any more.
 
-    One statement reads all API keys. Raises Django's database errors.
+    One statement reads all API keys, and one the revocations. Raises Django's database errors.
     """
+    REVOCATIONS.refresh()  # otherwise a token would be checked against what was known before an outage
     keys = [
         headers.get("X-API-Key") or get_bearer_token(headers.get("Authorization", "")) or "" for headers in credentials
     ]

@@ -21,19 +21,14 @@ def authenticate_request(environ: Mapping[str, Any]) -> Actor:
 
     Raises `Unauthenticated` for an invalid credential or preview token, and `Malformed` for two credentials.
     """
-    actor = load_authenticator()({name: environ[key] for name, key in HEADERS.items() if key in environ})
-    return load_preview_adder()(actor, environ[TOKEN]) if TOKEN in environ else actor
+    actor: Actor = load_function("AUTHENTICATE")(
+        {name: environ[key] for name, key in HEADERS.items() if key in environ}
+    )
+    return load_function("ADD_PREVIEW")(actor, environ[TOKEN]) if TOKEN in environ else actor
 
 
 @cache
-def load_authenticator() -> Callable[[Mapping[str, str]], Actor]:
-    """Return the function that settings.AUTHENTICATE names. This package does not import the app `users`."""
-    authenticate: Callable[[Mapping[str, str]], Actor] = import_string(settings.AUTHENTICATE)
-    return authenticate
-
-
-@cache
-def load_preview_adder() -> Callable[[Actor, str], Actor]:
-    """Return the function that settings.ADD_PREVIEW names. This package does not import the app `blog`."""
-    add_preview: Callable[[Actor, str], Actor] = import_string(settings.ADD_PREVIEW)
-    return add_preview
+def load_function(setting: str) -> Callable[..., Any]:
+    """Return the function of an app that a setting names."""
+    function: Callable[..., Any] = import_string(getattr(settings, setting))
+    return function

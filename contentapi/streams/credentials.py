@@ -10,7 +10,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from contentapi.auth.authentication import HEADERS, authenticate_request
+from contentapi.auth.authentication import HEADERS, authenticate_request, load_function
 from contentapi.core.errors import ApiError, Unavailable
 from contentapi.core.identity import Actor
 from contentapi.http.previews import TOKEN
@@ -18,8 +18,6 @@ from contentapi.streams.groups import OUTAGES, Readers
 from contentapi.streams.hub import Hub
 from contentapi.streams.opening import Credential
 from contentapi.streams.stream import Stream
-from users.authentication import authenticate_again
-from users.revocations import REVOCATIONS
 
 LOG = logging.getLogger("contentapi.streams")
 
@@ -60,9 +58,8 @@ def find_actors(credentials: Sequence[Credential]) -> list[Actor | None]:
     """Return the present actors. Raises Django's database errors."""
     environs: list[Mapping[str, Any]] = [dict(credential.environ) for credential in credentials]
     plain = [environ for environ in environs if TOKEN not in environ]
-    REVOCATIONS.refresh()  # otherwise a token would be checked against what was known before an outage
-    names = {key: name for name, key in HEADERS.items()}
-    found = iter(authenticate_again([{names[key]: value for key, value in each.items()} for each in plain]))
+    headers = [{name: environ[key] for name, key in HEADERS.items() if key in environ} for environ in plain]
+    found = iter(load_function("AUTHENTICATE_AGAIN")(headers))
     return [find_preview_actor(environ) if TOKEN in environ else next(found) for environ in environs]
 
 

@@ -3,7 +3,7 @@
 import pytest
 from pytest_django import Settings
 
-from contentapi.auth.authentication import authenticate_request, load_authenticator
+from contentapi.auth.authentication import authenticate_request, load_function
 from contentapi.core.identity import Actor, Role
 from tests.conftest import make_api_key
 from tests.factories import make_actor
@@ -21,11 +21,11 @@ def test_request_with_an_api_key_has_the_actor_of_the_key() -> None:
 
 def test_authenticator_is_the_function_that_the_setting_names(settings: Settings) -> None:
     settings.AUTHENTICATE = f"{__name__}.identify_admin"
-    load_authenticator.cache_clear()
+    load_function.cache_clear()
     try:
         assert authenticate_request({}).role is Role.ADMIN
     finally:
-        load_authenticator.cache_clear()
+        load_function.cache_clear()
 
 
 def identify_admin(_: object) -> Actor:
