@@ -13,12 +13,12 @@ from django.core.wsgi import get_wsgi_application  # noqa: E402
 
 django_application = get_wsgi_application()
 
+from blog.desk.uploads import build_uploads  # noqa: E402
 from contentapi.conf import conf  # noqa: E402
 from contentapi.conf.checks import require_valid_start  # noqa: E402
 from contentapi.monitoring.figures import FIGURES  # noqa: E402
 from contentapi.server.complete_requests import RequestBufferingLayer  # noqa: E402
 from contentapi.server.fast_path import FastPath  # noqa: E402
-from contentapi.server.uploads import build_uploads  # noqa: E402
 
 require_valid_start()
 fast_path = FastPath(django_application, is_enabled=conf.environment.contentapi_fast_path == "on")

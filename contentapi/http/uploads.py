@@ -2,9 +2,10 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from errno import ENOSPC
+from re import Pattern
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
@@ -13,6 +14,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.utils.http import parse_header_parameters
 
 from contentapi.core.errors import ApiError, Malformed, TooLarge, Unavailable, UnsupportedMediaType
+from contentapi.core.identity import Actor
 from contentapi.http.body import UploadTooLarge
 
 FORM = "multipart/form-data"
@@ -20,6 +22,25 @@ FORM_OVERHEAD = 100_000  # bytes of a form beside its file
 DISPOSITION = re.compile(rb"^content-disposition:([^\r\n]*\bfilename\*?=[^\r\n]*)", re.IGNORECASE | re.MULTILINE)
 BLOCK = 64 * 1024  # bytes
 EXCESS = "The file is too large. At most {limit:,} bytes are allowed (CONTENTAPI_IMAGE_MAX_BYTES)."
+
+
+class Upload(NamedTuple):
+    """A kind of upload: its method, its paths, its limit in bytes, and the message for a body above the limit.
+
+    `find_sender` returns the actor of a request, or None if the caller has no permission. Uploads of the desk are not
+    metered.
+    """
+
+    method: str
+    paths: Pattern[str]
+    limit: int
+    find_sender: Callable[[Mapping[str, Any]], Actor | None]
+    excess: str
+    is_metered: bool = True
+
+    def matches(self, environ: Mapping[str, Any]) -> bool:
+        path = environ.get("PATH_INFO", "")
+        return environ.get("REQUEST_METHOD") == self.method and self.paths.fullmatch(path) is not None
 
 
 class SentFile(NamedTuple):

@@ -7,8 +7,7 @@ happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.db.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from http import HTTPStatus
-from re import Pattern
-from typing import Any, NamedTuple
+from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication
 
 from django.db import DatabaseError
@@ -21,7 +20,7 @@ from contentapi.db.engine.slots import ConnectionSlots, NoSlotAvailable, uninsta
 from contentapi.db.engine.thread_connections import close_unusable_connection
 from contentapi.health.probes import PROBES, respond_to_probe
 from contentapi.http.body import UploadTooLarge
-from contentapi.http.uploads import SpooledBody
+from contentapi.http.uploads import SpooledBody, Upload
 from contentapi.media.delivery import deliver_file, is_for_delivery
 from contentapi.monitoring.records import current_record
 from contentapi.server.bodies import buffer_body, get_announced_length, refuse_body, spool_body
@@ -30,25 +29,6 @@ from contentapi.server.upload_places import NO_PLACE, PLACE, UploadPlaces, charg
 from contentapi.server.worker import WORKER
 
 Refuse = Callable[[dict[str, Any], NoSlotAvailable, StartResponse], Iterable[bytes]]
-
-
-class Upload(NamedTuple):
-    """A kind of upload: its method, its paths, its limit in bytes, and the message for a body above the limit.
-
-    `find_sender` returns the actor of a request, or None if the caller has no permission. Uploads of the desk are not
-    metered.
-    """
-
-    method: str
-    paths: Pattern[str]
-    limit: int
-    find_sender: Callable[[Mapping[str, Any]], Actor | None]
-    excess: str
-    is_metered: bool = True
-
-    def matches(self, environ: Mapping[str, Any]) -> bool:
-        path = environ.get("PATH_INFO", "")
-        return environ.get("REQUEST_METHOD") == self.method and self.paths.fullmatch(path) is not None
 
 
 class RequestBufferingLayer:

@@ -13,14 +13,14 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from blog.desk import uploads
 from contentapi.conf.environment import Environment
 from contentapi.core.errors import RateLimited, Unavailable
 from contentapi.core.identity import Actor, Role
 from contentapi.db.engine.slots import SLOTS, NoSlotAvailable
 from contentapi.http.body import UploadTooLarge
-from contentapi.http.uploads import SpooledBody
-from contentapi.server import uploads
-from contentapi.server.complete_requests import RequestBufferingLayer, Upload
+from contentapi.http.uploads import SpooledBody, Upload
+from contentapi.server.complete_requests import RequestBufferingLayer
 from tests.blog.archives import build_archive
 from tests.factories import make_user
 from users.models import User

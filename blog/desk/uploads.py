@@ -20,9 +20,8 @@ from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.http.api_version import VERSION_PREFIX
-from contentapi.http.uploads import EXCESS, FORM_OVERHEAD
+from contentapi.http.uploads import EXCESS, FORM_OVERHEAD, Upload
 from contentapi.media.receiving import is_signed
-from contentapi.server.complete_requests import Upload
 
 
 def build_uploads() -> list[Upload]:
