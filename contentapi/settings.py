@@ -11,7 +11,7 @@ from contentapi.conf import environment
 from contentapi.conf.secret_files import read_or_create
 from contentapi.conf.timeouts import PASSWORD_LINK_LIFETIME, SMTP_TIMEOUT, derive_timeouts
 from contentapi.core.identity import Scope
-from contentapi.desk.theme import UNFOLD  # noqa: F401 - a setting
+from contentapi.desk.theme import build_theme
 
 ENVIRONMENT, ENVIRONMENT_ERRORS = environment.read_environment(os.environ)
 TIMEOUTS = derive_timeouts(ENVIRONMENT)
@@ -173,6 +173,9 @@ SESSION_ENGINE = "contentapi.auth.sessions"
 CSRF_FAILURE_VIEW = "contentapi.desk.pages.handle_csrf_failure"
 # E003 requires a unique column; the constraint users_user_email_unique ignores case.
 SILENCED_SYSTEM_CHECKS = ["auth.E003"]
+
+# --- The desk --------------------------------------------------------------------------------------------
+UNFOLD = build_theme(dashboard="blog.desk.dashboard.add_dashboard", script="blog.desk.dashboard.get_text_keeper")
 
 # --- The OAuth 2.0 authorization server, by RFC 9700 -----------------------------------------------------
 OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oauth2_provider.AccessToken"  # noqa: S105 - the default; foreign keys need it

@@ -12,4 +12,4 @@ class AdminConfig(admin.AdminConfig):
     """Django's admin app, with the admin site of this project."""
 
     default = False
-    default_site = "users.desk.site.AdminSite"
+    default_site = "users.desk.site.DeskSite"

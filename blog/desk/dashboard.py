@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest
+from django.templatetags.static import static
 from django.utils import timezone
 
 from blog.desk import queries
@@ -16,3 +17,8 @@ def add_dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, An
     desk = queries.build_desk(actor, timezone.now())
     may_import = policy.may_import_posts(actor)
     return {**context, "desk": desk, "max_count": queries.MAX_COUNT, "may_import": may_import}
+
+
+def get_text_keeper(request: HttpRequest) -> str:
+    """Return the script of the texts that the browser keeps, on each page of the desk. Its address names the user."""
+    return f"{static('blog/kept_texts.js')}?user={request.user.pk or ''}"

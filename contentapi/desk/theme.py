@@ -7,6 +7,7 @@ from django.apps import apps
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
+from django.utils.module_loading import import_string
 
 NAME = "Content API"
 
@@ -61,32 +62,21 @@ def build_permission(model: str) -> Callable[[HttpRequest], bool]:
     return has_permission
 
 
-def get_style(_: HttpRequest) -> str:
-    return static("desk/admin.css")
-
-
-def get_script(_: HttpRequest) -> str:
-    return static("desk/admin.js")
-
-
-def get_theme_script(_: HttpRequest) -> str:
-    return static("desk/theme.js")
-
-
-def get_text_keeper(request: HttpRequest) -> str:
-    """Return the script of the texts that the browser keeps. Its address names the user."""
-    return f"{static('blog/kept_texts.js')}?user={request.user.pk or ''}"
-
-
-UNFOLD = {
-    "SITE_TITLE": NAME,
-    "SITE_HEADER": NAME,
-    "SITE_SUBHEADER": "Editors' desk",
-    "SITE_SYMBOL": "edit_note",
-    "SITE_URL": None,
-    "SHOW_VIEW_ON_SITE": False,
-    "DASHBOARD_CALLBACK": "blog.desk.dashboard.add_dashboard",
-    "STYLES": [get_style],
-    "SCRIPTS": [get_theme_script, get_script, get_text_keeper],
-    "SIDEBAR": {"navigation": build_sidebar},
-}
+def build_theme(*, dashboard: str, script: str) -> dict[str, Any]:
+    """Return the setting UNFOLD. The names are of functions: of the first page, and of the address of a script."""
+    return {
+        "SITE_TITLE": NAME,
+        "SITE_HEADER": NAME,
+        "SITE_SUBHEADER": "Editors' desk",
+        "SITE_SYMBOL": "edit_note",
+        "SITE_URL": None,
+        "SHOW_VIEW_ON_SITE": False,
+        "DASHBOARD_CALLBACK": dashboard,
+        "STYLES": [lambda _: static("desk/admin.css")],
+        "SCRIPTS": [
+            lambda _: static("desk/theme.js"),
+            lambda _: static("desk/admin.js"),
+            lambda request: import_string(script)(request),
+        ],
+        "SIDEBAR": {"navigation": build_sidebar},
+    }
