@@ -56,10 +56,6 @@ ORDER = Projection(
     "Order",
     Order,
     {
-        "id": "id",
-        "status": "status",
-        "total": "total",
-        "createdAt": "created_at",
         "tracking": SameRowAsType(Q(status__in=ON_THE_WAY)),
         "allowedActions": Computed(build_allowed_actions),
         "version": Computed(build_version),
@@ -70,10 +66,7 @@ TRACKING = Projection(
     "OrderTracking",
     Order,
     {
-        "carrier": "carrier",
-        "trackingNumber": "tracking_number",
         "shippedAt": Computed(lambda _: F("shipped_at")),  # orders_order_shipped_has_tracking: not null
-        "deliveredAt": "delivered_at",
     },
 )
 

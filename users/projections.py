@@ -51,9 +51,6 @@ USER = Projection(
     "User",
     User,
     {
-        "id": "id",
-        "name": "name",
-        "email": "email",
         "author": ToOne("author"),
     },
 )

@@ -50,7 +50,6 @@ from blog.models.posts import (
     Post,
     PostQuerySet,
     PostStatus,
-    build_api_name,
 )
 from blog.models.presence import PostPresence
 from blog.models.previews import MAX_NOTE, PreviewLink, PreviewMode

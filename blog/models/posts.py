@@ -24,6 +24,7 @@ from blog.models.previews import DELETE_PREVIEW_LINKS
 from blog.models.slugs import KEEP_OLD_SLUG, KEEP_SLUG_OF_DELETED, MAX_SLUG, UniqueIndex
 from blog.models.working_copies import DELETE_WORKING_COPY
 from blog.rendering import RENDERER
+from contentapi.core.text import convert_to_camel
 from contentapi.db.ids import SharedIdField
 from contentapi.db.literals import TextLiteral
 
@@ -55,12 +56,6 @@ class Kind(StrEnum):
     IMAGE_TEXT = "image text"
 
 
-def build_api_name(name: str) -> str:
-    """Return the name of a field on both transports: `canonicalUrl` for `canonical_url`."""
-    first, *others = name.split("_")
-    return first + "".join(map(str.title, others))
-
-
 class ContentField(NamedTuple):
     """A field of a post's content: what an author writes, as opposed to the state of the post.
 
@@ -79,7 +74,7 @@ class ContentField(NamedTuple):
 
     @property
     def api_name(self) -> str:
-        return build_api_name(self.name)
+        return convert_to_camel(self.name)
 
 
 # Services, history, desk, files and search use this list. `blog.checks` names other places that lack a field.

@@ -121,17 +121,12 @@ POST = Projection(
     "Post",
     Post,
     {
-        "id": "id",
-        "title": "title",
         "slug": Computed(build_slug),
         "oldSlugs": Computed(lambda _: build_old_slugs()),
         "url": Computed(build_url),
-        "canonicalUrl": "canonical_url",
         "excerpt": Computed(lambda _: build_summary("excerpt")),
         "description": Computed(lambda _: build_summary("description")),
-        "body": "body",
         "bodyHtml": Computed(lambda _: build_if_rendered("body_html")),
-        "status": "status",
         "author": ToOne("author"),
         "coauthors": Listed("coauthor_ids"),
         "cover": Referred("cover_id", lambda images: annotate_place(images, OuterRef("cover_alt"))),
@@ -139,12 +134,6 @@ POST = Projection(
         "comments": ToMany("comments", select_oldest_visible_comments),
         "commentsConnection": Connection("comments", filter_visible_comments),
         "commentCount": Count("comments", policy.VISIBLE_COMMENTS),
-        "createdAt": "created_at",
-        "updatedAt": "updated_at",
-        "publishAt": "publish_at",
-        "publishedAt": "published_at",
-        "tags": "tags",
-        "version": "version",
         "workingCopy": ToOne("working_copy", filter_visible_working_copies),
         "previewLinks": ToMany("preview_links", select_newest_valid_links),
     },
@@ -155,10 +144,6 @@ WORKING_COPY = Projection(
     WorkingCopy,
     {
         **{field.api_name: project_copied_field(field) for field in CONTENT_FIELDS},
-        "publishAt": "publish_at",
-        "baseVersion": "base_version",
-        "version": "version",
-        "updatedAt": "updated_at",
         "updatedBy": Computed(lambda _: build_user_name("updated_by")),
     },
 )
@@ -167,30 +152,20 @@ PREVIEW_LINK = Projection(
     "PreviewLink",
     PreviewLink,
     {
-        "id": "id",
-        "mode": "mode",
-        "version": "version",
-        "note": "note",
-        "createdAt": "created_at",
         "createdBy": Computed(lambda _: build_user_name("maker_id")),
-        "expiresAt": "expires_at",
     },
 )
 
 PREVIEW = Projection(
     "Preview",
     PreviewLink,
-    {"post": ToOne("post", filter_previewed_posts), "mode": "mode", "version": "version", "expiresAt": "expires_at"},
+    {"post": ToOne("post", filter_previewed_posts)},
 )
 
 AUTHOR = Projection(
     "Author",
     Author,
     {
-        "id": "id",
-        "name": "name",
-        "bio": "bio",
-        "avatarUrl": "avatar_url",
         "email": Computed(build_visible_email),
         "posts": ToMany("posts", select_newest_posts_of_author),
         "postsConnection": Connection("posts", select_posts_of_author, key=BYLINE),
@@ -201,10 +176,7 @@ COMMENT = Projection(
     "Comment",
     Comment,
     {
-        "id": "id",
-        "body": "body",
         "author": ToOne("author"),
-        "createdAt": "created_at",
     },
 )
 

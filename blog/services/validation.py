@@ -7,11 +7,12 @@ from typing import Any
 
 from django.utils import timezone
 
-from blog.models import CONTENT, CONTENT_FIELDS, OPTIONAL, SLUG, ContentField, Kind, PostStatus, build_api_name
+from blog.models import CONTENT, CONTENT_FIELDS, OPTIONAL, SLUG, ContentField, Kind, PostStatus
 from blog.rendering import count_images
 from blog.rendering.limits import MAX_IMAGES
 from contentapi.core.errors import Conflict, Invalid
 from contentapi.core.pagination import parse_id
+from contentapi.core.text import convert_to_camel
 
 NAMES = frozenset(CONTENT)
 # Each access to a member of an enum takes time.
@@ -37,7 +38,7 @@ PATTERNS = {  # of the addresses, with the description of what does not match
 def require_no_null(changes: Mapping[str, Any]) -> None:
     """Raise `Invalid` for a null, except of the fields that can be null."""
     problems = {
-        build_api_name(name): ["This must not be null."]
+        convert_to_camel(name): ["This must not be null."]
         for name, value in changes.items()
         if value is None and name not in NULLABLE
     }

@@ -1,4 +1,4 @@
-"""Check that text can be stored, and join JSON texts.
+"""Check that text can be stored, join JSON texts, and convert names.
 
 Storable text is any Unicode except NUL, which PostgreSQL does not support, and lone surrogates.
 """
@@ -6,7 +6,7 @@ Storable text is any Unicode except NUL, which PostgreSQL does not support, and 
 from contentapi.core.errors import Malformed
 from contentapi.core.unicode import is_storable
 
-__all__ = ["consume_into_json_array", "is_storable", "require_storable"]
+__all__ = ["consume_into_json_array", "convert_to_camel", "is_storable", "require_storable"]
 
 
 def require_storable(value: object) -> int:
@@ -27,6 +27,12 @@ def require_storable(value: object) -> int:
             case list() as items:
                 pending.extend(items)
     return number
+
+
+def convert_to_camel(name: str) -> str:
+    """Return the name of a column on both transports: `canonicalUrl` for `canonical_url`."""
+    first, *others = name.split("_")
+    return first + "".join(map(str.title, others))
 
 
 def consume_into_json_array(items: list[bytes]) -> bytes:

@@ -18,6 +18,7 @@ import pgtrigger.compiler
 from django.db import connection, models, transaction
 
 from contentapi.core.identity import Actor
+from contentapi.core.text import convert_to_camel
 from contentapi.db.citus.claims import is_distributed
 
 SILENT = "contentapi.silent"  # a setting of the session: `silence`
@@ -74,11 +75,6 @@ class Announcement(pgtrigger.Trigger):
 def name_columns(*columns: str) -> dict[str, str]:
     """Return the name in the API of each column: `publishAt` for `publish_at`."""
     return {column: convert_to_camel(column) for column in columns}
-
-
-def convert_to_camel(column: str) -> str:
-    first, *others = column.split("_")
-    return first + "".join(map(str.title, others))
 
 
 def build_changes(names: Mapping[str, str]) -> str:

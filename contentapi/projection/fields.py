@@ -1,8 +1,7 @@
 """Projections: declare how each field of an SDL type is read from a model.
 
     POST = Projection("Post", Post, {
-        "title": "title",                       # a column; cast to text if the SDL type is ID or String
-        "createdAt": "created_at",              # a column with another name
+        "x": "focal_x",                         # a column; cast to text if the SDL type is ID or String
         "author": ToOne("author"),              # a to-one relation
         "copy": ToOne("copy", rows),            # one of which the actor may not see every row: `rows` filters
         "source": SameRowAsType(),              # the same row as another SDL type
@@ -12,6 +11,8 @@
         "place": Annotation("place", TextField()),  # a value that its rows have beside their columns
     })
 
+A field of the SDL that is not in the mapping, such as `createdAt`, is the column with its name: `created_at`.
+
 `bind` compares a projection with the SDL and the model at start-up. An error names the type and the field.
 """
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from django.core.exceptions import FieldError
@@ -26,6 +28,7 @@ from django.db.models import F, Field, ForeignKey, Model, OneToOneRel, OuterRef,
 
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
+from contentapi.core.text import convert_to_camel
 from contentapi.db.literals import Term, TextLiteral
 from contentapi.projection.deferred import DeferredField, defer, must_defer
 from contentapi.projection.expressions import JsonMembers, JsonObject
@@ -34,6 +37,7 @@ from contentapi.projection.sdl import (
     SdlField,
     cast_column_to_sdl,
     get_model_field,
+    list_plain_columns,
     require_no_arguments,
 )
 from contentapi.projection.selections import (
@@ -45,6 +49,7 @@ from contentapi.projection.selections import (
 )
 
 EVERY_ROW = Q()
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class CompilationContext:
@@ -192,18 +197,25 @@ class ToOne(ProjectedField):
 
 
 class Projection:
-    """How an SDL type is read from a model: a `ProjectedField`, or the name of a column, for each field of the SDL."""
+    """How an SDL type is read from a model: a `ProjectedField` for each field of the SDL that is no column of its name.
 
-    def __init__(self, name: str, model: type[Model], fields: Mapping[str, ProjectedField | str]) -> None:
+    A column with another name is a text.
+    """
+
+    def __init__(self, name: str, model: type[Model], fields: Mapping[str, ProjectedField | str] = NOTHING) -> None:
         self.name = name
         self.model = model
-        self.fields = {name: Column(field) if isinstance(field, str) else field for name, field in fields.items()}
+        self.declared = {name: Column(field) if isinstance(field, str) else field for name, field in fields.items()}
+        self.fields: Mapping[str, ProjectedField] = self.declared
 
     def bind(self, sdl: Mapping[str, SdlField]) -> None:
         """Check the projection against the SDL and the model. Raises `ProjectionError`, which names type and field."""
+        columns = {convert_to_camel(column.name): Column(column.name) for column in list_plain_columns(self.model)}
+        self.fields = {name: columns[name] for name in sdl if name in columns} | self.declared
         for name in [*sdl, *self.fields]:
             if name not in self.fields:
-                raise ProjectionError(f"{self.name}.{name} is in the SDL, but not in its projection.")
+                model = self.model.__name__
+                raise ProjectionError(f"{self.name}.{name} is neither in its projection nor a column of {model}.")
             if name not in sdl:
                 raise ProjectionError(f"{self.name}.{name} is in its projection, but not in the SDL.")
         for name, field in self.fields.items():

@@ -65,6 +65,10 @@ def get_model_field(model: type[Model], name: str) -> Any:
         raise ProjectionError(f"{model.__name__} has no field {name}") from None
 
 
+def list_plain_columns(model: type[Model]) -> list[Field[Any, Any]]:
+    return [field for field in model._meta.concrete_fields if not field.is_relation]
+
+
 def require_no_arguments(sdl: SdlField) -> None:
     if sdl.arguments:
         raise ProjectionError(f"the projection takes no arguments, but the SDL has {join_names(sdl.arguments)}")

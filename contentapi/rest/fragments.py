@@ -1,18 +1,21 @@
 """Bind the representations of resources to their GraphQL fragments in schema/resources/."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from ariadne import SchemaBindable
 from graphql import (
+    DocumentNode,
     ExecutableDefinitionsRule,
     FieldNode,
     FragmentDefinitionNode,
+    FragmentSpreadNode,
     GraphQLError,
     GraphQLObjectType,
     GraphQLSchema,
     NoUnusedFragmentsRule,
+    SelectionNode,
     SelectionSetNode,
     Source,
     get_named_type,
@@ -39,13 +42,14 @@ class RepresentationFragments(SchemaBindable):
 
     def bind_to_schema(self, schema: GraphQLSchema) -> None:
         unbound = dict(self.representations)
-        for path in sorted(self.directory.glob("*.graphql")):
-            fragment = load_fragment(schema, path)
+        fragments = load_fragments(schema, self.directory)
+        spreadable = {fragment.name.value: fragment.selection_set for fragment in fragments.values()}
+        for path, fragment in fragments.items():
             representation = unbound.pop(fragment.name.value, None)
             kind: Any = schema.type_map[fragment.type_condition.name.value]
             if representation is None or get_projection(kind) is not representation.projection:
                 raise ProjectionError(f"{path}: {fragment.name.value} on {kind} belongs to no representation.")
-            selection = tuple(collect_selection(kind, fragment.selection_set, path))
+            selection = tuple(collect_selection(kind, fragment.selection_set, spreadable, path))
             try:
                 representation.bind(selection, len(path.read_bytes()))
             except TypeError as error:
@@ -54,26 +58,34 @@ class RepresentationFragments(SchemaBindable):
             raise ProjectionError(f"{self.directory} has no fragment {', '.join(unbound)}.")
 
 
-def load_fragment(schema: GraphQLSchema, path: Path) -> FragmentDefinitionNode:
-    """Return the fragment of a file. Raises `ProjectionError` unless the file has one valid fragment."""
-    try:
-        document = parse(Source(path.read_text(), str(path)))
-        errors = validate(schema, document, rules=RULES)
-    except GraphQLError as error:
-        errors = [error]
-    if errors:
-        raise ProjectionError(f"{path}: {errors[0].message}")
-    if len(document.definitions) != 1 or not isinstance(document.definitions[0], FragmentDefinitionNode):
-        raise ProjectionError(f"{path} must contain one fragment.")
-    return document.definitions[0]
+def load_fragments(schema: GraphQLSchema, directory: Path) -> dict[Path, FragmentDefinitionNode]:
+    """Return the fragment of each file. Raises `ProjectionError` unless each file has one, and all are valid."""
+    found: dict[Path, FragmentDefinitionNode] = {}
+    for path in sorted(directory.glob("*.graphql")):
+        try:
+            definitions = parse(Source(path.read_text(), str(path))).definitions
+        except GraphQLError as error:
+            raise ProjectionError(f"{path}: {error.message}") from None
+        if len(definitions) != 1 or not isinstance(definitions[0], FragmentDefinitionNode):
+            raise ProjectionError(f"{path} must contain one fragment.")
+        found[path] = definitions[0]
+    problems = validate(schema, DocumentNode(definitions=tuple(found.values())), rules=RULES)
+    if problems:
+        source = problems[0].source
+        raise ProjectionError(f"{source.name if source else directory}: {problems[0].message}")
+    return found
 
 
-def collect_selection(kind: GraphQLObjectType, selections: SelectionSetNode, path: Path) -> Iterator[SelectedField]:
-    """Yield the fields of a selection. Only fields are allowed, so that the file shows the representation."""
+def collect_selection(
+    kind: GraphQLObjectType, selections: SelectionSetNode, fragments: Mapping[str, SelectionSetNode], path: Path
+) -> Iterator[SelectedField]:
+    """Yield the fields of a selection, and those of the fragments that it spreads. The file shows the representation:
+    it may have no directives.
+    """
     keys: set[str] = set()
-    for node in selections.selections:
+    for node in expand_spreads(selections, fragments):
         if not isinstance(node, FieldNode) or node.directives:
-            raise ProjectionError(f"{path}: {kind} must have plain fields only.")
+            raise ProjectionError(f"{path}: {kind} must have plain fields and fragments only.")
         key = node.alias.value if node.alias else node.name.value
         if key in keys:
             raise ProjectionError(f"{path}: {kind}.{key} is selected twice.")
@@ -84,5 +96,13 @@ def collect_selection(kind: GraphQLObjectType, selections: SelectionSetNode, pat
             key,
             node.name.value,
             compile_argument_reader(field, node) if field.args else None,
-            tuple(collect_selection(below, node.selection_set, path)) if node.selection_set else (),
+            tuple(collect_selection(below, node.selection_set, fragments, path)) if node.selection_set else (),
         )
+
+
+def expand_spreads(selections: SelectionSetNode, fragments: Mapping[str, SelectionSetNode]) -> Iterator[SelectionNode]:
+    for node in selections.selections:
+        if isinstance(node, FragmentSpreadNode) and not node.directives:
+            yield from expand_spreads(fragments[node.name.value], fragments)
+        else:
+            yield node

@@ -6,12 +6,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from django.conf import settings
 from graphql import (
-    FieldNode,
     GraphQLEnumType,
     GraphQLObjectType,
-    SelectionSetNode,
     get_named_type,
     get_nullable_type,
     is_list_type,
@@ -25,8 +22,8 @@ import orders.views
 import users.models
 import users.views
 from blog.views import REPRESENTATIONS
+from contentapi.projection.selections import SelectedField
 from contentapi.rest import Body
-from contentapi.rest.fragments import load_fragment
 from contentapi.rest.representations import Representation
 from contentapi.schema import EVENT_TYPES, SCHEMA
 from tests.openapi import (
@@ -42,6 +39,7 @@ from tests.openapi import (
 
 # --- Representations ------------------------------------------------------------------------------------
 
+Selection = tuple[SelectedField, ...]
 SCALARS = {
     "Float": {"type": "number"},
     "ID": {"type": "string"},
@@ -54,16 +52,13 @@ SCALARS = {
 @pytest.mark.parametrize("representation", REPRESENTATIONS, ids=lambda found: found.name)
 def test_representation_has_the_fields_of_its_fragment(representation: Representation) -> None:
     kind = representation.projection.name
-    path = settings.SCHEMA_DIR / "resources" / f"{kind.lower()}.graphql"
 
-    selection = load_fragment(SCHEMA, path).selection_set
-
-    compare(SCHEMA.type_map[kind], selection, SCHEMAS[kind], optional={representation.optional})
+    compare(SCHEMA.type_map[kind], representation.selection, SCHEMAS[kind], optional={representation.optional})
 
 
-def compare(kind: Any, selection: SelectionSetNode, schema: dict[str, Any], optional: set[str | None]) -> None:
+def compare(kind: Any, selection: Selection, schema: dict[str, Any], optional: set[str | None]) -> None:
     described, required = get_properties(schema)
-    nodes = {node.name.value: node for node in selection.selections if isinstance(node, FieldNode)}
+    nodes = {node.name: node for node in selection}
     assert list(described) == list(nodes)
     assert required == set(nodes) - optional
     for name, node in nodes.items():
@@ -73,15 +68,15 @@ def compare(kind: Any, selection: SelectionSetNode, schema: dict[str, Any], opti
         compare_type(get_nullable_type(field), node, described[name])
 
 
-def compare_type(kind: Any, node: FieldNode, schema: dict[str, Any]) -> None:
+def compare_type(kind: Any, node: SelectedField, schema: dict[str, Any]) -> None:
     found = resolve(schema)
     found = resolve(found["anyOf"][0]) if "anyOf" in found else found  # an object or null
     if is_list_type(kind):
         assert found["type"] == "array"
         compare_type(get_nullable_type(kind.of_type), node, found["items"])
     elif isinstance(kind, GraphQLObjectType):
-        assert node.selection_set
-        compare(kind, node.selection_set, found, optional=set())
+        assert node.selection
+        compare(kind, node.selection, found, optional=set())
     elif isinstance(kind, GraphQLEnumType):
         assert found["enum"] == list(kind.values)
     else:

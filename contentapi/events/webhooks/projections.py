@@ -44,35 +44,14 @@ def select_last_attempts(attempts: QuerySet[Attempt], _: Actor) -> QuerySet[Atte
     return attempts.order_by("-number", "-id")
 
 
-ATTEMPT = Projection(
-    "WebhookAttempt",
-    Attempt,
-    {
-        "number": "number",
-        "startedAt": "started_at",
-        "seconds": "seconds",
-        "status": "status",
-        "error": "error",
-        "response": "response",
-    },
-)
+ATTEMPT = Projection("WebhookAttempt", Attempt)
 
 DELIVERY = Projection(
     "WebhookDelivery",
     Delivery,
     {
-        "id": "id",
-        "messageId": "message_id",
-        "type": "type",
         "subject": Computed(lambda _: NullIf("subject_id", Value(NO_SUBJECT))),
-        "position": "position",
-        "state": "state",
         "attemptCount": "attempts",
-        "status": "status",
-        "error": "error",
-        "createdAt": "created_at",
-        "dueAt": "due_at",
-        "finishedAt": "finished_at",
         "attempts": ToMany("log", select_last_attempts),
     },
 )
@@ -81,22 +60,13 @@ WEBHOOK = Projection(
     "Webhook",
     Webhook,
     {
-        "id": "id",
-        "name": "name",
-        "url": "url",
-        "types": "types",
         "selection": Computed(lambda _: build_unless_empty("selection", TextField())),
-        "coalesce": "coalesce",
-        "scopes": "scopes",
         "makerId": Computed(lambda _: F("maker_id")),
-        "createdAt": "created_at",
         "enabled": Computed(build_enabled),
         "disabledReason": Computed(
             lambda _: build_unless_empty("disabled_reason", CharField(choices=DisabledReason.choices))
         ),
-        "failingSince": "failing_since",
         "previousSecretUntil": Computed(build_previous_until),
-        "version": "version",
         "deliveries": Connection("deliveries", filter_deliveries),
     },
 )

@@ -38,7 +38,7 @@ def in_state(rows: QuerySet[Any], _: Actor, *, state: str | None) -> QuerySet[An
 
 
 WRONG: dict[str, tuple[str, Any, str]] = {
-    "not projected": ("odd: String", None, "is in the SDL, but not in its projection"),
+    "not projected": ("odd: String", None, "is neither in its projection nor a column of Post"),
     "not in the SDL": ("", "title", "is in its projection, but not in the SDL"),
     "no such column": ("odd: String", "colour", "Post has no field colour"),
     "an attribute that is no field": ("odd: ID", "author_id_", "Post has no field author_id_"),
@@ -181,6 +181,15 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "arguments on Computed": ("odd(id: ID): String", Computed(lambda _: Value("a")), "takes no arguments"),
     "Computed under a list": ("odd: [String!]", Computed(lambda _: F("title")), "cannot be a list of String"),
 }
+
+
+def test_field_that_is_not_declared_is_the_column_of_its_name() -> None:
+    bind("createdAt: DateTime!", None)
+
+    with pytest.raises(ProjectionError, match=r"Post\.publishAt: .*can be NULL"):
+        bind("publishAt: DateTime!", None)
+    with pytest.raises(ProjectionError, match=r"Post\.author is neither in its projection nor a column of Post"):
+        bind("author: Author!", None)
 
 
 @pytest.mark.parametrize("case", WRONG)
