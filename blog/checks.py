@@ -15,7 +15,6 @@ from graphql import FieldNode, FragmentDefinitionNode, InputObjectTypeDefinition
 
 from blog.models import CONTENT, CONTENT_FIELDS, COVER, OPTIONAL, UNVERSIONED, VERSIONED, Kind, Post, PostSearch
 from blog.selectors import LOOKUPS, PostCriteria
-from blog.views import NewPost, PostChanges, WorkingCopyChanges
 from contentapi.rest.openapi import load_openapi_document
 
 MODEL = "blog/models/posts.py"
@@ -60,9 +59,6 @@ def list_lists_of_fields() -> Iterator[FieldList]:
     yield FieldList("The model Post", MODEL, columns)
     for name in ("Post", "CreatePostInput", "UpdatePostInput", "WorkingCopy", "SaveWorkingCopyInput"):
         yield FieldList(f"The type {name}", SDL, types[name])
-    yield FieldList("The body NewPost", "blog/views.py", NewPost.__struct_fields__)
-    yield FieldList("The body PostChanges", "blog/views.py", PostChanges.__struct_fields__)
-    yield FieldList("The body WorkingCopyChanges", "blog/views.py", WorkingCopyChanges.__struct_fields__)
     for name, path in FRAGMENTS.items():
         yield FieldList(f"The fragment {name}", path, read_fragment(path))
     schemas = load_openapi_document()["components"]["schemas"]

@@ -1,12 +1,12 @@
 """REST resources of the blog. Each method reads the request and calls one selector or service."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, cast
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, UnsetType, defstruct
 
 from blog import projections, selectors, services
-from blog.models import PostStatus, PreviewMode
+from blog.models import CONTENT_FIELDS, Kind, PostStatus, PreviewMode
 from blog.selectors import PostCriteria
 from contentapi.conf import conf
 from contentapi.http.response import Response, created, moved, no_content, put
@@ -29,52 +29,26 @@ WholeNumber = Annotated[float, Meta(multiple_of=1)]  # also 300.0, which JSON Sc
 Point = Annotated[dict[Literal["x", "y"], float], Meta(min_length=2)]
 
 
-class NewPost(Body):
-    title: str
-    body: str
-    slug: str | None = None
-    canonical_url: str | None = None
-    excerpt: str | None = None
-    description: str | None = None
-    cover_id: str | None = None
-    cover_alt: str | None = None
-    author_id: str | None = None
-    coauthor_ids: list[str] | None = None
-    tags: list[str] | None = None
-    status: PostStatus | None = None
-    publish_at: Moment | None = None
+def define_content_body(name: str, *others: tuple[str, Any, Any], is_new: bool = False) -> type[Body]:
+    """Return a body with the fields of a post's content, and others. A new post must have a title and a text."""
+    content: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    for field in CONTENT_FIELDS:
+        kind: Any = list[str] if field.kind == Kind.WORDS else str
+        if is_new and (field.is_required or field.kind == Kind.MARKDOWN):
+            content.append((field.name, kind))
+        else:
+            content.append((field.name, kind | UnsetType | None, UNSET))
+    body = defstruct(name, [*content, *others], bases=(Body,), kw_only=True, module=__name__)
+    return cast("type[Body]", body)
 
 
-class PostChanges(Body):
-    title: str | UnsetType | None = UNSET
-    body: str | UnsetType | None = UNSET
-    slug: str | UnsetType | None = UNSET
-    canonical_url: str | UnsetType | None = UNSET
-    excerpt: str | UnsetType | None = UNSET
-    description: str | UnsetType | None = UNSET
-    cover_id: str | UnsetType | None = UNSET
-    cover_alt: str | UnsetType | None = UNSET
-    author_id: str | UnsetType | None = UNSET
-    coauthor_ids: list[str] | UnsetType | None = UNSET
-    tags: list[str] | UnsetType | None = UNSET
-    status: PostStatus | UnsetType | None = UNSET
-    publish_at: Moment | UnsetType | None = UNSET
-    expected_version: str | None = None
-
-
-class WorkingCopyChanges(Body):
-    title: str | UnsetType | None = UNSET
-    body: str | UnsetType | None = UNSET
-    slug: str | UnsetType | None = UNSET
-    canonical_url: str | UnsetType | None = UNSET
-    excerpt: str | UnsetType | None = UNSET
-    description: str | UnsetType | None = UNSET
-    cover_id: str | UnsetType | None = UNSET
-    cover_alt: str | UnsetType | None = UNSET
-    tags: list[str] | UnsetType | None = UNSET
-    publish_at: Moment | UnsetType | None = UNSET
-    base_version: str | None = None
-    expected_version: str | None = None
+AUTHORS = (("author_id", str | UnsetType | None, UNSET), ("coauthor_ids", list[str] | UnsetType | None, UNSET))
+STATUS = ("status", PostStatus | UnsetType | None, UNSET)
+PUBLISH_AT = ("publish_at", Moment | UnsetType | None, UNSET)
+BASE_VERSION, EXPECTED_VERSION = ("base_version", str | None, None), ("expected_version", str | None, None)
+NewPost = define_content_body("NewPost", *AUTHORS, STATUS, PUBLISH_AT, is_new=True)
+PostChanges = define_content_body("PostChanges", *AUTHORS, STATUS, PUBLISH_AT, EXPECTED_VERSION)
+WorkingCopyChanges = define_content_body("WorkingCopyChanges", PUBLISH_AT, BASE_VERSION, EXPECTED_VERSION)
 
 
 class ExpectedVersionBody(Body):
