@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType, defstruct
 
 from blog import projections, selectors, services
@@ -40,6 +41,14 @@ def define_content_body(name: str, *others: tuple[str, Any, Any], is_new: bool =
             content.append((field.name, kind | UnsetType | None, UNSET))
     body = defstruct(name, [*content, *others], bases=(Body,), kw_only=True, module=__name__)
     return cast("type[Body]", body)
+
+
+def represent_author(author: bytes, _: str) -> bytes:
+    """Leave out an email that the actor may not see."""
+    members = msgspec.json.decode(author)
+    if members["email"] is None:
+        del members["email"]
+    return msgspec.json.encode(members)
 
 
 AUTHORS = (("author_id", str | UnsetType | None, UNSET), ("coauthor_ids", list[str] | UnsetType | None, UNSET))

@@ -32,12 +32,11 @@ ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
 ROOT_URLCONF = "contentapi.urls"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+CONTENT_APPS = ["blog", "orders", "users"]  # each declares in its module `api` what it adds
 INSTALLED_APPS = [
     "contentapi",
     "contentapi.events",
-    "blog",
-    "orders",
-    "users",
+    *CONTENT_APPS,
     "corsheaders",
     "unfold.apps.BasicAppConfig",  # the theme of the admin; its templates replace Django's
     "unfold.contrib.filters",

@@ -2,22 +2,18 @@ from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 
-import blog.urls
-import orders.urls
-import users.urls
 from contentapi.auth.jwks import jwks
 from contentapi.events.views import StreamElsewhere, TicketCollection, build_event_resource
-from contentapi.events.webhooks.urls import RESOURCES as WEBHOOK_RESOURCES
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view
 from contentapi.http.api_version import VERSION_PREFIX
 from contentapi.media.receiving import receive_file
 from contentapi.rest.index import index
 from contentapi.rest.openapi import docs, openapi
-from contentapi.schema import EVENT_TYPES, SCHEMA, load_sdl
+from contentapi.schema import APPS, EVENT_TYPES, SCHEMA, load_sdl
 
 endpoint = GraphQLEndpoint(SCHEMA, settings.SCHEMA_DIR / "documents")
-CLASSES = blog.urls.RESOURCES | orders.urls.RESOURCES | users.urls.RESOURCES | WEBHOOK_RESOURCES
+CLASSES = {route: kind for app in APPS for route, kind in app.resources.items()}
 CLASSES |= {"events": build_event_resource(EVENT_TYPES), "events/stream": StreamElsewhere}
 CLASSES["events/tickets"] = TicketCollection
 # Of each resource the path, without the leading slash, and the view
@@ -33,8 +29,7 @@ urlpatterns = [
     path("docs", docs),
     path(".well-known/jwks.json", jwks),
     path("uploads/<str:upload_id>", receive_file),
-    path("", include("users.urls")),
-    path("", include("blog.urls")),
+    *(page for app in APPS for page in app.pages),
     path("admin/", admin.site.urls),
     path("", include("users.oauth.urls")),
     *(path(route, view) for route, view in RESOURCES.items()),

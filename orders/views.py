@@ -73,6 +73,18 @@ def render_order_with_etag(order: Order, request: ResourceRequest) -> Response:
     )
 
 
+class OrderFields(msgspec.Struct, rename="camel"):
+    id: str
+    status: str
+    total: Decimal
+    allowed_actions: list[OrderAction]
+
+
+def represent_order(order: bytes, prefix: str) -> bytes:
+    found = msgspec.json.decode(order, type=OrderFields)
+    return encode_order(int(found.id), found.status, found.total, found.allowed_actions, prefix)
+
+
 class OrderCollection(Resource, is_private=True):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()

@@ -24,6 +24,11 @@ class UserRepresentation(msgspec.Struct):
     email: str
 
 
+def represent_user(user: bytes, _: str) -> bytes:
+    found = msgspec.json.decode(user)
+    return msgspec.json.encode(UserRepresentation(int(found["id"]), found["name"], found["email"]))
+
+
 def render_user(user: User) -> bytes:
     return msgspec.json.encode(UserRepresentation(user.pk, user.name, user.email))
 

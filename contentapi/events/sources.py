@@ -1,6 +1,6 @@
 """What the apps declare of events: the actions on their objects, and how an event shows its object.
 
-    SOURCES = [EventSource(AUTHOR, select_author_by_id, ("created", "updated", "deleted"), data=views.AUTHOR)]
+    EventSource(("created", "updated", "deleted"), data=views.AUTHOR)
 
 `EventTypes` makes of them the interface `Event` of the graph, with a type for each source, and the types of the feed.
 """
@@ -71,17 +71,26 @@ FIELDS: Mapping[str, ProjectedField | str] = {
 
 @dataclass(frozen=True)
 class EventSource:
-    """A type of objects to which something happens.
+    """What happens to the objects of a type, and how an event shows its object in REST.
 
-    `select` is the selector of `node`: an event shows the object as the actor may see it now, or null. `data` is the
-    representation of REST, or the names of the fields of which `represent` makes it, with the prefix of paths.
+    `data` is the representation, or the names of the fields of which `represent` makes it, with the prefix of paths.
+    """
+
+    actions: Sequence[str]
+    data: Representation | Sequence[str]
+    represent: Represent | None = None
+
+
+@dataclass(frozen=True)
+class EventType:
+    """The events of a type of objects.
+
+    `select` is the selector of `node`: an event shows the object as the actor may see it now, or null.
     """
 
     projection: Projection
     select: SelectById
-    actions: Sequence[str]
-    data: Representation | Sequence[str]
-    represent: Represent | None = None
+    source: EventSource
 
     @property
     def kind(self) -> str:
@@ -95,7 +104,8 @@ class EventSource:
         """Return the fields of an event in REST. `selection` replaces the fields of the object."""
         fields: Iterable[SelectedField] = selection or ()
         if selection is None:
-            fields = self.data.selection if isinstance(self.data, Representation) else map(select_field, self.data)
+            data = self.source.data
+            fields = data.selection if isinstance(data, Representation) else map(select_field, data)
         return *map(select_field, COLUMNS), SelectedField("data", self.kind, selection=tuple(fields))
 
 
@@ -145,21 +155,21 @@ class EventConnectionType(ConnectionType):
 class EventTypes:
     """The sources of all apps, and the types of the graph that are made of them."""
 
-    def __init__(self, sources: Iterable[EventSource]) -> None:
-        self.sources = {f"{source.projection.name}Event": source for source in sources}
-        types = {
-            Projection(name, Event, {**FIELDS, source.kind: Subject(source.select)}): source.condition
-            for name, source in self.sources.items()
+    def __init__(self, types: Iterable[EventType]) -> None:
+        self.sources = {f"{each.projection.name}Event": each for each in types}
+        rows = {
+            Projection(name, Event, {**FIELDS, each.kind: Subject(each.select)}): each.condition
+            for name, each in self.sources.items()
         }
-        self.interface = RowInterface("Event", Event, types)
+        self.interface = RowInterface("Event", Event, rows)
         self.connection = EventConnectionType(self.interface)
-        self.represents = {source.kind: source.represent for source in self.sources.values()}
+        self.represents = {each.kind: each.source.represent for each in self.sources.values()}
         self.names: list[str] = []
         self.meanings: dict[str, list[str]] = {}  # of what `parse` knows
-        for source in self.sources.values():
-            names = [f"{source.kind}.{action}" for action in source.actions]
+        for each in self.sources.values():
+            names = [f"{each.kind}.{action}" for action in each.source.actions]
             self.names += names
-            self.meanings |= {f"{source.kind}.*": names} | {name: [name] for name in names}
+            self.meanings |= {f"{each.kind}.*": names} | {name: [name] for name in names}
 
     @property
     def projections(self) -> list[Projection | RelayType]:
@@ -179,8 +189,8 @@ class EventTypes:
     def select_data(self, selections: Mapping[str, Sequence[SelectedField]] = {}) -> tuple[SelectedField, ...]:
         """Return the selection of an event in REST: an entry for each type. `selections` replaces those of kinds."""
         return tuple(
-            SelectedField(name, name, selection=source.select_data(selections.get(source.kind)))
-            for name, source in self.sources.items()
+            SelectedField(name, name, selection=each.select_data(selections.get(each.kind)))
+            for name, each in self.sources.items()
         )
 
     def represent(self, event: bytes, prefix: str, *, as_selected: Container[str] = ()) -> bytes:

@@ -19,33 +19,20 @@ from graphql import (
     is_object_type,
 )
 
-import blog.projections
 import blog.selectors
-import contentapi.events.webhooks.projections
 import contentapi.events.webhooks.selectors
 import contentapi.urls
-import orders.projections
 import orders.selectors
-import users.projections
 import users.selectors
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Role
 from contentapi.graphql.bindings import get_projection
 from contentapi.graphql.cost_directives import read_schema_costs
 from contentapi.graphql.schema_diff import list_breaking_changes, list_dangerous_changes
-from contentapi.projection import PAGE_INFO
-from contentapi.schema import EVENT_TYPES, SCHEMA
+from contentapi.schema import PROJECTIONS, SCHEMA
 from orders.models import OrderAction, OrderStatus
 from tests.e2e.checkout import ROOT
 
-PROJECTIONS = [
-    PAGE_INFO,
-    *EVENT_TYPES.projections,
-    *contentapi.events.webhooks.projections.PROJECTIONS,
-    *blog.projections.PROJECTIONS,
-    *orders.projections.PROJECTIONS,
-    *users.projections.PROJECTIONS,
-]
 WITHOUT_ROWS = {
     "CreatePreviewLinkPayload",
     "CreateUploadPayload",

@@ -1,0 +1,49 @@
+"""What the blog adds to the API."""
+
+from django.urls import path
+
+from blog import projections, resolvers, selectors, views
+from blog.desk.preview_page import show_preview_page
+from contentapi.declarations import App, EventSource, Type
+
+POST_ACTIONS = ("created", "updated", "scheduled", "published", "unpublished", "archived", "deleted", "restored")
+COMMENT_ACTIONS = ("created", "hidden", "shown", "deleted")
+CHANGES = ("created", "updated", "deleted")
+RESOURCES = {
+    "posts": views.PostCollection,
+    "posts/<str:post_id>": views.PostResource,
+    "posts/by-slug/<str:slug>": views.PostBySlugResource,  # before the paths of a post, which it matches too
+    "posts/<str:post_id>/publish": views.PostPublishResource,
+    "posts/<str:post_id>/working-copy": views.WorkingCopyResource,
+    "posts/<str:post_id>/working-copy/publish": views.WorkingCopyPublishResource,
+    "posts/<str:post_id>/preview-links": views.PreviewLinkCollection,
+    "preview-links/<str:link_id>": views.PreviewLinkResource,
+    "preview": views.PreviewResource,
+    "posts/<str:post_id>/comments": views.CommentCollection,
+    "posts/<str:post_id>/comments/<str:comment_id>": views.CommentResource,
+    "images": views.ImageCollection,
+    "images/<str:image_id>": views.ImageResource,
+    "images/<str:image_id>/content": views.ImageContentResource,
+    "authors": views.AuthorCollection,
+    "authors/<str:author_id>": views.AuthorResource,
+    "authors/<str:author_id>/posts": views.AuthorPostCollection,
+}
+
+API = App(
+    types=[
+        Type(projections.POST, selectors.select_post_by_id, EventSource(POST_ACTIONS, views.POST)),
+        Type(projections.COMMENT, selectors.select_comment_by_id, EventSource(COMMENT_ACTIONS, views.COMMENT)),
+        Type(
+            projections.AUTHOR,
+            selectors.select_author_by_id,
+            EventSource(CHANGES, views.AUTHOR, views.represent_author),
+        ),
+        Type(projections.IMAGE, selectors.select_image_by_id, EventSource(CHANGES, views.IMAGE)),
+        Type(projections.PREVIEW_LINK, selectors.select_link_by_id),
+    ],
+    projections=projections.PROJECTIONS,
+    representations=views.REPRESENTATIONS,
+    bindables=resolvers.BINDABLES,
+    resources=RESOURCES,
+    pages=[path("previews", show_preview_page, name="preview_page")],
+)

@@ -1,0 +1,15 @@
+"""What the kernel itself declares: webhooks, with their deliveries."""
+
+from contentapi.declarations import App, Type
+from contentapi.events.webhooks import projections, resolvers, selectors, urls, views
+
+API = App(
+    types=[
+        Type(projections.WEBHOOK, node=selectors.select_webhook_node),
+        Type(projections.DELIVERY, node=selectors.select_delivery_node),  # the last: it looks into all partitions
+    ],
+    projections=projections.PROJECTIONS,
+    representations=views.REPRESENTATIONS,
+    bindables=resolvers.BINDABLES,
+    resources=urls.RESOURCES,
+)

@@ -1,0 +1,20 @@
+"""What orders add to the API."""
+
+from contentapi.declarations import App, EventSource, Type
+from orders import projections, resolvers, selectors, views
+from orders.models import OrderStatus
+
+ACTIONS = ("created", *(status.value for status in OrderStatus if status != OrderStatus.PENDING))
+FIELDS = ("id", "status", "total", "allowedActions")
+
+API = App(
+    types=[Type(projections.ORDER, selectors.select_order_node, EventSource(ACTIONS, FIELDS, views.represent_order))],
+    projections=projections.PROJECTIONS,
+    bindables=resolvers.BINDABLES,
+    resources={
+        "orders": views.OrderCollection,
+        "orders/<str:order_id>": views.OrderResource,
+        "orders/<str:order_id>/payment": views.OrderPaymentResource,
+        "orders/<str:order_id>/tracking": views.OrderTrackingResource,
+    },
+)

@@ -1,0 +1,22 @@
+"""What users add to the API."""
+
+from django.urls import path
+
+from contentapi.declarations import App, EventSource, Type
+from users import password_pages, projections, resolvers, selectors, views
+
+EVENTS = EventSource(("created", "updated", "deleted"), ("id", "name", "email"), views.represent_user)
+
+API = App(
+    types=[Type(projections.USER, selectors.select_user_node, EVENTS)],
+    projections=projections.PROJECTIONS,
+    bindables=resolvers.BINDABLES,
+    resources={"users": views.UserCollection, "users/<str:user_id>": views.UserResource},
+    pages=[
+        path("admin/password/forgotten", password_pages.forgotten_password, name="forgotten_password"),
+        path("admin/password/sent", password_pages.show_sent, name="password_link_sent"),
+        path("admin/password/link", password_pages.follow_link, name="password_link"),
+        path("admin/password/new", password_pages.new_password, name="new_password"),
+        path("admin/password/chosen", password_pages.show_chosen, name="password_chosen"),
+    ],
+)
