@@ -56,6 +56,7 @@ EVENT = {
 class Order(models.Model):
     """An order of a user. It remains when the user is deleted."""
 
+    shard_key = "id"
     id = SharedIdField("ID", primary_key=True)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="orders", db_index=False
@@ -133,6 +134,7 @@ class OrderState(
     the credential as `changed_by` and `changed_with`; it is null after a change in SQL or in the shell.
     """
 
+    shard_key = "id"
     pgh_id = models.BigAutoField(primary_key=True)
 
     class Meta:

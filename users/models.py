@@ -53,6 +53,7 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser):
     """An account. The role alone decides what a user may do: there are no groups and no other flags."""
 
+    shard_key = ""  # each node has a copy
     id = SharedIdField("ID", primary_key=True)
     name = models.CharField(max_length=MAX_NAME)
     email = models.EmailField(

@@ -36,6 +36,7 @@ class AuthorQuerySet(models.QuerySet["Author"]):
 class Author(models.Model):
     """The author of posts and comments: the public profile of a user, or an author without a user."""
 
+    shard_key = ""  # each node has a copy
     id = SharedIdField("ID", primary_key=True)
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,

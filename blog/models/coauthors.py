@@ -65,6 +65,7 @@ class Coauthorship(models.Model):
     has the order of the lists. The foreign key keeps an author from being deleted.
     """
 
+    shard_key = "post_id"
     post = models.ForeignKey("blog.Post", on_delete=models.DO_NOTHING, related_name="coauthorships", db_index=False)
     author = models.ForeignKey(Author, on_delete=models.PROTECT, related_name="coauthorships", db_index=False)
     created_at = models.DateTimeField()

@@ -30,6 +30,7 @@ class Comment(models.Model):
     whose state has never changed.
     """
 
+    shard_key = "post_id"
     id = SharedIdField("ID", primary_key=True)
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="comments", db_index=False)
     author = models.ForeignKey(Author, on_delete=models.CASCADE, related_name="comments")

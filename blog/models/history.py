@@ -34,6 +34,7 @@ class PostVersion(
     `changed_by` and `changed_with`.
     """
 
+    shard_key = "id"
     pgh_id = models.BigAutoField(primary_key=True)
 
     class Meta:
@@ -62,6 +63,7 @@ class CopyVersion(
     `pgh_context` of the last one has the person, the credential and the action.
     """
 
+    shard_key = "post_id"
     pgh_id = models.BigAutoField(primary_key=True)
 
     class Meta:
@@ -78,6 +80,7 @@ class DeletedComment(
 ):
     """A deleted comment. `id` is the id of the comment. It is restored together with its post."""
 
+    shard_key = "post_id"
     pgh_id = models.BigAutoField(primary_key=True)
 
     class Meta:
@@ -97,6 +100,7 @@ class DeletedPostSource(
 ):
     """The source of a deleted post. It is restored together with the post."""
 
+    shard_key = "post_id"
     pgh_id = models.BigAutoField(primary_key=True)
 
     class Meta:

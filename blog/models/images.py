@@ -45,6 +45,7 @@ class Image(models.Model):
     folder `media/<id>-<key>`. Replaced files stay for a day. A deleted image can be restored for some time.
     """
 
+    shard_key = ""  # each node has a copy
     id = SharedIdField("ID", primary_key=True)
     name = models.CharField(max_length=MAX_FILE_NAME)
     alt = models.CharField(max_length=MAX_ALT, default="")

@@ -12,6 +12,8 @@ from blog.models.posts import Post, PostStatus
 class PostSource(models.Model):
     """The file that a post was imported from, and values of the file for which `Post` has no field."""
 
+    shard_key = "post_id"
+    shard_claims = ["SELECT 'file', source || chr(10) || path, post_id FROM blog_postsource"]
     post = models.OneToOneField(Post, on_delete=models.CASCADE, related_name="source")
     source = models.TextField(help_text="The name of the site that the file belongs to.")
     path = models.TextField(help_text="Relative to the folder that was imported.")

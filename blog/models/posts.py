@@ -176,6 +176,11 @@ class Post(models.Model):
     The three `changed_` fields describe who made the present version. `PostVersion` has the earlier versions.
     """
 
+    shard_key = "id"
+    shard_claims = [
+        "SELECT 'slug', slug, id FROM blog_post WHERE slug IS NOT NULL",
+        "SELECT 'slug', slug, post_id FROM blog_oldslug ON CONFLICT DO NOTHING",
+    ]
     id = SharedIdField("ID", primary_key=True)
     title = models.CharField(max_length=MAX_TITLE)
     # The worker gives a slug to the posts that SQL, or a server of an earlier release, has created without one.

@@ -31,6 +31,7 @@ class PreviewLink(models.Model):
     users.
     """
 
+    shard_key = "post_id"
     id = SharedIdField("ID", primary_key=True)
     post = models.ForeignKey("blog.Post", on_delete=models.DO_NOTHING, related_name="preview_links", db_index=False)
     mode = models.CharField(max_length=10, choices=PreviewMode.choices)

@@ -17,6 +17,7 @@ class PostSearch(models.Model):
     keys, the worker and a deletion never wait for each other.
     """
 
+    shard_key = "post_id"
     post = models.OneToOneField(
         Post, on_delete=models.CASCADE, primary_key=True, db_constraint=False, related_name="search"
     )
@@ -47,6 +48,8 @@ class SearchChange(models.Model):
     No constraint and no unique index: the writer of a post never waits for the worker.
     """
 
+    shard_key, shard_default = "post_id", "0"  # a change of an author is one of no post
+    shard_triggers = {"change (author_id) VALUES (NEW.id)": "change (post_id, author_id) VALUES (0, NEW.id)"}
     post_id = models.BigIntegerField(null=True)
     author_id = models.BigIntegerField(null=True)
 

@@ -59,6 +59,9 @@ class OldSlug(models.Model):
     A row says nothing while another post has its slug: that post was created while a file with the slug was imported.
     """
 
+    shard_key = "post_id"
+    # another post cannot have the slug: it would have the claim
+    shard_triggers = {"ON CONFLICT (slug) DO UPDATE SET post_id = EXCLUDED.post_id": "ON CONFLICT DO NOTHING"}
     slug = models.CharField(max_length=MAX_SLUG, primary_key=True)
     post_id = models.BigIntegerField()
 

@@ -22,6 +22,7 @@ class WorkingCopy(models.Model):
     copy was discarded.
     """
 
+    shard_key = "post_id"
     is_new = False  # whether the save that returns this object has created the row
 
     post = models.OneToOneField("blog.Post", primary_key=True, on_delete=models.DO_NOTHING, related_name="working_copy")

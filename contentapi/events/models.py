@@ -43,6 +43,7 @@ class EventColumns(models.Model):
 class OutboxEvent(EventColumns):
     """An event that has no position yet. It is deleted when it gets one."""
 
+    shard_key, shard_default = "parent_id", "subject_id"
     id = models.BigAutoField(primary_key=True)
     timestamp = models.DateTimeField(db_default=Now())
 

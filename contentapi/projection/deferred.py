@@ -23,7 +23,7 @@ from django.db.models.sql import Query
 
 from contentapi.db.citus.claims import is_distributed
 from contentapi.db.citus.shards import bind_key
-from contentapi.db.citus.tables import DISTRIBUTED, ON_EACH_NODE
+from contentapi.db.placement import list_shard_keys
 from contentapi.projection.expressions import FormattedFunc
 from contentapi.projection.selections import Parameter, SelectedField
 
@@ -69,10 +69,10 @@ def must_defer(model: type[Model], projection: Any) -> bool:
     target = getattr(projection, "model", None)
     if target is None or not is_distributed():
         return False
-    own, other = model._meta.db_table, target._meta.db_table
+    own, other = (list_shard_keys().get(each._meta.db_table) for each in (model, target))
     if hasattr(projection, "edge"):  # Citus reads a page for one row only
         return True
-    return own not in DISTRIBUTED and (other in DISTRIBUTED or (other in ON_EACH_NODE and own not in ON_EACH_NODE))
+    return other is not None if own is None else own == "" and bool(other)
 
 
 def defer(field: Any, selected: SelectedField, compilation: Any, model: type[Model]) -> Marker:

@@ -20,8 +20,8 @@ from django.db.models import Model, QuerySet
 
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.replicas import ROUTE
-from contentapi.db.citus.tables import DISTRIBUTED
 from contentapi.db.literals import Term
+from contentapi.db.placement import get_shard_key
 from contentapi.projection.ordering import Ordering
 from contentapi.projection.selections import Parameter, build_parametrised_actor, get_actor_cache_key, is_structural
 
@@ -139,6 +139,6 @@ def select_instance(instance: Model, actor: Actor) -> Rows[Model]:
     if instance.pk is None:
         raise TypeError(f"This {type(instance).__name__} is not in the database.")
     options = instance._meta
-    shard = DISTRIBUTED.get(options.db_table, options.pk.attname)
+    shard = get_shard_key(options)
     keys = {options.pk.attname: instance.pk, shard: getattr(instance, shard)}
     return get_key_selector(type(instance))(actor, **keys)

@@ -88,11 +88,12 @@ def empty_distributed_tables() -> None:
     """Delete all rows that a test with transactions has committed. Citus asks one distributed table in a statement."""
     from django.db import connection
 
-    from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE
+    from contentapi.db.citus.tables import CLAIMS
+    from contentapi.db.placement import list_shard_keys
     from contentapi.events.partitions import CREATE_LOG
     from tests.migrated_database import WRITTEN_BY_MIGRATE, list_tables
 
-    elsewhere = {CLAIMS, *DISTRIBUTED, *ON_EACH_NODE}
+    elsewhere = {CLAIMS, *list_shard_keys()}
     local = sorted(set(list_tables()) - WRITTEN_BY_MIGRATE - elsewhere)
     questions = [" UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT FROM {table})" for table in local)]  # noqa: S608
     questions += [f"(SELECT '{table}' FROM {table} LIMIT 1)" for table in sorted(elsewhere)]  # noqa: S608

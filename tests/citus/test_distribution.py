@@ -6,7 +6,8 @@ import psycopg
 import pytest
 from django.apps import apps
 
-from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE, TWO_PHASES
+from contentapi.db.citus.tables import CLAIMS, TWO_PHASES
+from contentapi.db.placement import list_distributed, list_shard_keys
 from tests.citus.cluster import CitusNode, find_programs
 from tests.citus.conftest import Distribution
 from tests.citus.operators import DISTRIBUTE, manage, run
@@ -81,7 +82,7 @@ def test_process_on_a_worker_does_not_start_and_names_the_remedy(distribution: D
 
 
 def test_content_has_moved_and_left_no_rows_behind(coordinator: CitusNode) -> None:
-    tables = ", ".join(f"'{name}'" for name in (*DISTRIBUTED, *ON_EACH_NODE))
+    tables = ", ".join(f"'{name}'" for name in list_shard_keys())
 
     filled = f"SELECT relname FROM pg_class WHERE relname IN ({tables}) AND pg_relation_size(oid) > 0"  # noqa: S608
 
@@ -97,7 +98,7 @@ def test_posts_have_the_number_of_shards_and_their_comments_the_foreign_keys(coo
 
 
 def test_each_shard_has_the_indexes_that_were_dropped_before_the_copy(distribution: Distribution) -> None:
-    tables = [model._meta for model in apps.get_models() if model._meta.db_table in DISTRIBUTED]
+    tables = [model._meta for model in apps.get_models() if model._meta.db_table in list_distributed()]
     names = {index.name for table in tables for index in table.indexes}
     index = "SELECT substring(relname, '(.+)_[0-9]+$'), count(*) FROM pg_class WHERE relkind = 'i' GROUP BY 1"
 

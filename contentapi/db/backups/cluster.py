@@ -11,10 +11,10 @@ from psycopg.errors import DeadlockDetected, LockNotAvailable
 from contentapi.conf.timeouts import BACKUP_LOCK_TIMEOUT, BACKUP_PAUSE
 from contentapi.db.backups.programs import BackupError
 from contentapi.db.backups.target import Target, connect
-from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE
+from contentapi.db.citus.tables import CLAIMS
+from contentapi.db.placement import list_copied, list_distributed
 
 ATTEMPTS = 20
-LOCK_TABLES = f"LOCK TABLE {', '.join((*ON_EACH_NODE, *DISTRIBUTED, CLAIMS))} IN SHARE MODE"
 SETTINGS = {"lock_timeout": round(1000 * BACKUP_LOCK_TIMEOUT), "idle_in_transaction_session_timeout": 0}
 
 
@@ -41,7 +41,7 @@ def lock_tables(connection: psycopg.Connection[Any]) -> None:
         for name, value in SETTINGS.items():
             connection.execute(f"SET LOCAL {name} = {value}")
         try:
-            connection.execute(LOCK_TABLES)
+            connection.execute(f"LOCK TABLE {', '.join((*list_copied(), *list_distributed(), CLAIMS))} IN SHARE MODE")
         except (LockNotAvailable, DeadlockDetected):
             connection.execute("ROLLBACK")
             if not left:

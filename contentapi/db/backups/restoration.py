@@ -26,7 +26,7 @@ TABLE_DATA = re.compile(r"^\d+; \d+ \d+ TABLE DATA (\S+) (\S+) ", re.MULTILINE)
 # Only the owner may set these comments, and the extension or schema may be there already.
 SKIPPED = re.compile(r"^\d+; \d+ \d+ (COMMENT - EXTENSION|COMMENT - SCHEMA public|ACL) ")
 EXTENSION = re.compile(r"^\d+; \d+ \d+ EXTENSION - (\S+) ", re.MULTILINE)
-REQUIRED_TABLES = {"django_migrations", "users_user", "blog_post"}
+REQUIRED_TABLES = {"django_migrations", "contentapi_idempotencyrecord"}
 NAMED_OBJECTS = 5  # of a database that is not empty, in the message
 
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from django.db.models import QuerySet
 
 from contentapi.db.citus.claims import is_distributed
-from contentapi.db.citus.tables import DISTRIBUTED
+from contentapi.db.placement import get_shard_key
 
 Row = TypeVar("Row")
 
@@ -14,19 +14,19 @@ Row = TypeVar("Row")
 def lock_rows(
     rows: QuerySet[Any, Row], limit: int | None = None, *, skip_locked: bool = False, of: Sequence[str] = ()
 ) -> QuerySet[Any, Row]:
-    """Return the rows, or the first ones, locked until the transaction ends. `of` has self or post, as Django's has.
+    """Return the rows, or the first ones, locked until the transaction ends. `of` is that of Django, with one name.
 
     On a distributed database, the rows are found, locked one by one, and read under their locks.
     """
     if not is_distributed():
         return rows.select_for_update(skip_locked=skip_locked, of=of)[:limit]
     options = rows.model._meta  # noqa: SLF001
-    key = next(each for each in options.concrete_fields if each.column == DISTRIBUTED[options.db_table])
-    model: Any = key.related_model if "post" in of else rows.model
-    locked, posts = [], set()
-    for post, pk in sorted(set(rows.values_list(key.attname, "pk")[:limit])):
-        found = {"pk": post} if "post" in of else {key.attname: post, "pk": pk}
+    key = next(each for each in options.concrete_fields if each.column == get_shard_key(options))
+    model: Any = key.related_model if key.name in of else rows.model
+    locked, keys = [], set()
+    for shard, pk in sorted(set(rows.values_list(key.attname, "pk")[:limit])):
+        found = {"pk": shard} if key.name in of else {key.attname: shard, "pk": pk}
         if model._base_manager.select_for_update(skip_locked=skip_locked).filter(**found).values_list("pk"):  # noqa: SLF001
             locked.append(pk)
-            posts.add(post)
-    return rows.filter(**{"pk__in": locked, f"{key.attname}__in": posts})
+            keys.add(shard)
+    return rows.filter(**{"pk__in": locked, f"{key.attname}__in": keys})

@@ -1,4 +1,4 @@
-"""Statements about one post as statements of one shard."""
+"""Statements about one object as statements of one shard."""
 
 import re
 from collections.abc import Sequence
@@ -7,18 +7,18 @@ from typing import Any
 from django.db.models.lookups import Exact
 
 from contentapi.db.citus.claims import is_distributed
-from contentapi.db.citus.tables import DISTRIBUTED
+from contentapi.db.placement import get_shard_key
 
 
-def bind_post(query: Any, sql: str, parameters: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-    """Return the SQL of a query with the id of its one post in all subqueries. Citus finds their shard by it:
+def bind_shard(query: Any, sql: str, parameters: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+    """Return the SQL of a query with the id of its one object in all subqueries. Citus finds their shard by it:
 
     … WHERE U0."post_id" = (%s::bigint) … WHERE "blog_post"."id" = (%s)     instead of U0."post_id" = ("blog_post"."id")
     """
     if not is_distributed():
         return sql, parameters
     options = query.get_meta()
-    column = DISTRIBUTED.get(options.db_table, options.pk.column)
+    column = get_shard_key(options)
     targets = [term.lhs for term in query.where.children if isinstance(term, Exact) and hasattr(term.lhs, "target")]
     if (query.get_initial_alias(), column) not in [(target.alias, target.target.column) for target in targets]:
         return sql, parameters

@@ -4,10 +4,12 @@ Each step is a transaction. The steps are those that the catalog still lacks, al
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
-from contentapi.db.citus.tables import CLAIMS, DISTRIBUTED, ON_EACH_NODE
+from contentapi.db.citus.tables import CLAIMS
 from contentapi.db.citus.triggers import list_adapted_functions
+from contentapi.db.placement import list_attributes, list_copied, list_distributed, list_shard_keys
 
 OLDEST_VERSION = 13
 DROPPED = "citus_dropped_key"  # foreign keys that come back when their tables are distributed
@@ -35,21 +37,13 @@ READ_FUNCTIONS = """
 TRUNCATE = "SELECT truncate_local_data_after_distributing_table('{}')"
 # The copied rows are not new: no trigger on the shards may announce them.
 QUIETLY = ("SET LOCAL citus.propagate_set_commands = 'local'", "SET LOCAL session_replication_role = replica")
-# Rows of no post that wait for the worker get what the adapted triggers write: see `triggers`.
-FILL = {
-    "events_outbox": ["UPDATE events_outbox SET parent_id = subject_id WHERE parent_id IS NULL"],
-    "blog_searchchange": ["UPDATE blog_searchchange SET post_id = 0 WHERE post_id IS NULL"],
-}
 # Citus must know a table for `TWO_PHASES`. A backup that was restored has the claims, which are not distributed.
 CREATE_CLAIMS = f"""
     SELECT citus_add_local_table_to_metadata('contentapi_idempotencyrecord');
     DROP TABLE IF EXISTS {CLAIMS};
     CREATE TABLE {CLAIMS} (kind text, value text, post_id bigint NOT NULL, PRIMARY KEY (value, kind));
-    SELECT create_distributed_table('{CLAIMS}', 'value', colocate_with => 'none', shard_count => {{shards}});
-    INSERT INTO {CLAIMS} SELECT 'slug', slug, id FROM blog_post WHERE slug IS NOT NULL;
-    INSERT INTO {CLAIMS} SELECT 'slug', slug, post_id FROM blog_oldslug ON CONFLICT DO NOTHING;
-    INSERT INTO {CLAIMS} SELECT 'file', source || chr(10) || path, post_id FROM blog_postsource
-"""  # noqa: S608 - constants
+    SELECT create_distributed_table('{CLAIMS}', 'value', colocate_with => 'none', shard_count => {{shards}})
+"""
 ADD_KEYS = f"""
     DO $do$ DECLARE key record; BEGIN
         FOR key IN SELECT statement FROM {DROPPED} ORDER BY name LOOP EXECUTE key.statement; END LOOP;
@@ -92,7 +86,7 @@ def require_citus(cursor: Any) -> None:
 
 def require_tables(cursor: Any) -> None:
     """Raise `NotReady` if the database lacks a table."""
-    known = f"unnest(ARRAY{[*DISTRIBUTED, *ON_EACH_NODE]}) AS name"
+    known = f"unnest(ARRAY{[*list_shard_keys()]}) AS name"
     if missing := read_column(cursor, f"SELECT name FROM {known} WHERE to_regclass(name) IS NULL ORDER BY 1"):  # noqa: S608
         raise NotReady(f"Migrate first: python manage.py migrate. Tables are missing: {', '.join(missing)}.")
 
@@ -108,21 +102,26 @@ def list_steps(cursor: Any, shards: int) -> Iterator[Step]:
     if adapted := list_adapted_functions(cursor):
         yield Step(f"Adapt the functions of {len(adapted)} triggers", adapted)
     yield from list_key_steps(cursor, distributed)
-    for table in [name for name in ON_EACH_NODE if name not in distributed]:
+    for table in [name for name in list_copied() if name not in distributed]:
         sql = f"SELECT create_reference_table('{table}')"
         yield Step(f"Copy {table} to each node", [*QUIETLY, sql, TRUNCATE.format(table)])
-    place = f"shard_count => {shards}, colocate_with => 'none'"
-    for table, column in DISTRIBUTED.items():
+    wanted = list_distributed()
+    first = next((table for table in wanted if table in distributed), "")
+    place = f"colocate_with => '{first}'" if first else f"shard_count => {shards}, colocate_with => 'none'"
+    for table, column in wanted.items():
         if table not in distributed:
             cursor.execute(READ_INDEXES, [table])
             late = {f"DROP INDEX {row[0]}": row[1] for row in cursor.fetchall() if not row[2]}  # faster after the rows
             sql = f"SELECT create_distributed_table('{table}', '{column}', {place})"
             statements = [*QUIETLY, *late, sql, TRUNCATE.format(table), *late.values()]
             yield Step(f"Distribute {table} by {column}", statements)
-        place = "colocate_with => 'blog_post'"
+            if not first:
+                first, place = table, f"colocate_with => '{table}'"
     if CLAIMS not in distributed:
-        yield Step("Create the table of unique values", [CREATE_CLAIMS.format(shards=shards)])
-    if has_table(cursor, DROPPED) or not distributed.issuperset(DISTRIBUTED):
+        queries = chain.from_iterable(list_attributes("shard_claims").values())
+        claims = [f"INSERT INTO {CLAIMS} {query}" for query in queries]
+        yield Step("Create the table of unique values", [CREATE_CLAIMS.format(shards=shards), *claims])
+    if has_table(cursor, DROPPED) or not distributed.issuperset(wanted):
         yield Step("Add the foreign keys of the distributed tables again", [ADD_KEYS])
 
 
@@ -131,7 +130,7 @@ def list_key_steps(cursor: Any, distributed: set[str]) -> Iterator[Step]:
 
     Citus cannot change a table with an identity column once a foreign key has made it known to the other nodes.
     """
-    placed = {*DISTRIBUTED, *ON_EACH_NODE}
+    placed, keys = {*list_shard_keys()}, list_distributed()
     cursor.execute(READ_FOREIGN_KEYS)
     for table, target, name, definition in cursor.fetchall():
         if (placed - distributed) & {table, target}:
@@ -141,22 +140,24 @@ def list_key_steps(cursor: Any, distributed: set[str]) -> Iterator[Step]:
                 add = f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {definition}'
                 statements.insert(1, f"INSERT INTO {DROPPED} VALUES ('{name}', $$ {add} $$)")  # noqa: S608
             yield Step(f"Drop the foreign key {name}", statements)
-    for table in DISTRIBUTED.keys() - distributed:
+    for table in keys.keys() - distributed:
         cursor.execute(READ_INDEXES, [table])
         for index, definition, is_unique, is_primary, constraint, columns in cursor.fetchall():
-            if is_unique and DISTRIBUTED[table] not in columns:
+            if is_unique and keys[table] not in columns:
                 yield build_key_step(table, index, definition, columns, constraint, is_primary=is_primary)
 
 
 def build_key_step(
     table: str, index: str, definition: str, columns: list[str], constraint: str | None, *, is_primary: bool
 ) -> Step:
-    """Return the step that adds the id of the post to a primary key, or makes a unique index an ordinary one."""
+    """Return the step that adds the shard key to a primary key, or makes a unique index an ordinary one."""
     drop = f'ALTER TABLE {table} DROP CONSTRAINT "{constraint}"' if constraint else f"DROP INDEX {index}"
     if is_primary:
-        key = ", ".join([DISTRIBUTED[table], *columns])
+        column, default = list_shard_keys()[table], list_attributes("shard_default").get(table)
+        key = ", ".join([column, *columns])
         add = f'ALTER TABLE {table} ADD CONSTRAINT "{constraint}" PRIMARY KEY ({key})'
         plain = f"CREATE INDEX {table}_key ON {table} ({', '.join(columns)})"
-        return Step(f"Add {DISTRIBUTED[table]} to the primary key of {table}", [*FILL.get(table, ()), drop, add, plain])
+        fill = [f"UPDATE {table} SET {column} = {default} WHERE {column} IS NULL"] if default else []  # noqa: S608 - constants
+        return Step(f"Add {column} to the primary key of {table}", [*fill, drop, add, plain])
     add = definition.replace("CREATE UNIQUE INDEX", "CREATE INDEX", 1)
     return Step(f"Let {index} be unique no more", [drop, add])

@@ -6,7 +6,7 @@ Their functions are those of the migrations with replacements. A migration loses
 import re
 from typing import Any
 
-from contentapi.db.citus.tables import DISTRIBUTED, ON_EACH_NODE
+from contentapi.db.placement import list_attributes, list_copied, list_shard_keys
 
 READ_FUNCTIONS = """
     SELECT DISTINCT tgrelid::regclass::text, tgfoid::regproc::text, prosrc
@@ -18,21 +18,17 @@ INSERTION = re.compile(r"INSERT INTO (\w+) \(([^()]*)\)\s+SELECT (.*?)(?=;\s+RET
 SUBJECT = re.compile(r"\b(NEW|OLD)\.id\b")
 # All nodes have a copy of the row, and their triggers run for one change.
 ON_ONE_NODE = "IF (SELECT groupid <> 0 FROM pg_dist_local_group) THEN RETURN NULL; END IF; "
-REPLACED = {
-    "EXISTS (SELECT FROM": "EXISTS (SELECT 1 FROM",
-    # Another post cannot have the slug: it would have the claim.
-    "ON CONFLICT (slug) DO UPDATE SET post_id = EXCLUDED.post_id": "ON CONFLICT DO NOTHING",
-    # A change of an author is one of no post.
-    "searchchange (author_id) VALUES (NEW.id)": "searchchange (post_id, author_id) VALUES (0, NEW.id)",
-}
+# In all functions. `shard_triggers` of models add to it.
+REPLACED = {"EXISTS (SELECT FROM": "EXISTS (SELECT 1 FROM"}
 
 
 def adapt_function(table: str, source: str) -> str:
     """Return the body of the function of a trigger for a distributed database."""
-    for found, replacement in REPLACED.items():
-        source = source.replace(found, replacement)
+    for replaced in (REPLACED, *list_attributes("shard_triggers").values()):
+        for found, replacement in replaced.items():
+            source = source.replace(found, replacement)
     source = INSERTION.sub(insert_values, source)
-    if table in ON_EACH_NODE and "RETURN NULL" in source and ON_ONE_NODE not in source:
+    if table in list_copied() and "RETURN NULL" in source and ON_ONE_NODE not in source:
         source = re.sub(r"\bBEGIN\s", f"BEGIN {ON_ONE_NODE}", source, count=1)
     return source
 
@@ -53,7 +49,7 @@ def insert_values(found: re.Match[str]) -> str:
 
 def list_adapted_functions(cursor: Any) -> list[str]:
     """Return a statement for each function that is not adapted yet."""
-    cursor.execute(READ_FUNCTIONS, [[*DISTRIBUTED, *ON_EACH_NODE]])
+    cursor.execute(READ_FUNCTIONS, [[*list_shard_keys()]])
     rows = [(name, source, adapt_function(table, source)) for table, name, source in cursor.fetchall()]
     create = "CREATE OR REPLACE FUNCTION {}() RETURNS trigger LANGUAGE plpgsql AS $function${}$function$"
     return [create.format(name, adapted) for name, source, adapted in rows if adapted != source]

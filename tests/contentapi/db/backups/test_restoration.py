@@ -223,7 +223,7 @@ def test_backup_of_another_application_is_an_error(operator: Operator, tmp_path:
 
     error = require_error(operator.manage(operator.create_database(), "restore", str(path)))
 
-    assert "is no backup of this application: it has no table blog_post, users_user." in error
+    assert "is no backup of this application: it has no table contentapi_idempotencyrecord." in error
 
 
 def test_backup_of_an_older_release_names_the_next_step(operator: Operator, tmp_path: Path) -> None:

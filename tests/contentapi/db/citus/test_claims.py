@@ -5,7 +5,7 @@ from django.db import connection, transaction
 from pytest_django import Settings
 
 from blog.models import Post
-from contentapi.db.citus.claims import LOCK_POST, claim
+from contentapi.db.citus.claims import LOCK_HOLDER, claim
 from contentapi.db.citus.tables import CLAIMS
 from contentapi.db.ids import take_id
 from tests.blog.racing import race
@@ -62,7 +62,7 @@ def test_claim_that_is_committed_before_its_post_is_no_void_one() -> None:
 
     def write_post() -> None:
         with connection.cursor() as cursor:
-            cursor.execute(LOCK_POST, [holder])
+            cursor.execute(LOCK_HOLDER, [holder])
         make_post(pk=holder, slug="tides")
 
     def claim_too() -> bool:

@@ -2,9 +2,9 @@ import pytest
 from django.db import connection
 
 from contentapi.db.citus.steps import NotReady, list_steps, read_column, require_tables
-from contentapi.db.citus.tables import DISTRIBUTED, ON_EACH_NODE
+from contentapi.db.placement import list_distributed, list_shard_keys
 
-# The tables that stay on the coordinator. A new table is a line here, or one in `contentapi.db.citus.tables`.
+# The tables that stay on the coordinator. A new table is a line here, or its model has a `shard_key`.
 ON_COORDINATOR = """
     auth_group auth_group_permissions auth_permission blog_imageupload blog_importjob blog_importpiece blog_importresult
     blog_postpresence contentapi_idempotencyrecord contentapi_jobheartbeat django_admin_log django_content_type
@@ -23,7 +23,7 @@ def test_each_table_of_the_database_has_one_place() -> None:
     with connection.cursor() as cursor:
         tables = read_column(cursor, READ_TABLES)
 
-    assert sorted(tables) == sorted([*DISTRIBUTED, *ON_EACH_NODE, *ON_COORDINATOR])
+    assert sorted(tables) == sorted([*list_shard_keys(), *ON_COORDINATOR])
 
 
 @pytest.mark.django_db
@@ -44,6 +44,6 @@ def test_database_without_citus_stops_the_distribution() -> None:
 @pytest.mark.django_db
 def test_column_of_distribution_is_in_each_distributed_table() -> None:
     with connection.cursor() as cursor:
-        for table, column in DISTRIBUTED.items():
+        for table, column in list_distributed().items():
             sql = "SELECT attname FROM pg_attribute WHERE attrelid = '{}'::regclass AND attnum > 0"
             assert column in read_column(cursor, sql.format(table))

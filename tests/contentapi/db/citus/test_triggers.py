@@ -3,8 +3,8 @@ import re
 import pytest
 from django.db import connection
 
-from contentapi.db.citus.tables import ON_EACH_NODE
 from contentapi.db.citus.triggers import READ_FUNCTIONS, adapt_function, list_adapted_functions
+from contentapi.db.placement import list_copied
 
 TABLES = ["blog_post", "blog_comment", "blog_author", "blog_image", "orders_order", "users_user"]
 
@@ -42,7 +42,7 @@ def test_change_of_a_row_with_copies_is_announced_by_one_node() -> None:
     for table, _, source in read_functions():
         is_limited = "pg_dist_local_group" in adapt_function(table, source)
 
-        assert is_limited == (table in ON_EACH_NODE)
+        assert is_limited == (table in list_copied())
 
 
 @pytest.mark.django_db
