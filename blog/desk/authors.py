@@ -28,18 +28,12 @@ class AuthorAdmin(ServiceAdmin):
     }
     autocomplete_fields: ClassVar = ["user"]
     pages = writers.PAGES
-
-    def may_open(self, actor: Actor) -> bool:
-        return policy.may_write_posts(actor)
-
-    def select_rows(self, actor: Actor) -> models.QuerySet[Author]:
-        return selectors.select_editable_authors(actor)
+    may_open = staticmethod(policy.may_write_posts)
+    may_add = staticmethod(policy.may_manage_posts_and_authors)
+    select_rows = staticmethod(selectors.select_editable_authors)
 
     def find_row(self, actor: Actor, row_id: str) -> Author | None:
         return selectors.find_author(actor, row_id)
-
-    def may_add(self, actor: Actor) -> bool:
-        return policy.may_manage_posts_and_authors(actor)
 
     def may_change(self, actor: Actor, row: Author | None) -> bool:
         return policy.may_write_posts(actor) if row is None else policy.may_edit_author(actor, row.user_id)

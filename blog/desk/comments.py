@@ -133,6 +133,7 @@ class CommentAdmin(ServiceAdmin):
     """The comments that a person moderates. Their text is shown, and nobody can change it."""
 
     desk_actions = ACTIONS
+    list_class = LightCommentList
     list_display = ["__str__", "show_state", "show_moderator", "author", "post", "show_created_at"]
     list_filter = [
         StateFilter,
@@ -148,9 +149,8 @@ class CommentAdmin(ServiceAdmin):
     search_help_text = f"Text or author, in the newest {queries.MAX_COUNT:,}"
     ordering = ["-created_at", "-id"]
     autocomplete_fields = ["post", "author"]
-
-    def may_open(self, actor: Actor) -> bool:
-        return policy.may_moderate_comments(actor)
+    may_open = staticmethod(policy.may_moderate_comments)
+    may_add = staticmethod(policy.may_manage_comments)
 
     def select_rows(self, actor: Actor) -> models.QuerySet[Comment]:
         return queries.name_moderators(selectors.select_moderated_comments(actor))
@@ -161,14 +161,8 @@ class CommentAdmin(ServiceAdmin):
     def may_see(self, actor: Actor, row: Comment) -> bool:
         return policy.may_see_comment(actor, row.state, row.post.author.user_id)
 
-    def may_add(self, actor: Actor) -> bool:
-        return policy.may_manage_comments(actor)
-
     def describe_row(self, row: Comment) -> str:
         return f"By {row.author}, on “{row.post}”"
-
-    def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
-        return LightCommentList
 
     def get_list_filter(self, request: HttpRequest) -> list[Any]:
         """Leave out the filter by author for actors who cannot search all authors."""

@@ -7,7 +7,6 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
 from django.utils.decorators import method_decorator
@@ -25,7 +24,6 @@ from blog.files.reading import MAX_FILE
 from blog.models import MAX_NAME, ImportJob, ImportState, PostStatus
 from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid
-from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.desk.bases import Page, PolicyAdmin, get_actor
 from contentapi.desk.rendering import build_time_column, render_time
@@ -133,15 +131,8 @@ class ImportJobAdmin(PolicyAdmin):
     sortable_by: list[str] = []
     ordering = ["-pk"]
     actions = None
-
-    def may_open(self, actor: Actor) -> bool:
-        return policy.may_import_posts(actor)
-
-    def select_rows(self, actor: Actor) -> models.QuerySet[ImportJob]:
-        return selectors.select_imports(actor)
-
-    def may_add(self, actor: Actor) -> bool:
-        return policy.may_import_posts(actor)
+    may_open = may_add = staticmethod(policy.may_import_posts)
+    select_rows = staticmethod(selectors.select_imports)
 
     @display(
         description="Status",

@@ -51,7 +51,7 @@ class Page(NamedTuple):
 
 
 class PolicyAdmin(ModelAdmin):
-    """An admin that asks the policy: subclasses implement `may_open` and `select_rows`, and override other answers.
+    """An admin that asks the policy: subclasses have `may_open` and `select_rows`, and override other answers.
 
     The list has the rows that `select_rows` returns. A page of one object may show more: `find_row` returns any object
     that the actor may see. An object that the actor may not see does not exist: the response is 404.
@@ -64,6 +64,7 @@ class PolicyAdmin(ModelAdmin):
     list_lookups: ClassVar[frozenset[str]] = frozenset()  # the parameters of the list's filters
     list_per_page = 25
     list_sections: ClassVar[Sequence[Any]] = ()  # the theme asks for it twice for each row; an absent name is slow
+    list_class: ClassVar[type[BoundedList]] = BoundedList
     paginator: ClassVar[Any] = BoundedPaginator
     list_after_template = "desk/list_note.html"
     delete_confirmation_template: Any = "desk/delete.html"
@@ -74,13 +75,12 @@ class PolicyAdmin(ModelAdmin):
     compressed_fields = False
     formfield_overrides: ClassVar[Mapping[Any, Any]] = {models.TextField: {"widget": Textarea}}
 
-    def may_open(self, actor: Actor) -> bool:
-        """Return whether the actor may open the list."""
-        raise NotImplementedError
-
-    def select_rows(self, actor: Actor) -> models.QuerySet[Any]:
-        """Return the rows of the list."""
-        raise NotImplementedError
+    # Rules of the policy. An object is None on a page of no object in particular, such as the list.
+    may_open: Callable[[Actor], bool]  # the list
+    may_add: Callable[[Actor], bool] = staticmethod(lambda _: False)
+    may_change: Callable[[Actor, Any], bool] = staticmethod(lambda *_: False)
+    may_delete: Callable[[Actor, Any], bool] = staticmethod(lambda *_: False)
+    select_rows: Callable[[Actor], models.QuerySet[Any]]  # of the list
 
     def find_row(self, actor: Actor, row_id: str) -> models.Model | None:
         """Return an object that the list leaves out and that the actor may see."""
@@ -88,16 +88,6 @@ class PolicyAdmin(ModelAdmin):
 
     def may_see(self, actor: Actor, row: Any) -> bool:
         return self.may_open(actor)
-
-    def may_add(self, actor: Actor) -> bool:
-        return False
-
-    def may_change(self, actor: Actor, row: Any) -> bool:
-        """Return whether the actor may change this object. None is any object: then the result is about the list."""
-        return False
-
-    def may_delete(self, actor: Actor, row: Any) -> bool:
-        return False
 
     def build_form_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """Return variables for the template of the form. `row` is None on the page of a new object."""
@@ -213,7 +203,7 @@ class PolicyAdmin(ModelAdmin):
         return super().formfield_for_foreignkey(db_field, request, form_class=RelatedChoiceField, **options)
 
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
-        return BoundedList
+        return self.list_class
 
     @admin.display(description="Select")
     def action_checkbox(self, obj: models.Model) -> SafeString:

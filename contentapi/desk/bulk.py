@@ -6,7 +6,7 @@ who stops or leaves keeps what is done. Without the script, the button does one 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from django import forms
 from django.core.exceptions import PermissionDenied
@@ -24,26 +24,10 @@ MAX_SELECTED = BoundedPaginator.MAX_ROWS  # objects of one action: those that th
 NAMED = 100  # objects that the page names
 
 
-class ActionAdmin(Protocol):
-    """What this module uses of an admin."""
-
-    opts: Any
-
-    def has_view_permission(self, request: HttpRequest) -> bool: ...
-    def list_actions(self, request: HttpRequest) -> list[Action]: ...
-    def select_for_action(self, request: HttpRequest) -> models.QuerySet[Any]: ...
-    def describe_row(self, row: Any) -> str: ...
-    def render(self, request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200) -> Any: ...
-    def perform(self, request: HttpRequest, action: Action, rows: Sequence[Any], values: Any) -> Outcome: ...
-    def report(self, request: HttpRequest, action: Action, outcome: Outcome) -> None: ...
-
-
-def build_list_action(
-    action: Action,
-) -> Callable[[ActionAdmin, HttpRequest, models.QuerySet[Any]], HttpResponse | None]:
+def build_list_action(action: Action) -> Callable[[Any, HttpRequest, models.QuerySet[Any]], HttpResponse | None]:
     """Return the function that Django's list calls with the selected objects."""
 
-    def begin(model_admin: ActionAdmin, request: HttpRequest, selected: models.QuerySet[Any]) -> HttpResponse | None:
+    def begin(model_admin: Any, request: HttpRequest, selected: models.QuerySet[Any]) -> HttpResponse | None:
         ids = list(selected.values_list("pk", flat=True)[: MAX_SELECTED + 1])
         if len(ids) >= action.confirmed_from:
             form = None if action.form is None else action.form()
@@ -55,12 +39,7 @@ def build_list_action(
 
 
 def confirm(
-    request: HttpRequest,
-    model_admin: ActionAdmin,
-    action: Action,
-    ids: Sequence[int],
-    form: forms.Form | None,
-    back: str,
+    request: HttpRequest, model_admin: Any, action: Action, ids: Sequence[int], form: forms.Form | None, back: str
 ) -> HttpResponse:
     """Show what the action does to which objects: at most the first `MAX_SELECTED`."""
     selected = ids[:MAX_SELECTED]
@@ -83,7 +62,7 @@ def confirm(
 
 
 @require_POST
-def perform_slice(request: HttpRequest, model_admin: ActionAdmin, name: str) -> HttpResponse:
+def perform_slice(request: HttpRequest, model_admin: Any, name: str) -> HttpResponse:
     """Do a confirmed action to the first `SLICE` of some objects. Return the outcome, or a page for the others."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
@@ -108,7 +87,7 @@ def perform_slice(request: HttpRequest, model_admin: ActionAdmin, name: str) -> 
 
 
 def perform_on_ids(
-    request: HttpRequest, model_admin: ActionAdmin, action: Action, ids: Sequence[int], values: Mapping[str, Any]
+    request: HttpRequest, model_admin: Any, action: Action, ids: Sequence[int], values: Mapping[str, Any]
 ) -> Outcome:
     """Do an action to the objects with these ids. Those that the person may not change any more are refused."""
     rows = find_rows(request, model_admin, ids)
@@ -119,7 +98,7 @@ def perform_on_ids(
     return outcome
 
 
-def find_rows(request: HttpRequest, model_admin: ActionAdmin, ids: Sequence[int]) -> list[Any]:
+def find_rows(request: HttpRequest, model_admin: Any, ids: Sequence[int]) -> list[Any]:
     """Return those of the objects that the person may change, in the order of the ids."""
     found = {row.pk: row for row in model_admin.select_for_action(request).filter(pk__in=ids)}
     return [found[pk] for pk in ids if pk in found]
@@ -136,7 +115,7 @@ def build_outcome_document(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def read_ids(model_admin: ActionAdmin, text: str) -> list[int]:
+def read_ids(model_admin: Any, text: str) -> list[int]:
     """Return the ids of a form, each once. Raises `Malformed`."""
     ids = list(dict.fromkeys(parse_id(part) for part in text.split(",")))
     if 0 in ids or len(ids) > MAX_SELECTED:
@@ -144,11 +123,11 @@ def read_ids(model_admin: ActionAdmin, text: str) -> list[int]:
     return ids
 
 
-def read_list_address(model_admin: ActionAdmin, text: str) -> str:
+def read_list_address(model_admin: Any, text: str) -> str:
     """Return the address of the list that the action began in: a path of this server, never another site."""
     address = reverse(f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_changelist")
     return text if text.startswith(address) else address
 
 
-def count_rows(model_admin: ActionAdmin, number: int) -> str:
+def count_rows(model_admin: Any, number: int) -> str:
     return f"{number:,} {model_admin.opts.verbose_name if number == 1 else model_admin.opts.verbose_name_plural}"

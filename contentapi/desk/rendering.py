@@ -10,8 +10,13 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget
 
+from contentapi.core import policy
 from contentapi.core.errors import ApiError
+from contentapi.core.identity import Actor, Scope
 from contentapi.core.pagination import parse_id
+
+# Of the form of something whose secret is shown once, after it is saved: one button
+SHOWN_ONCE = {"show_save_and_add_another": False, "show_save_and_continue": False}
 
 
 class RelatedChoiceField(forms.ModelChoiceField):
@@ -43,6 +48,11 @@ def build_time_column(field: str, description: str, *, ordering: str | None = No
 def describe_origin(origin: str) -> str:
     """Return with what something was done, in words. After a name, "admin" alone would read as the role."""
     return "in the admin" if origin == "admin" else origin
+
+
+def list_scopes(actor: Actor) -> list[tuple[str, str]]:
+    """Return the scopes that the actor may grant, as choices of a form."""
+    return [(scope.value, f"{scope.value}: {scope.label}") for scope in Scope if policy.may_grant_scope(actor, scope)]
 
 
 class Textarea(UnfoldAdminTextareaWidget):

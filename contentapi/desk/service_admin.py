@@ -15,6 +15,7 @@ from contentapi.desk.bases import PolicyAdmin, get_actor
 class ServiceForm(forms.ModelForm):
     """A form whose values a service validates. `api_error` is the error that the service has raised, if any."""
 
+    actor: Actor  # of the request
     api_error: ApiError | None = None
     api_fields: ClassVar[dict[str, str]] = {}  # names of the API that are not the form's
 
@@ -63,33 +64,21 @@ class ServiceAdmin(PolicyAdmin):
         """Return how many other objects are deleted with these rows, by the name of their kind."""
         return {}
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> Any:
+    def changeform_view(self, request: HttpRequest, object_id: str | None = None, *others: Any) -> Any:
         try:
-            return super().changeform_view(request, object_id, form_url, extra_context)
+            return super().changeform_view(request, object_id, *others)
         except ApiError as error:
-            return self.show_refusal(request, error, object_id, form_url, extra_context)
+            return self.show_refusal(request, error, object_id, *others)
 
-    def show_refusal(
-        self,
-        request: HttpRequest,
-        error: ApiError,
-        object_id: str | None,
-        form_url: str,
-        extra_context: dict[str, Any] | None,
-    ) -> Any:
+    def show_refusal(self, request: HttpRequest, error: ApiError, object_id: str | None, *others: Any) -> Any:
         """Return the response to a refused save: the form with the values that were sent and the error."""
         request.api_error = error  # type: ignore[attr-defined]
-        return super().changeform_view(request, object_id, form_url, extra_context)
+        return super().changeform_view(request, object_id, *others)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
         form: Any = super().get_form(request, obj, change=change, **options)
         form.api_error = getattr(request, "api_error", None)  # the class is made for this request
+        form.actor = get_actor(request)
         return form
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:

@@ -15,7 +15,7 @@ from contentapi.core import policy
 from contentapi.core.identity import Actor, Scope
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import get_actor
-from contentapi.desk.rendering import build_time_column
+from contentapi.desk.rendering import SHOWN_ONCE, build_time_column, list_scopes
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 from users import selectors, services
 from users.models import ApiKey
@@ -39,7 +39,6 @@ class NewKeyForm(ServiceForm):
     key_prefix = forms.CharField(widget=forms.HiddenInput, initial=services.make_prefix)
 
     api_fields: ClassVar = {"prefix": "key_prefix"}
-    scope_choices: ClassVar[list[tuple[str, str]]] = []
     secret = ""  # the new key, until the response shows it
 
     class Meta:
@@ -49,7 +48,7 @@ class NewKeyForm(ServiceForm):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         if "scopes" in self.fields:
-            self.fields["scopes"].choices = self.scope_choices  # type: ignore[attr-defined]
+            self.fields["scopes"].choices = list_scopes(self.actor)  # type: ignore[attr-defined]
 
 
 STATES = {"valid": "success", "revoked": "danger", "expired": "warning"}
@@ -96,14 +95,16 @@ class ApiKeyAdmin(ServiceAdmin):
     def may_open(self, actor: Actor) -> bool:
         return policy.may_manage_keys_of(actor, actor.user_id)
 
-    def select_rows(self, actor: Actor) -> QuerySet[ApiKey]:
-        return selectors.select_api_keys(actor)
+    select_rows = staticmethod(selectors.select_api_keys)
 
     def may_see(self, actor: Actor, row: ApiKey) -> bool:
         return policy.may_manage_keys_of(actor, row.user_id)
 
     def may_add(self, actor: Actor) -> bool:
         return policy.may_manage_keys_of(actor, actor.user_id)
+
+    def build_form_context(self, request: HttpRequest, row: ApiKey | None) -> dict[str, Any]:
+        return SHOWN_ONCE if row is None else {}
 
     def describe_row(self, row: ApiKey) -> str:
         return f"“{row.name}”, of {row.user}"
@@ -120,14 +121,6 @@ class ApiKeyAdmin(ServiceAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)
-
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
-        form = super().get_form(request, obj, change=change, **options)
-        actor = get_actor(request)
-        form.scope_choices = [
-            (scope.value, f"{scope.value}: {scope.label}") for scope in Scope if policy.may_grant_scope(actor, scope)
-        ]
-        return form
 
     @display(description="Status", label=STATES)
     def show_state(self, key: ApiKey) -> str:
@@ -153,11 +146,6 @@ class ApiKeyAdmin(ServiceAdmin):
             prefix=values["key_prefix"],
         )
         return selectors.get_api_key(actor, values["key_prefix"])
-
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None) -> Any:
-        """Offer one button: the key is shown after it is saved."""
-        buttons = {"show_save_and_add_another": False, "show_save_and_continue": False}
-        return super().add_view(request, form_url, {**(extra_context or {}), **buttons})
 
     def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> HttpResponse:
         """Show the key in this response only: it is in no cookie, no session and no message."""

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -119,21 +118,12 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
         ("Times", {"fields": ["show_created_at", "show_last_login"]}),
     ]
     add_fieldsets = [(None, {"fields": ["email", "name", "role", "password1", "password2"]})]
-
-    def may_open(self, actor: Actor) -> bool:
-        return policy.may_manage_users(actor)
-
-    def select_rows(self, actor: Actor) -> QuerySet[User]:
-        return selectors.select_users(actor)
+    may_open = may_add = staticmethod(policy.may_manage_users)
+    select_rows = staticmethod(selectors.select_users)
+    may_change = staticmethod(may_manage)
 
     def may_see(self, actor: Actor, row: User) -> bool:
         return policy.may_see_user(actor, row.pk)
-
-    def may_add(self, actor: Actor) -> bool:
-        return policy.may_manage_users(actor)
-
-    def may_change(self, actor: Actor, row: User | None) -> bool:
-        return policy.may_manage_users(actor)
 
     def may_delete(self, actor: Actor, row: User | None) -> bool:
         return policy.may_manage_users(actor) if row is None else policy.may_delete_user(actor, row.pk)

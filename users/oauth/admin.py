@@ -91,6 +91,10 @@ def renew_secrets(actor: Actor, clients: Sequence[Application], values: Mapping[
     return collect_outcome(clients, renew_secret, log)
 
 
+def may_manage(actor: Actor, _: Application) -> bool:
+    return policy.may_manage_clients(actor)
+
+
 @admin.register(Application)
 class ClientAdmin(PolicyAdmin):
     desk_actions: ClassVar = [
@@ -101,7 +105,7 @@ class ClientAdmin(PolicyAdmin):
             help="The application gets a new secret, which is shown once. The old one stops working at once: the "
             "application cannot exchange or renew tokens until it has the new one. Consents and issued tokens stay.",
             perform=renew_secrets,
-            is_permitted=lambda actor, _: policy.may_manage_clients(actor),
+            is_permitted=may_manage,
             is_offered=lambda client: client.client_type == Application.CLIENT_CONFIDENTIAL,
             form=NewSecretForm,
             read_initial=lambda client: {"opened": describe_state(client)},
@@ -111,21 +115,9 @@ class ClientAdmin(PolicyAdmin):
     list_display = ["name", "client_id", "client_type", "show_created_at"]
     search_fields = ["name", "client_id"]
     ordering = ["name"]
-
-    def may_open(self, actor: Actor) -> bool:
-        return policy.may_manage_clients(actor)
-
-    def may_add(self, actor: Actor) -> bool:
-        return policy.may_manage_clients(actor)
-
-    def may_change(self, actor: Actor, row: Application | None) -> bool:
-        return policy.may_manage_clients(actor)
-
-    def may_delete(self, actor: Actor, row: Application | None) -> bool:
-        return policy.may_manage_clients(actor)
-
-    def select_rows(self, actor: Actor) -> QuerySet[Application]:
-        return select_clients(actor)
+    may_open = may_add = staticmethod(policy.may_manage_clients)
+    select_rows = staticmethod(select_clients)
+    may_change = may_delete = staticmethod(may_manage)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Application | None = None) -> list[str]:
         return ["client_id", "show_created_at"]
@@ -211,8 +203,7 @@ class ConsentAdmin(PolicyAdmin):
         number = len(queryset)
         self.message_user(request, f"{number} application{' was' if number == 1 else 's were'} disconnected.")
 
-    def may_open(self, actor: Actor) -> bool:
-        return policy.may_manage_clients(actor)
+    may_open = staticmethod(policy.may_manage_clients)
 
     def select_rows(self, actor: Actor) -> QuerySet[RefreshToken]:
         tokens: QuerySet[RefreshToken] = RefreshToken.objects.all()

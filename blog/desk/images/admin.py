@@ -28,7 +28,6 @@ from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import get_actor
-from contentapi.desk.lists import BoundedList
 from contentapi.desk.rendering import build_time_column
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 
@@ -105,6 +104,7 @@ class ImageForm(ServiceForm):
 class ImageAdmin(ServiceAdmin):
     desk_actions = ACTIONS
     pages = [*choice.PAGES, *uploads.PAGES]
+    list_class = ImageList
     form = ImageForm
     change_form_before_template = "blog/image_file.html"
     change_form_outer_after_template = "blog/beside_image.html"
@@ -125,23 +125,15 @@ class ImageAdmin(ServiceAdmin):
     class Media:
         css = {"all": ["blog/images.css"]}
 
-    def may_open(self, actor: Actor) -> bool:
-        return policy.may_list_images(actor)
-
-    def select_rows(self, actor: Actor) -> models.QuerySet[Image]:
-        return select_library(actor)
-
-    def may_add(self, actor: Actor) -> bool:
-        return policy.may_upload_images(actor)
+    may_open = staticmethod(policy.may_list_images)
+    may_add = staticmethod(policy.may_upload_images)
+    select_rows = staticmethod(select_library)
 
     def may_change(self, actor: Actor, row: Image | None) -> bool:
         """Return whether the actor may change an image. A deleted one is restored first."""
         return policy.may_upload_images(actor) if row is None else may_change(actor, row) and row.deleted_at is None
 
     # The library
-
-    def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
-        return ImageList
 
     def list_actions(self, request: HttpRequest) -> list[Action]:
         return ACTIONS

@@ -48,7 +48,6 @@ from contentapi.core.errors import ApiError, NotFound, VersionConflict
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action
 from contentapi.desk.bases import get_actor
-from contentapi.desk.lists import BoundedList
 from contentapi.desk.pages import restrict_admin_page
 from contentapi.desk.rendering import build_time_column
 from contentapi.desk.service_admin import ServiceAdmin
@@ -59,6 +58,7 @@ class PostAdmin(ServiceAdmin):
     desk_actions = list(states.STATE_ACTIONS.values())
     has_action_buttons = False  # the buttons of the form also save it
     pages = pages.PAGES
+    list_class = LightPostList
     form = PostForm
     change_form_before_template = "blog/post_top.html"
     change_form_after_template = "blog/post_state.html"
@@ -92,20 +92,14 @@ class PostAdmin(ServiceAdmin):
     class Media:
         css = {"all": ["desk/actions.css", "blog/post.css"]}
 
-    def may_open(self, actor: Actor) -> bool:
-        return policy.may_write_posts(actor)
-
-    def select_rows(self, actor: Actor) -> models.QuerySet[Post]:
-        return selectors.select_written_posts(actor)
+    may_open = may_add = staticmethod(policy.may_write_posts)
+    select_rows = staticmethod(selectors.select_written_posts)
 
     def find_row(self, actor: Actor, row_id: str) -> Post | None:
         return selectors.find_post(actor, row_id)
 
     def may_see(self, actor: Actor, row: Post) -> bool:
         return policy.may_see_post(actor, [each.user_id for each in coauthors.list_writers(row)], row.status)
-
-    def may_add(self, actor: Actor) -> bool:
-        return policy.may_write_posts(actor)
 
     def may_change(self, actor: Actor, row: Post | None) -> bool:
         return policy.may_write_posts(actor) if row is None else policy.may_write_posts_of(actor, row.author.user_id)
@@ -114,9 +108,6 @@ class PostAdmin(ServiceAdmin):
         return self.may_change(actor, row)
 
     # The list
-
-    def get_changelist(self, request: HttpRequest, **options: Any) -> type[BoundedList]:
-        return LightPostList
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
         return choose_columns(request, self.list_display)
@@ -177,34 +168,21 @@ class PostAdmin(ServiceAdmin):
 
     # The form
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> Any:
+    def changeform_view(self, request: HttpRequest, object_id: str | None = None, *others: Any) -> Any:
         """Return the page of the form. The frame of its preview has the policy of the page, and loads images."""
         try:
-            response = super().changeform_view(request, object_id, form_url, extra_context)
+            response = super().changeform_view(request, object_id, *others)
         except (Http404, NotFound):
             if object_id is None or request.method != "POST" or "body" not in request.POST:
                 raise
             response = conflict.show_deletion(request, self, object_id)
         return restrict_admin_page(response, images="http: https:")
 
-    def show_refusal(
-        self,
-        request: HttpRequest,
-        error: ApiError,
-        object_id: str | None,
-        form_url: str,
-        extra_context: dict[str, Any] | None,
-    ) -> Any:
+    def show_refusal(self, request: HttpRequest, error: ApiError, object_id: str | None, *others: Any) -> Any:
         """Show the page of the conflict to a person whose form is older than the post."""
         if object_id is not None and isinstance(error, VersionConflict):
             return conflict.show_conflict(request, self, request.saved_form)  # type: ignore[attr-defined]
-        return super().show_refusal(request, error, object_id, form_url, extra_context)
+        return super().show_refusal(request, error, object_id, *others)
 
     def build_form_context(self, request: HttpRequest, row: Post | None) -> dict[str, Any]:
         actor = get_actor(request)

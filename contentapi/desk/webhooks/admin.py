@@ -13,10 +13,10 @@ from unfold.decorators import display
 
 from contentapi.auth.people import name_users
 from contentapi.core import policy
-from contentapi.core.identity import Actor, Scope
+from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, Log, Outcome, collect_outcome, perform_each
 from contentapi.desk.bases import get_actor
-from contentapi.desk.rendering import build_time_column
+from contentapi.desk.rendering import SHOWN_ONCE, build_time_column
 from contentapi.desk.service_admin import ServiceAdmin
 from contentapi.desk.webhooks import deliveries
 from contentapi.desk.webhooks.bars import build_bars
@@ -133,38 +133,20 @@ class WebhookAdmin(ServiceAdmin):
     sortable_by: ClassVar[list[str]] = []
     search_fields = ["name", "url"]
     ordering = ["-created_at", "-id"]
-
-    def may_open(self, actor: Actor) -> bool:
-        return policy.may_manage_webhooks(actor)
+    may_open = may_add = staticmethod(policy.may_manage_webhooks)
+    may_change = may_delete = staticmethod(may_manage)
 
     def select_rows(self, actor: Actor) -> QuerySet[Webhook]:
         return selectors.select_visible_webhooks(actor).queryset()
 
-    def may_add(self, actor: Actor) -> bool:
-        return policy.may_manage_webhooks(actor)
-
     def describe_row(self, row: Webhook) -> str:
         return row.url
-
-    def may_change(self, actor: Actor, row: Webhook | None) -> bool:
-        return policy.may_manage_webhooks(actor)
-
-    def may_delete(self, actor: Actor, row: Webhook | None) -> bool:
-        return policy.may_manage_webhooks(actor)
 
     def get_fields(self, request: HttpRequest, obj: Webhook | None = None) -> list[str]:
         return FIELDS if obj is None else [*FIELDS, "show_state", "show_maker", "show_created_at"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Webhook | None = None) -> list[str]:
         return ["show_state", "show_maker", "show_created_at"]
-
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
-        form = super().get_form(request, obj, change=change, **options)
-        actor = get_actor(request)
-        form.scope_choices = [
-            (scope.value, f"{scope.value}: {scope.label}") for scope in Scope if policy.may_grant_scope(actor, scope)
-        ]
-        return form
 
     @property
     def media(self) -> Any:
@@ -190,7 +172,7 @@ class WebhookAdmin(ServiceAdmin):
 
     def build_form_context(self, request: HttpRequest, row: Webhook | None) -> dict[str, Any]:
         if row is None:
-            return {}
+            return SHOWN_ONCE
         actor, hours = get_actor(request), count_by_hour(get_actor(request), str(row.pk))
         newest = selectors.select_deliveries(actor, str(row.pk)).queryset()[:NEWEST]
         return {"hours": hours, "bars": build_bars(hours), "deliveries": newest}
@@ -206,11 +188,6 @@ class WebhookAdmin(ServiceAdmin):
 
     def delete(self, actor: Actor, row: Webhook) -> None:
         services.delete_webhook(actor=actor, webhook_id=str(row.pk))
-
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None) -> Any:
-        """Offer one button: the secret is shown after the webhook is saved."""
-        buttons = {"show_save_and_add_another": False, "show_save_and_continue": False}
-        return super().add_view(request, form_url, {**(extra_context or {}), **buttons})
 
     def response_add(self, request: HttpRequest, obj: Webhook, post_url_continue: str | None = None) -> HttpResponse:
         secret = request.saved_form.secret  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
 """The forms of webhooks. The services validate what people enter."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from unfold.widgets import (
@@ -11,7 +11,7 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from contentapi.desk.rendering import Textarea
+from contentapi.desk.rendering import Textarea, list_scopes
 from contentapi.desk.service_admin import ServiceForm
 from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.models import LONGEST_COALESCE, MAX_URL, Webhook
@@ -74,7 +74,6 @@ class WebhookForm(ServiceForm):
         "events:read. Without a choice: what everybody sees.",
     )
 
-    scope_choices: ClassVar[list[tuple[str, str]]] = []
     secret = ""  # the new secret, until the response shows it
 
     class Meta:
@@ -83,7 +82,7 @@ class WebhookForm(ServiceForm):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.fields["scopes"].choices = self.scope_choices  # type: ignore[attr-defined]
+        self.fields["scopes"].choices = list_scopes(self.actor)  # type: ignore[attr-defined]
         if self.instance.pk:
             self.initial.update({name: getattr(self.instance, name) for name in STORED})
 
