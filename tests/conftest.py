@@ -23,7 +23,7 @@ from pytest_django import DjangoDbBlocker, Settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from contentapi.core import redis
-from contentapi.core.identity import ROLE_SCOPES, Actor
+from contentapi.core.identity import ROLE_SCOPES, Actor, Role
 from contentapi.events.partitions import prepare_partitions
 from contentapi.events.webhooks import sender, supplies
 from contentapi.health import readiness
@@ -33,12 +33,13 @@ from contentapi.rate_limits import account
 from contentapi.rate_limits.account import COUNTERS
 from contentapi.rate_limits.counters import InProcessCounter
 from tests.audit_lines import Lines
+from tests.factories import make_user
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, post_to_graphql
 from tests.migrated_database import empty_tables, get_or_create_migrated_database
 from tests.quality.process_coverage import measure_processes
 from tests.redis_server import RedisServer
 from users import services
-from users.models import ApiKey
+from users.models import ApiKey, User
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -98,6 +99,12 @@ def make_api_key(actor: Actor) -> str:
         expires_at=timezone.now() + timedelta(days=1),
     )
     return key
+
+
+@pytest.fixture
+def admin_user(db: None) -> User:  # noqa: ARG001
+    """Return the user who is logged in in the `admin_client` of pytest-django."""
+    return make_user(Role.ADMIN, name="Ada")
 
 
 @pytest.fixture(scope="session")

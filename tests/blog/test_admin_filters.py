@@ -23,85 +23,81 @@ POSTS = reverse("admin:blog_post_changelist")
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def browser(client: Client) -> Client:
-    client.force_login(make_user(Role.ADMIN))
-    return client
-
-
 def titles(response: Any) -> list[str]:
     return [post.title for post in response.context["cl"].result_list]
 
 
-def test_posts_are_filtered_by_status_author_and_tag(browser: Client) -> None:
+def test_posts_are_filtered_by_status_author_and_tag(admin_client: Client) -> None:
     author = make_author()
     make_post(title="A", author=author, status="draft", tags=["soup"])
     make_post(title="B", author=author, status="published", tags=["soup"])
     make_post(title="C", status="draft", tags=["soups"])
 
-    assert titles(browser.get(POSTS, {"status__exact": "draft"})) == ["C", "A"]
-    assert titles(browser.get(POSTS, {"author__id__exact": author.pk})) == ["B", "A"]
-    assert titles(browser.get(POSTS, {"tag": "soup"})) == ["B", "A"]
-    assert titles(browser.get(POSTS, {"tag": "soup", "status__exact": "draft"})) == ["A"]
+    assert titles(admin_client.get(POSTS, {"status__exact": "draft"})) == ["C", "A"]
+    assert titles(admin_client.get(POSTS, {"author__id__exact": author.pk})) == ["B", "A"]
+    assert titles(admin_client.get(POSTS, {"tag": "soup"})) == ["B", "A"]
+    assert titles(admin_client.get(POSTS, {"tag": "soup", "status__exact": "draft"})) == ["A"]
 
 
-def test_list_without_rows_says_whether_a_filter_hides_them(browser: Client) -> None:
-    assert "There are no posts yet" in browser.get(POSTS).content.decode()
+def test_list_without_rows_says_whether_a_filter_hides_them(admin_client: Client) -> None:
+    assert "There are no posts yet" in admin_client.get(POSTS).content.decode()
     make_post(status="published")
-    hidden = browser.get(POSTS, {"status__exact": "draft"}).content.decode()
+    hidden = admin_client.get(POSTS, {"status__exact": "draft"}).content.decode()
     assert "No posts match" in hidden
     assert "Show all posts" in hidden
-    assert "Show all posts" in browser.get(POSTS, {"q": "kelp"}).content.decode()
+    assert "Show all posts" in admin_client.get(POSTS, {"q": "kelp"}).content.decode()
 
 
-def test_posts_are_filtered_by_whole_days(browser: Client) -> None:
+def test_posts_are_filtered_by_whole_days(admin_client: Client) -> None:
     for title, time in {"A": (2026, 2, 1, 23, 59), "B": (2026, 2, 2, 23, 59), "C": (2026, 2, 3, 0, 0)}.items():
         make_post(title=title, created_at=datetime(*time, tzinfo=UTC))
 
-    assert titles(browser.get(POSTS, {"created_at_from": "2026-02-02"})) == ["C", "B"]
-    assert titles(browser.get(POSTS, {"created_at_to": "2026-02-02"})) == ["B", "A"]
-    assert titles(browser.get(POSTS, {"created_at_from": "2026-02-02", "created_at_to": "2026-02-02"})) == ["B"]
-    assert titles(browser.get(POSTS, {"created_at_from": "x"})) == ["C", "B", "A"]
+    assert titles(admin_client.get(POSTS, {"created_at_from": "2026-02-02"})) == ["C", "B"]
+    assert titles(admin_client.get(POSTS, {"created_at_to": "2026-02-02"})) == ["B", "A"]
+    assert titles(admin_client.get(POSTS, {"created_at_from": "2026-02-02", "created_at_to": "2026-02-02"})) == ["B"]
+    assert titles(admin_client.get(POSTS, {"created_at_from": "x"})) == ["C", "B", "A"]
 
 
-def test_posts_are_filtered_by_days_of_publication(browser: Client) -> None:
+def test_posts_are_filtered_by_days_of_publication(admin_client: Client) -> None:
     for title, time in {"A": (2026, 2, 1, 23, 59), "B": (2026, 2, 2, 23, 59), "C": (2026, 2, 3, 0, 0)}.items():
         make_post(title=title, published_at=datetime(*time, tzinfo=UTC))
     make_post(title="Never", published_at=None, status="draft")
 
-    assert titles(browser.get(POSTS, {"published_at_from": "2026-02-02"})) == ["C", "B"]
-    assert titles(browser.get(POSTS, {"published_at_to": "2026-02-02"})) == ["B", "A"]
-    assert titles(browser.get(POSTS, {"published_at_from": "2026-02-02", "published_at_to": "2026-02-02"})) == ["B"]
-    assert titles(browser.get(POSTS, {"published_at_to": "x"})) == ["Never", "C", "B", "A"]
+    assert titles(admin_client.get(POSTS, {"published_at_from": "2026-02-02"})) == ["C", "B"]
+    assert titles(admin_client.get(POSTS, {"published_at_to": "2026-02-02"})) == ["B", "A"]
+    assert titles(admin_client.get(POSTS, {"published_at_from": "2026-02-02", "published_at_to": "2026-02-02"})) == [
+        "B"
+    ]
+    assert titles(admin_client.get(POSTS, {"published_at_to": "x"})) == ["Never", "C", "B", "A"]
 
 
 def schedule(title: str, time: str) -> None:
     make_post(title=title, status="scheduled", publish_at=datetime.fromisoformat(f"{time}+00:00"))
 
 
-def test_scheduled_posts_are_shown_filtered_and_ordered_by_their_time(browser: Client) -> None:
+def test_scheduled_posts_are_shown_filtered_and_ordered_by_their_time(admin_client: Client) -> None:
     for title, time in {"B": "2100-02-02T23:59", "A": "2100-02-01T23:59", "C": "2100-02-03T00:00"}.items():
         schedule(title, time)
     make_post(title="Out")
     only = {"status__exact": "scheduled"}
     shown = '<time datetime="2100-02-01T23:59:00+00:00" data-local>2100-02-01 23:59 UTC</time>'
 
-    everything, scheduled = browser.get(POSTS), browser.get(POSTS, only)
+    everything, scheduled = admin_client.get(POSTS), admin_client.get(POSTS, only)
 
     assert f"scheduled for {shown}" in everything.text
     assert shown in scheduled.text
     assert "Publish at" in scheduled.text
     assert titles(scheduled) == ["A", "B", "C"]
-    assert titles(browser.get(POSTS, {**only, "o": "-2"})) == ["C", "B", "A"]
-    assert titles(browser.get(POSTS, {**only, "publish_at_from": "2100-02-02"})) == ["B", "C"]
-    assert set(titles(browser.get(POSTS, {"publish_at_to": "2100-02-02"}))) == {"A", "B"}
-    assert len(titles(browser.get(POSTS, {"publish_at_to": "x"}))) == 4
+    assert titles(admin_client.get(POSTS, {**only, "o": "-2"})) == ["C", "B", "A"]
+    assert titles(admin_client.get(POSTS, {**only, "publish_at_from": "2100-02-02"})) == ["B", "C"]
+    assert set(titles(admin_client.get(POSTS, {"publish_at_to": "2100-02-02"}))) == {"A", "B"}
+    assert len(titles(admin_client.get(POSTS, {"publish_at_to": "x"}))) == 4
 
 
-def test_order_of_scheduled_posts_is_that_of_an_index(browser: Client) -> None:
+def test_order_of_scheduled_posts_is_that_of_an_index(admin_client: Client) -> None:
     schedule("A", "2100-02-01T00:00")
     with CaptureQueriesContext(connection) as captured:
-        browser.get(POSTS, {"status__exact": "scheduled"})
+        admin_client.get(POSTS, {"status__exact": "scheduled"})
     statements = [each["sql"] for each in captured.captured_queries if '"publish_at" ASC' in each["sql"]]
 
     with connection.cursor() as cursor:
@@ -116,23 +112,23 @@ def read_tabs(response: Any) -> list[tuple[str, dict[str, str], bool]]:
     return [(label, dict(parse_qsl(address[1:])), current) for label, address, current in response.context["cl"].tabs]
 
 
-def test_tabs_keep_the_filters_and_the_search_and_no_order(browser: Client) -> None:
+def test_tabs_keep_the_filters_and_the_search_and_no_order(admin_client: Client) -> None:
     kept = {"tag": "soup", "publish_at_from": "2100-01-01", "q": "kelp"}
 
-    tabs = read_tabs(browser.get(POSTS, {**kept, "status__exact": "draft", "o": "-5", "p": "1"}))
+    tabs = read_tabs(admin_client.get(POSTS, {**kept, "status__exact": "draft", "o": "-5", "p": "1"}))
 
     statuses = {"Drafts": "draft", "Scheduled": "scheduled", "Published": "published"}
     assert tabs == [
         *[(label, {**kept, "status__exact": status}, status == "draft") for label, status in statuses.items()],
         ("All", kept, False),
     ]
-    assert [current for *_, current in read_tabs(browser.get(POSTS))] == [False, False, False, True]
-    assert [current for *_, current in read_tabs(browser.get(POSTS, {"status__exact": "archived"}))] == [False] * 4
-    assert 'aria-current="page">All</a>' in browser.get(POSTS).text
+    assert [current for *_, current in read_tabs(admin_client.get(POSTS))] == [False, False, False, True]
+    assert [current for *_, current in read_tabs(admin_client.get(POSTS, {"status__exact": "archived"}))] == [False] * 4
+    assert 'aria-current="page">All</a>' in admin_client.get(POSTS).text
 
 
-def test_filter_by_tag_names_the_address_of_its_suggestions(browser: Client) -> None:
-    page = browser.get(POSTS).text
+def test_filter_by_tag_names_the_address_of_its_suggestions(admin_client: Client) -> None:
+    page = admin_client.get(POSTS).text
     assert f'data-suggestions="{reverse("admin:blog_post_tags")}"' in page
     assert "blog/tag_filter" in page
 
@@ -170,10 +166,10 @@ def make_filtered_posts(number: int) -> dict[str, str]:
     return {**FILTERS, "author__id__exact": str(author.pk), "q": "title", "o": "-5"}
 
 
-def test_links_to_pages_orders_and_posts_keep_the_filters(browser: Client) -> None:
+def test_links_to_pages_orders_and_posts_keep_the_filters(admin_client: Client) -> None:
     parameters = make_filtered_posts(26)
 
-    links = [urlsplit(address) for address in Links(browser.get(POSTS, parameters).text).addresses]
+    links = [urlsplit(address) for address in Links(admin_client.get(POSTS, parameters).text).addresses]
 
     queries = [dict(parse_qsl(link.query)) for link in links if not link.path]
     pages = [query for query in queries if "p" in query]
@@ -187,22 +183,22 @@ def test_links_to_pages_orders_and_posts_keep_the_filters(browser: Client) -> No
     assert all(dict(parse_qsl(query["_changelist_filters"])) == parameters for query in opened)
 
 
-def test_post_that_is_saved_leads_back_to_the_filtered_list(browser: Client) -> None:
+def test_post_that_is_saved_leads_back_to_the_filtered_list(admin_client: Client) -> None:
     parameters = make_filtered_posts(1)
-    page = browser.get(POSTS, parameters)
+    page = admin_client.get(POSTS, parameters)
     address = next(each for each in Links(page.text).addresses if "/change/" in each)
 
-    saved = submit_form(browser, address, title="New title")
+    saved = submit_form(admin_client, address, title="New title")
 
     assert saved.status_code == 302
     target = urlsplit(saved["Location"])
     assert (target.path, dict(parse_qsl(target.query))) == (POSTS, parameters)
 
 
-def test_form_of_the_filters_keeps_search_and_order(browser: Client) -> None:
+def test_form_of_the_filters_keeps_search_and_order(admin_client: Client) -> None:
     parameters = make_filtered_posts(1)
 
-    values = read_form(browser.get(POSTS, parameters).text)
+    values = read_form(admin_client.get(POSTS, parameters).text)
 
     assert {name: values.get(name) for name in parameters} == parameters
 
@@ -220,8 +216,8 @@ def test_list_allows_the_parameters_of_its_filters(model: Any) -> None:
     assert parameters <= model_admin.list_lookups  # type: ignore[attr-defined]
 
 
-def test_days_of_a_filter_are_fields_of_the_browser(browser: Client) -> None:
-    text = browser.get(POSTS, {"created_at_from": "2026-05-01"}).text
+def test_days_of_a_filter_are_fields_of_the_browser(admin_client: Client) -> None:
+    text = admin_client.get(POSTS, {"created_at_from": "2026-05-01"}).text
 
     assert re.search(r'<input type="date" name="created_at_from" value="2026-05-01"', text)
     assert "DateTimeShortcuts" not in text

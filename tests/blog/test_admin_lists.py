@@ -24,17 +24,11 @@ POSTS = reverse("admin:blog_post_changelist")
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def browser(client: Client) -> Client:
-    client.force_login(make_user(Role.ADMIN))
-    return client
-
-
-def test_list_of_posts_shows_status_tags_and_times(browser: Client) -> None:
+def test_list_of_posts_shows_status_tags_and_times(admin_client: Client) -> None:
     time = datetime(2026, 2, 1, 12, 30, tzinfo=UTC)
     make_post(status="published", tags=["soup", "bread"], published_at=time, updated_at=time)
 
-    text = browser.get(POSTS).text
+    text = admin_client.get(POSTS).text
 
     assert text.count('<time datetime="2026-02-01T12:30:00+00:00" data-local>2026-02-01 12:30 UTC</time>') == 2
     assert "soup, bread" in text
@@ -48,63 +42,63 @@ def make_rows() -> None:
     services.create_api_key(actor=OPERATOR, email=user.email, name="x")
 
 
-def test_list_takes_the_same_statements_for_many_rows(browser: Client) -> None:
+def test_list_takes_the_same_statements_for_many_rows(admin_client: Client) -> None:
     pages = ("blog_post", "blog_comment", "blog_author", "users_user", "users_apikey", "orders_order")
     urls = [reverse(f"admin:{page}_changelist") for page in pages]
     make_rows()
     few = {}
     for url in urls:
-        browser.get(url)
+        admin_client.get(url)
         with CaptureQueriesContext(connection) as captured:
-            browser.get(url)
+            admin_client.get(url)
         few[url] = len(captured)
     for _ in range(9):
         make_rows()
 
     for url in urls:
         with CaptureQueriesContext(connection) as captured:
-            response = browser.get(url)
+            response = admin_client.get(url)
 
         assert len(response.context["cl"].result_list) >= 10, url
         assert len(captured) == few[url] <= 6, url
 
 
-def test_list_of_posts_reads_no_bodies(browser: Client) -> None:
+def test_list_of_posts_reads_no_bodies(admin_client: Client) -> None:
     make_post()
 
     with CaptureQueriesContext(connection) as captured:
-        browser.get(POSTS)
+        admin_client.get(POSTS)
 
     assert not [query for query in captured.captured_queries if '"blog_post"."body"' in query["sql"]]
 
 
-def test_long_list_ends_at_the_limit_and_says_so(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_list_ends_at_the_limit_and_says_so(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BoundedPaginator, "MAX_ROWS", 2)
     for _ in range(3):
         make_post()
 
-    response = browser.get(POSTS)
+    response = admin_client.get(POSTS)
 
     assert response.context["cl"].result_count == 2
     assert "The list shows the first 2 posts." in response.text
     assert "more than 2 posts" in " ".join(response.text.split())
 
 
-def test_bar_of_actions_says_that_the_number_is_a_limit(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bar_of_actions_says_that_the_number_is_a_limit(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PolicyAdmin, "list_per_page", 1)
     author = make_author()
     for _ in range(3):
         make_post(author=author)
 
-    assert "Select all 3 posts" in browser.get(POSTS).text
+    assert "Select all 3 posts" in admin_client.get(POSTS).text
     monkeypatch.setattr(BoundedPaginator, "MAX_ROWS", 2)
-    text = browser.get(POSTS).text
+    text = admin_client.get(POSTS).text
 
     assert "Select the first 2 posts" in text
     assert "The first 2 selected" in text
 
 
-def test_search_that_finds_as_much_as_it_can_says_so(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_that_finds_as_much_as_it_can_says_so(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("blog.search.query.MAX_MATCHES", "blog.selectors.posts.MAX_MATCHES"):
         monkeypatch.setattr(name, 2)
     author = make_author()
@@ -112,7 +106,7 @@ def test_search_that_finds_as_much_as_it_can_says_so(browser: Client, monkeypatc
         make_post(title="Kelp", author=author, status=status)
     index_posts()
 
-    found, filtered = (" ".join(browser.get(POSTS, values).text.split()) for values in (
+    found, filtered = (" ".join(admin_client.get(POSTS, values).text.split()) for values in (
         {"q": "kelp"}, {"q": "kelp", "status__exact": "published"}
     ))  # fmt: skip
 
@@ -122,32 +116,32 @@ def test_search_that_finds_as_much_as_it_can_says_so(browser: Client, monkeypatc
     assert "The search finds the first 2 posts, the newest ones." in filtered
 
 
-def test_numbers_above_a_thousand_have_separators(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_above_a_thousand_have_separators(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BoundedPaginator, "MAX_ROWS", 1234)
     monkeypatch.setattr(BoundedPaginator, "bounded_count", 1235)
 
-    assert "more than 1,234 posts" in " ".join(browser.get(POSTS).text.split())
+    assert "more than 1,234 posts" in " ".join(admin_client.get(POSTS).text.split())
 
 
 @pytest.mark.parametrize("order", ["5", "-5"])
-def test_list_of_posts_is_ordered_by_the_columns_of_an_index(browser: Client, order: str) -> None:
+def test_list_of_posts_is_ordered_by_the_columns_of_an_index(admin_client: Client, order: str) -> None:
     for _ in range(3):
         make_post(published_at=None, status="draft")
 
     with CaptureQueriesContext(connection) as captured:
-        browser.get(POSTS, {"o": order})
+        admin_client.get(POSTS, {"o": order})
 
     direction = "DESC" if order == "-5" else "ASC"
     expected = f'ORDER BY "blog_post"."publication_order" {direction}, "blog_post"."id" {direction}'
     assert [query for query in captured.captured_queries if query["sql"].endswith(expected)]
 
 
-def test_expired_keys_are_named(browser: Client, django_assert_max_num_queries: Callable[[int], Any]) -> None:
+def test_expired_keys_are_named(admin_client: Client, django_assert_max_num_queries: Callable[[int], Any]) -> None:
     make_rows()
     past = timezone.now() - timedelta(days=1)
     ApiKey.objects.update(created_at=past, expires_at=past + timedelta(hours=1))
 
     with django_assert_max_num_queries(6):
-        text = browser.get(reverse("admin:users_apikey_changelist")).text
+        text = admin_client.get(reverse("admin:users_apikey_changelist")).text
 
     assert "expired" in text

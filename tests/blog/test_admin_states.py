@@ -12,17 +12,11 @@ from django.utils import timezone
 from blog.models import Author, Post
 from contentapi.core.identity import Role
 from tests.admin_forms import get_form_errors, read_form, submit_form
-from tests.factories import make_author, make_post, make_user
+from tests.factories import make_post, make_user
 
 pytestmark = pytest.mark.django_db
 LIST, ADD = reverse("admin:blog_post_changelist"), reverse("admin:blog_post_add")
 EARLIER, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, 12, 30, tzinfo=UTC)
-
-
-@pytest.fixture
-def author_client(client: Client) -> Client:
-    client.force_login(make_author(user=make_user(Role.AUTHOR)).user)  # type: ignore[arg-type]
-    return client
 
 
 def get_page(post: Post) -> str:

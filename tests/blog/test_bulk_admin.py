@@ -14,21 +14,14 @@ from django.urls import reverse
 from blog.desk.posts.admin import PostAdmin
 from blog.models import Author, Post
 from contentapi.core.errors import Forbidden
-from contentapi.core.identity import Role
 from contentapi.desk import bulk
 from contentapi.desk.actions import Action
 from tests.admin_forms import read_form
-from tests.factories import make_author, make_comment, make_post, make_user
+from tests.factories import make_author, make_comment, make_post
 
 pytestmark = pytest.mark.django_db
 LIST = reverse("admin:blog_post_changelist")
 LATER = datetime(2100, 1, 1, 12, 30, tzinfo=UTC)
-
-
-@pytest.fixture
-def author_client(client: Client) -> Client:
-    client.force_login(make_author(user=make_user(Role.AUTHOR)).user)  # type: ignore[arg-type]
-    return client
 
 
 def choose_action(client: Client, action: str, posts: list[Post], path: str = LIST, **values: Any) -> Any:

@@ -10,6 +10,7 @@ from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import launch_chromium
 from tests.e2e.live_server import Site, run_site
 from tests.e2e.shared_servers import SharedServer
+from tests.e2e.writing import Desk, run_desk
 
 
 @pytest.fixture(scope="session")
@@ -79,3 +80,10 @@ def browser() -> Iterator[Browser]:
     """A browser for a module. With one for all modules, its event loop would keep Django from using the database."""
     with launch_chromium() as browser:
         yield browser
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
+    """A browser of the admin of a checkout that runs, for the tests of a module."""
+    with run_desk(tmp_path_factory.mktemp("desk") / "a checkout", template) as desk:
+        yield desk

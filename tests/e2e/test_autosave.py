@@ -2,28 +2,20 @@
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.database_template import Template
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.desk_pages import log_in
-from tests.e2e.writing import KEPT, Desk, press_save, record_dialogs, run_desk, write
+from tests.e2e.writing import KEPT, Desk, press_save, record_dialogs, write
 
 pytestmark = NEEDS_CHROMIUM
 
 SAVED = re.compile("^Saved at ")
 PATIENCE = 60_000  # milliseconds; a save begins 5 seconds after the last key
-
-
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
-    with run_desk(tmp_path_factory.mktemp("autosave") / "a checkout", template) as desk:
-        yield desk
 
 
 def make_post(desk: Desk, title: str, status: str) -> str:

@@ -2,25 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.database_template import Template
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.editors import create_editor, open_admin
-from tests.e2e.writing import Desk, run_desk, save, write
+from tests.e2e.writing import Desk, save, write
 
 MOST_TABS = 100
 
 pytestmark = NEEDS_CHROMIUM
-
-
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
-    with run_desk(tmp_path_factory.mktemp("coauthors") / "a checkout", template) as desk:
-        yield desk
 
 
 def get_search(page: Page) -> Locator:

@@ -3,15 +3,12 @@
 import base64
 import re
 import time
-from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.database_template import Template
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.desk_pages import WAIT, build_payload, upload_image
-from tests.e2e.writing import Desk, press_save, run_desk, save, write
+from tests.e2e.writing import Desk, press_save, save, write
 from tests.image_files import make_png
 
 ADD, LIBRARY = "/admin/blog/image/add/", "/admin/blog/image/"
@@ -29,12 +26,6 @@ TRANSFER = """([kind, names, data, type]) => {
 }"""
 
 pytestmark = NEEDS_CHROMIUM
-
-
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
-    with run_desk(tmp_path_factory.mktemp("images") / "a checkout", template) as desk:
-        yield desk
 
 
 def give(page: Page, kind: str, *names: str, content: bytes = b"", file_type: str = "image/png") -> None:

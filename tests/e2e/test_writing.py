@@ -1,22 +1,13 @@
 """Writing in Chromium: editor, preview and tags."""
 
 import re
-from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.database_template import Template
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.writing import EXACT, KEPT, Desk, get_tags, run_desk, save, set_text, write
+from tests.e2e.writing import EXACT, KEPT, Desk, get_tags, save, set_text, write
 
 pytestmark = NEEDS_CHROMIUM
-
-
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
-    with run_desk(tmp_path_factory.mktemp("writing") / "a checkout", template) as desk:
-        yield desk
 
 
 def test_editor_writes_previews_and_publishes_a_post(desk: Desk) -> None:

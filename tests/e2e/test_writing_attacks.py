@@ -1,24 +1,15 @@
 """The form of a post in Chromium without its scripts, and with texts that attack it."""
 
 import re
-from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from blog.rendering import render_markdown
 from tests.blog.xss import VECTORS
-from tests.database_template import Template
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.writing import Desk, get_tags, record_dialogs, run_desk, save, write
+from tests.e2e.writing import Desk, get_tags, record_dialogs, save, write
 
 pytestmark = NEEDS_CHROMIUM
-
-
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
-    with run_desk(tmp_path_factory.mktemp("writing") / "a checkout", template) as desk:
-        yield desk
 
 
 def record_addresses(page: Page) -> list[str]:

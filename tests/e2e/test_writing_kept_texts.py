@@ -1,27 +1,19 @@
 """Texts in Chromium that survive a crash, a lost session and a lost network."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from playwright.sync_api import Error as BrowserError
 
-from tests.database_template import Template
 from tests.e2e.chromium import CHROMIUM, NEEDS_CHROMIUM, kill_browser, wait_until_on_disk
 from tests.e2e.desk_pages import log_in
-from tests.e2e.writing import EXACT, KEPT, Desk, get_tags, press_save, record_dialogs, run_desk, save, set_text, write
+from tests.e2e.writing import EXACT, KEPT, Desk, get_tags, press_save, record_dialogs, save, set_text, write
 
 pytestmark = NEEDS_CHROMIUM
 
 ALL_KEPT = "Object.entries(localStorage).filter(([key]) => key.startsWith('kept-text:'))"
-
-
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
-    with run_desk(tmp_path_factory.mktemp("writing") / "a checkout", template) as desk:
-        yield desk
 
 
 def wait_until_kept(page: Page, text: str) -> None:

@@ -21,23 +21,16 @@ LISTS = [
 ]
 
 
-@pytest.fixture
-def browser(db: None) -> Client:
-    client = Client(raise_request_exception=False)
-    client.force_login(make_user(Role.ADMIN))
-    return client
-
-
 @pytest.mark.parametrize("path", LISTS)
-def test_unknown_parameter_of_a_list_is_refused(browser: Client, path: str) -> None:
+def test_unknown_parameter_of_a_list_is_refused(admin_client: Client, path: str) -> None:
     names = ("tags__contains=x", "title__regex=(", "author__user__password__startswith=a", "nothing=1", "id=1")
     for query in (*names, "q=%00"):
-        response = browser.get(f"{path}?{query}")
+        response = admin_client.get(f"{path}?{query}")
 
         assert (response.status_code, response["Content-Type"]) == (400, HTML), query
 
 
-def test_wrong_value_of_a_filter_is_no_failure(browser: Client) -> None:
+def test_wrong_value_of_a_filter_is_no_failure(admin_client: Client) -> None:
     make_post()
     queries = [
         *("p=x", "p=-1", "p=99999999999", "o=x", "o=99", "status__exact=lost", "tag="),
@@ -45,27 +38,29 @@ def test_wrong_value_of_a_filter_is_no_failure(browser: Client) -> None:
         *("created_at_from=x", "created_at_to=9999-12-31", "created_at_from=2026-02-30"),
     ]
 
-    statuses = {query: browser.get(f"{reverse('admin:blog_post_changelist')}?{query}").status_code for query in queries}
+    statuses = {
+        query: admin_client.get(f"{reverse('admin:blog_post_changelist')}?{query}").status_code for query in queries
+    }
 
     assert {query: status for query, status in statuses.items() if status not in (200, 302)} == {}
 
 
 @pytest.mark.parametrize("selected", ["x", "-1", ""])
-def test_wrong_selection_of_an_action_is_a_message(browser: Client, selected: str) -> None:
+def test_wrong_selection_of_an_action_is_a_message(admin_client: Client, selected: str) -> None:
     url = reverse("admin:blog_post_changelist")
 
-    response = browser.post(url, {"action": "delete_selected", "_selected_action": selected, "post": "yes"})
+    response = admin_client.post(url, {"action": "delete_selected", "_selected_action": selected, "post": "yes"})
 
     assert response.status_code == 302
 
 
-def test_search_page_that_is_no_number_is_refused(browser: Client) -> None:
-    assert browser.get("/admin/search/?s=post&page=x").status_code == 400
+def test_search_page_that_is_no_number_is_refused(admin_client: Client) -> None:
+    assert admin_client.get("/admin/search/?s=post&page=x").status_code == 400
 
 
 @pytest.mark.parametrize("object_id", ["x", "0", "99999999999999999999999", "1/2"])
-def test_object_that_does_not_exist_is_a_404_page(browser: Client, object_id: str) -> None:
-    response = browser.get(f"/admin/blog/post/{object_id}/change/")
+def test_object_that_does_not_exist_is_a_404_page(admin_client: Client, object_id: str) -> None:
+    response = admin_client.get(f"/admin/blog/post/{object_id}/change/")
 
     assert (response.status_code, response["Content-Type"]) == (404, HTML)
 
@@ -80,14 +75,15 @@ def test_form_without_a_csrf_token_is_refused_with_a_page(db: None) -> None:
 
 
 def test_failure_of_a_view_is_a_500_page(
-    browser: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("secret detail")
 
     monkeypatch.setattr("blog.desk.queries.build_desk", fail)
+    admin_client.raise_request_exception = False
     with caplog.at_level(logging.ERROR):
-        response = browser.get(reverse("admin:index"))
+        response = admin_client.get(reverse("admin:index"))
 
     assert (response.status_code, response["Content-Type"]) == (500, HTML)
     assert "secret detail" not in response.text
@@ -109,8 +105,8 @@ def test_error_outside_of_the_admin_stays_json(client: Client, path: str) -> Non
     assert client.get(path)["Content-Type"] == "application/json"
 
 
-def test_pages_of_errors_load_files_of_this_site_only(browser: Client) -> None:
-    response = browser.get("/admin/nothing/")
+def test_pages_of_errors_load_files_of_this_site_only(admin_client: Client) -> None:
+    response = admin_client.get("/admin/nothing/")
 
     assert "default-src 'none'" in response["Content-Security-Policy"]
     assert settings.STATIC_URL in response.text

@@ -6,17 +6,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from contentapi.core.identity import Role
 from contentapi.graphql.explorer.page import render_page
-from tests.factories import make_post, make_user
+from tests.factories import make_post
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def desk(client: Client) -> Client:
-    client.force_login(make_user(Role.ADMIN))
-    return client
 
 
 def test_login_is_the_main_content(client: Client) -> None:
@@ -29,16 +22,16 @@ def test_login_is_the_main_content(client: Client) -> None:
 @pytest.mark.parametrize(
     ("name", "content"), [("blog_post_changelist", "1 post"), ("blog_post_add", 'id="submit-row"')]
 )
-def test_rows_below_a_list_and_a_form_are_in_the_main_content(desk: Client, name: str, content: str) -> None:
+def test_rows_below_a_list_and_a_form_are_in_the_main_content(admin_client: Client, name: str, content: str) -> None:
     make_post()
-    text = " ".join(desk.get(reverse(f"admin:{name}")).text.split())
+    text = " ".join(admin_client.get(reverse(f"admin:{name}")).text.split())
 
     assert text.index("<main") < text.rindex(content) < text.index("</main>")
 
 
-def test_fields_are_written_from_the_side_of_their_script(desk: Client) -> None:
+def test_fields_are_written_from_the_side_of_their_script(admin_client: Client) -> None:
     for name in ("blog_post_add", "blog_comment_add", "blog_author_add"):
-        text = desk.get(reverse(f"admin:{name}")).text
+        text = admin_client.get(reverse(f"admin:{name}")).text
         fields = re.findall(
             r'<(?:textarea|input type="text")[^>]*name="(?:title|body|tags|excerpt|name|bio)"[^>]*>', text
         )

@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import msgspec
-import pytest
 from django.contrib import admin
 from django.contrib.staticfiles import finders
 from django.test import Client
@@ -42,12 +41,6 @@ class InlineCode(HTMLParser):
         self.found += [value for value in given.values() if value.lower().startswith("javascript:")]
 
 
-@pytest.fixture
-def browser(client: Client, db: None) -> Client:
-    client.force_login(make_user(Role.ADMIN))
-    return client
-
-
 def list_urls() -> list[str]:
     """Write an object of each kind. Return the address of the pages of lists, of new objects and of objects."""
     post = make_post(author=make_author(user=make_user(Role.AUTHOR)))
@@ -65,9 +58,9 @@ def list_urls() -> list[str]:
     return urls
 
 
-def test_pages_have_a_strict_policy_and_nothing_that_it_refuses(browser: Client) -> None:
+def test_pages_have_a_strict_policy_and_nothing_that_it_refuses(admin_client: Client) -> None:
     for url in list_urls():
-        response = browser.get(url)
+        response = admin_client.get(url)
 
         policy = response["Content-Security-Policy"]
         assert "default-src 'none'" in policy, url
@@ -75,29 +68,29 @@ def test_pages_have_a_strict_policy_and_nothing_that_it_refuses(browser: Client)
         assert (InlineCode(response.text).found, url) == ([], url)
 
 
-def test_policy_of_a_list_and_of_the_login_names_this_site_only(browser: Client) -> None:
+def test_policy_of_a_list_and_of_the_login_names_this_site_only(admin_client: Client) -> None:
     urls = [reverse("admin:index"), reverse("admin:blog_post_changelist")]
 
-    policies = {browser.get(url)["Content-Security-Policy"] for url in urls}
+    policies = {admin_client.get(url)["Content-Security-Policy"] for url in urls}
     login = Client().get(reverse("admin:login"))["Content-Security-Policy"]
 
     assert policies | {login} == {POLICY}
 
 
-def test_pages_may_show_images_of_the_network_that_delivers_them(browser: Client, settings: Settings) -> None:
+def test_pages_may_show_images_of_the_network_that_delivers_them(admin_client: Client, settings: Settings) -> None:
     address = "https://cdn.example.invalid/images"
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_media_url=address)
 
-    page = browser.get(reverse("admin:blog_image_changelist"))
+    page = admin_client.get(reverse("admin:blog_image_changelist"))
 
     assert page["Content-Security-Policy"] == f"{POLICY} https://cdn.example.invalid"
 
 
-def test_form_of_a_post_may_show_images_of_other_sites_in_the_preview(browser: Client) -> None:
+def test_form_of_a_post_may_show_images_of_other_sites_in_the_preview(admin_client: Client) -> None:
     post = make_post()
     urls = [reverse("admin:blog_post_add"), reverse("admin:blog_post_change", args=[post.pk])]
 
-    assert {browser.get(url)["Content-Security-Policy"] for url in urls} == {f"{POLICY} http: https:"}
+    assert {admin_client.get(url)["Content-Security-Policy"] for url in urls} == {f"{POLICY} http: https:"}
 
 
 def test_alpine_of_the_theme_is_replaced_by_the_build_of_the_readme() -> None:

@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from contentapi.core.identity import OPERATOR, Role
-from contentapi.events.partitions import prepare_partitions
 from contentapi.events.webhooks import services
 from contentapi.events.webhooks.models import Delivery, DeliveryState, Webhook
 from contentapi.events.webhooks.signing import decrypt_secret
@@ -35,51 +34,40 @@ NEW = {
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def admin(db: None) -> User:
-    prepare_partitions()
-    return make_user(Role.ADMIN, name="Ada")
-
-
-@pytest.fixture
-def browser(admin: User, client: Client) -> Client:
-    client.force_login(admin)
-    return client
-
-
 def open_page(name: str, *ids: object) -> str:
     return reverse(f"admin:events_webhook_{name}", args=ids)
 
 
-def act(browser: Client, webhook: Webhook, action: str, **edits: Any) -> Any:
+def act(admin_client: Client, webhook: Webhook, action: str, **edits: Any) -> Any:
     """Press a button; send the form of an action that has one."""
     url = open_page("action", webhook.pk, action)
-    page = browser.get(url)
+    page = admin_client.get(url)
     values = read_form(page.text) if page.status_code == 200 else {}
-    return browser.post(url, {**values, **edits}, follow=True)
+    return admin_client.post(url, {**values, **edits}, follow=True)
 
 
-def send_form(browser: Client, page: str, **edits: Any) -> Any:
-    return browser.post(page, {**read_form(browser.get(page).text), **edits})
+def send_form(admin_client: Client, page: str, **edits: Any) -> Any:
+    return admin_client.post(page, {**read_form(admin_client.get(page).text), **edits})
 
 
 def read_messages(response: Any) -> list[str]:
     return [str(message) for message in response.context["messages"]]
 
 
-def test_admin_creates_a_webhook_and_sees_its_secret_once(browser: Client, admin: User) -> None:
-    response = send_form(browser, ADD, **NEW)
+def test_admin_creates_a_webhook_and_sees_its_secret_once(admin_client: Client, admin_user: User) -> None:
+    response = send_form(admin_client, ADD, **NEW)
 
     webhook = Webhook.objects.get()
     [secret] = SECRET.findall(response.text)
     assert secret == decrypt_secret(bytes(webhook.secret), webhook.pk)
     assert "no-store" in response["Cache-Control"]
-    assert (webhook.name, webhook.url, webhook.coalesce, webhook.maker_id) == ("Search index", URL, 30, admin.pk)
+    assert (webhook.name, webhook.url, webhook.coalesce, webhook.maker_id) == ("Search index", URL, 30, admin_user.pk)
     assert (webhook.types, webhook.scopes) == (["author.updated", "post.*"], ["posts:read"])
     pages = [
-        browser.get(url).text for url in (LIST, open_page("change", webhook.pk), open_page("deliveries", webhook.pk))
+        admin_client.get(url).text
+        for url in (LIST, open_page("change", webhook.pk), open_page("deliveries", webhook.pk))
     ]
-    kept = [*pages, str(browser.cookies), *[str(session.get_decoded()) for session in Session.objects.all()]]
+    kept = [*pages, str(admin_client.cookies), *[str(session.get_decoded()) for session in Session.objects.all()]]
     assert all("whsec_" not in text for text in kept)
 
 
@@ -95,18 +83,18 @@ def test_admin_creates_a_webhook_and_sees_its_secret_once(browser: Client, admin
         ({"name": ""}, "name"),
     ],
 )
-def test_webhook_against_a_rule_is_refused_in_the_form(browser: Client, edits: dict[str, Any], field: str) -> None:
-    response = send_form(browser, ADD, **{**NEW, **edits})
+def test_webhook_against_a_rule_is_refused_in_the_form(admin_client: Client, edits: dict[str, Any], field: str) -> None:
+    response = send_form(admin_client, ADD, **{**NEW, **edits})
 
     assert (response.status_code, Webhook.objects.exists()) == (200, False)
     assert list(get_form_errors(response)) == [field]
 
 
-def test_form_changes_a_webhook_and_keeps_its_secret(browser: Client, admin: User) -> None:
-    webhook = make_webhook(admin, selection="fragment Data on Post { title }")
+def test_form_changes_a_webhook_and_keeps_its_secret(admin_client: Client, admin_user: User) -> None:
+    webhook = make_webhook(admin_user, selection="fragment Data on Post { title }")
     page = open_page("change", webhook.pk)
 
-    response = send_form(browser, page, name="Cache", types=["post.published"])
+    response = send_form(admin_client, page, name="Cache", types=["post.published"])
 
     changed = Webhook.objects.get()
     assert response.status_code == 302
@@ -114,12 +102,12 @@ def test_form_changes_a_webhook_and_keeps_its_secret(browser: Client, admin: Use
     assert bytes(changed.secret) == bytes(webhook.secret)
 
 
-def test_new_secret_is_shown_once_and_the_form_makes_one_only(browser: Client, admin: User) -> None:
-    webhook = make_webhook(admin)
+def test_new_secret_is_shown_once_and_the_form_makes_one_only(admin_client: Client, admin_user: User) -> None:
+    webhook = make_webhook(admin_user)
     url = open_page("action", webhook.pk, "rotate")
-    form = read_form(browser.get(url).text)
+    form = read_form(admin_client.get(url).text)
 
-    responses = [browser.post(url, form, follow=True) for _ in range(2)]
+    responses = [admin_client.post(url, form, follow=True) for _ in range(2)]
 
     found = [SECRET.findall(response.text) for response in responses]
     rotated = Webhook.objects.get()
@@ -129,13 +117,13 @@ def test_new_secret_is_shown_once_and_the_form_makes_one_only(browser: Client, a
     assert "Version conflict" in responses[1].text
 
 
-def test_button_disables_a_webhook_and_the_other_one_enables_it(browser: Client, admin: User) -> None:
-    webhook = make_webhook(admin)
+def test_button_disables_a_webhook_and_the_other_one_enables_it(admin_client: Client, admin_user: User) -> None:
+    webhook = make_webhook(admin_user)
 
     states = []
     for action in ("disable", "enable"):
-        act(browser, webhook, action)
-        page = browser.get(open_page("change", webhook.pk)).text
+        act(admin_client, webhook, action)
+        page = admin_client.get(open_page("change", webhook.pk)).text
         offered = {each for each in ("disable", "enable", "ping") if open_page("action", webhook.pk, each) in page}
         states.append((Webhook.objects.get().is_enabled, offered))
 
@@ -143,20 +131,20 @@ def test_button_disables_a_webhook_and_the_other_one_enables_it(browser: Client,
     assert set(LogEntry.objects.values_list("change_message", flat=True)) == {"Disabled.", "Enabled."}
 
 
-def test_ping_is_a_delivery_of_the_webhook(browser: Client, admin: User) -> None:
-    webhook = make_webhook(admin)
+def test_ping_is_a_delivery_of_the_webhook(admin_client: Client, admin_user: User) -> None:
+    webhook = make_webhook(admin_user)
 
-    response = act(browser, webhook, "ping")
+    response = act(admin_client, webhook, "ping")
 
     delivery = Delivery.objects.get()
     assert (delivery.webhook_id, delivery.type, delivery.state) == (webhook.pk, "webhook.ping", DeliveryState.WAITING)
     assert open_page("delivery", webhook.pk, delivery.pk) in response.text
 
 
-def test_deletion_removes_the_webhook(browser: Client, admin: User) -> None:
-    webhook = make_webhook(admin)
+def test_deletion_removes_the_webhook(admin_client: Client, admin_user: User) -> None:
+    webhook = make_webhook(admin_user)
 
-    send_form(browser, open_page("delete", webhook.pk), post="yes")
+    send_form(admin_client, open_page("delete", webhook.pk), post="yes")
 
     assert not Webhook.objects.exists()
 
@@ -169,35 +157,35 @@ def test_deletion_removes_the_webhook(browser: Client, admin: User) -> None:
         ({"disabled_at": timezone.now(), "disabled_reason": "gone"}, "disabled: the receiver answered 410"),
     ],
 )
-def test_list_shows_the_state(browser: Client, admin: User, changes: dict[str, Any], shown: str) -> None:
-    webhook = make_webhook(admin)
+def test_list_shows_the_state(admin_client: Client, admin_user: User, changes: dict[str, Any], shown: str) -> None:
+    webhook = make_webhook(admin_user)
     Webhook.objects.filter(pk=webhook.pk).update(**changes)
 
-    assert shown in browser.get(LIST).text
+    assert shown in admin_client.get(LIST).text
 
 
-def test_page_names_the_maker_also_if_the_account_is_deleted(browser: Client, admin: User) -> None:
-    webhook, lost = make_webhook(admin), make_webhook(make_user(Role.ADMIN, name="Otto"))
+def test_page_names_the_maker_also_if_the_account_is_deleted(admin_client: Client, admin_user: User) -> None:
+    webhook, lost = make_webhook(admin_user), make_webhook(make_user(Role.ADMIN, name="Otto"))
     User.objects.filter(pk=lost.maker_id).delete()
 
-    pages = [browser.get(open_page("change", each.pk)).text for each in (webhook, lost)]
+    pages = [admin_client.get(open_page("change", each.pk)).text for each in (webhook, lost)]
 
     assert ["Ada" in pages[0], "a deleted user" in pages[1]] == [True, True]
 
 
-def test_replay_sends_the_events_of_the_last_hours_again(browser: Client, admin: User) -> None:
+def test_replay_sends_the_events_of_the_last_hours_again(admin_client: Client, admin_user: User) -> None:
     make_post(status="published")
     relay()
-    webhook = make_webhook(admin)
+    webhook = make_webhook(admin_user)
 
-    response = act(browser, webhook, "replay", hours="24", only_failed="")
+    response = act(admin_client, webhook, "replay", hours="24", only_failed="")
 
     assert read_messages(response) == ["1 event is sent again."]
     assert [delivery.type for delivery in Delivery.objects.all()] == ["post.created"]
 
 
-def test_webhooks_of_all_admins_are_listed(browser: Client) -> None:
+def test_webhooks_of_all_admins_are_listed(admin_client: Client) -> None:
     webhook = make_webhook(make_user(Role.ADMIN), name="Somebody's")
     services.edit_webhook(actor=OPERATOR, webhook_id=str(webhook.pk), changes={"enabled": False})
 
-    assert [row.pk for row in browser.get(LIST).context["cl"].result_list] == [webhook.pk]
+    assert [row.pk for row in admin_client.get(LIST).context["cl"].result_list] == [webhook.pk]

@@ -27,12 +27,6 @@ def test_client_secret_is_stored_as_a_hash() -> None:
     assert not kept.skip_authorization
 
 
-@pytest.fixture
-def admin_client(client: Client) -> Client:
-    client.force_login(make_member("admin"))
-    return client
-
-
 SECRET = re.compile(r"Its secret, shown this once:<br><code>([\w-]+)</code>")
 
 

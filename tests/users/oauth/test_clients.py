@@ -81,12 +81,6 @@ def test_command_reports_an_invalid_redirect_uri() -> None:
         run_command("App", "--redirect-uri", "http://app.example.invalid/")
 
 
-@pytest.fixture
-def admin_client(client: Client) -> Client:
-    client.force_login(make_member("admin"))
-    return client
-
-
 def test_admin_index_lists_no_codes_and_no_access_tokens(admin_client: Client) -> None:
     page = admin_client.get("/admin/").content.decode()
 
