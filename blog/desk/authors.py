@@ -31,9 +31,7 @@ class AuthorAdmin(ServiceAdmin):
     may_open = staticmethod(policy.may_write_posts)
     may_add = staticmethod(policy.may_manage_posts_and_authors)
     select_rows = staticmethod(selectors.select_editable_authors)
-
-    def find_row(self, actor: Actor, row_id: str) -> Author | None:
-        return selectors.find_author(actor, row_id)
+    find_row = staticmethod(selectors.find_author)
 
     def may_change(self, actor: Actor, row: Author | None) -> bool:
         return policy.may_write_posts(actor) if row is None else policy.may_edit_author(actor, row.user_id)

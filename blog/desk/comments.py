@@ -151,12 +151,10 @@ class CommentAdmin(ServiceAdmin):
     autocomplete_fields = ["post", "author"]
     may_open = staticmethod(policy.may_moderate_comments)
     may_add = staticmethod(policy.may_manage_comments)
+    find_row = staticmethod(queries.find_comment)
 
     def select_rows(self, actor: Actor) -> models.QuerySet[Comment]:
         return queries.name_moderators(selectors.select_moderated_comments(actor))
-
-    def find_row(self, actor: Actor, row_id: str) -> Comment | None:
-        return queries.find_comment(actor, row_id)
 
     def may_see(self, actor: Actor, row: Comment) -> bool:
         return policy.may_see_comment(actor, row.state, row.post.author.user_id)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -75,17 +76,6 @@ class UploadForm(forms.Form):
 
 
 @require_POST
-def start(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
-    """Start the import of the files that were checked."""
-    return change_state(request, model_admin, object_id, jobs.start_import)
-
-
-@require_POST
-def cancel(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
-    """Cancel an import."""
-    return change_state(request, model_admin, object_id, jobs.cancel_import)
-
-
 def change_state(
     request: HttpRequest, model_admin: PolicyAdmin, object_id: str, change: Callable[..., Any]
 ) -> HttpResponse:
@@ -102,7 +92,7 @@ def change_state(
 def undo(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Show what undoing an import would do; undo it when this is confirmed."""
     if request.method == "POST":
-        return change_state(request, model_admin, object_id, undoing.start_undo)
+        return change_state(request, model_admin, object_id, change=undoing.start_undo)
     job = jobs.find_import_job(actor=get_actor(request), job_id=object_id)
     if not undoing.may_be_undone(job):
         return redirect_to_job(job)
@@ -121,8 +111,8 @@ def show_progress(request: HttpRequest, model_admin: PolicyAdmin, object_id: str
 @admin.register(ImportJob)
 class ImportJobAdmin(PolicyAdmin):
     pages = [
-        Page("<str:object_id>/start/", "start", start),
-        Page("<str:object_id>/cancel/", "cancel", cancel),
+        Page("<str:object_id>/start/", "start", partial(change_state, change=jobs.start_import)),
+        Page("<str:object_id>/cancel/", "cancel", partial(change_state, change=jobs.cancel_import)),
         Page("<str:object_id>/undo/", "undo", undo),
         Page("<str:object_id>/progress/", "progress", show_progress),
     ]

@@ -72,26 +72,23 @@ def render_error(request: HttpRequest, error: ApiError) -> HttpResponse:
 
 
 def handle_bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if not request.path_info.startswith(ADMIN):
-        return error_response.bad_request(request, exception)
-    if isinstance(exception, UploadTooLarge):
-        return render_error(request, classify_and_record(TooLarge(str(exception))))
-    return render_error(request, classify_and_record(Malformed("The request is malformed.")))
+    is_large = isinstance(exception, UploadTooLarge)
+    error = TooLarge(str(exception)) if is_large else Malformed("The request is malformed.")
+    return render_below_admin(request, error) or error_response.bad_request(request, exception)
 
 
 def handle_forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if not request.path_info.startswith(ADMIN):
-        return error_response.forbidden(request, exception)
-    return render_error(request, classify_and_record(exception))
+    return render_below_admin(request, exception) or error_response.forbidden(request, exception)
 
 
 def handle_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if not request.path_info.startswith(ADMIN):
-        return error_response.not_found(request, exception)
-    return render_error(request, classify_and_record(NotFound("There is nothing at this address.")))
+    error = NotFound("There is nothing at this address.")
+    return render_below_admin(request, error) or error_response.not_found(request, exception)
 
 
 def handle_server_error(request: HttpRequest) -> HttpResponse:
-    if not request.path_info.startswith(ADMIN):
-        return error_response.server_error(request)
-    return render_error(request, classify_and_record(sys.exc_info()[1] or Internal()))
+    return render_below_admin(request, sys.exc_info()[1] or Internal()) or error_response.server_error(request)
+
+
+def render_below_admin(request: HttpRequest, error: BaseException) -> HttpResponse | None:
+    return render_error(request, classify_and_record(error)) if request.path_info.startswith(ADMIN) else None

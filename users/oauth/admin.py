@@ -113,19 +113,17 @@ class ClientAdmin(PolicyAdmin):
     ]
     form = ClientForm
     list_display = ["name", "client_id", "client_type", "show_created_at"]
+    readonly_fields = ["client_id", "show_created_at"]
     search_fields = ["name", "client_id"]
     ordering = ["name"]
     may_open = may_add = staticmethod(policy.may_manage_clients)
     select_rows = staticmethod(select_clients)
     may_change = may_delete = staticmethod(may_manage)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Application | None = None) -> list[str]:
-        return ["client_id", "show_created_at"]
-
     def get_fields(self, request: HttpRequest, obj: Application | None = None) -> list[str]:
         """Return the fields that have an effect here. The others of django-oauth-toolkit have constant values."""
         fields = ["name", "redirect_uris", "client_type"]
-        return [*fields, "client_id", "show_created_at"] if obj else fields
+        return [*fields, *self.readonly_fields] if obj else fields
 
     show_created_at = build_time_column("created", "Created at")
 

@@ -94,9 +94,7 @@ class PostAdmin(ServiceAdmin):
 
     may_open = may_add = staticmethod(policy.may_write_posts)
     select_rows = staticmethod(selectors.select_written_posts)
-
-    def find_row(self, actor: Actor, row_id: str) -> Post | None:
-        return selectors.find_post(actor, row_id)
+    find_row = staticmethod(selectors.find_post)
 
     def may_see(self, actor: Actor, row: Post) -> bool:
         return policy.may_see_post(actor, [each.user_id for each in coauthors.list_writers(row)], row.status)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any, ClassVar
 
 from django import forms
@@ -31,14 +32,6 @@ FIELDS = ["name", "url", "types", "selection", "coalesce", "scopes"]
 
 def may_manage(actor: Actor, _: Webhook) -> bool:
     return policy.may_manage_webhooks(actor)
-
-
-def enable(*, actor: Actor, webhook_id: str) -> Webhook:
-    return services.edit_webhook(actor=actor, webhook_id=webhook_id, changes={"enabled": True})
-
-
-def disable(*, actor: Actor, webhook_id: str) -> Webhook:
-    return services.edit_webhook(actor=actor, webhook_id=webhook_id, changes={"enabled": False})
 
 
 def rotate(actor: Actor, webhooks: Sequence[Webhook], values: Mapping[str, Any], log: Log) -> Outcome:
@@ -109,7 +102,7 @@ class WebhookAdmin(ServiceAdmin):
             done="Disabled",
             help="Nothing is sent. What happens in this time is sent when the webhook is enabled again, as far as the "
             "log still has it.",
-            perform=perform_each(disable, "webhook_id"),
+            perform=perform_each(partial(services.edit_webhook, changes={"enabled": False}), "webhook_id"),
             is_permitted=may_manage,
             is_offered=lambda webhook: webhook.is_enabled,
             confirmed_from=1,
@@ -120,7 +113,7 @@ class WebhookAdmin(ServiceAdmin):
             label="Enable",
             done="Enabled",
             help="Events are sent again, first those that wait.",
-            perform=perform_each(enable, "webhook_id"),
+            perform=perform_each(partial(services.edit_webhook, changes={"enabled": True}), "webhook_id"),
             is_permitted=may_manage,
             is_offered=lambda webhook: not webhook.is_enabled,
         ),
@@ -130,6 +123,7 @@ class WebhookAdmin(ServiceAdmin):
     change_form_outer_after_template = "desk/webhooks/below.html"
     deletion_note = "What waits is not sent, and the list of deliveries is lost."
     list_display = ["name", "show_address", "show_types", "show_state", "show_created_at"]
+    readonly_fields = ["show_state", "show_maker", "show_created_at"]
     sortable_by: ClassVar[list[str]] = []
     search_fields = ["name", "url"]
     ordering = ["-created_at", "-id"]
@@ -143,10 +137,7 @@ class WebhookAdmin(ServiceAdmin):
         return row.url
 
     def get_fields(self, request: HttpRequest, obj: Webhook | None = None) -> list[str]:
-        return FIELDS if obj is None else [*FIELDS, "show_state", "show_maker", "show_created_at"]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Webhook | None = None) -> list[str]:
-        return ["show_state", "show_maker", "show_created_at"]
+        return FIELDS if obj is None else [*FIELDS, *self.readonly_fields]
 
     @property
     def media(self) -> Any:
