@@ -14,12 +14,11 @@ from django.contrib.admin import ShowFacets
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import PermissionDenied
 from django.db import models
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldBooleanWidget
 
@@ -69,6 +68,8 @@ class PolicyAdmin(ModelAdmin):
     list_after_template = "desk/list_note.html"
     delete_confirmation_template: Any = "desk/delete.html"
     delete_selected_confirmation_template: Any = "desk/delete.html"
+    shown_once_template: ClassVar[str] = ""  # shows `secret_shown_once`, which actions and `create` give an object
+    created_title: ClassVar[str] = ""  # of this page for a new object
     deletion_note: ClassVar[str] = ""  # replaces "This cannot be undone." on the page that confirms a deletion
     show_full_result_count = False
     show_facets = ShowFacets.NEVER  # numbers beside each choice of a filter: one slow count for each
@@ -118,9 +119,10 @@ class PolicyAdmin(ModelAdmin):
     def render_change_form(self, request: HttpRequest, context: Any, *arguments: Any, **options: Any) -> Any:
         row, actor = options.get("obj"), get_actor(request)
         if row is not None:
-            context["desk_actions"] = (
-                list_offered_actions(self.desk_actions, actor, row) if self.has_action_buttons else []
-            )
+            actions = self.desk_actions if self.has_action_buttons else []
+            context["desk_actions"] = list_offered_actions(actions, actor, row)
+        if row is None and self.shown_once_template:
+            context |= {"show_save_and_add_another": False, "show_save_and_continue": False}
         context |= self.build_form_context(request, row)
         return super().render_change_form(request, context, *arguments, **options)
 
@@ -165,9 +167,23 @@ class PolicyAdmin(ModelAdmin):
         return f"{name} {action.done.lower()}."
 
     def perform_on_one(self, request: HttpRequest, action: Action, row: Any, values: Mapping[str, Any]) -> HttpResponse:
-        """Perform an action on one object. Return the next page."""
+        """Perform an action on one object. Return the next page, or the one with its new secret."""
         self.report(request, action, self.perform(request, action, [row], values))
+        if getattr(row, "secret_shown_once", ""):
+            return self.show_secret(request, row, f"{row} has a new secret")
         return HttpResponseRedirect(find_next_page(request, self, row))
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> Any:
+        if self.shown_once_template:
+            return self.show_secret(request, obj, self.created_title.format(obj))
+        return super().response_add(request, obj, post_url_continue)
+
+    def show_secret(self, request: HttpRequest, row: Any, title: str) -> HttpResponse:
+        """Show a secret in this response only: it is in no cookie, no session and no message."""
+        shown = {"title": title, "row": row, "secret": row.secret_shown_once}
+        response = self.render(request, self.shown_once_template, shown)
+        response["Cache-Control"] = "no-store"
+        return response
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.may_open(get_actor(request))
@@ -246,14 +262,16 @@ def show_action(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, 
     if not action.is_permitted(get_actor(request), row):
         raise PermissionDenied
     if not action.has_page:
-        return respond_to_post(request, model_admin, action, row, {})
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        return model_admin.perform_on_one(request, action, row, {})
     if request.method != "POST" and not action.is_offered(row):
         model_admin.message_user(request, f"“{action.label}” is not possible for “{row}” now.", messages.ERROR)
         return HttpResponseRedirect(find_next_page(request, model_admin, row))
     sent = request.POST if request.method == "POST" else None
     form = (action.form or forms.Form)(sent, initial=dict(action.read_initial(row)))
     if form.is_valid():
-        return respond_to_post(request, model_admin, action, row, form.cleaned_data)
+        return model_admin.perform_on_one(request, action, row, form.cleaned_data)
     context = {
         "title": f"{action.label}: {row}",
         "action": action,
@@ -263,13 +281,6 @@ def show_action(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, 
         "media": model_admin.media,
     }
     return model_admin.render(request, "desk/action.html", context)
-
-
-@require_POST
-def respond_to_post(
-    request: HttpRequest, model_admin: PolicyAdmin, action: Action, row: Any, values: Mapping[str, Any]
-) -> HttpResponse:
-    return model_admin.perform_on_one(request, action, row, values)
 
 
 def find_next_page(request: HttpRequest, model_admin: PolicyAdmin, row: Any) -> str:

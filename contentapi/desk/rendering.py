@@ -15,9 +15,6 @@ from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor, Scope
 from contentapi.core.pagination import parse_id
 
-# Of the form of something whose secret is shown once, after it is saved: one button
-SHOWN_ONCE = {"show_save_and_add_another": False, "show_save_and_continue": False}
-
 
 class RelatedChoiceField(forms.ModelChoiceField):
     """The choice of a related object. Django's widget would fail on a text that is no id."""

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils import timezone
 from unfold.contrib.filters.admin import DropdownFilter
 from unfold.decorators import display
@@ -15,7 +15,7 @@ from contentapi.core import policy
 from contentapi.core.identity import Actor, Scope
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import get_actor
-from contentapi.desk.rendering import SHOWN_ONCE, build_time_column, list_scopes
+from contentapi.desk.rendering import build_time_column, list_scopes
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 from users import selectors, services
 from users.models import ApiKey
@@ -39,7 +39,6 @@ class NewKeyForm(ServiceForm):
     key_prefix = forms.CharField(widget=forms.HiddenInput, initial=services.make_prefix)
 
     api_fields: ClassVar = {"prefix": "key_prefix"}
-    secret = ""  # the new key, until the response shows it
 
     class Meta:
         model = ApiKey
@@ -65,6 +64,10 @@ class StateFilter(DropdownFilter):
         return selectors.filter_keys_by_state(queryset, self.value() or "")
 
 
+def may_have_keys(actor: Actor) -> bool:
+    return policy.may_manage_keys_of(actor, actor.user_id)
+
+
 @admin.register(ApiKey)
 class ApiKeyAdmin(ServiceAdmin):
     """The API keys of the user who is logged in; for admins all. A key is shown once, when it is created."""
@@ -83,6 +86,8 @@ class ApiKeyAdmin(ServiceAdmin):
         )
     ]
     form = NewKeyForm
+    shown_once_template = "users/api_key_created.html"
+    created_title = "Your new API key"
     list_display = ["prefix", "name", "show_state", "user", "show_expires_at", "show_last_used_at"]
     list_filter = [StateFilter]
     list_lookups = frozenset({"state"})
@@ -92,19 +97,11 @@ class ApiKeyAdmin(ServiceAdmin):
     list_select_related = ["user"]
     ordering = ["-id"]
 
-    def may_open(self, actor: Actor) -> bool:
-        return policy.may_manage_keys_of(actor, actor.user_id)
-
+    may_open = may_add = staticmethod(may_have_keys)
     select_rows = staticmethod(selectors.select_api_keys)
 
     def may_see(self, actor: Actor, row: ApiKey) -> bool:
         return policy.may_manage_keys_of(actor, row.user_id)
-
-    def may_add(self, actor: Actor) -> bool:
-        return policy.may_manage_keys_of(actor, actor.user_id)
-
-    def build_form_context(self, request: HttpRequest, row: ApiKey | None) -> dict[str, Any]:
-        return SHOWN_ONCE if row is None else {}
 
     def describe_row(self, row: ApiKey) -> str:
         return f"“{row.name}”, of {row.user}"
@@ -137,7 +134,7 @@ class ApiKeyAdmin(ServiceAdmin):
 
     def create(self, actor: Actor, row: ApiKey, form: NewKeyForm) -> ApiKey:
         values = form.cleaned_data
-        form.secret = services.create_api_key(
+        row.secret_shown_once = services.create_api_key(  # type: ignore[attr-defined]
             actor=actor,
             email=selectors.get_user(actor, str(actor.user_id)).email,
             name=values["name"],
@@ -146,10 +143,3 @@ class ApiKeyAdmin(ServiceAdmin):
             prefix=values["key_prefix"],
         )
         return selectors.get_api_key(actor, values["key_prefix"])
-
-    def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> HttpResponse:
-        """Show the key in this response only: it is in no cookie, no session and no message."""
-        context = {"title": "Your new API key", "secret": request.saved_form.secret}  # type: ignore[attr-defined]
-        response = self.render(request, "users/api_key_created.html", context)
-        response["Cache-Control"] = "no-store"
-        return response

@@ -16,7 +16,6 @@ from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, Log, Outcome, collect_outcome
 from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.desk.lists import RelatedFilter
-from contentapi.desk.pages import render_page
 from contentapi.desk.rendering import build_time_column
 from users.oauth.clients import (
     delete_client,
@@ -112,6 +111,8 @@ class ClientAdmin(PolicyAdmin):
         ),
     ]
     form = ClientForm
+    shown_once_template = "users/client_secret.html"
+    created_title = "{} is registered"
     list_display = ["name", "client_id", "client_type", "show_created_at"]
     readonly_fields = ["client_id", "show_created_at"]
     search_fields = ["name", "client_id"]
@@ -145,32 +146,12 @@ class ClientAdmin(PolicyAdmin):
         for client in queryset:
             delete_client(actor=get_actor(request), client=client)
 
-    def response_add(
-        self, request: HttpRequest, obj: Application, post_url_continue: str | None = None
-    ) -> HttpResponse:
-        return self.show_secret(request, obj, f"{obj.name} is registered")
-
     def response_change(self, request: HttpRequest, obj: Application) -> HttpResponse:
         """Show the saved values again; first the secret, if there is a new one."""
         if obj.secret_shown_once:
             return self.show_secret(request, obj, f"{obj.name} has a new secret")
         self.message_user(request, f"“{obj.name}” was saved.", messages.SUCCESS)
         return HttpResponseRedirect(request.path)
-
-    def perform_on_one(
-        self, request: HttpRequest, action: Action, row: Application, values: Mapping[str, Any]
-    ) -> HttpResponse:
-        response = super().perform_on_one(request, action, row, values)
-        if getattr(row, "secret_shown_once", ""):
-            return self.show_secret(request, row, f"{row.name} has a new secret")
-        return response
-
-    def show_secret(self, request: HttpRequest, obj: Application, title: str) -> HttpResponse:
-        """Show a new secret in this response only: it is in no cookie and no session."""
-        context = {"title": title, "client": obj, "secret": obj.secret_shown_once}
-        response = render_page(request, "users/client_secret.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
 
 
 # The words of the pages: people give an application access, and know nothing of tokens.

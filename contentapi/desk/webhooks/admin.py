@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils import timezone
 from unfold.decorators import display
 
@@ -17,7 +17,7 @@ from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, Log, Outcome, collect_outcome, perform_each
 from contentapi.desk.bases import get_actor
-from contentapi.desk.rendering import SHOWN_ONCE, build_time_column
+from contentapi.desk.rendering import build_time_column
 from contentapi.desk.service_admin import ServiceAdmin
 from contentapi.desk.webhooks import deliveries
 from contentapi.desk.webhooks.bars import build_bars
@@ -119,6 +119,8 @@ class WebhookAdmin(ServiceAdmin):
         ),
     ]
     form = WebhookForm
+    shown_once_template = "desk/webhooks/secret.html"
+    created_title = "{} is created"
     change_form_outer_before_template = "desk/webhooks/above.html"
     change_form_outer_after_template = "desk/webhooks/below.html"
     deletion_note = "What waits is not sent, and the list of deliveries is lost."
@@ -163,14 +165,14 @@ class WebhookAdmin(ServiceAdmin):
 
     def build_form_context(self, request: HttpRequest, row: Webhook | None) -> dict[str, Any]:
         if row is None:
-            return SHOWN_ONCE
+            return {}
         actor, hours = get_actor(request), count_by_hour(get_actor(request), str(row.pk))
         newest = selectors.select_deliveries(actor, str(row.pk)).queryset()[:NEWEST]
         return {"hours": hours, "bars": build_bars(hours), "deliveries": newest}
 
     def create(self, actor: Actor, row: Webhook, form: WebhookForm) -> Webhook:
         created = services.create_webhook(actor=actor, **{name: form.cleaned_data[name] for name in FIELDS})
-        form.secret = created.secret
+        row.secret_shown_once = created.secret  # type: ignore[attr-defined]
         return created.webhook
 
     def edit(self, actor: Actor, row: Webhook, form: WebhookForm) -> None:
@@ -180,30 +182,12 @@ class WebhookAdmin(ServiceAdmin):
     def delete(self, actor: Actor, row: Webhook) -> None:
         services.delete_webhook(actor=actor, webhook_id=str(row.pk))
 
-    def response_add(self, request: HttpRequest, obj: Webhook, post_url_continue: str | None = None) -> HttpResponse:
-        secret = request.saved_form.secret  # type: ignore[attr-defined]
-        return self.show_secret(request, obj, f"{obj.name} is created", secret)
-
-    def perform_on_one(
-        self, request: HttpRequest, action: Action, row: Webhook, values: Mapping[str, Any]
-    ) -> HttpResponse:
-        response = super().perform_on_one(request, action, row, values)
-        secret = getattr(row, "secret_shown_once", "")
-        return self.show_secret(request, row, f"{row.name} has a new secret", secret) if secret else response
-
     def describe_outcome(self, action: Action, rows: Sequence[Webhook]) -> str:
         """Return what was done; of a replay, how many events are sent again."""
         if action.name != "replay":
             return super().describe_outcome(action, rows)
         number = rows[0].replayed  # type: ignore[attr-defined]
         return f"{number:,} {'event is' if number == 1 else 'events are'} sent again."
-
-    def show_secret(self, request: HttpRequest, webhook: Webhook, title: str, secret: str) -> HttpResponse:
-        """Show a secret in this response only: it is in no cookie, no session and no message."""
-        context = {"title": title, "webhook": webhook, "secret": secret}
-        response = self.render(request, "desk/webhooks/secret.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
 
 
 def describe_state(webhook: Webhook) -> tuple[str, str]:

@@ -74,8 +74,6 @@ class WebhookForm(ServiceForm):
         "events:read. Without a choice: what everybody sees.",
     )
 
-    secret = ""  # the new secret, until the response shows it
-
     class Meta:
         model = Webhook
         fields = ["name"]

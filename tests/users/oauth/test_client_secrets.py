@@ -27,7 +27,7 @@ def test_client_secret_is_stored_as_a_hash() -> None:
     assert not kept.skip_authorization
 
 
-SECRET = re.compile(r"Its secret, shown this once:<br><code>([\w-]+)</code>")
+SECRET = re.compile(r'id="secret">([\w-]+)</code>')
 
 
 def test_admin_page_shows_the_secret_once(admin_client: Client) -> None:
