@@ -91,7 +91,7 @@ def perform_on_ids(
 ) -> Outcome:
     """Do an action to the objects with these ids. Those that the person may not change any more are refused."""
     rows = find_rows(request, model_admin, ids)
-    outcome = model_admin.perform(request, action, rows, values)
+    outcome: Outcome = model_admin.perform(request, action, rows, values)
     for missing in set(ids) - {row.pk for row in rows}:
         name = f"{model_admin.opts.verbose_name.capitalize()} {missing}"
         outcome.refuse(name, "It is deleted, or you may not change it any more.")
