@@ -39,7 +39,7 @@ help:
 	@echo "make bench-citus let a cluster of Citus grow under load, kill a worker, or measure requests: see docs/citus.md"
 	@echo "make drill    break parts of a deployment under load, and count what clients lose: see docs/faults.md"
 	@echo "make clients  use every client of docs/clients.md against a real server; needs Node and, for one of them, Java"
-	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL, language and weight"
+	@echo "make check    check format, lint, types, import layers, openapi.yaml, settings, migrations, SDL, generated texts, language and weight"
 	@echo "make format   format the code, and write the generated parts of documents"
 	@echo "make lock     write the newest versions that pyproject.toml allows into requirements*.txt"
 
@@ -118,6 +118,7 @@ check: installed-dev
 	$(VENV_PYTHON) manage.py makemigrations --check --dry-run
 	$(VENV_PYTHON) -m tests.quality.migrations
 	$(VENV_PYTHON) manage.py check_schema
+	$(VENV_PYTHON) -m tests.contract.generated --check
 	$(VENV_PYTHON) -m tests.contract.check_language
 	$(VENV_PYTHON) -m tests.quality.weight
 

@@ -15,7 +15,6 @@ from graphql import FieldNode, FragmentDefinitionNode, InputObjectTypeDefinition
 
 from blog.models import CONTENT, CONTENT_FIELDS, COVER, OPTIONAL, UNVERSIONED, VERSIONED, Kind, Post, PostSearch
 from blog.selectors import LOOKUPS, PostCriteria
-from contentapi.rest.openapi import load_openapi_document
 
 MODEL = "blog/models/posts.py"
 SDL = "schema/blog.graphql"
@@ -61,9 +60,6 @@ def list_lists_of_fields() -> Iterator[FieldList]:
         yield FieldList(f"The type {name}", SDL, types[name])
     for name, path in FRAGMENTS.items():
         yield FieldList(f"The fragment {name}", path, read_fragment(path))
-    schemas = load_openapi_document()["components"]["schemas"]
-    for name in ("Post", "NewPost", "PostChanges", "WorkingCopy", "WorkingCopyChanges"):
-        yield FieldList(f"The schema {name}", "schema/openapi.yaml", list_names(schemas[name]["properties"]))
     yield FieldList("The type PostFilter", SDL, types["PostFilter"], PostCriteria._fields)
     criteria = [name for name in PostCriteria._fields if name not in ("status", "tag", "search")]
     yield FieldList("LOOKUPS", "blog/selectors/posts.py", LOOKUPS, criteria)

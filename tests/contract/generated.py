@@ -1,9 +1,16 @@
-"""Write the parts of documents that repeat code. `python -m tests.contract.generated`, a part of `make format`."""
+"""Write the parts of documents that repeat code. `python -m tests.contract.generated`, a part of `make format`.
+
+With `--check`, a part of `make check`, it writes nothing, and fails with the names of the parts that are not current.
+"""
 
 import ast
+import os
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+import django
 
 from tests.contract.internals import build_tables
 
@@ -27,27 +34,59 @@ def build_line(folder: Path) -> str:
     return f"{title:<18} {sentence}"
 
 
+def build_openapi_schemas() -> str:
+    """Return the schemas of representations and bodies, which need the bound schema of the project."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
+    django.setup()
+    from tests.contract.openapi_schemas import render_schemas
+
+    return render_schemas()
+
+
 PARTS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/internals.md", "internals"): build_tables,
     ("docs/architecture.md", "tree"): build_tree,
+    ("schema/openapi.yaml", "schemas"): build_openapi_schemas,
 }
 
 
-def main() -> None:
+def list_stale_parts() -> Iterator[str]:
+    """Yield the names of the parts that are not current: of a list of schemas, each schema."""
+    for (name, marker), build in PARTS.items():
+        texts = get_part((ROOT / name).read_text(), marker), build()
+        if texts[0] != texts[1]:
+            schemas = [set(re.split(r"^    (?=\w)", f"{text}\n", flags=re.MULTILINE)) for text in texts]
+            names = {f"the schema {each.split(':')[0]}" for each in schemas[0] ^ schemas[1] if name.endswith(".yaml")}
+            yield f"{name}: {', '.join(sorted(names)) or marker}"
+
+
+def main(*, is_check: bool) -> None:
+    if is_check:
+        stale = [*list_stale_parts()]
+        sys.exit("\n".join(["Run `make format`. These are not current:", *stale]) if stale else 0)
     for name, marker in PARTS:
         path = ROOT / name
         path.write_text(replace_part(path.read_text(), marker, PARTS[name, marker]()))
 
 
-def replace_part(document: str, marker: str, text: str) -> str:
-    """Return the document with another text between `<!-- marker -->` and `<!-- /marker -->`."""
-    start, end = f"<!-- {marker} -->\n", f"\n<!-- /{marker} -->"
-    before, _, rest = document.partition(start)
-    _, found, after = rest.partition(end)
+def split_document(document: str, marker: str) -> tuple[str, str, str]:
+    """Split a document at `<!-- marker -->` and `<!-- /marker -->`, or at `# <marker>` and `# </marker>`."""
+    start, end = (rf"(?:<!-- {slash}{marker} -->|# <{slash}{marker}>)" for slash in ("", "/"))
+    found = re.fullmatch(rf"(.*{start}\n)(.*?)(\n *{end}.*)", document, re.DOTALL)
     if not found:
-        raise ValueError(f"The document has no {start.strip()} … {end.strip()}.")
-    return before + start + text + end + after
+        raise ValueError(f"The document has no {marker} between markers.")
+    return found[1], found[2], found[3]
+
+
+def get_part(document: str, marker: str) -> str:
+    return split_document(document, marker)[1]
+
+
+def replace_part(document: str, marker: str, text: str) -> str:
+    """Return the document with another text between its markers."""
+    before, _, after = split_document(document, marker)
+    return before + text + after
 
 
 if __name__ == "__main__":
-    main()
+    main(is_check="--check" in sys.argv)

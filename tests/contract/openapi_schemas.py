@@ -1,0 +1,218 @@
+"""The schemas of representations and bodies in schema/openapi.yaml, from the SDL, the fragments and the bodies."""
+
+import json
+import re
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from graphql import (
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLObjectType,
+    get_named_type,
+    get_nullable_type,
+    is_list_type,
+    is_non_null_type,
+)
+
+from contentapi.projection.selections import SelectedField
+from contentapi.rest import Body
+from contentapi.schema import APPS, SCHEMA
+from tests.contract.openapi_details import NULLABLE, OWN, STORABLE, Schema, find_description, find_keywords
+
+WIDTH = 120
+REPRESENTATIONS = [each for app in APPS for each in app.representations]
+NAMES = {"PostImage": "Cover", "Author": "Profile"}  # of objects inside of a representation
+INLINE = {"Image", "PreviewAddress"}
+EXTENDED = {  # a representation with what only one response has: the members of a payload
+    "CreatedPreviewLink": ("PreviewLink", "CreatePreviewLinkPayload"),
+    "WebhookWithSecret": ("Webhook", "CreateWebhookPayload"),
+}
+INPUTS = {  # the inputs of the SDL that describe a body
+    "NewPost": ["CreatePostInput"],
+    "PostChanges": ["CreatePostInput", "UpdatePostInput"],
+    "WorkingCopyChanges": ["SaveWorkingCopyInput"],
+    "ImageChanges": ["UpdateImageInput"],
+    "ExpectedVersionBody": ["UpdatePostInput"],
+    "NewPreviewLink": ["CreatePreviewLinkInput"],
+    "NewWebhook": ["CreateWebhookInput"],
+    "WebhookChanges": ["UpdateWebhookInput"],
+    "NewReplay": ["ReplayWebhookInput"],
+    "NewComment": ["AddCommentInput"],
+}
+SCALARS: dict[str, Schema] = {
+    "Boolean": {"type": "boolean"},
+    "Float": {"type": "number"},
+    "ID": {"type": "string"},
+    "String": {"type": "string"},
+    "Int": {"type": "integer"},
+    "DateTime": {"type": "string", "format": "date-time"},
+}
+Selection = Iterable[SelectedField]
+WHOLE_WORDS: Any = {"break_long_words": False, "break_on_hyphens": False}
+RESERVED = {"null", "true", "false", "yes", "no", "on", "off"}  # in YAML
+
+
+def build_schemas() -> dict[str, Schema]:
+    """Return the schemas by their names."""
+    found: dict[str, Schema] = {}
+    kind: Any
+    for representation in REPRESENTATIONS:
+        name = representation.projection.name
+        kind, optional = SCHEMA.type_map[name], representation.optional
+        found[name] = describe_object(kind, representation.selection, name, found, optional=optional)
+    for name, (base, payload) in EXTENDED.items():
+        kind = SCHEMA.type_map[payload]
+        more = {key: field for key, field in kind.fields.items() if get_named_type(field.type).name != base}
+        added = {key: describe_output(name, key, field, (), found) for key, field in more.items()}
+        found[name] = build_object(name, kind.description, {**found[base]["properties"], **added})
+    bodies = {body.__name__: body for body in iterate_bodies()}
+    found |= {name: describe_body(bodies[name], inputs) for name, inputs in INPUTS.items()}
+    return {name: found[name] for name in sorted(found)}
+
+
+def build_object(
+    name: str, description: str | None, properties: Schema, *, optional: Iterable[str | None] = ()
+) -> Schema:
+    required = [key for key in properties if key not in optional]
+    described: Schema = {"description": OWN.get(name) or " ".join((description or "").split()), "type": "object"}
+    return {**described, **({"required": required} if required else {}), "properties": properties}
+
+
+def add_null(schema: Schema) -> Schema:
+    if "type" not in schema:
+        return {"anyOf": [schema, {"type": "null"}]}
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+def build_reference(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+# --- Representations ------------------------------------------------------------------------------------
+
+
+def describe_object(
+    kind: Any, selection: Selection, name: str, found: dict[str, Schema], *, optional: str | None = None
+) -> Schema:
+    """Describe an object with the fields of a selection, by default all."""
+    fields = {each.key: (kind.fields[each.name], each.selection) for each in selection}
+    fields = fields or {key: (field, ()) for key, field in kind.fields.items()}
+    properties = {
+        key: describe_output(name, key, field, below, found, is_left_out=key == optional)
+        for key, (field, below) in fields.items()
+    }
+    return build_object(name, kind.description, properties, optional=[optional])
+
+
+def describe_output(
+    owner: str, key: str, field: Any, below: Selection, found: dict[str, Schema], *, is_left_out: bool = False
+) -> Schema:
+    """Describe a field of the SDL. One that is left out if it is null is never null."""
+    written, is_nullable = str(field.type), not is_non_null_type(field.type) and not is_left_out
+    if (key, written) == ("id", "ID!"):
+        return build_reference("Id")
+    schema = build_reference("Moment") if written == "DateTime!" else describe_type(field.type, below, found)
+    described = {"description": find_description(owner, key, field.description)}
+    return {**(add_null(schema) if is_nullable else schema), **find_keywords(owner, key), **described}
+
+
+def describe_type(written: Any, below: Selection, found: dict[str, Schema]) -> Schema:
+    """Return the schema of the values of a type that are not null."""
+    kind: Any = get_nullable_type(written)
+    if is_list_type(kind):
+        return {"type": "array", "items": describe_type(kind.of_type, below, found)}
+    if isinstance(kind, GraphQLEnumType):
+        values = [f"`{value}`: {each.description}" for value, each in kind.values.items()]
+        description = " ".join([kind.description or "", *values])
+        found[kind.name] = {"description": description, "type": "string", "enum": list(kind.values)}
+        return build_reference(kind.name)
+    if isinstance(kind, GraphQLObjectType):
+        name = NAMES.get(kind.name, kind.name)
+        schema = describe_object(kind, below, name, found)
+        if kind.name in INLINE:
+            return schema
+        found[name] = schema
+        return build_reference(name)
+    return dict(SCALARS[kind.name])
+
+
+# --- Bodies ---------------------------------------------------------------------------------------------
+
+
+def iterate_bodies(kind: type[Body] = Body) -> Iterator[type[Body]]:
+    for below in kind.__subclasses__():
+        yield below
+        yield from iterate_bodies(below)
+
+
+def describe_body(body: type[Body], inputs: Iterable[str]) -> Schema:
+    """Describe a body. Its types are those of the struct, its texts those of the inputs of the SDL."""
+    kinds = [SCHEMA.type_map[each] for each in inputs]
+    described = {key: field for kind in kinds for key, field in kind.fields.items()}  # type: ignore[attr-defined]
+    (whole,), components = msgspec.json.schema_components([body], schema_hook=describe_enumeration)
+    decoded = components[whole["$ref"].rsplit("/", 1)[-1]]["properties"]
+    properties = {}
+    for field in msgspec.structs.fields(body):
+        key, of_sdl = field.encode_name, described.get(field.encode_name)
+        variants = decoded[key].get("anyOf", [decoded[key]])
+        schema = describe_input(of_sdl and get_named_type(of_sdl.type), variants[0], find_keywords(body.__name__, key))
+        may_be_null = field.default is None or field.name in NULLABLE or body.__name__.startswith("New")
+        text = find_description(body.__name__, key, of_sdl and of_sdl.description)
+        properties[key] = {**(add_null(schema) if len(variants) > 1 and may_be_null else schema), "description": text}
+    optional = {field.encode_name for field in msgspec.structs.fields(body) if not field.required}
+    schema = build_object(body.__name__, kinds[-1].description, properties, optional=optional)
+    return {**schema, "additionalProperties": False}
+
+
+def describe_enumeration(kind: type) -> Schema:
+    """Describe an enumeration that msgspec does not know."""
+    return {"type": "string", "enum": [member.value for member in kind]}  # type: ignore[attr-defined]
+
+
+def describe_input(of_sdl: Any, decoded: Schema, keywords: Schema) -> Schema:
+    """Return the schema of a value that is not null: an enum or an object of the SDL, or what the struct decodes."""
+    if isinstance(of_sdl, GraphQLEnumType):
+        return build_reference(of_sdl.name)
+    if isinstance(of_sdl, GraphQLInputObjectType):
+        properties = {key: describe_output("", key, field, (), {}) for key, field in of_sdl.fields.items()}
+        return {**build_object("", of_sdl.description, properties), "additionalProperties": False}
+    schema = {**decoded, **keywords}
+    if schema.pop("multipleOf", None):
+        schema["type"] = "integer"
+    if schema["type"] == "array":
+        schema["items"] = describe_input(None, decoded["items"], keywords.get("items", {}))
+    if schema["type"] == "string" and not schema.keys() & {"format", "enum", "pattern"}:
+        schema["pattern"] = STORABLE
+    return schema
+
+
+# --- YAML -----------------------------------------------------------------------------------------------
+
+
+def render_schemas() -> str:
+    return "\n".join(render_mapping(build_schemas(), 4))
+
+
+def render_mapping(members: Schema, indent: int) -> Iterator[str]:
+    """Yield the lines of a mapping. Each schema of an object has a line for each of its members."""
+    space = " " * indent
+    for key, value in members.items():
+        if indent == 4 or key == "properties" or (isinstance(value, dict) and "properties" in value):
+            yield f"{space}{key}:"
+            yield from render_mapping(value, indent + 2)
+        else:
+            text = f"{key}: {render_value(value)}"
+            yield textwrap.fill(text, WIDTH, initial_indent=space, subsequent_indent=f"{space}  ", **WHOLE_WORDS)
+
+
+def render_value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {render_value(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(render_value, value)) + "]"
+    if isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w./() -]*[\w.)]", value) and value not in RESERVED:
+        return value
+    return json.dumps(value, ensure_ascii=False)
