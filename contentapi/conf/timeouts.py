@@ -26,7 +26,7 @@ LAST_USE_INTERVAL = timedelta(minutes=1)  # between two updates of the last use 
 
 # Requests
 IDEMPOTENCY_RETENTION = timedelta(hours=24)  # of the response to a write with a key
-ATOMIC_OPERATION_LIMIT = 5.0  # for all attempts to execute an operation with `@atomic`
+TRANSACTION_LIMIT = 5.0  # for all attempts to execute an operation with `@atomic` or an `Idempotency-Key`
 DOCUMENT_LIFETIME = 7 * 24 * 3600  # of a persisted document in Redis
 
 # Files and images

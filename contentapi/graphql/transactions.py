@@ -3,10 +3,12 @@
 With `@atomic`, the first error ends the operation. With a key alone, each mutation has a savepoint and keeps its own
 result, as without a key; but an error whose response is not stored ends the operation, because a retry with the key
 executes all of it again. When an operation ends, everything that it wrote is rolled back.
+
+Both have the same limit of time: their transaction holds locks.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from math import inf
 from time import monotonic
 from typing import Any, NamedTuple
@@ -16,7 +18,7 @@ from django.db import connection, transaction
 from graphql import ExecutionResult, GraphQLError
 
 from contentapi.conf import conf
-from contentapi.conf.timeouts import ATOMIC_OPERATION_LIMIT
+from contentapi.conf.timeouts import TRANSACTION_LIMIT
 from contentapi.core.errors import Unavailable, to_api_error
 from contentapi.core.identity import Actor
 from contentapi.db.engine.transactions import lost_against_another, run_transaction
@@ -62,12 +64,8 @@ class OneTransaction:
     ) -> None:
         self.execute = execute
         self.respond = respond
-        limit = TimeLimit(monotonic() + ATOMIC_OPERATION_LIMIT)
-        self.mode = (
-            TransactionMode(limit.guard_mutation, bool)
-            if is_atomic
-            else TransactionMode(transaction.atomic, has_unstored)
-        )
+        limit = TimeLimit(monotonic() + TRANSACTION_LIMIT, nullcontext if is_atomic else transaction.atomic)
+        self.mode = TransactionMode(limit.guard_mutation, bool if is_atomic else has_unstored)
 
     def run(self, actor: Actor, key: str | None, request: str) -> Response:
         """Return the response to the operation, or the stored one. `request` is the hash of the request.
@@ -122,17 +120,21 @@ def has_unstored(errors: Errors) -> bool:
 
 
 class TimeLimit:
-    """Lets the statements of an operation end at a time of `monotonic`, by a wrapper of them."""
+    """Lets the statements of an operation end at a time of `monotonic`, by a wrapper of them.
 
-    def __init__(self, deadline: float) -> None:
+    `isolate` is around each of its mutations.
+    """
+
+    def __init__(self, deadline: float, isolate: Callable[[], AbstractContextManager[Any]]) -> None:
         self.deadline = deadline
+        self.isolate = isolate
         self.timeout = inf  # of the statements at present, in milliseconds
 
     @contextmanager
     def guard_mutation(self) -> Iterator[None]:
         """Limit the time of the statements of the block. Raises `Unavailable` after the time, also in the block."""
         self.timeout = inf  # an attempt may have been rolled back
-        with connection.execute_wrapper(self):
+        with connection.execute_wrapper(self), self.isolate():
             yield
         self.require_time_left()
 
@@ -151,8 +153,6 @@ class TimeLimit:
         """Return the milliseconds for which a statement may run. Raises `Unavailable`."""
         left = int((self.deadline - monotonic()) * 1000)
         if left <= 0:
-            message = (
-                f"The operation took more than {ATOMIC_OPERATION_LIMIT:g} s and was rolled back. Send fewer mutations."
-            )
-            raise Unavailable(message, limit="time of an atomic operation")
+            message = f"The operation took more than {TRANSACTION_LIMIT:g} s and was rolled back. Send fewer mutations."
+            raise Unavailable(message, limit="time of a transaction")
         return min(left, conf.environment.contentapi_statement_timeout)

@@ -11,6 +11,6 @@ LONG = 600  # seconds
 
 @pytest.fixture
 def without_time_limits(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
-    """Let an operation with `@atomic` and its statements take as long as a busy machine needs."""
-    monkeypatch.setattr(transactions, "ATOMIC_OPERATION_LIMIT", LONG)
+    """Let an operation in one transaction and its statements take as long as a busy machine needs."""
+    monkeypatch.setattr(transactions, "TRANSACTION_LIMIT", LONG)
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_statement_timeout=1000 * LONG)

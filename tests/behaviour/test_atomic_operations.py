@@ -39,6 +39,7 @@ $$;
 CREATE TRIGGER note AFTER UPDATE ON blog_post FOR EACH ROW EXECUTE FUNCTION pg_temp.note_timeouts();
 CREATE TRIGGER note AFTER DELETE ON blog_workingcopy FOR EACH ROW EXECUTE FUNCTION pg_temp.note_timeouts();
 """
+IN_ONE_TRANSACTION = pytest.mark.parametrize(("directive", "key"), [("@atomic", ""), ("", "one")])
 ARCHIVE = "archivePost(id: {}) {{ id }}"
 
 
@@ -126,10 +127,12 @@ def test_operation_may_have_fifty_mutations(gql: GraphQL, number: int, status: i
 
 
 @pytest.mark.django_db
-def test_too_late_operation_is_rolled_back(gql: GraphQL, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transactions, "ATOMIC_OPERATION_LIMIT", 0)
+@IN_ONE_TRANSACTION
+def test_too_late_operation_is_rolled_back(monkeypatch: pytest.MonkeyPatch, directive: str, key: str) -> None:
+    monkeypatch.setattr(transactions, "TRANSACTION_LIMIT", 0)
+    query = build_operation(create("A"), create("B"), directive=directive)
 
-    response = gql(build_operation(create("A"), create("B")), actor=make_actor(Role.ADMIN))
+    response = send(query, make_api_key(make_actor(Role.ADMIN)), key)
 
     assert (response.status, response.codes, response.body["data"]) == (503, ["UNAVAILABLE"], None)
     assert not Post.objects.exists()
@@ -155,12 +158,15 @@ def test_statement_ends_at_the_time_limit(gql: GraphQL) -> None:
 
 
 @pytest.mark.django_db
-def test_mutation_ends_when_the_time_passes_within_it(gql: GraphQL, monkeypatch: pytest.MonkeyPatch) -> None:
+@IN_ONE_TRANSACTION
+def test_mutation_ends_when_the_time_passes_within_it(
+    monkeypatch: pytest.MonkeyPatch, directive: str, key: str
+) -> None:
     """Each look at the clock takes 1.2 s: one before and one after a mutation would be in time."""
     clock = count(0, 1.2)
     monkeypatch.setattr(transactions, "monotonic", lambda: next(clock))
 
-    response = gql(build_operation(create("A")), actor=make_actor(Role.ADMIN))
+    response = send(build_operation(create("A"), directive=directive), make_api_key(make_actor(Role.ADMIN)), key)
 
     assert (response.status, response.codes, response.body["data"]) == (503, ["UNAVAILABLE"], None)
     assert not Post.objects.exists()
