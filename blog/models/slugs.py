@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef
 from contentapi.db.citus.claims import is_distributed
 
 MAX_SLUG = 100
+MAX_OLD_SLUGS = 200  # that a post lists; a file can name half of them
 SLUG = re.compile(f"[a-z0-9-]{{1,{MAX_SLUG}}}")
 
 KEEP_OLD_SLUG = pgtrigger.Trigger(
@@ -75,10 +76,10 @@ class OldSlug(models.Model):
 def build_old_slugs() -> ArraySubquery:
     """Return an expression for the old slugs of a post, in alphabetical order, without those that a post has now.
 
-    A server of the release before, which restores a post, leaves its present slug among them.
+    They are at most `MAX_OLD_SLUGS`; all of them lead to the post. A server of the release before, which restores a post, leaves its present slug among them.
     """
     present = apps.get_model("blog", "Post").objects.filter(slug=OuterRef("slug"))
     if is_distributed():  # no other post can have it, because of the claim
         present = present.filter(pk=OuterRef("post_id"))
     old = OldSlug.objects.filter(~Exists(present), post_id=OuterRef("pk"))
-    return ArraySubquery(old.order_by("slug").values("slug"))
+    return ArraySubquery(old.order_by("slug").values("slug")[:MAX_OLD_SLUGS])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from blog import services
 from blog.background import give_first_slugs
 from blog.history import trash, versions
-from blog.models import MAX_SLUG, MAX_TITLE, SLUG, OldSlug, Post, PostStatus, PostVersion
+from blog.models import MAX_OLD_SLUGS, MAX_SLUG, MAX_TITLE, SLUG, OldSlug, Post, PostStatus, PostVersion
 from blog.services.slugs import find_free_number, find_free_slug, make_slug, number_slug
 from contentapi.core.errors import Conflict, Forbidden, Invalid
 from contentapi.core.identity import Actor, Role
@@ -165,6 +165,16 @@ def test_old_slugs_of_a_post_are_listed_for_those_who_see_it(editor: Actor, gql:
     }
     assert created.data["createPost"] == {"oldSlugs": []}
     assert hidden.data["nodes"] == [None, {"oldSlugs": []}]
+
+
+@pytest.mark.django_db
+def test_post_with_very_many_old_slugs_lists_the_first_ones(editor: Actor, gql: GraphQL) -> None:
+    post = create_post(editor, status="published")
+    slugs = [f"old-{number:03}" for number in range(MAX_OLD_SLUGS + 1)]
+    OldSlug.objects.bulk_create(OldSlug(slug=slug, post_id=post.pk) for slug in slugs)
+
+    assert gql("{ posts { oldSlugs } }").data == {"posts": [{"oldSlugs": slugs[:-1]}]}
+    assert send_request("GET", f"/posts/by-slug/{slugs[-1]}").status == 308
 
 
 @pytest.mark.django_db

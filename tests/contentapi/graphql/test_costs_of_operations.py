@@ -54,6 +54,7 @@ def test_default_with_the_length_of_an_int_is_parsed(default: str, cost: int) ->
         ("{ posts { id } }", 10),
         ("{ posts(limit: 3) { author { id } } }", 6),
         ("{ postsConnection { totalCount } }", 11),
+        ("{ posts(limit: 3) { oldSlugs } }", 33),
     ],
 )
 def test_cost_without_variables_is_a_constant(document: str, cost: int) -> None:
