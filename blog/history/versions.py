@@ -233,13 +233,16 @@ def restore_version(*, actor: Actor, post_id: str, number: int, expected_version
 
 
 def list_restorable(pk: int, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of an earlier text without a cover that was deleted, and without a slug that is taken."""
+    """Return the content of an earlier text without a cover that was deleted, and without a slug that is taken.
+
+    It may keep its images, of which earlier releases allowed more.
+    """
     content = {name: values[name] for name in CONTENT}
     if content["cover_id"] is not None and not services.exists_image(content["cover_id"]):
         content["cover_id"] = None
     if content["slug"] is None or services.list_taken_slugs([content["slug"]], pk):
         del content["slug"]
-    return content
+    return content | {"body_before": content["body"]}
 
 
 def list_restored_fields() -> list[Any]:

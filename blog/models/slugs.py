@@ -76,7 +76,8 @@ class OldSlug(models.Model):
 def build_old_slugs() -> ArraySubquery:
     """Return an expression for the old slugs of a post, in alphabetical order, without those that a post has now.
 
-    They are at most `MAX_OLD_SLUGS`; all of them lead to the post. A server of the release before, which restores a post, leaves its present slug among them.
+    They are at most `MAX_OLD_SLUGS`; all of them lead to the post. A server of the release before, which restores a
+    post, leaves its present slug among them.
     """
     present = apps.get_model("blog", "Post").objects.filter(slug=OuterRef("slug"))
     if is_distributed():  # no other post can have it, because of the claim

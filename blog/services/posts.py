@@ -98,9 +98,9 @@ def edit_post(
     """Change the content and the status of a post together.
 
     `changes` may have fields of the content, status, publish_at and, from an editor, published_at, author_id and
-    coauthor_ids. The history, and no client, states slug_is_chosen beside a slug. A change to the present value has no
-    effect; if nothing changes, the version stays. Raises `NotFound`, `Invalid`, and `Conflict` for another version, a
-    slug that is taken, or a transition that is not in `TRANSITIONS`.
+    coauthor_ids. The history, and no client, states slug_is_chosen beside a slug, and body_before: a text that may keep
+    its images. A change to the present value has no effect; if nothing changes, the version stays. Raises `NotFound`,
+    `Invalid`, and `Conflict` for another version, a slug that is taken, or a transition that is not in `TRANSITIONS`.
     """
     state = {name: value for name, value in changes.items() if name in ("status", "publish_at")}
     content = {name: value for name, value in changes.items() if name in CONTENT}
@@ -120,7 +120,8 @@ def edit_post(
     require_no_null(changes)
     values: dict[str, Any] = {}
     if content:
-        values = validate_post({name: getattr(post, name) for name in CONTENT} | content, body_before=post.body)
+        before = changes.get("body_before", post.body)
+        values = validate_post({name: getattr(post, name) for name in CONTENT} | content, body_before=before)
         values |= choose_slug(post, changes, values["title"])
         images.require_cover(values["cover_id"], post.cover_id)
     values |= coauthors.validate_author_changes(actor, post, changes)

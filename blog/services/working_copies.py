@@ -106,7 +106,7 @@ def is_slug_chosen(copy: WorkingCopy, post: Post) -> bool:
 def merge_changes(post: Post, copy: WorkingCopy, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a working copy after these changes. Raises `Invalid` and `Conflict`."""
     content, sent = read_content(copy, post), {name: value for name, value in changes.items() if name in CONTENT}
-    values = validate_post({**content, **sent}, body_before=content["body"])
+    values = validate_post({**content, **sent}, body_before=changes.get("body_before", content["body"]))
     images.require_cover(values["cover_id"], content["cover_id"])
     before = Post(pk=post.pk, title=content["title"], slug=content["slug"], published_at=post.published_at)
     before.slug_is_chosen = is_slug_chosen(copy, post)

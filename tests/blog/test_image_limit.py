@@ -3,6 +3,7 @@
 import pytest
 
 from blog import services
+from blog.history import copies, versions
 from blog.models import Post, WorkingCopy
 from blog.rendering import count_images
 from blog.rendering.limits import MAX_IMAGES
@@ -68,3 +69,16 @@ def test_text_that_has_more_images_keeps_them_and_gets_no_more() -> None:
     services.publish_working_copy(actor=OPERATOR, post_id=str(post.pk))
 
     assert count_images(Post.objects.get(pk=post.pk).body) == MAX_IMAGES + 15
+
+
+@pytest.mark.django_db
+def test_earlier_text_with_more_images_can_be_restored() -> None:
+    body = write_images(MAX_IMAGES + 1)
+    post = make_post(body=body)
+    pk, actor = str(post.pk), OPERATOR
+    services.edit_post(actor=actor, post_id=pk, changes={"body": "Text."})
+
+    copies.restore_text(actor=actor, post_id=pk, number=1, post_version=2, copy_version=0)
+    assert WorkingCopy.objects.get().content["body"] == body
+    versions.restore_version(actor=actor, post_id=pk, number=1)
+    assert Post.objects.get(pk=pk).body == body
