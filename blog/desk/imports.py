@@ -211,7 +211,7 @@ def describe_progress(job: ImportJob) -> dict[str, Any]:
     if jobs.is_waiting_for_worker(job):
         note = NO_WORKER
     elif job.is_running and not done:
-        note = "The work begins in a few seconds. If another import is running, it is finished first."
+        note = "All files are read first. If another import is running, it is finished before that."
     return {
         "state": job.state,
         "done": done,

@@ -25,6 +25,7 @@ from blog.files.limited_parsing import LimitedParser
 from blog.files.reading import ReadFile
 from blog.models import RUNNING_IMPORT, ImportJob, ImportResult, ImportState
 from contentapi.auth.sessions import build_session_actor
+from contentapi.conf.timeouts import IMPORT_SIGN_OF_LIFE
 from contentapi.core.errors import ApiError, Forbidden
 from contentapi.core.identity import WORKER, Actor
 
@@ -138,6 +139,7 @@ class ImportRun:
             self.files = self.begin_files()
         read = next(self.files, END)
         if read is None:
+            self.show_life()
             return True
         with transaction.atomic():
             job = self.lock_job()
@@ -153,6 +155,13 @@ class ImportRun:
             self.number += 1
             self.store_result(job, report)
         return True
+
+    def show_life(self) -> None:
+        """Store from time to time that the worker reads files, which takes some time before the first result."""
+        now = timezone.now()
+        if now > self.job.updated_at + IMPORT_SIGN_OF_LIFE:
+            self.job.updated_at = now
+            ImportJob.objects.filter(RUNNING_IMPORT, pk=self.job.pk, run=self.job.run).update(updated_at=now)
 
     def lock_job(self) -> ImportJob | None:
         """Return the import; None if it was cancelled or deleted, or if another worker has continued it."""

@@ -69,6 +69,7 @@ HISTORY_ENTRY = timedelta(minutes=10)  # in which the versions of a draft by one
 IMPORTS_KEPT_FOR = timedelta(days=30)
 PARSER_LIMIT = 20.0  # of processor time for one file
 IMPORT_SILENCE_LIMIT = timedelta(seconds=20 + PARSER_LIMIT)  # without progress of any import: no worker is running
+IMPORT_SIGN_OF_LIFE = timedelta(seconds=5)  # between two of the worker that reads the files for the first time
 PARSER_WAIT = 0.2  # for the parser, after which the caller may do something else
 SHORTEST_PREVIEW_LIFETIME = 5 * 60  # of a preview link
 DEFAULT_PREVIEW_LIFETIME = 24 * 3600

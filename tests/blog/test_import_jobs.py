@@ -1,6 +1,7 @@
 """Imports of uploaded zip files: their states and results, the work of workers, and the purge."""
 
 import os
+from contextlib import closing
 from datetime import timedelta
 from threading import Event
 
@@ -8,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from blog import background
-from blog.files import jobs
+from blog.files import job_worker, jobs
 from blog.history import versions
 from blog.models import ImportJob, ImportPiece, ImportResult, Post
 from contentapi.core.errors import Conflict
@@ -201,6 +202,19 @@ def test_silence_of_all_workers_is_noticed_after_some_seconds(editor: Actor) -> 
     finish_work()
     job.refresh_from_db()
     assert not jobs.is_waiting_for_worker(job)
+
+
+def test_worker_that_reads_the_files_for_the_first_time_is_not_silent(editor: Actor) -> None:
+    job = upload(editor)
+    ImportJob.objects.update(updated_at=timezone.now() - timedelta(seconds=60))
+    run = job_worker.find_work()
+    assert run is not None
+
+    with closing(run):
+        assert run.process_next_file()
+
+    job.refresh_from_db()
+    assert (job.done, jobs.is_waiting_for_worker(job)) == (0, False)
 
 
 def test_worker_deletes_imports_after_30_days_but_no_running_one(editor: Actor) -> None:
