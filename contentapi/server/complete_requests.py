@@ -23,9 +23,10 @@ from contentapi.http.body import UploadTooLarge
 from contentapi.http.uploads import SpooledBody, Upload
 from contentapi.media.delivery import deliver_file, is_for_delivery
 from contentapi.monitoring.records import current_record
+from contentapi.rate_limits.places import Places
 from contentapi.server.bodies import buffer_body, get_announced_length, refuse_body, spool_body
 from contentapi.server.observed_requests import observe_request
-from contentapi.server.upload_places import NO_PLACE, PLACE, UploadPlaces, charge_upload
+from contentapi.server.upload_places import MOST, MOST_OF_PERSON, NO_PLACE, PLACE, charge_upload
 from contentapi.server.worker import WORKER
 
 Refuse = Callable[[dict[str, Any], NoSlotAvailable, StartResponse], Iterable[bytes]]
@@ -43,7 +44,7 @@ class RequestBufferingLayer:
         self.application = application
         self.refuse = refuse
         self.uploads = uploads
-        self.places = UploadPlaces()
+        self.places = Places(MOST)
         self.slots = WORKER.slots = ConnectionSlots(slots, patience=derive_timeouts(conf.environment).slot)
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
@@ -87,7 +88,7 @@ class RequestBufferingLayer:
         refusal: Exception = UploadTooLarge("You may not send a body of this size.")
         try:
             if (sender := self.find_sender(upload, environ)) is not None:
-                if self.places.enter(sender.user_id):
+                if self.places.enter(sender.user_id, MOST_OF_PERSON):
                     environ[PLACE] = sender.user_id
                     return spool_body(environ, upload.limit, upload.excess)
                 refusal = Unavailable(NO_PLACE, limit="uploads at a time")

@@ -1,7 +1,5 @@
 """How many uploads a server receives at a time, so that no person fills the folder of temporary files."""
 
-from collections import Counter
-from threading import Lock
 from typing import Any
 
 from contentapi.core.identity import Actor
@@ -12,26 +10,6 @@ MOST = 16  # of a process
 MOST_OF_PERSON = 3
 PLACE = "contentapi.upload_place"  # a key of the WSGI environ; the value is the id of the user
 NO_PLACE = f"A person may send {MOST_OF_PERSON} uploads at a time, and a server receives {MOST}. Try again shortly."
-
-
-class UploadPlaces:
-    """The places of one process. A request has its place until its file is processed."""
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.taken: Counter[int | None] = Counter()
-
-    def enter(self, person: int | None) -> bool:
-        """Take a place. Return False if there is none for this person."""
-        with self.lock:
-            is_free = self.taken.total() < MOST and self.taken[person] < MOST_OF_PERSON
-            self.taken[person] += is_free
-            return is_free
-
-    def leave(self, person: int | None) -> None:
-        with self.lock:
-            self.taken[person] -= 1
-            self.taken += Counter()  # forget those without a place
 
 
 def charge_upload(environ: dict[str, Any], sender: Actor) -> None:

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from contentapi.core.errors import RateLimited, Unavailable
+from contentapi.rate_limits.places import Places
 
 if TYPE_CHECKING:
     from contentapi.streams.plans import Plan
@@ -18,35 +19,6 @@ FOR_PROCESS = 10_000
 PLANS = 2000  # of this process without a subject: for each of them, it reads every batch of events
 DOCUMENT_BYTES = 2 * 1024 * 1024  # of text, of all plans; a parsed document takes about a hundred times as much
 RETRY_AFTER = "5"  # seconds
-
-
-class StreamLimits:
-    """The open streams by who opened them. Thread-safe."""
-
-    def __init__(self) -> None:
-        self.open: Counter[str] = Counter()
-        self.total = 0
-        self.lock = Lock()
-
-    def reserve(self, payer: str, *, is_anonymous: bool) -> None:
-        """Count a stream. Raises `RateLimited`, and `Unavailable` if the process has enough of all."""
-        most = FOR_ADDRESS if is_anonymous else FOR_PERSON
-        with self.lock:
-            if self.open[payer] >= most:
-                whose = "without a credential" if is_anonymous else "for a person"
-                message = f"At most {most} streams are allowed {whose} at a time."
-                raise RateLimited(message, headers={"Retry-After": RETRY_AFTER}, limit="streams")
-            if self.total >= FOR_PROCESS:
-                raise Unavailable(limit="streams of the process")
-            self.open[payer] += 1
-            self.total += 1
-
-    def release(self, payer: str) -> None:
-        with self.lock:
-            self.total -= 1
-            self.open[payer] -= 1
-            if self.open[payer] <= 0:
-                del self.open[payer]
 
 
 class PlanLimits:
@@ -110,5 +82,17 @@ class PlanLimits:
                 self.document_bytes -= operation.document_size
 
 
-LIMITS = StreamLimits()
+STREAMS = Places(FOR_PROCESS)
 PLAN_LIMITS = PlanLimits()
+
+
+def reserve_stream(payer: str, *, is_anonymous: bool) -> None:
+    """Count a stream. Raises `RateLimited`, and `Unavailable` if the process has enough of all."""
+    most = FOR_ADDRESS if is_anonymous else FOR_PERSON
+    if STREAMS.enter(payer, most):
+        return
+    if STREAMS.taken[payer] < most:
+        raise Unavailable(limit="streams of the process")
+    whose = "without a credential" if is_anonymous else "for a person"
+    message = f"At most {most} streams are allowed {whose} at a time."
+    raise RateLimited(message, headers={"Retry-After": RETRY_AFTER}, limit="streams")

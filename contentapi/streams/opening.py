@@ -47,7 +47,7 @@ from contentapi.http.response import OK, Response
 from contentapi.rate_limits.account import Account
 from contentapi.schema import EVENT_TYPES, SCHEMA
 from contentapi.streams.formats import FEED, GRAPHQL_FORMATS, EventStream
-from contentapi.streams.limits import LIMITS, PLAN_LIMITS
+from contentapi.streams.limits import PLAN_LIMITS, STREAMS, reserve_stream
 from contentapi.streams.plans import FIRST_ROWS, EventsPlan, FeedPlan, LogPlan, ObjectPlan, Plan
 from contentapi.urls import endpoint
 
@@ -87,7 +87,7 @@ class Opening(msgspec.Struct):
     def release(self) -> None:
         """Make room for other streams, when this one has ended."""
         PLAN_LIMITS.release(self.plan)
-        LIMITS.release(self.account.key)
+        STREAMS.leave(self.account.key)
 
 
 Find = Callable[[Mapping[str, Any], Actor, Account], tuple[Plan, int, str]]
@@ -99,12 +99,12 @@ def open_stream(environ: dict[str, Any], account: Account, find: Find, headers: 
     actor = authenticate_request(environ)
     account.set_actor(actor)
     account.charge_request()
-    LIMITS.reserve(account.key, is_anonymous=actor.is_anonymous)
+    reserve_stream(account.key, is_anonymous=actor.is_anonymous)
     try:
         plan, position, epoch = find(environ, actor, account)
         PLAN_LIMITS.reserve(plan)
     except BaseException:
-        LIMITS.release(account.key)
+        STREAMS.leave(account.key)
         raise
     common = {
         "Content-Type": plan.format.content_type,

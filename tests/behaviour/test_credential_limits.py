@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from contentapi.core.identity import Actor, CredentialKind, Role
 from contentapi.events.tickets import create_ticket
-from contentapi.streams.limits import FOR_ADDRESS, FOR_PERSON, LIMITS
+from contentapi.streams.limits import FOR_ADDRESS, FOR_PERSON, STREAMS
 from tests.blog.preview_requests import make_link
 from tests.conftest import make_api_key
 from tests.contentapi.streams.openings import feed, refuse_feed
@@ -67,7 +67,7 @@ def test_streams_with_all_credentials_of_a_person_share_one_limit() -> None:
     ]
     openings += [feed(f"ticket={create_ticket(actor, {'X-API-Key': make_api_key(actor)}).ticket}") for _ in range(2)]
     try:
-        assert LIMITS.open[f"user:{actor.user_id}"] == len(openings)  # other tests may have left streams
+        assert STREAMS.taken[f"user:{actor.user_id}"] == len(openings)  # other tests may have left streams
         assert FOR_ADDRESS <= len(openings) < FOR_PERSON
         preview = make_preview(actor)["Preview-Token"]
         assert refuse_feed(preview_token=preview).status == 429  # the person keeps the rest

@@ -15,7 +15,7 @@ from contentapi.http import uploads
 from contentapi.http.uploads import SpooledBody
 from contentapi.server import bodies
 from contentapi.server.complete_requests import RequestBufferingLayer
-from contentapi.server.upload_places import MOST, MOST_OF_PERSON, UploadPlaces
+from contentapi.server.upload_places import MOST_OF_PERSON
 from tests.contentapi.server import test_uploads as requests
 from tests.contentapi.server.test_uploads import (  # noqa: F401 - fixtures
     UPLOAD,
@@ -47,19 +47,6 @@ def slow() -> Iterator[SlowBody]:
     body = SlowBody()
     yield body
     body.end.set()
-
-
-def test_places_are_few_for_a_person_and_for_a_process() -> None:
-    places = UploadPlaces()
-    assert [places.enter(1) for _ in range(MOST_OF_PERSON + 1)] == [True] * MOST_OF_PERSON + [False]
-    taken = [places.enter(person) for person in range(2, MOST + 2)]
-    assert taken.count(True) == MOST - MOST_OF_PERSON
-    places.leave(1)
-    assert places.enter(MOST + 9)
-    assert not places.enter(None)
-    for person in [1, 1, *range(2, MOST - MOST_OF_PERSON + 2), MOST + 9]:
-        places.leave(person)
-    assert places.taken == {}
 
 
 def test_upload_that_does_not_arrive_in_time_gives_its_file_and_its_place_back(

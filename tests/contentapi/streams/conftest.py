@@ -6,7 +6,7 @@ import pytest
 
 from contentapi.events.feed import LogState
 from contentapi.streams import groups, hub
-from contentapi.streams.limits import LIMITS, PLAN_LIMITS
+from contentapi.streams.limits import FOR_PROCESS, PLAN_LIMITS, STREAMS
 
 
 @pytest.fixture(autouse=True)
@@ -17,8 +17,8 @@ def _nobody_has_streams() -> Iterator[None]:
 
 
 def forget_streams() -> None:
-    LIMITS.open.clear()
-    LIMITS.total = PLAN_LIMITS.document_bytes = 0
+    STREAMS.taken.clear()
+    STREAMS.free, PLAN_LIMITS.document_bytes = FOR_PROCESS, 0
     PLAN_LIMITS.streams.clear()
     PLAN_LIMITS.documents.clear()
 

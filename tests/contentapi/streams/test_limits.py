@@ -7,51 +7,41 @@ import pytest
 
 from contentapi.core.errors import RateLimited, Unavailable
 from contentapi.core.identity import Actor, Role
+from contentapi.rate_limits.places import Places
 from contentapi.streams import limits
-from contentapi.streams.limits import FOR_ADDRESS, FOR_PERSON, PlanLimits, StreamLimits
+from contentapi.streams.limits import FOR_ADDRESS, FOR_PERSON, PlanLimits, reserve_stream
 from tests.contentapi.streams.plans import MemoryPlan
 
 
+@pytest.fixture
+def streams(monkeypatch: pytest.MonkeyPatch) -> Places:
+    """Return the places of streams, which are free."""
+    places = Places(FOR_PERSON + 1)
+    monkeypatch.setattr(limits, "STREAMS", places)
+    return places
+
+
 @pytest.mark.parametrize(("is_anonymous", "most"), [(True, FOR_ADDRESS), (False, FOR_PERSON)])
-def test_stream_beyond_the_limit_of_a_caller_is_refused(*, is_anonymous: bool, most: int) -> None:
-    open_streams = StreamLimits()
+def test_stream_beyond_the_limit_of_a_caller_is_refused(streams: Places, *, is_anonymous: bool, most: int) -> None:
     for _ in range(most):
-        open_streams.reserve("somebody", is_anonymous=is_anonymous)
+        reserve_stream("somebody", is_anonymous=is_anonymous)
 
     with pytest.raises(RateLimited, match=f"At most {most} streams") as refusal:
-        open_streams.reserve("somebody", is_anonymous=is_anonymous)
+        reserve_stream("somebody", is_anonymous=is_anonymous)
 
     assert refusal.value.headers["Retry-After"] == "5"
-    open_streams.reserve("somebody else", is_anonymous=is_anonymous)
+    reserve_stream("somebody else", is_anonymous=is_anonymous)
+    streams.leave("somebody")
+    reserve_stream("somebody", is_anonymous=is_anonymous)
 
 
-def test_ended_stream_makes_room_for_another() -> None:
-    open_streams = StreamLimits()
-    for _ in range(FOR_ADDRESS):
-        open_streams.reserve("somebody", is_anonymous=True)
-
-    open_streams.release("somebody")
-    open_streams.reserve("somebody", is_anonymous=True)
-
-    assert open_streams.total == FOR_ADDRESS
-
-
-def test_callers_without_streams_are_forgotten() -> None:
-    open_streams = StreamLimits()
-    open_streams.reserve("somebody", is_anonymous=True)
-    open_streams.release("somebody")
-
-    assert not open_streams.open
-    assert open_streams.total == 0
-
-
-def test_full_process_refuses_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "FOR_PROCESS", 1)
-    open_streams = StreamLimits()
-    open_streams.reserve("somebody", is_anonymous=True)
+@pytest.mark.usefixtures("streams")
+def test_full_process_refuses_everybody() -> None:
+    for number in range(FOR_PERSON + 1):
+        reserve_stream(f"person {number}", is_anonymous=True)
 
     with pytest.raises(Unavailable):
-        open_streams.reserve("somebody else", is_anonymous=True)
+        reserve_stream("somebody else", is_anonymous=True)
 
 
 def build_plan(

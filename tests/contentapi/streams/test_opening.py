@@ -5,7 +5,7 @@ import pytest
 from contentapi.core.identity import Role
 from contentapi.events.feed import read_log
 from contentapi.events.tickets import create_ticket
-from contentapi.streams.limits import FOR_ADDRESS, LIMITS
+from contentapi.streams.limits import FOR_ADDRESS, STREAMS
 from contentapi.streams.opening import NOW
 from tests.conftest import make_api_key
 from tests.contentapi.streams.openings import feed, read_all, refuse_feed
@@ -64,7 +64,7 @@ def test_refused_stream_has_the_status_and_the_code(options: dict[str, str], sta
     response = refuse_feed(**options)
 
     assert (response.status, response.headers["X-Error-Code"]) == (status, code)
-    assert not LIMITS.open
+    assert not STREAMS.taken
 
 
 def test_too_many_streams_of_an_address_are_refused() -> None:

@@ -9,7 +9,7 @@ from contentapi.core.identity import Actor, Role, Scope
 from contentapi.events.feed import read_log
 from contentapi.http.response import Response
 from contentapi.streams.formats import GRAPHQL_FORMATS
-from contentapi.streams.limits import FOR_ADDRESS, LIMITS
+from contentapi.streams.limits import FOR_ADDRESS, STREAMS
 from contentapi.streams.opening import Opening, open_subscription
 from contentapi.streams.plans import EventsPlan, ObjectPlan
 from tests.conftest import make_api_key
@@ -115,7 +115,7 @@ def test_error_of_a_document_is_in_the_stream_of_a_client_that_reads_nothing_els
     assert (response.status, response.headers["Content-Type"]) == (200, format_.content_type)
     assert f'"code":"{code}"'.encode() in response.body
     assert response.body.endswith(format_.end)
-    assert not LIMITS.open
+    assert not STREAMS.taken
 
 
 def test_error_of_a_document_has_its_status_for_a_client_that_reads_json() -> None:
