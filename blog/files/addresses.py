@@ -11,6 +11,7 @@ from blog import services
 from blog.files.authors import get_or_create_coauthor_ids
 from blog.files.dates import split_file_name
 from blog.files.keys import ADDRESS_KEYS, ALIAS_KEYS, CANONICAL_KEYS
+from blog.files.states import is_flag
 from blog.files.syntax import Table, decode_value
 from blog.models import CONTENT_FIELDS, SLUG, Post, PostSource
 
@@ -44,7 +45,7 @@ def read_slug(meta: Table) -> str | None:
 
 def read_address(address: Any) -> str | None:
     """Return the slug in the last segment of an address; None if it is no address or has a variable there."""
-    if not isinstance(address, str):
+    if not isinstance(address, str) or is_flag(address):  # `permalink: false` of Eleventy
         return None
     try:
         path = unquote(urlsplit(address.strip()).path)

@@ -24,7 +24,7 @@ HOURS_FROM_UTC = {
 ZONES = {name: timezone(timedelta(hours=hours)) for name, hours in HOURS_FROM_UTC.items()}
 DATE_FORMATS = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y年%m月%d日", "%B %d %Y", "%b %d %Y", "%d %B %Y", "%d %b %Y", "%Y %B %d",
-    "%Y %b %d",
+    "%Y %b %d", "%d-%b-%Y",
 )  # fmt: skip
 
 # A date in the name of a file or in its folders: 2015-05-15-soup, 2015_5_15_soup, 20150515-soup, 2015/05/15/soup
@@ -58,6 +58,14 @@ WRITE_DATE = "Write the date as 2024-01-09."
 WRITE_TIME = "Write the time as 2024-01-09T10:00:00+01:00."
 
 
+DATES_OF_FILES = {
+    "created",
+    "last modified",
+    "git created",
+    "git last modified",
+}  # of Eleventy
+
+
 class InvalidDate(ValueError):
     """The value is not a date. The message has the key, the value and what to write instead."""
 
@@ -70,6 +78,8 @@ def parse_date(value: Any, name: str) -> datetime | None:
     """Return the time in UTC that a value of front matter states; None for an empty value. Raises `InvalidDate`."""
     match value:
         case None | "":
+            return None
+        case str() if value.strip().lower() in DATES_OF_FILES:
             return None
         case datetime():
             found = value
@@ -171,7 +181,7 @@ def find_date_in_address(addresses: Iterable[Any]) -> datetime | None:
 
 def split_file_name(path: PurePath) -> tuple[datetime | None, str]:
     """Return the date in the name of a file, or of the folder of an index.md, and the rest of the name."""
-    parts = [*path.parent.parts, path.stem][-5:]
+    parts = [*path.parent.parts, re.sub(r"\.html?$", "", path.stem)][-5:]  # Middleman writes soup.html.md
     if INDEX.fullmatch(parts[-1]):
         parts = parts[:-1] or [""]
     match = FILE_NAME.search("/".join(parts))

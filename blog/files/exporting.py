@@ -20,14 +20,13 @@ from blog.files.front_matter import (
 from blog.files.keys import (
     AUTHOR_KEYS,
     CATEGORY_KEYS,
-    HIDING_KEYS,
     NESTED_TABLES,
     RELEASE_KEYS,
     SHOWING_KEYS,
     TAG_KEYS,
     UPDATED_KEYS,
 )
-from blog.files.states import is_flag, is_hiding_nothing
+from blog.files.states import is_flag, is_hiding
 from blog.files.summaries import refresh_summaries
 from blog.files.syntax import Table, decode_value, dump_front_matter
 from blog.files.words import read_if_valid, read_names, read_words
@@ -129,9 +128,7 @@ def refresh_other_keys(post: MarkdownPost) -> Table:
 
 def refresh_flags(other: Table, is_draft: bool) -> Table:  # noqa: FBT001 - the only value
     """Return the other keys without those that hide a post that is no draft any more."""
-    fresh = {
-        key: value for key, value in other.items() if is_draft or key not in HIDING_KEYS or is_hiding_nothing(value)
-    }
+    fresh = {key: value for key, value in other.items() if is_draft or key in SHOWING_KEYS or not is_hiding(key, value)}
     flags = {key: not is_draft for key in SHOWING_KEYS if key in fresh and (key == "publish" or is_flag(fresh[key]))}
     return fresh | flags
 

@@ -14,7 +14,15 @@ from django.utils import timezone
 
 from blog.files.addresses import read_canonical_url, read_file_slug, read_slug
 from blog.files.dates import InvalidDate, find_date_in_address, parse_date, split_file_name
-from blog.files.keys import ADDRESS_KEYS, FOREIGN_KEYS, RELEASE_KEYS, UPDATED_KEYS
+from blog.files.keys import (
+    ADDRESS_KEYS,
+    CREATED_KEYS,
+    DATE_KEYS,
+    FOREIGN_KEYS,
+    RELEASE_KEYS,
+    UPDATED_KEYS,
+    fold_key,
+)
 from blog.files.states import is_flag, read_state
 from blog.files.summaries import has_two_excerpts, read_description, read_excerpt
 from blog.files.syntax import InvalidFile, Table, decode_value, parse_text, refuse_errors
@@ -34,7 +42,8 @@ OWN_KEYS = {
     "publishAt",
     "publishedAt",
 } - {"body"}
-SPELLINGS = {key.lower(): key for key in (*OWN_KEYS, *FOREIGN_KEYS)}
+SPELLINGS = {key.lower(): key for key in OWN_KEYS}
+FOREIGN_SPELLINGS = {fold_key(key): key for key in FOREIGN_KEYS}
 
 
 @dataclass(frozen=True)
@@ -122,7 +131,9 @@ def name_keys(meta: Table) -> Table:
 
 
 def spell_key(key: Any) -> Any:
-    return SPELLINGS.get(key.lower(), key) if isinstance(key, str) else key
+    if not isinstance(key, str):
+        return key
+    return SPELLINGS.get(key.lower()) or FOREIGN_SPELLINGS.get(fold_key(key), key)
 
 
 def move_future_date(post: MarkdownPost, now: datetime) -> MarkdownPost:
@@ -186,19 +197,30 @@ READERS: dict[str, Callable[[Table], Any]] = {
 
 
 def read_date(meta: Table, path: PurePath) -> datetime | None:
-    """Return the date of the front matter, of the page's URL, or of the file's name."""
+    """Return the date of the front matter, of the page's URL, of the file's name, or of the file's creation."""
     return (
         parse_date(meta.get("date"), "date")
         or find_date_in_address(meta.get(key) for key in ADDRESS_KEYS)
         or split_file_name(path)[0]
+        or read_first_date(meta, CREATED_KEYS)
     )
 
 
 def read_release_date(meta: Table) -> datetime | None:
-    """Return when the post becomes public by Hugo's keys. Jekyll's `published` is true or false."""
+    """Return when the post becomes public by the keys of generators. Jekyll's `published` is true or false."""
     return read_first_date(meta, [key for key in RELEASE_KEYS if not is_flag(meta.get(key))])
 
 
 def read_first_date(meta: Table, keys: Iterable[str]) -> datetime | None:
-    found = [parse_date(meta.get(key), key) for key in keys]  # each key is checked
+    found = [read_date_of_key(meta, key) for key in keys]  # each key is checked
     return next(filter(None, found), None)
+
+
+def read_date_of_key(meta: Table, key: str) -> datetime | None:
+    """Return the date of a key. Raises `InvalidDate` if the key has no other meaning."""
+    try:
+        return parse_date(meta.get(key), key)
+    except InvalidDate:
+        if key in DATE_KEYS:
+            raise
+        return None

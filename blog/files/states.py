@@ -1,4 +1,4 @@
-"""Whether a file is public: by its keys, the states of WordPress and the folder `_drafts`. In doubt, it is a draft."""
+"""Whether a file is public: by its keys, the states of WordPress and the folder of drafts. In doubt, it is a draft."""
 
 from datetime import datetime
 from pathlib import PurePath
@@ -7,47 +7,54 @@ from typing import Any
 from django.utils import timezone
 
 from blog.files.dates import format_for_message
-from blog.files.keys import HIDING_KEYS
+from blog.files.keys import HIDING_KEYS, PAGE_KEYS, SHOWING_KEYS
 from blog.files.syntax import Table
 from blog.models import PostStatus
 
 TRUE, FALSE = {"true", "yes", "on", "y"}, {"false", "no", "off", "n"}
 HIDES_NOTHING = FALSE | {"", "0", "public"}
-DRAFT_FOLDER = "_drafts"
+BUILD_KEYS = ("build", "_build")  # of Hugo
+DRAFT_FOLDERS = {"_drafts", "drafts"}
 
 
 def read_state(meta: Table, path: PurePath, release: datetime | None) -> tuple[PostStatus | None, str]:
     """Return the status that a file states, and why it is a draft if it does not say so in our words."""
-    status = normalize_word(meta.get("status"))
+    stated = meta.get("status", meta.get("post_status"))
+    status = normalize_word(stated)
     reason = find_draft_reason(meta, path)
     if reason or status == PostStatus.DRAFT:
         return PostStatus.DRAFT, "" if status == PostStatus.DRAFT else f"A draft, because {reason}."
-    is_wordpress = status in ("publish", "public", "future") or (status == "scheduled" and "publishAt" not in meta)
-    if is_wordpress and release and release > timezone.now():
+    is_of_wordpress = status in ("publish", "public", "future")
+    is_scheduled_elsewhere = status == PostStatus.SCHEDULED and "publishAt" not in meta
+    if (is_of_wordpress or is_scheduled_elsewhere) and release and release > timezone.now():
         return None, ""  # the date makes a scheduled post
     if status in ("publish", "public"):
         return PostStatus.PUBLISHED, ""
-    if status and status not in PostStatus.values:
-        return PostStatus.DRAFT, f"A draft, because status is {format_for_message(meta['status'])}."
+    if is_scheduled_elsewhere or (status and status not in PostStatus.values):
+        return PostStatus.DRAFT, f"A draft, because status is {format_for_message(stated)}."
     return PostStatus(status) if status else None, ""
 
 
 def find_draft_reason(meta: Table, path: PurePath) -> str:
     """Return why a file is a draft, or an empty string."""
-    for key in HIDING_KEYS:
-        if not is_hiding_nothing(meta.get(key)):
-            return f"{key} is set" if key == "password" else f"{key} is {format_for_message(meta[key])}"
-    if is_flag(meta.get("published")) and normalize_word(meta["published"]) in FALSE:
-        return "published is false"
-    if normalize_word(meta.get("publish")) not in TRUE | {"", "1", "public"}:
-        return f"publish is {format_for_message(meta['publish'])}"
-    is_in_folder = DRAFT_FOLDER in map(str.lower, path.parent.parts)
-    return "the file is in a folder _drafts" if is_in_folder else ""
+    for key in (*HIDING_KEYS, *SHOWING_KEYS, *PAGE_KEYS):
+        if is_hiding(key, meta.get(key)):
+            is_shown = key not in ("password", *BUILD_KEYS)
+            return f"{key} is {format_for_message(meta[key]) if is_shown else 'set'}"
+    folders = DRAFT_FOLDERS.intersection(map(str.lower, path.parent.parts))
+    return f"the file is in a folder {folders.pop()}" if folders else ""
 
 
-def is_hiding_nothing(value: Any) -> bool:
-    """Whether one of `HIDING_KEYS` with this value hides no page."""
-    return normalize_word(value) in HIDES_NOTHING
+def is_hiding(key: str, value: Any) -> bool:
+    """Whether a key with this value hides a page from readers, or says that there is no page."""
+    word = normalize_word(value)
+    if key in HIDING_KEYS:
+        return word not in HIDES_NOTHING
+    if key == "publish":
+        return word not in TRUE | {"", "1", "public"}
+    if key in BUILD_KEYS:
+        return isinstance(value, dict) and normalize_word(value.get("render")) not in TRUE | {"", "always"}
+    return key in ("published", "permalink", "render") and is_flag(value) and word in FALSE
 
 
 def is_flag(value: Any) -> bool:

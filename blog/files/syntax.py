@@ -16,7 +16,7 @@ from typing import Any
 import tomli_w
 import yaml
 
-from blog.files.keys import TEXT, keep_words
+from blog.files.keys import NULL, TEXT, keep_words
 from contentapi.core.unicode import is_storable
 
 MAX_FRONT_MATTER = 64_000  # bytes
@@ -37,7 +37,10 @@ TOML_TEXT = re.compile(
 )
 TOML_WORD = re.compile(r"[A-Za-z0-9_.-]+")
 MERGE_KEY = "tag:yaml.org,2002:merge"
+PLAIN_TAGS: dict[type, str] = {yaml.MappingNode: "tag:yaml.org,2002:map", yaml.SequenceNode: "tag:yaml.org,2002:seq"}
 NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
+OTHERS = {"tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp", MERGE_KEY}
+KNOWN_TAGS = {TEXT, NULL, *NUMBERS, *OTHERS, *PLAIN_TAGS.values()}
 UNICODE_LINE_ENDS = {"\x85", "\u2028", "\u2029"}
 DECIMAL = re.compile(r"-?\d+\.\d+")
 # JSON objects with one of these keys are values of another type.
@@ -157,11 +160,15 @@ def load_yaml(text: str) -> Any:
 class FrontMatterLoader(yaml.SafeLoader):
     """Returns the text of a value that YAML cannot read, such as 2015-02-30, and of a number of base 60, such as 42:17.
 
+    A value with a tag of another program, such as `!ruby/hash:Params`, is what it is without the tag.
+
     PyYAML takes minutes for some numbers of base 60 and some merge keys, which are refused.
     """
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - of PyYAML
         is_text = isinstance(node, yaml.ScalarNode)
+        if node.tag not in KNOWN_TAGS:
+            node.tag = TEXT if is_text else PLAIN_TAGS[type(node)]
         if node.tag in NUMBERS and (":" in node.value or not is_text):
             node.tag = TEXT
         try:

@@ -51,7 +51,7 @@ def markdown_posts(draw: st.DrawFn) -> MarkdownPost:
             "body": draw(TEXTS),
             "tags": draw(st.lists(LINES.filter(bool), max_size=3, unique=True)),
         },
-        authors=tuple(draw(st.lists(LINES.filter(bool), max_size=3))),
+        authors=tuple(draw(st.lists(LINES.filter(bool).filter(lambda name: "@" not in name), max_size=3))),
         date=draw(MOMENTS),
         updated=draw(MOMENTS),
         status=status,

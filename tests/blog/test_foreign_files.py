@@ -30,14 +30,17 @@ def parse(lines: str, body: str = "Boil.\n", path: str = "soup.md") -> MarkdownP
         "unlisted: true", "Private: on", "hidden: true", "password: secret", "visibility: members", "visibility: x",
         "status: draft", "Status: DRAFT", "status: pending", "status: private", "status: trash", "status: Hidden",
         "status: auto-draft", "status: seedling", "status: [published]", "status: future", "status: 1",
-        "draft: true\nstatus: published", "status: publish\npublished: false", "unlisted: true\nstatus: archived",
+        "isDraft: true", "is-draft: yes", "wip: true", "protected: true", "headless: true", "post_status: private",
+        "eleventyExcludeFromCollections: true", "permalink: false", "render: false", "build: {render: never}",
+        "_build:\n  render: false", "status: scheduled", "draft: true\nstatus: published",
+        "status: publish\npublished: false", "unlisted: true\nstatus: archived",
     ],
 )  # fmt: skip
 def test_file_that_is_not_public_elsewhere_is_a_draft(line: str) -> None:
     assert parse(f"title: Soup\ndate: 2020-01-02\n{line}").status == PostStatus.DRAFT
 
 
-@pytest.mark.parametrize("path", ["_drafts/soup.md", "site/_Drafts/kitchen/soup.md"])
+@pytest.mark.parametrize("path", ["_drafts/soup.md", "site/_Drafts/kitchen/soup.md", "Drafts/soup.md"])
 def test_file_in_a_folder_of_drafts_is_a_draft(path: str) -> None:
     assert parse("title: Soup", path=path).status == PostStatus.DRAFT
 
@@ -47,6 +50,7 @@ def test_file_in_a_folder_of_drafts_is_a_draft(path: str) -> None:
     [
         *((line, None) for line in ("draft: false", "draft: 'no'", "draft:", "published: true", "publish: yes")),
         *((line, None) for line in ("hidden: false", "private: 0", "visibility: Public", "password: ''", "status:")),
+        *((line, None) for line in ("render: true", "build: {list: never}", "permalink: /soup/", "wip: false")),
         *((f"status: {word}", PostStatus.PUBLISHED) for word in ("publish", "Publish", "PUBLISHED", "public")),
         ("status: Archived", PostStatus.ARCHIVED),
     ],
@@ -82,7 +86,7 @@ def test_state_of_wordpress_with_a_future_date_makes_a_scheduled_post(tmp_path: 
 
 @pytest.mark.django_db
 def test_draft_of_another_program_that_is_published_here_is_exported_as_published(tmp_path: Path) -> None:
-    lines = "unlisted: true\nPrivate: true\nhidden: false\npublish: false\npublished: false"
+    lines = "unlisted: true\nPrivate: true\nhidden: false\npublish: false\npublished: false\npermalink: false"
     import_text(tmp_path / "site", f"---\ntitle: Soup\ndate: 2020-01-02\n{lines}\n---\nBoil.")
     Post.objects.update(status="published", published_at=datetime(2020, 1, 2, tzinfo=UTC))
 
@@ -106,6 +110,31 @@ def test_keys_with_a_meaning_are_read_in_any_case_and_others_stay_as_they_are() 
 
 
 @pytest.mark.parametrize(
+    ("lines", "day", "updated"),
+    [
+        ("pubDatetime: 2020-01-02\nmodDatetime: 2020-01-03", 2, 3),
+        ("date_published: 2020-01-02\ndate_updated: 2020-01-03", 2, 3),
+        ("created_at: 2020-01-01\npublished_at: 2020-01-02\nupdated_at: 2020-01-03", 1, 3),
+        ("pub_date: 2020-01-02\nupdatedDate: 2020-01-03", 2, 3),
+        ("created: 2020-01-02\nupdated_at: last week", 2, None),
+        ("date: git Last Modified", None, None),
+        ("date: 02-Jan-2020", 2, None),
+    ],
+)
+def test_dates_of_other_generators_are_read(lines: str, day: int | None, updated: int | None) -> None:
+    post = parse(f"title: Soup\n{lines}")
+
+    assert post.date == (day and datetime(2020, 1, day, tzinfo=UTC))
+    assert post.updated == (updated and datetime(2020, 1, updated, tzinfo=UTC))
+
+
+def test_tags_of_other_programs_have_no_effect() -> None:
+    post = parse("title: !ruby/str Soup\nmeta: !ruby/hash:Params\n  a: !!python/name:os.system\ntheme: !!set {b}")
+
+    assert (post.title, post.other) == ("Soup", {"meta": {"a": ""}, "theme": {"b": None}})
+
+
+@pytest.mark.parametrize(
     ("path", "slug", "day"),
     [
         ("posts/2020-05-06-old-pier.md", "old-pier", (2020, 5, 6)),
@@ -116,6 +145,7 @@ def test_keys_with_a_meaning_are_read_in_any_case_and_others_stay_as_they_are() 
         ("blog/2020/05/06/old-pier.md", "old-pier", (2020, 5, 6)),
         ("2020-05-06-old-pier/index.md", "old-pier", (2020, 5, 6)),
         ("old-pier/index.en.md", "old-pier", None),
+        ("2020-05-06-old-pier.html.md", "old-pier", (2020, 5, 6)),
         ("Old-Pier_1.0.md", "old-pier-1-0", None),
         ("1984.md", "1984", None),
         ("2020-05-06-1-2-0.md", "1-2-0", (2020, 5, 6)),

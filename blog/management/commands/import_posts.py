@@ -8,13 +8,13 @@ from django.core.management.base import CommandError
 from tqdm import tqdm
 
 from blog.files import importing, reading
-from blog.files.front_matter import SPELLINGS
+from blog.files.front_matter import OWN_KEYS
 from blog.files.importing import FileReport, ImportOutcome
-from blog.files.keys import HIDING_KEYS, SHOWING_KEYS
+from blog.files.keys import FOREIGN_KEYS, HIDING_KEYS, SHOWING_KEYS
 from contentapi.core.commands import OperatorCommand
 from contentapi.core.identity import OPERATOR
 
-MEANINGFUL_KEYS = sorted(set(SPELLINGS.values()) - {*HIDING_KEYS, *SHOWING_KEYS}, key=str.lower)
+MEANINGFUL_KEYS = sorted({*OWN_KEYS, *FOREIGN_KEYS} - {*HIDING_KEYS, *SHOWING_KEYS}, key=str.lower)
 SUFFIXES = ", ".join(reading.SUFFIXES)
 
 IMPORTER = OPERATOR.through("import")
@@ -23,10 +23,11 @@ IMPORTER = OPERATOR.through("import")
 class Command(OperatorCommand):
     help = (
         f"Import posts from Markdown files ({SUFFIXES}) with TOML (+++), YAML (---) or JSON front matter, as Zola, "
-        f"Hugo, Jekyll and others use them. These keys have a meaning, in any case: {', '.join(MEANINGFUL_KEYS)}. "
-        f"One of {', '.join(HIDING_KEYS)} that is not off, one of {', '.join(SHOWING_KEYS)} that is off, an unknown "
-        "status, and a folder _drafts make a draft; a date in the future makes a scheduled post. The date may also be "
-        "in the page's address or the file's name, the slug in the file's name. All other front matter is stored with "
+        "Hugo, Jekyll and others use them. These keys have a meaning, in any case, with or without hyphens: "
+        f"{', '.join(MEANINGFUL_KEYS)}. One of {', '.join(HIDING_KEYS)} that is not off, one of "
+        f"{', '.join(SHOWING_KEYS)} that is off, an unknown status, and a folder _drafts or drafts make a draft; a date "
+        "in the future makes a scheduled post. The date may also be in the page's address or the file's name, the slug "
+        "in the file's name. All other front matter is stored with "
         "the post's source; the admin site shows it, and export_posts writes it again. The source's name and the path "
         "under PATH identify a file: importing it again updates its post if the file has changed. The first author "
         "becomes the post's author. An invalid file is reported and skipped; the exit status is then 1."
