@@ -40,12 +40,13 @@ def read_slug(meta: Table) -> str | None:
         and (slug := adapt_slug(str(stated)))
     ):
         return slug
-    return next(filter(None, (read_address(meta.get(key)) for key in ADDRESS_KEYS)), None)
+    keys = [key for key in ADDRESS_KEYS if key != "permalink" or not is_flag(meta.get(key))]  # Eleventy has false
+    return next(filter(None, (read_address(meta.get(key)) for key in keys)), None)
 
 
 def read_address(address: Any) -> str | None:
     """Return the slug in the last segment of an address; None if it is no address or has a variable there."""
-    if not isinstance(address, str) or is_flag(address):  # `permalink: false` of Eleventy
+    if not isinstance(address, str):
         return None
     try:
         path = unquote(urlsplit(address.strip()).path)

@@ -42,7 +42,7 @@ def markdown_posts(draw: st.DrawFn) -> MarkdownPost:
     return MarkdownPost(
         content={
             "title": draw(LINES.filter(bool)),
-            "slug": draw(st.none() | st.from_regex(SLUG, fullmatch=True)),
+            "slug": draw(st.none() | st.from_regex(SLUG, fullmatch=True).filter(lambda slug: slug.strip("-"))),
             "canonical_url": draw(st.sampled_from([None, "https://www.example.com/a?b#c"])),
             "cover_id": None,
             "cover_alt": None,
