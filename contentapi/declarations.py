@@ -8,7 +8,7 @@ API = App(
 )
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -18,6 +18,7 @@ from django.conf import settings
 from django.urls import URLPattern
 
 from contentapi.events.sources import EventSource as EventSource
+from contentapi.http.uploads import Upload
 from contentapi.projection import Projection, RelayType
 from contentapi.projection.nodes import SelectById
 from contentapi.rest import Resource
@@ -43,6 +44,7 @@ class App:
     bindables: Sequence[SchemaBindable] = ()
     pages: Sequence[URLPattern] = ()
     resources: Mapping[str, type[Resource]] = field(default_factory=dict)
+    build_uploads: Callable[[], Sequence[Upload]] = tuple  # after the paths are known
 
 
 @cache

@@ -13,9 +13,9 @@ from django.core.wsgi import get_wsgi_application  # noqa: E402
 
 django_application = get_wsgi_application()
 
-from blog.desk.uploads import build_uploads  # noqa: E402
 from contentapi.conf import conf  # noqa: E402
 from contentapi.conf.checks import require_valid_start  # noqa: E402
+from contentapi.declarations import load_apps  # noqa: E402
 from contentapi.monitoring.figures import FIGURES  # noqa: E402
 from contentapi.server.complete_requests import RequestBufferingLayer  # noqa: E402
 from contentapi.server.fast_path import FastPath  # noqa: E402
@@ -26,7 +26,7 @@ application = RequestBufferingLayer(
     fast_path,
     fast_path.refuse,
     slots=conf.environment.contentapi_threads,
-    uploads=build_uploads(),
+    uploads=[upload for app in load_apps() for upload in app.build_uploads()],
 )
 
 FIGURES.gauge_sources.append(application.slots.measure)
