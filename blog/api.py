@@ -5,6 +5,7 @@ from django.urls import path
 from blog import projections, resolvers, selectors, views
 from blog.desk.preview_page import show_preview_page
 from blog.desk.uploads import build_uploads
+from blog.models.audit import Audit
 from contentapi.declarations import App, EventSource, Type
 
 POST_ACTIONS = ("created", "updated", "scheduled", "published", "unpublished", "archived", "deleted", "restored")
@@ -48,4 +49,5 @@ API = App(
     resources=RESOURCES,
     pages=[path("previews", show_preview_page, name="preview_page")],
     build_uploads=build_uploads,
+    audit=Audit,
 )

@@ -2,6 +2,7 @@
 
 from contentapi.declarations import App, Type
 from contentapi.events.webhooks import projections, resolvers, selectors, urls, views
+from contentapi.monitoring.audit import Audit
 
 API = App(
     types=[
@@ -12,4 +13,5 @@ API = App(
     representations=views.REPRESENTATIONS,
     bindables=resolvers.BINDABLES,
     resources=urls.RESOURCES,
+    audit=Audit,
 )

@@ -8,7 +8,7 @@ API = App(
 )
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -19,6 +19,7 @@ from django.urls import URLPattern
 
 from contentapi.events.sources import EventSource as EventSource
 from contentapi.http.uploads import Upload
+from contentapi.monitoring.audit import AuditEvent
 from contentapi.projection import Projection, RelayType
 from contentapi.projection.nodes import SelectById
 from contentapi.rest import Resource
@@ -42,6 +43,7 @@ class App:
     projections: Sequence[Projection | RelayType] = ()
     representations: Sequence[Representation] = ()
     bindables: Sequence[SchemaBindable] = ()
+    audit: Iterable[AuditEvent] = ()
     pages: Sequence[URLPattern] = ()
     resources: Mapping[str, type[Resource]] = field(default_factory=dict)
     build_uploads: Callable[[], Sequence[Upload]] = tuple  # after the paths are known

@@ -2,7 +2,7 @@
 
 from contentapi.declarations import App, EventSource, Type
 from orders import projections, resolvers, selectors, views
-from orders.models import OrderStatus
+from orders.models import Audit, OrderStatus
 
 ACTIONS = ("created", *(status.value for status in OrderStatus if status != OrderStatus.PENDING))
 FIELDS = ("id", "status", "total", "allowedActions")
@@ -11,6 +11,7 @@ API = App(
     types=[Type(projections.ORDER, selectors.select_order_node, EventSource(ACTIONS, FIELDS, views.represent_order))],
     projections=projections.PROJECTIONS,
     bindables=resolvers.BINDABLES,
+    audit=Audit,
     resources={
         "orders": views.OrderCollection,
         "orders/<str:order_id>": views.OrderResource,

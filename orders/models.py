@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from contentapi.db.ids import SharedIdField
 from contentapi.events.triggers import ACTOR_OF_CONTEXT, Announcement
+from contentapi.monitoring.audit import AuditEvent
 
 SMALLEST_TOTAL = Decimal("0.01")
 LARGEST_TOTAL = Decimal("99999999.99")
@@ -23,6 +24,13 @@ class OrderStatus(models.TextChoices):
     SHIPPED = "shipped"
     DELIVERED = "delivered"
     CANCELLED = "cancelled"
+
+
+class Audit(AuditEvent):
+    ORDER_PAID = "order.paid"
+    ORDER_CANCELLED = "order.cancelled"
+    ORDER_SHIPPED = "order.shipped"
+    ORDER_DELIVERED = "order.delivered"
 
 
 class OrderAction(models.TextChoices):

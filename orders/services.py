@@ -16,15 +16,14 @@ from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_f
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
 from contentapi.events.triggers import attribute_changes
-from contentapi.monitoring.audit import Event, record_event
 from orders import selectors
-from orders.models import LARGEST_TOTAL, MAX_TRACKING, SMALLEST_TOTAL, Order, OrderStatus
+from orders.models import LARGEST_TOTAL, MAX_TRACKING, SMALLEST_TOTAL, Audit, Order, OrderStatus
 
 EVENTS = {
-    OrderStatus.PAID: Event.ORDER_PAID,
-    OrderStatus.CANCELLED: Event.ORDER_CANCELLED,
-    OrderStatus.SHIPPED: Event.ORDER_SHIPPED,
-    OrderStatus.DELIVERED: Event.ORDER_DELIVERED,
+    OrderStatus.PAID: Audit.ORDER_PAID,
+    OrderStatus.CANCELLED: Audit.ORDER_CANCELLED,
+    OrderStatus.SHIPPED: Audit.ORDER_SHIPPED,
+    OrderStatus.DELIVERED: Audit.ORDER_DELIVERED,
 }
 
 
@@ -119,5 +118,5 @@ def save_transition(actor: Actor, order: Order, old: OrderStatus, new: OrderStat
     with attribute_changes(actor):
         order.save(update_fields=["status", *values])
     states = {"from": str(old), "to": str(new)}
-    record_event(EVENTS[new], actor, "order", order.pk, **states)
+    EVENTS[new].record(actor, "order", order.pk, **states)
     return order

@@ -4,6 +4,7 @@ from django.urls import path
 
 from contentapi.declarations import App, EventSource, Type
 from users import password_pages, projections, resolvers, selectors, views
+from users.audit import Audit
 
 EVENTS = EventSource(("created", "updated", "deleted"), ("id", "name", "email"), views.represent_user)
 
@@ -11,6 +12,7 @@ API = App(
     types=[Type(projections.USER, selectors.select_user_node, EVENTS)],
     projections=projections.PROJECTIONS,
     bindables=resolvers.BINDABLES,
+    audit=Audit,
     resources={"users": views.UserCollection, "users/<str:user_id>": views.UserResource},
     pages=[
         path("admin/password/forgotten", password_pages.forgotten_password, name="forgotten_password"),

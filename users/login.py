@@ -18,9 +18,9 @@ from contentapi.core.keyed_hash import compute_keyed_hash
 from contentapi.core.text import is_storable
 from contentapi.desk.pages import ADMIN, render_page
 from contentapi.http.client_address import client_address
-from contentapi.monitoring.audit import Event, record_event
 from contentapi.rate_limits.account import Reservation
 from contentapi.rate_limits.limits import LOGIN, LOGIN_ACCOUNT, LOGIN_ADDRESS, Limit
+from users.audit import Audit
 from users.known_browsers import find_known_browser, remember_browser
 from users.mail import is_mail_on
 from users.models import MAX_EMAIL, User
@@ -50,7 +50,7 @@ def throttle_login(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
             user = cast("User", request.user)
             remember_browser(request, response, user)
             actor = build_person(request, user)
-            record_event(Event.LOGIN_SUCCEEDED, actor, "user", user.pk, address=client_address(request.META))
+            Audit.LOGIN_SUCCEEDED.record(actor, "user", user.pk, address=client_address(request.META))
         else:
             record_failed_login(request, "refused")
         return response
@@ -64,19 +64,19 @@ def record_failed_login(request: HttpRequest, reason: str) -> None:
     The name that was sent may be a password that was typed into the wrong field.
     """
     email = request.POST.get("username", "")[:MAX_EMAIL]
-    record_stranger(Event.LOGIN_FAILED, request, email, find_login_user(email), reason=reason)
+    record_stranger(Audit.LOGIN_FAILED, request, email, find_login_user(email), reason=reason)
 
 
-def record_stranger(event: Event, request: HttpRequest, email: str, user: User | None, **details: str) -> None:
+def record_stranger(event: Audit, request: HttpRequest, email: str, user: User | None, **details: str) -> None:
     account = "" if user else compute_keyed_hash(SALT, normalize_email(email).lower()).hex()[:16]
     details |= {"address": client_address(request.META), "account": account}
-    record_event(event, build_person(request), "user", user.pk if user else "", **details)
+    event.record(build_person(request), "user", user.pk if user else "", **details)
 
 
 @receiver(user_logged_out)
 def record_logout(request: HttpRequest, user: User | None, **_: Any) -> None:
     if user is not None:
-        record_event(Event.LOGOUT, build_person(request, user), "user", user.pk)
+        Audit.LOGOUT.record(build_person(request, user), "user", user.pk)
 
 
 def build_person(request: HttpRequest, user: User | None = None) -> Actor:

@@ -24,7 +24,7 @@ from contentapi.events.triggers import (
     build_changes,
     name_columns,
 )
-from contentapi.monitoring.audit import Event, record_event
+from users.audit import Audit
 
 MAX_NAME = 150
 MAX_EMAIL = 254
@@ -46,7 +46,7 @@ class UserManager(BaseUserManager["User"]):
         user.set_password(password)
         user.full_clean()
         user.save()
-        record_event(Event.USER_CREATED, OPERATOR, "user", user.pk, role=str(user.role))
+        Audit.USER_CREATED.record(OPERATOR, "user", user.pk, role=str(user.role))
         return user
 
 

@@ -8,8 +8,8 @@ from contentapi.core import policy
 from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.monitoring.audit import Event, record_event
 from users import services
+from users.audit import Audit
 from users.mail import INVITATION, NEW_PASSWORD, OUTBOX, is_mail_on
 from users.models import User
 
@@ -33,7 +33,7 @@ def invite_user(*, actor: Actor, user_id: str) -> User:
         raise Conflict("No mail can be sent: EMAIL_URL is not set.")
     if not user.is_active or user.has_usable_password():
         raise Conflict(f"{user.name} has a password." if user.is_active else f"{user.name} is locked.")
-    record_event(Event.USER_INVITED, actor, "user", user.pk)
+    Audit.USER_INVITED.record(actor, "user", user.pk)
     transaction.on_commit(lambda: OUTBOX.add(user, INVITATION))
     return user
 

@@ -14,8 +14,8 @@ from django.views.generic import FormView
 from contentapi.auth.sessions import read_secret, store_secret
 from contentapi.core.errors import NotFound, RateLimited
 from contentapi.desk.pages import render_page
-from contentapi.monitoring.audit import Event
 from contentapi.rate_limits.account import Reservation
+from users.audit import Audit
 from users.login import find_login_user, get_login_limits, record_stranger, render_rate_limited
 from users.mail import is_mail_on
 from users.models import MAX_EMAIL
@@ -49,7 +49,7 @@ class ForgottenPasswordPage(PasswordResetView):
     def form_valid(self, form: Any) -> HttpResponse:
         email = form.cleaned_data["email"][:MAX_EMAIL]
         user = find_login_user(email)
-        record_stranger(Event.USER_LINK_REQUESTED, self.request, email, user)
+        record_stranger(Audit.USER_LINK_REQUESTED, self.request, email, user)
         request_link(user)
         return redirect("password_link_sent")
 

@@ -20,8 +20,8 @@ from contentapi.core.errors import Conflict, Invalid, NotFound, get_constraint_n
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from contentapi.core.text import is_storable
 from contentapi.events.triggers import attribute_changes
-from contentapi.monitoring.audit import Event, record_event
 from users import selectors
+from users.audit import Audit
 from users.models import MAX_EMAIL, MAX_NAME, ApiKey, User
 
 API_KEY_DAYS = 365
@@ -40,7 +40,7 @@ def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER
     validate_user(user, password)
     user.set_password(password)
     save_user(actor, user)
-    record_event(Event.USER_CREATED, actor, "user", user.pk, role=str(user.role))
+    Audit.USER_CREATED.record(actor, "user", user.pk, role=str(user.role))
     return user
 
 
@@ -72,12 +72,12 @@ def record_user_changes(actor: Actor, user: User, old: Mapping[str, Any]) -> Non
     """Write a line of the audit log for a new role, for a new state, and one for the names of other changed fields."""
     if user.role != old["role"]:
         states = {"from": str(old["role"]), "to": str(user.role)}
-        record_event(Event.USER_ROLE_CHANGED, actor, "user", user.pk, **states)
+        Audit.USER_ROLE_CHANGED.record(actor, "user", user.pk, **states)
     if user.is_active != old["is_active"]:
-        record_event(Event.USER_UNLOCKED if user.is_active else Event.USER_LOCKED, actor, "user", user.pk)
+        (Audit.USER_UNLOCKED if user.is_active else Audit.USER_LOCKED).record(actor, "user", user.pk)
     changed = sorted(name for name in ("email", "name") if getattr(user, name) != old[name])
     if changed:
-        record_event(Event.USER_CHANGED, actor, "user", user.pk, changed=",".join(changed))
+        Audit.USER_CHANGED.record(actor, "user", user.pk, changed=",".join(changed))
 
 
 def lock_user(*, actor: Actor, user_id: str) -> User:
@@ -114,7 +114,7 @@ def save_password(actor: Actor, user: User, password: str | None) -> User:
     validate_user(user, password)
     user.set_password(password)
     user.save(update_fields=["password"])
-    record_event(Event.USER_PASSWORD_CHANGED, actor, "user", user.pk)
+    Audit.USER_PASSWORD_CHANGED.record(actor, "user", user.pk)
     return user
 
 
@@ -156,7 +156,7 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
     pk = user.pk
     with attribute_changes(actor):
         user.delete()
-    record_event(Event.USER_DELETED, actor, "user", pk, role=str(user.role))
+    Audit.USER_DELETED.record(actor, "user", pk, role=str(user.role))
 
 
 def require_user_writes(actor: Actor, action: str) -> None:
@@ -238,7 +238,7 @@ def create_api_key(
         raise
     require_room_for_key(user)
     details = {"user_id": user.pk, "scopes": " ".join(granted), "expires_at": row.expires_at.isoformat()}
-    record_event(Event.API_KEY_CREATED, actor, "api_key", prefix, **details)
+    Audit.API_KEY_CREATED.record(actor, "api_key", prefix, **details)
     return key
 
 
@@ -278,7 +278,7 @@ def revoke_api_key(*, actor: Actor, prefix: str) -> None:
         # The message does not repeat the text: it may be a whole key.
         raise NotFound("There is no API key with this prefix: the part of a key before its last underscore.")
     if ApiKey.objects.filter(prefix=prefix, revoked_at=None).update(revoked_at=timezone.now()):
-        record_event(Event.API_KEY_REVOKED, actor, "api_key", prefix, user_id=key.user_id)
+        Audit.API_KEY_REVOKED.record(actor, "api_key", prefix, user_id=key.user_id)
 
 
 def hash_api_key(key: str) -> bytes:

@@ -13,7 +13,7 @@ from contentapi.conf.timeouts import ACCESS_TOKEN_LIFETIME, TOKEN_MAX_LIFETIME
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from contentapi.http.hosts import is_issuer
-from contentapi.monitoring.audit import Event, record_event
+from users.audit import Audit
 from users.models import IssuedToken, User
 
 AUDIENCE = "contentapi"
@@ -56,7 +56,7 @@ def issue_token(
     expires_at = datetime.fromtimestamp(now + ttl, UTC)
     IssuedToken.objects.create(jti=ours["jti"], user=user, role=role, is_oauth=is_oauth, expires_at=expires_at)
     details = {"user_id": user.pk, "scopes": ours["scope"], "expires_at": expires_at.isoformat()}
-    record_event(Event.TOKEN_ISSUED, actor, "token", ours["jti"], **details)
+    Audit.TOKEN_ISSUED.record(actor, "token", ours["jti"], **details)
     return jwt.encode({**claims, **ours}, get_key_ring().get_signing_key())
 
 

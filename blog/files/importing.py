@@ -26,12 +26,12 @@ from blog.files.limited_parsing import LimitedParser
 from blog.files.reading import MarkdownFile, ReadFile, may_be_post, read_files
 from blog.files.syntax import InvalidFile, encode_values
 from blog.models import MAX_TAGS, DeletedPostSource, OldSlug, Post, PostSource, PostStatus
+from blog.models.audit import Audit
 from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor
 from contentapi.db.citus.locks import lock_rows
 from contentapi.events.triggers import silence
-from contentapi.monitoring.audit import Event, record_event
 
 logger = logging.getLogger("contentapi.importing")
 # Of the posts whose files state none
@@ -141,7 +141,7 @@ def explain_refusal(file: MarkdownFile, error: Exception) -> str:
 def record_import(actor: Actor, counts: Mapping[str, int]) -> None:
     """Write a line of the audit log with the number of files of each outcome."""
     outcomes = {outcome.replace(" ", "_"): number for outcome, number in counts.items()}
-    record_event(Event.IMPORT_FINISHED, actor, "import", **outcomes)
+    Audit.IMPORT_FINISHED.record(actor, "import", **outcomes)
 
 
 def require_import_permission(actor: Actor) -> None:

@@ -23,21 +23,21 @@ from blog import selectors
 from blog.files import archives
 from blog.files.importing import DEFAULT_STATE, STATES, ImportOutcome, require_import_permission
 from blog.models import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource
+from blog.models.audit import Audit
 from contentapi.conf.timeouts import IMPORT_SILENCE_LIMIT, IMPORTS_KEPT_FOR
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.monitoring.audit import Event, record_event
 
 PIECE = 1_000_000  # bytes of one row: the whole zip file is never in memory
 MAX_WAITING = 3  # uploads of a person that are not started
 MAX_STORED = 200_000_000  # bytes of the uploads of a person that have not ended
 END_EVENTS = {
-    ImportState.DONE: Event.IMPORT_FINISHED,
-    ImportState.FAILED: Event.IMPORT_FAILED,
-    ImportState.CANCELLED: Event.IMPORT_CANCELLED,
-    ImportState.UNDONE: Event.IMPORT_UNDONE,
+    ImportState.DONE: Audit.IMPORT_FINISHED,
+    ImportState.FAILED: Audit.IMPORT_FAILED,
+    ImportState.CANCELLED: Audit.IMPORT_CANCELLED,
+    ImportState.UNDONE: Audit.IMPORT_UNDONE,
 }
 UNDONE = "undone"  # the outcome of a file whose post was created, and deleted when the import was undone
 OUTCOMES = [*(each.value for each in ImportOutcome), UNDONE]
@@ -87,7 +87,7 @@ def create_import_job(
         for number, piece in read_pieces(archive, parts):
             ImportPiece.objects.create(job=job, number=number, content=piece)
         require_few_uploads(actor.user_id)
-        record_event(Event.IMPORT_UPLOADED, actor, "import", job.pk, files=job.total)
+        Audit.IMPORT_UPLOADED.record(actor, "import", job.pk, files=job.total)
     return job
 
 
@@ -150,7 +150,7 @@ def start_import(*, actor: Actor, job_id: str) -> ImportJob:
             job.save(update_fields=["state", "done", "attempts", "updated_at"])
     except IntegrityError:
         raise Conflict(f"Another import of the source {job.source} is running. Wait until it has ended.") from None
-    record_event(Event.IMPORT_STARTED, actor, "import", job.pk, files=job.total)
+    Audit.IMPORT_STARTED.record(actor, "import", job.pk, files=job.total)
     return job
 
 
@@ -177,7 +177,7 @@ def end_import(job: ImportJob, state: ImportState, actor: Actor, problem: str = 
     job.save(update_fields=["state", "problem", "updated_at"])
     job.pieces.all().delete()
     states = {"from": str(old), "to": str(state)}
-    record_event(END_EVENTS[state], actor, "import", job.pk, **count_outcomes(job), **states)
+    END_EVENTS[state].record(actor, "import", job.pk, **count_outcomes(job), **states)
 
 
 def count_outcomes(job: ImportJob) -> dict[str, int]:
@@ -194,7 +194,7 @@ def purge_imports(*, actor: Actor) -> int:
         ids = list(old.select_for_update(skip_locked=True).values_list("pk", flat=True))
         if ids:
             ImportJob.objects.filter(pk__in=ids).delete()
-            record_event(Event.IMPORT_PURGED, actor, imports=len(ids))
+            Audit.IMPORT_PURGED.record(actor, imports=len(ids))
     return len(ids)
 
 

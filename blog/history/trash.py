@@ -31,6 +31,7 @@ from blog.models import (
     PostStatus,
     PostVersion,
 )
+from blog.models.audit import Audit
 from contentapi.conf.timeouts import HISTORY_KEPT_FOR, RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
@@ -38,7 +39,6 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.db.citus.locks import lock_rows
 from contentapi.events.triggers import silence
-from contentapi.monitoring.audit import Event, record_event
 
 EVERY_POST = Q()
 ROWS_PER_STATEMENT = 500  # rows that one statement of the purge deletes
@@ -130,7 +130,7 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
         restore_rows(Comment, DeletedComment.objects.filter(author__in=Author.objects.all()), last)
     restore_rows(PostSource, exclude_known_files(last), last)
     states = {"to": str(post.status)}
-    record_event(Event.POST_RESTORED, actor, "post", post.pk, **states)
+    Audit.POST_RESTORED.record(actor, "post", post.pk, **states)
     return post
 
 
@@ -179,5 +179,5 @@ def purge_history(*, actor: Actor) -> int:
         if len(ids) < ROWS_PER_STATEMENT:
             break
     if purged:
-        record_event(Event.POST_HISTORY_PURGED, actor, posts=len(purged))
+        Audit.POST_HISTORY_PURGED.record(actor, posts=len(purged))
     return len(purged)

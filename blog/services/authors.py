@@ -11,12 +11,12 @@ from django.db.models import ProtectedError
 
 from blog import selectors
 from blog.models import Author, Post
+from blog.models.audit import Audit
 from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.events.triggers import attribute_changes
-from contentapi.monitoring.audit import Event, record_event
 from contentapi.projection import PreparedQuery
 
 PROFILE = {"name", "bio", "avatar_url"}
@@ -155,5 +155,5 @@ def delete_author(*, actor: Actor, author_id: str) -> str:
         if any(isinstance(each, Post) for each in error.protected_objects):
             raise Conflict(f"{author.name} has posts. Delete them first.") from None
         raise Conflict(f"{author.name} is a co-author of posts. Change their co-authors first.") from None
-    record_event(Event.AUTHOR_DELETED, actor, "author", pk)
+    Audit.AUTHOR_DELETED.record(actor, "author", pk)
     return author_id

@@ -7,20 +7,20 @@ from django.utils import timezone
 
 from blog import selectors
 from blog.models import Comment, CommentState
+from blog.models.audit import Audit
 from blog.services.authors import get_or_create_own_author_id, require_author
 from contentapi.core import policy
 from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
 from contentapi.core.errors import Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.db.citus.locks import lock_rows
-from contentapi.monitoring.audit import Event, record_event
 from contentapi.projection import PreparedInsert
 
 COMMENTS = PreparedInsert(Comment)
 COMMENT_EVENTS = {
-    CommentState.VISIBLE: Event.COMMENT_SHOWN,
-    CommentState.HIDDEN: Event.COMMENT_HIDDEN,
-    CommentState.DELETED: Event.COMMENT_DELETED,
+    CommentState.VISIBLE: Audit.COMMENT_SHOWN,
+    CommentState.HIDDEN: Audit.COMMENT_HIDDEN,
+    CommentState.DELETED: Audit.COMMENT_DELETED,
 }
 
 
@@ -79,6 +79,6 @@ def change_comment_state(comments: Collection[Comment], state: CommentState, act
         state_changed_with=actor.origin,
     )
     for comment in comments:
-        event = Event.COMMENT_RESTORED if comment.state == CommentState.DELETED else COMMENT_EVENTS[state]
+        event = Audit.COMMENT_RESTORED if comment.state == CommentState.DELETED else COMMENT_EVENTS[state]
         states = {"from": str(comment.state), "to": str(state)}
-        record_event(event, actor, "comment", comment.pk, post_id=comment.post_id, **states)
+        event.record(actor, "comment", comment.pk, post_id=comment.post_id, **states)

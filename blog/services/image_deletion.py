@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from blog.images.addresses import compute_key, name_file
 from blog.models import IS_EXPOSED, IS_OUTDATED, Image, ImageStatus
+from blog.models.audit import Audit
 from blog.services.image_processing import (
     MISSING,
     claim_image,
@@ -26,8 +27,6 @@ from contentapi.core.identity import Actor
 from contentapi.db.ids import take_id
 from contentapi.media.access import get_storage
 from contentapi.media.storage import PUBLIC
-from contentapi.monitoring.audit import Event as AuditEvent
-from contentapi.monitoring.audit import record_event
 from contentapi.worker.items import try_item
 
 
@@ -128,7 +127,7 @@ def purge_image(actor: Actor, image: Image) -> bool:
     """Delete an image for good. Return whether it is still the deleted one."""
     if not Image.objects.filter(pk=image.pk, deleted_at=image.deleted_at).delete()[0]:
         return False
-    record_event(AuditEvent.IMAGE_PURGED, actor, "image", image.pk)
+    Audit.IMAGE_PURGED.record(actor, "image", image.pk)
     delete_files([image.source])
     delete_files(list_public_files(image))
     return True

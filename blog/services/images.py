@@ -19,6 +19,7 @@ from blog.models import (
     ImageStatus,
     Post,
 )
+from blog.models.audit import Audit
 from blog.selectors import list_posts_with_image, select_seen_posts
 from blog.services.image_room import name_upload, read_image_file, require_room, store_upload
 from blog.services.validation import UNKNOWN_IMAGE
@@ -33,7 +34,6 @@ from contentapi.events.triggers import attribute_changes
 from contentapi.http.uploads import SentFile
 from contentapi.media.access import get_media_url
 from contentapi.media.storage import PUBLIC
-from contentapi.monitoring.audit import Event, record_event
 
 TEXTS = {"name": MAX_FILE_NAME, "alt": MAX_ALT, "caption": MAX_CAPTION, "credit": MAX_CREDIT}
 FOLDERS = re.compile(r".*[/\\]", re.DOTALL)
@@ -80,7 +80,7 @@ def insert_image(actor: Actor, *, pk: int, kind: Format, name: str, size: int, s
         sha256=sha256,
         source=name_upload(pk),
     )
-    record_event(Event.IMAGE_UPLOADED, actor, "image", pk, size=size)
+    Audit.IMAGE_UPLOADED.record(actor, "image", pk, size=size)
     return image
 
 
@@ -107,7 +107,7 @@ def replace_image_file(
             stated = {"content_type": kind.content_type, "size": sent.size, "sha256": sent.sha256}
             values |= {"status": ImageStatus.PROCESSING, **stated}
         save_image(actor, image, **values)
-        record_event(Event.IMAGE_UPLOADED, actor, "image", image.pk, size=sent.size)
+        Audit.IMAGE_UPLOADED.record(actor, "image", image.pk, size=sent.size)
     return image
 
 
@@ -199,7 +199,7 @@ def delete_image(
     if users and not force:
         raise Conflict(describe_users(actor, users))
     save_image(actor, image, deleted_at=timezone.now(), posts_outdated=True)
-    record_event(Event.IMAGE_DELETED, actor, "image", image.pk, posts=len(users))
+    Audit.IMAGE_DELETED.record(actor, "image", image.pk, posts=len(users))
     return str(image.pk)
 
 
@@ -224,7 +224,7 @@ def restore_image(*, actor: Actor, image_id: str) -> Image:
     # The worker may be deleting the public files just now.
     waiting["outdated_at"] = timezone.now()
     save_image(actor, image, deleted_at=None, posts_outdated=True, **(waiting if is_hidden else {}))
-    record_event(Event.IMAGE_RESTORED, actor, "image", image.pk)
+    Audit.IMAGE_RESTORED.record(actor, "image", image.pk)
     return image
 
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from blog import selectors
 from blog.models import Comment, CommentState, DeletedComment
+from blog.models.audit import Audit
 from blog.services.comments import change_comment_state
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
@@ -21,7 +22,6 @@ from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.db.citus.locks import lock_rows
-from contentapi.monitoring.audit import Event, record_event
 
 COMMENTS_PER_TRANSACTION = 500  # comments that one transaction of the purge deletes
 
@@ -129,7 +129,7 @@ def purge_comments(*, actor: Actor) -> int:
             deleted = Comment.objects.filter(pk__in=ids, post__in=posts).delete()[0]
             DeletedComment.objects.filter(post__in=posts, id__in=ids).delete()
             if deleted:
-                record_event(Event.COMMENT_PURGED, actor, comments=deleted)
+                Audit.COMMENT_PURGED.record(actor, comments=deleted)
         purged += deleted
         if len(ids) < COMMENTS_PER_TRANSACTION:
             return purged

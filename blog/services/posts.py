@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from blog import selectors
 from blog.models import CONTENT, RENDERED_TEXTS, Post, PostStatus
+from blog.models.audit import Audit
 from blog.selectors.schedules import find_locked_scheduler
 from blog.services import coauthors, images, insertions, renderings, slugs
 from blog.services.authors import resolve_author_id
@@ -26,15 +27,14 @@ from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
 from contentapi.events.triggers import attribute_changes, silence
-from contentapi.monitoring.audit import Event, record_event
 from contentapi.monitoring.figures import FIGURES
 from contentapi.worker.items import try_item
 
 POST_EVENTS = {
-    PostStatus.DRAFT: Event.POST_UNPUBLISHED,
-    PostStatus.SCHEDULED: Event.POST_SCHEDULED,
-    PostStatus.PUBLISHED: Event.POST_PUBLISHED,
-    PostStatus.ARCHIVED: Event.POST_ARCHIVED,
+    PostStatus.DRAFT: Audit.POST_UNPUBLISHED,
+    PostStatus.SCHEDULED: Audit.POST_SCHEDULED,
+    PostStatus.PUBLISHED: Audit.POST_PUBLISHED,
+    PostStatus.ARCHIVED: Audit.POST_ARCHIVED,
 }
 
 
@@ -79,9 +79,9 @@ def create_post(
 
 
 def record_post_transition(actor: Actor, pk: int, old: str, new: str) -> None:
-    event = Event.POST_UNARCHIVED if old == PostStatus.ARCHIVED else POST_EVENTS[PostStatus(new)]
+    event = Audit.POST_UNARCHIVED if old == PostStatus.ARCHIVED else POST_EVENTS[PostStatus(new)]
     states = {"from": str(old), "to": str(new)}
-    record_event(event, actor, "post", pk, **states)
+    event.record(actor, "post", pk, **states)
     if new == PostStatus.PUBLISHED:
         count_publication(actor)
 
@@ -182,7 +182,7 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
     with attribute_changes(actor), silence("comment"):
         post.delete()
     states = {"from": str(post.status)}
-    record_event(Event.POST_DELETED, actor, "post", pk, **states)
+    Audit.POST_DELETED.record(actor, "post", pk, **states)
     return post_id
 
 

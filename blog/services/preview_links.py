@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from blog.models import MAX_NOTE, Post, PostVersion, PreviewLink, PreviewMode
+from blog.models.audit import Audit
 from blog.services.posts import get_post_for_update
 from blog.services.preview_addresses import PreviewAddress, list_preview_addresses
 from blog.services.previews import hash_token
@@ -27,7 +28,6 @@ from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.db.citus.locks import lock_rows
-from contentapi.monitoring.audit import Event, record_event
 
 MAX_LINKS = 20  # valid ones of a post
 MAX_LINKS_OF_PERSON = 50
@@ -91,7 +91,7 @@ def create_preview_link(
         expires_at=now + timedelta(seconds=lifetime),
     )
     details = {"post": post.pk, "mode": str(mode), "expires_at": link.expires_at.isoformat()}
-    record_event(Event.PREVIEW_LINK_CREATED, actor, "preview_link", link.pk, **details)
+    Audit.PREVIEW_LINK_CREATED.record(actor, "preview_link", link.pk, **details)
     return CreatedLink(link, token, list_preview_addresses(link, token))
 
 
@@ -142,7 +142,7 @@ def revoke_preview_link(*, actor: Actor, link_id: str) -> str:
     links = PreviewLink.objects.filter(policy.visible_preview_links(actor), pk=parse_id(link_id))
     link = require_found(lock_rows(links, of=("self",)).first(), "preview link")
     number = str(link.pk)
-    record_event(Event.PREVIEW_LINK_REVOKED, actor, "preview_link", link.pk, post=link.post_id)
+    Audit.PREVIEW_LINK_REVOKED.record(actor, "preview_link", link.pk, post=link.post_id)
     link.delete()
     return number
 

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from blog.models import CONTENT, Post, PostStatus, PostVersion, WorkingCopy
+from blog.models.audit import Audit
 from blog.selectors.schedules import find_locked_scheduler
 from blog.services import images, slugs
 from blog.services.posts import choose_slug, get_post_for_update, save_changes
@@ -23,7 +24,6 @@ from contentapi.core.errors import Conflict, Invalid, VersionConflict, require_f
 from contentapi.core.identity import Actor
 from contentapi.db.ids import take_id
 from contentapi.events.triggers import attribute_changes
-from contentapi.monitoring.audit import Event, record_event
 from contentapi.worker.items import try_item
 
 NAME = "working copy"
@@ -154,7 +154,7 @@ def apply_working_copy(actor: Actor, post: Post, copy: WorkingCopy) -> Post:
         slugs.require_free_slug(values["slug"], post.pk)
     save_changes(actor, post, values, is_slug_stated=is_stated)
     delete_copy(actor, copy, "published")
-    record_event(Event.POST_COPY_PUBLISHED, actor, "post", post.pk, version=post.version)
+    Audit.POST_COPY_PUBLISHED.record(actor, "post", post.pk, version=post.version)
     return post
 
 
@@ -189,7 +189,7 @@ def discard_working_copy(*, actor: Actor, post_id: str, expected_version: Expect
     copy = require_found(find_working_copy(post), NAME)
     require_copy_version(copy, expected_version)
     delete_copy(actor, copy, "discarded")
-    record_event(Event.POST_COPY_DISCARDED, actor, "post", post.pk)
+    Audit.POST_COPY_DISCARDED.record(actor, "post", post.pk)
     return post
 
 
@@ -222,5 +222,5 @@ def publish_due_copy(actor: Actor, due: QuerySet[WorkingCopy], pk: int) -> DueCo
         except (Conflict, Invalid) as error:
             problem = error.message
     WorkingCopy.objects.filter(pk=post.pk).update(publish_at=None)
-    record_event(Event.POST_COPY_REFUSED, actor, "post", post.pk, status=str(post.status))
+    Audit.POST_COPY_REFUSED.record(actor, "post", post.pk, status=str(post.status))
     return DueCopy(post, problem)

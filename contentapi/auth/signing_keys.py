@@ -20,7 +20,7 @@ from contentapi.conf import conf
 from contentapi.conf.secret_files import read_or_create
 from contentapi.conf.timeouts import KEY_RELOAD_INTERVAL, RETIRED_KEY_LIFETIME, UNKNOWN_KEY_INTERVAL
 from contentapi.core.identity import OPERATOR
-from contentapi.monitoring.audit import Event, record_event
+from contentapi.monitoring.audit import Audit
 
 PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----.*?-----END \1-----", re.DOTALL)
 
@@ -96,7 +96,7 @@ class KeyDirectory:
                     self.get_path(number).unlink()
         self.reload()
         key = self.get_signing_key()
-        record_event(Event.JWT_KEY_ROTATED, OPERATOR, "jwt_key", key.kid, storage="folder")
+        Audit.JWT_KEY_ROTATED.record(OPERATOR, "jwt_key", key.kid, storage="folder")
         return key
 
     def create(self, number: int) -> None:

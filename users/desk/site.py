@@ -10,7 +10,7 @@ from unfold.forms import AuthenticationForm
 from contentapi.auth.sessions import build_session_actor
 from contentapi.desk.pages import restrict_admin_page
 from contentapi.desk.site import AdminSite
-from contentapi.monitoring.audit import Event, record_event
+from users.audit import Audit
 from users.login import throttle_login
 from users.mail import is_mail_on
 
@@ -45,5 +45,5 @@ class DeskSite(AdminSite):
         response = super().password_change(request, extra_context)
         if request.method == "POST" and response.status_code == HTTPStatus.FOUND:
             user = request.user
-            record_event(Event.USER_PASSWORD_CHANGED, build_session_actor(user), "user", user.pk)
+            Audit.USER_PASSWORD_CHANGED.record(build_session_actor(user), "user", user.pk)
         return response

@@ -17,7 +17,7 @@ from contentapi.core.errors import Conflict, Invalid, NotFound, require_found
 from contentapi.core.identity import OPERATOR, Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import is_storable
-from contentapi.monitoring.audit import Event, record_event
+from users.audit import Audit
 
 MAX_NAME = 100
 MAX_URI = 2000
@@ -70,7 +70,7 @@ def save_new_client(client: Application, actor: Actor) -> str:
     client.authorization_grant_type = Application.GRANT_AUTHORIZATION_CODE
     client.client_secret = secret
     client.save(force_insert=True)
-    record_event(Event.OAUTH_CLIENT_CREATED, actor, "oauth_client", client.client_id, client_type=client.client_type)
+    Audit.OAUTH_CLIENT_CREATED.record(actor, "oauth_client", client.client_id, client_type=client.client_type)
     return "" if client.client_type == Application.CLIENT_PUBLIC else secret
 
 
@@ -84,7 +84,7 @@ def save_changed_client(client: Application, actor: Actor, *, is_other_type: boo
     if is_other_type:
         client.client_secret = secret
     client.save()
-    record_event(Event.OAUTH_CLIENT_CHANGED, actor, "oauth_client", client.client_id, client_type=client.client_type)
+    Audit.OAUTH_CLIENT_CHANGED.record(actor, "oauth_client", client.client_id, client_type=client.client_type)
     return "" if client.client_type == Application.CLIENT_PUBLIC else secret
 
 
@@ -105,7 +105,7 @@ def renew_client_secret(*, actor: Actor, client_id: str, opened: str) -> str:
     secret = secrets.token_urlsafe(32)
     client.client_secret = secret
     client.save(update_fields=["client_secret", "updated"])
-    record_event(Event.OAUTH_CLIENT_SECRET_RENEWED, actor, "oauth_client", client.client_id)
+    Audit.OAUTH_CLIENT_SECRET_RENEWED.record(actor, "oauth_client", client.client_id)
     return secret
 
 
@@ -114,7 +114,7 @@ def delete_client(*, actor: Actor, client: Application) -> None:
     """Delete a client with its consents and tokens."""
     policy.require_permission(actor, policy.may_manage_clients(actor), "delete applications")
     client.delete()
-    record_event(Event.OAUTH_CLIENT_REVOKED, actor, "oauth_client", client.client_id)
+    Audit.OAUTH_CLIENT_REVOKED.record(actor, "oauth_client", client.client_id)
 
 
 def select_clients(actor: Actor) -> QuerySet[Application]:

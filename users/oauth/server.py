@@ -18,8 +18,8 @@ from oauthlib.oauth2.rfc6749.errors import InvalidGrantError, InvalidRequestErro
 
 from contentapi.conf.timeouts import ACCESS_TOKEN_LIFETIME
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
-from contentapi.monitoring.audit import Event, record_event
 from users import tokens
+from users.audit import Audit
 from users.models import IssuedToken, User
 from users.oauth.clients import allows_redirect_uri, authenticate_client
 
@@ -52,7 +52,7 @@ class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
 
     def save_authorization_code(self, client_id: str, code: dict[str, str], request: Request, *_: Any) -> None:
         request.scopes = require_usable_scopes(request)
-        record_consent(Event.OAUTH_CONSENT_GRANTED, build_oauth_actor(request), " ".join(request.scopes))
+        record_consent(Audit.OAUTH_CONSENT_GRANTED, build_oauth_actor(request), " ".join(request.scopes))
         super().save_authorization_code(client_id, {**code, "code": hash_token(code["code"])}, request)
 
     def validate_code(self, _: str, code: str, client: Application, request: Request, *__: Any, **___: Any) -> bool:
@@ -86,7 +86,7 @@ class OAuthRequestValidator(OAuth2Validator):  # type: ignore[misc]
         super().revoke_token(token, token_type_hint, request)
         if owner is not None:
             actor = Actor(client_id=request.client.client_id, interface="OAuth")
-            record_consent(Event.OAUTH_CONSENT_REVOKED, actor, user_id=owner.user_id)
+            record_consent(Audit.OAUTH_CONSENT_REVOKED, actor, user_id=owner.user_id)
 
     def save_bearer_token(self, token: dict[str, Any], request: Request, *_: Any) -> None:
         """Save the tokens, and link the JWT to them and to the code that was exchanged."""
@@ -124,20 +124,20 @@ def build_oauth_actor(request: Request) -> Actor:
     return Actor(request.user.pk, client_id=request.client.client_id, interface="OAuth")
 
 
-def record_consent(event: Event, actor: Actor, scopes: str = "", *, user_id: int | None = None) -> None:
-    record_event(event, actor, "oauth_client", actor.client_id, scopes=scopes, user_id=user_id)
+def record_consent(event: Audit, actor: Actor, scopes: str = "", *, user_id: int | None = None) -> None:
+    event.record(actor, "oauth_client", actor.client_id, scopes=scopes, user_id=user_id)
 
 
 def record_revoked_consents(actor: Actor, refresh_tokens: Iterable[RefreshToken]) -> None:
     for token in refresh_tokens:
         client_id = token.application.client_id
-        record_event(Event.OAUTH_CONSENT_REVOKED, actor, "oauth_client", client_id, user_id=token.user_id)
+        Audit.OAUTH_CONSENT_REVOKED.record(actor, "oauth_client", client_id, user_id=token.user_id)
 
 
 def record_reuse(user_id: int, client: Application, kind: str) -> None:
     """Write a line of the audit log for a code or a refresh token that was sent again. Its family is revoked."""
     actor = Actor(client_id=client.client_id, interface="OAuth")
-    record_event(Event.OAUTH_TOKEN_REUSED, actor, "oauth_client", client.client_id, user_id=user_id, token=kind)
+    Audit.OAUTH_TOKEN_REUSED.record(actor, "oauth_client", client.client_id, user_id=user_id, token=kind)
 
 
 def make_access_token(request: Request) -> str:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from contentapi.conf import conf
 from contentapi.core.identity import WORKER
 from contentapi.events.webhooks.models import DisabledReason, Webhook
-from contentapi.monitoring.audit import Event, record_event
+from contentapi.monitoring.audit import Audit
 
 LOG = logging.getLogger("contentapi.worker")
 MAILS = ThreadPoolExecutor(1, "webhook-mail")  # a mail server that hangs delays no delivery
@@ -32,7 +32,7 @@ def disable(webhook: Webhook, reason: DisabledReason) -> None:
     webhook.lease = webhook.leased_until = None
     webhook.save(update_fields=["disabled_at", "disabled_reason", "version", "lease", "leased_until"])
     forget_bodies(webhook)
-    record_event(Event.WEBHOOK_DISABLED, WORKER, "webhook", webhook.pk, reason=str(reason))
+    Audit.WEBHOOK_DISABLED.record(WORKER, "webhook", webhook.pk, reason=str(reason))
     transaction.on_commit(partial(tell, webhook.pk, webhook.name, webhook.url, webhook.maker_id, reason), robust=True)
 
 

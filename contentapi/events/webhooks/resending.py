@@ -17,7 +17,7 @@ from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.models import PING, Delivery, DeliveryState, Webhook
 from contentapi.events.webhooks.planning import advance_subjects, plan_events, select_wanted
 from contentapi.events.webhooks.services import get_webhook_for_update, require_scopes
-from contentapi.monitoring.audit import Event, record_event
+from contentapi.monitoring.audit import Audit
 
 MAX_REPLAYED = 10_000
 MAX_READ = 500_000  # positions of the log
@@ -90,7 +90,7 @@ def replay_webhook(
     wanted = None if types is None else CATALOGUE.types.parse(types)
     count = reopen_failed(webhook, begin, end, wanted) if only_failed else replay_events(webhook, begin, end, wanted)
     wake(webhook)
-    record_event(Event.WEBHOOK_REPLAYED, actor, "webhook", webhook.pk, deliveries=count)
+    Audit.WEBHOOK_REPLAYED.record(actor, "webhook", webhook.pk, deliveries=count)
     return Replay(webhook, count)
 
 

@@ -25,7 +25,7 @@ from contentapi.events.webhooks.models import DisabledReason, Webhook
 from contentapi.events.webhooks.planning import advance_stalled_subjects
 from contentapi.events.webhooks.signing import encrypt_secret, make_secret
 from contentapi.events.webhooks.validation import VALIDATIONS
-from contentapi.monitoring.audit import Event, record_event
+from contentapi.monitoring.audit import Audit
 
 MAX_WEBHOOKS = 100
 EDITABLE = ("name", "url", "types", "selection", "coalesce", "scopes")
@@ -73,7 +73,7 @@ def create_webhook(
     require_scopes(actor, webhook.scopes)
     require_room()
     webhook.save(force_insert=True)
-    record_event(Event.WEBHOOK_CREATED, actor, "webhook", pk, scopes=" ".join(webhook.scopes), maker_id=maker)
+    Audit.WEBHOOK_CREATED.record(actor, "webhook", pk, scopes=" ".join(webhook.scopes), maker_id=maker)
     return SecretOf(webhook, secret)
 
 
@@ -99,7 +99,7 @@ def edit_webhook(
         webhook.save(update_fields=[*changed, "version"])
         fields = ",".join(sorted(set(changed) & set(EDITABLE)))
         if fields:
-            record_event(Event.WEBHOOK_CHANGED, actor, "webhook", webhook.pk, changed=fields)
+            Audit.WEBHOOK_CHANGED.record(actor, "webhook", webhook.pk, changed=fields)
     return webhook
 
 
@@ -116,8 +116,8 @@ def set_enabled(actor: Actor, webhook: Webhook, *, enabled: bool | None) -> list
         resume(webhook)
     else:
         forget_bodies(webhook)
-    event = Event.WEBHOOK_ENABLED if enabled else Event.WEBHOOK_DISABLED
-    record_event(event, actor, "webhook", webhook.pk, reason=str(webhook.disabled_reason))
+    event = Audit.WEBHOOK_ENABLED if enabled else Audit.WEBHOOK_DISABLED
+    event.record(actor, "webhook", webhook.pk, reason=str(webhook.disabled_reason))
     return ["disabled_at", "disabled_reason", "failing_since"]
 
 
@@ -135,7 +135,7 @@ def delete_webhook(*, actor: Actor, webhook_id: str, expected_version: ExpectedV
     webhook = get_webhook_for_update(actor, webhook_id, "delete webhooks")
     require_version("webhook", webhook.version, expected_version)
     number = str(webhook.pk)
-    record_event(Event.WEBHOOK_DELETED, actor, "webhook", number)
+    Audit.WEBHOOK_DELETED.record(actor, "webhook", number)
     webhook.delete()
     return number
 
@@ -154,7 +154,7 @@ def rotate_secret(*, actor: Actor, webhook_id: str, expected_version: ExpectedVe
     webhook.previous_until = timezone.now() + WEBHOOK_SECRET_OVERLAP
     webhook.version += 1
     webhook.save(update_fields=["secret", "previous_secret", "previous_until", "version"])
-    record_event(Event.WEBHOOK_SECRET_ROTATED, actor, "webhook", webhook.pk)
+    Audit.WEBHOOK_SECRET_ROTATED.record(actor, "webhook", webhook.pk)
     return SecretOf(webhook, secret)
 
 

@@ -12,11 +12,11 @@ from blog.files import jobs, undoing
 from blog.files.job_worker import work_on_imports
 from blog.history import trash
 from blog.models import CommentState, ImportJob, ImportState, Post, PostStatus, PostVersion
+from blog.models.audit import Audit
 from blog.services import moderation
 from contentapi.auth.sessions import build_session_actor
 from contentapi.conf.environment import Environment
 from contentapi.core.identity import OPERATOR, WORKER, Role
-from contentapi.monitoring.audit import Event
 from tests.blog.archives import build_archive
 from tests.blog.markdown_files import build_file
 from tests.contentapi.monitoring.audit_scene import Action, Scene, causes
@@ -30,18 +30,18 @@ LATER = "2100-01-01T00:00:00Z"
 # --- Posts, comments, authors --------------------------------------------------------------------------
 
 
-@causes(Event.POST_PUBLISHED, "GraphQL")
+@causes(Audit.POST_PUBLISHED, "GraphQL")
 def publish_a_post_by_graphql(scene: Scene) -> Action:
     post = make_post(status="draft")
     return lambda: scene.gql(f'publishPost(id: "{post.pk}") {{ id }}')
 
 
-@causes(Event.POST_PUBLISHED, "GraphQL")
+@causes(Audit.POST_PUBLISHED, "GraphQL")
 def create_a_published_post(scene: Scene) -> Action:
     return lambda: scene.gql('createPost(input: {title: "New", body: "Text", status: published}) { id }')
 
 
-@causes(Event.POST_PUBLISHED, "worker")
+@causes(Audit.POST_PUBLISHED, "worker")
 def publish_a_due_post_by_the_worker(_: Scene) -> Action:
     make_due_post()
     return lambda: list(services.publish_due_posts(actor=WORKER))
@@ -51,43 +51,43 @@ def make_due_post() -> None:
     make_post(status=PostStatus.SCHEDULED, publish_at=timezone.now() - timedelta(minutes=1))
 
 
-@causes(Event.POST_SCHEDULED, "GraphQL")
+@causes(Audit.POST_SCHEDULED, "GraphQL")
 def schedule_a_post(scene: Scene) -> Action:
     post = make_post(status="draft")
     return lambda: scene.gql(f'schedulePost(input: {{id: "{post.pk}", publishAt: "{LATER}"}}) {{ id }}')
 
 
-@causes(Event.POST_UNPUBLISHED, "GraphQL")
+@causes(Audit.POST_UNPUBLISHED, "GraphQL")
 def unpublish_a_post(scene: Scene) -> Action:
     post = make_post()
     return lambda: scene.gql(f'unpublishPost(id: "{post.pk}") {{ id }}')
 
 
-@causes(Event.POST_ARCHIVED, "REST")
+@causes(Audit.POST_ARCHIVED, "REST")
 def archive_a_post(scene: Scene) -> Action:
     post = make_post()
     return lambda: scene.request("PATCH", f"/posts/{post.pk}", {"status": "archived"})
 
 
-@causes(Event.POST_UNARCHIVED, "GraphQL")
+@causes(Audit.POST_UNARCHIVED, "GraphQL")
 def take_a_post_out_of_the_archive(scene: Scene) -> Action:
     post = make_post(status="archived")
     return lambda: scene.gql(f'unpublishPost(id: "{post.pk}") {{ id }}')
 
 
-@causes(Event.POST_DELETED, "GraphQL")
+@causes(Audit.POST_DELETED, "GraphQL")
 def delete_a_post_by_graphql(scene: Scene) -> Action:
     post = make_post()
     return lambda: scene.gql(f'deletePost(id: "{post.pk}")')
 
 
-@causes(Event.POST_DELETED, "admin", 2)
+@causes(Audit.POST_DELETED, "admin", 2)
 def delete_selected_posts(scene: Scene) -> Action:
     posts = f"{make_post().pk},{make_post().pk}"
     return lambda: scene.browser.post(reverse("admin:blog_post_bulk", args=["delete_selected"]), {"ids": posts})
 
 
-@causes(Event.POST_RESTORED, "admin")
+@causes(Audit.POST_RESTORED, "admin")
 def restore_a_deleted_post(scene: Scene) -> Action:
     post = make_post()
     services.delete_post(actor=OPERATOR, post_id=str(post.pk))
@@ -96,7 +96,7 @@ def restore_a_deleted_post(scene: Scene) -> Action:
     )
 
 
-@causes(Event.POST_HISTORY_PURGED, "worker")
+@causes(Audit.POST_HISTORY_PURGED, "worker")
 def purge_the_history(_: Scene) -> Action:
     post = make_post()
     services.delete_post(actor=OPERATOR, post_id=str(post.pk))
@@ -104,95 +104,95 @@ def purge_the_history(_: Scene) -> Action:
     return lambda: trash.purge_history(actor=WORKER)
 
 
-@causes(Event.POST_COPY_PUBLISHED, "REST")
+@causes(Audit.POST_COPY_PUBLISHED, "REST")
 def publish_a_working_copy(scene: Scene) -> Action:
     post = make_post()
     make_working_copy(post, title="Other")
     return lambda: scene.request("POST", f"/posts/{post.pk}/working-copy/publish")
 
 
-@causes(Event.POST_COPY_DISCARDED, "REST")
+@causes(Audit.POST_COPY_DISCARDED, "REST")
 def discard_a_working_copy(scene: Scene) -> Action:
     post = make_post()
     make_working_copy(post)
     return lambda: scene.request("DELETE", f"/posts/{post.pk}/working-copy")
 
 
-@causes(Event.POST_COPY_REFUSED, "worker")
+@causes(Audit.POST_COPY_REFUSED, "worker")
 def refuse_a_due_working_copy_of_an_archived_post(_: Scene) -> Action:
     make_working_copy(make_post(status="archived"), publish_at=timezone.now() - timedelta(minutes=1))
     return lambda: list(services.publish_due_copies(actor=WORKER))
 
 
-@causes(Event.PREVIEW_LINK_CREATED, "GraphQL")
+@causes(Audit.PREVIEW_LINK_CREATED, "GraphQL")
 def create_a_preview_link(scene: Scene) -> Action:
     post = make_post()
     return lambda: scene.gql(f'createPreviewLink(input: {{postId: "{post.pk}"}}) {{ url }}')
 
 
-@causes(Event.PREVIEW_LINK_REVOKED, "REST")
+@causes(Audit.PREVIEW_LINK_REVOKED, "REST")
 def revoke_a_preview_link(scene: Scene) -> Action:
     made = services.create_preview_link(actor=make_actor(Role.EDITOR), post_id=str(make_post().pk))
     scene.secrets.append(made.token)
     return lambda: scene.request("DELETE", f"/preview-links/{made.preview_link.pk}")
 
 
-@causes(Event.IMAGE_UPLOADED, "REST")
+@causes(Audit.IMAGE_UPLOADED, "REST")
 def upload_an_image(scene: Scene) -> Action:
     scene.settings.ENVIRONMENT = Environment(contentapi_media=str(scene.folder))
     headers = {"X-API-Key": scene.key}
     return lambda: Client().generic("POST", "/images", make_png(8, 8), content_type="image/png", headers=headers)
 
 
-@causes(Event.IMAGE_DELETED, "GraphQL")
+@causes(Audit.IMAGE_DELETED, "GraphQL")
 def delete_an_image(scene: Scene) -> Action:
     image = make_image()
     return lambda: scene.gql(f'deleteImage(input: {{id: "{image.pk}"}}) {{ deletedImageId }}')
 
 
-@causes(Event.IMAGE_RESTORED, "GraphQL")
+@causes(Audit.IMAGE_RESTORED, "GraphQL")
 def restore_an_image(scene: Scene) -> Action:
     image = make_image(deleted_at=timezone.now())
     return lambda: scene.gql(f'restoreImage(input: {{id: "{image.pk}"}}) {{ image {{ id }} }}')
 
 
-@causes(Event.IMAGE_PURGED, "worker")
+@causes(Audit.IMAGE_PURGED, "worker")
 def purge_an_image(_: Scene) -> Action:
     make_image(deleted_at=timezone.now() - timedelta(days=31))
     return lambda: services.purge_images(actor=WORKER)
 
 
-@causes(Event.COMMENT_DELETED, "GraphQL")
+@causes(Audit.COMMENT_DELETED, "GraphQL")
 def delete_a_comment_by_graphql(scene: Scene) -> Action:
     comment = make_comment(make_post())
     return lambda: scene.gql(f'deleteComment(id: "{comment.pk}")')
 
 
-@causes(Event.COMMENT_HIDDEN, "admin")
+@causes(Audit.COMMENT_HIDDEN, "admin")
 def hide_a_comment(scene: Scene) -> Action:
     comment = make_comment(make_post())
     return lambda: scene.press("blog_comment", comment.pk, "hide")
 
 
-@causes(Event.COMMENT_SHOWN, "admin")
+@causes(Audit.COMMENT_SHOWN, "admin")
 def show_a_comment(scene: Scene) -> Action:
     comment = make_comment(make_post(), state=CommentState.HIDDEN, state_changed_at=timezone.now())
     return lambda: scene.press("blog_comment", comment.pk, "show")
 
 
-@causes(Event.COMMENT_RESTORED, "admin")
+@causes(Audit.COMMENT_RESTORED, "admin")
 def restore_a_comment(scene: Scene) -> Action:
     comment = make_comment(make_post(), state=CommentState.DELETED, state_changed_at=timezone.now())
     return lambda: scene.press("blog_comment", comment.pk, "restore")
 
 
-@causes(Event.COMMENT_PURGED, "worker")
+@causes(Audit.COMMENT_PURGED, "worker")
 def purge_deleted_comments(_: Scene) -> Action:
     make_comment(make_post(), state=CommentState.DELETED, state_changed_at=timezone.now() - timedelta(days=31))
     return lambda: moderation.purge_comments(actor=WORKER)
 
 
-@causes(Event.AUTHOR_DELETED, "admin")
+@causes(Audit.AUTHOR_DELETED, "admin")
 def delete_an_author(scene: Scene) -> Action:
     author = make_author()
     return lambda: scene.submit("blog_author_delete", author.pk, post="yes")
@@ -211,19 +211,19 @@ def finish_work() -> None:
     work_on_imports(Flag())
 
 
-@causes(Event.IMPORT_UPLOADED, "admin")
+@causes(Audit.IMPORT_UPLOADED, "admin")
 def upload_an_import(scene: Scene) -> Action:
     return lambda: upload(scene)
 
 
-@causes(Event.IMPORT_STARTED, "admin")
+@causes(Audit.IMPORT_STARTED, "admin")
 def start_an_import(scene: Scene) -> Action:
     job = upload(scene)
     finish_work()
     return lambda: scene.browser.post(reverse("admin:blog_importjob_start", args=[job.pk]))
 
 
-@causes(Event.IMPORT_FINISHED, "import")
+@causes(Audit.IMPORT_FINISHED, "import")
 def finish_an_import(scene: Scene) -> Action:
     job = upload(scene)
     finish_work()
@@ -231,26 +231,26 @@ def finish_an_import(scene: Scene) -> Action:
     return finish_work
 
 
-@causes(Event.IMPORT_FINISHED, "import")
+@causes(Audit.IMPORT_FINISHED, "import")
 def import_by_command(scene: Scene) -> Action:
     (scene.folder / "a.md").write_text(build_file(title="A"))
     return lambda: scene.command("import_posts", str(scene.folder))
 
 
-@causes(Event.IMPORT_FAILED, "worker")
+@causes(Audit.IMPORT_FAILED, "worker")
 def import_for_a_locked_owner(scene: Scene) -> Action:
     upload(scene)
     User.objects.filter(pk=scene.user.pk).update(is_active=False)
     return finish_work
 
 
-@causes(Event.IMPORT_CANCELLED, "admin")
+@causes(Audit.IMPORT_CANCELLED, "admin")
 def cancel_an_import(scene: Scene) -> Action:
     job = upload(scene)
     return lambda: scene.browser.post(reverse("admin:blog_importjob_cancel", args=[job.pk]))
 
 
-@causes(Event.IMPORT_UNDONE, "import")
+@causes(Audit.IMPORT_UNDONE, "import")
 def undo_an_import(scene: Scene) -> Action:
     job = upload(scene)
     finish_work()
@@ -261,7 +261,7 @@ def undo_an_import(scene: Scene) -> Action:
     return finish_work
 
 
-@causes(Event.IMPORT_PURGED, "worker")
+@causes(Audit.IMPORT_PURGED, "worker")
 def purge_old_imports(scene: Scene) -> Action:
     job = upload(scene)
     ImportJob.objects.filter(pk=job.pk).update(

@@ -9,12 +9,13 @@ from msgspec import structs
 from oauth2_provider.models import Application, RefreshToken
 
 from contentapi.core.identity import OPERATOR
-from contentapi.monitoring.audit import Event
+from contentapi.monitoring.audit import Audit as KernelAudit
 from tests.admin_forms import submit_form
 from tests.contentapi.monitoring.audit_scene import Action, Scene, causes
 from tests.users.oauth.flow import Application as OAuthApplication
 from tests.users.oauth.flow import Browser
 from users import services as user_services
+from users.audit import Audit
 from users.models import ApiKey
 
 
@@ -23,60 +24,60 @@ def make_key(scene: Scene) -> ApiKey:
     return ApiKey.objects.get(prefix=key.rpartition("_")[0])
 
 
-@causes(Event.API_KEY_CREATED, "command line")
+@causes(Audit.API_KEY_CREATED, "command line")
 def create_a_key_by_command(scene: Scene) -> Action:
     return lambda: scene.command("create_api_key", scene.user.email, "--name", "New")
 
 
-@causes(Event.API_KEY_CREATED, "admin")
+@causes(Audit.API_KEY_CREATED, "admin")
 def create_a_key_in_the_admin(scene: Scene) -> Action:
     return lambda: submit_form(scene.browser, reverse("admin:users_apikey_add"), name="New")
 
 
-@causes(Event.API_KEY_REVOKED, "command line")
+@causes(Audit.API_KEY_REVOKED, "command line")
 def revoke_a_key_by_command(scene: Scene) -> Action:
     key = make_key(scene)
     return lambda: call_command("revoke_api_key", key.prefix, stderr=StringIO())
 
 
-@causes(Event.TOKEN_ISSUED, "command line")
+@causes(Audit.TOKEN_ISSUED, "command line")
 def issue_a_token_by_command(scene: Scene) -> Action:
     return lambda: scene.command("issue_token", scene.user.email)
 
 
-@causes(Event.JWT_KEY_ROTATED, "command line")
+@causes(KernelAudit.JWT_KEY_ROTATED, "command line")
 def rotate_the_keys_in_the_folder(scene: Scene) -> Action:
     scene.settings.VAR_DIR = scene.folder
     return lambda: call_command("rotate_jwt_key", stdout=StringIO())
 
 
-@causes(Event.JWT_KEY_ROTATED, "command line")
+@causes(KernelAudit.JWT_KEY_ROTATED, "command line")
 def rotate_the_key_of_the_environment(scene: Scene) -> Action:
     secret = "a secret of thirty-two bytes, at least"
     scene.settings.ENVIRONMENT = structs.replace(scene.settings.ENVIRONMENT, jwt_secret=secret)
     return lambda: scene.command("rotate_jwt_key")
 
 
-@causes(Event.OAUTH_CLIENT_CREATED, "command line")
+@causes(Audit.OAUTH_CLIENT_CREATED, "command line")
 def register_a_client_by_command(scene: Scene) -> Action:
     arguments = ("create_oauth_client", "App", "--redirect-uri", "https://app.example.invalid/callback")
     return lambda: scene.command(*arguments)
 
 
-@causes(Event.OAUTH_CLIENT_CHANGED, "admin")
+@causes(Audit.OAUTH_CLIENT_CHANGED, "admin")
 def rename_a_client(scene: Scene) -> Action:
     client = make_client()
     return lambda: scene.submit("oauth2_provider_application_change", client.pk, name="Other")
 
 
-@causes(Event.OAUTH_CLIENT_SECRET_RENEWED, "admin")
+@causes(Audit.OAUTH_CLIENT_SECRET_RENEWED, "admin")
 def renew_the_secret_of_a_client(scene: Scene) -> Action:
     client = make_client()
     page = "oauth2_provider_application"
     return lambda: scene.press(page, client.pk, "renew-secret", opened=client.updated.isoformat())
 
 
-@causes(Event.OAUTH_CLIENT_REVOKED, "admin")
+@causes(Audit.OAUTH_CLIENT_REVOKED, "admin")
 def delete_a_client(scene: Scene) -> Action:
     client = make_client()
     return lambda: scene.submit("oauth2_provider_application_delete", client.pk, post="yes")
@@ -86,39 +87,39 @@ def make_client() -> Application:
     return Application.objects.get(client_id=OAuthApplication().registered.client_id)
 
 
-@causes(Event.OAUTH_CONSENT_GRANTED, "OAuth")
+@causes(Audit.OAUTH_CONSENT_GRANTED, "OAuth")
 def grant_a_consent(scene: Scene) -> Action:
     application = make_application(scene)
     browser = Browser(scene.user)
     return lambda: scene.secrets.append(browser.obtain_code(application))
 
 
-@causes(Event.TOKEN_ISSUED, "OAuth")
+@causes(Audit.TOKEN_ISSUED, "OAuth")
 def exchange_a_code(scene: Scene) -> Action:
     application = make_application(scene)
     code = Browser(scene.user).obtain_code(application)
     return lambda: keep_tokens(scene, application.exchange(code))
 
 
-@causes(Event.TOKEN_ISSUED, "OAuth")
+@causes(Audit.TOKEN_ISSUED, "OAuth")
 def refresh_a_token(scene: Scene) -> Action:
     application, tokens = make_consent(scene)
     return lambda: keep_tokens(scene, application.refresh(tokens["refresh_token"]))
 
 
-@causes(Event.OAUTH_CONSENT_REVOKED, "OAuth")
+@causes(Audit.OAUTH_CONSENT_REVOKED, "OAuth")
 def revoke_a_refresh_token(scene: Scene) -> Action:
     application, tokens = make_consent(scene)
     return lambda: application.post("/oauth/revoke", token=tokens["refresh_token"])
 
 
-@causes(Event.OAUTH_CONSENT_REVOKED, "OAuth")
+@causes(Audit.OAUTH_CONSENT_REVOKED, "OAuth")
 def revoke_an_access_token(scene: Scene) -> Action:
     application, tokens = make_consent(scene)
     return lambda: application.post("/oauth/revoke", token=tokens["access_token"])
 
 
-@causes(Event.OAUTH_CONSENT_REVOKED, "admin", 2)
+@causes(Audit.OAUTH_CONSENT_REVOKED, "admin", 2)
 def revoke_selected_consents(scene: Scene) -> Action:
     make_consent(scene)
     make_consent(scene)
@@ -126,7 +127,7 @@ def revoke_selected_consents(scene: Scene) -> Action:
     return lambda: scene.select("oauth2_provider_refreshtoken", "revoke_tokens", *ids)
 
 
-@causes(Event.OAUTH_TOKEN_REUSED, "OAuth")
+@causes(Audit.OAUTH_TOKEN_REUSED, "OAuth")
 def send_a_code_again(scene: Scene) -> Action:
     application = make_application(scene)
     code = Browser(scene.user).obtain_code(application)
@@ -134,7 +135,7 @@ def send_a_code_again(scene: Scene) -> Action:
     return lambda: application.exchange(code)
 
 
-@causes(Event.OAUTH_TOKEN_REUSED, "OAuth")
+@causes(Audit.OAUTH_TOKEN_REUSED, "OAuth")
 def send_a_refresh_token_again(scene: Scene) -> Action:
     application, tokens = make_consent(scene)
     application.refresh(tokens["refresh_token"])

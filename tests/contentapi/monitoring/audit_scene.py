@@ -15,7 +15,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from contentapi.core.identity import OPERATOR, Role
-from contentapi.monitoring.audit import Event
+from contentapi.monitoring.audit import AuditEvent
 from tests.admin_forms import submit_form
 from tests.factories import make_user
 from tests.users.oauth.flow import PASSWORD
@@ -75,7 +75,7 @@ Prepare = Callable[[Scene], Action]
 
 
 class Case(NamedTuple):
-    event: Event
+    event: AuditEvent
     interface: str
     prepare: Prepare
     number: int = 1
@@ -87,7 +87,7 @@ class Case(NamedTuple):
 CASES: list[Case] = []
 
 
-def causes(event: Event, interface: str, number: int = 1) -> Callable[[Prepare], Prepare]:
+def causes(event: AuditEvent, interface: str, number: int = 1) -> Callable[[Prepare], Prepare]:
     def add(prepare: Prepare) -> Prepare:
         CASES.append(Case(event, interface, prepare, number))
         return prepare

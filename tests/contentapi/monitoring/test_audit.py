@@ -17,7 +17,7 @@ from blog.services import moderation
 from contentapi import settings as project
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import OPERATOR, WORKER
-from contentapi.monitoring.audit import Event
+from contentapi.declarations import load_apps
 from orders import services as orders
 from orders.models import OrderStatus
 from tests.audit_lines import Lines
@@ -44,6 +44,7 @@ ACTIONS = (
     audit_order_actions,
     audit_webhook_actions,
 )  # their import fills CASES
+EVENTS = {event for app in load_apps() for event in app.audit}
 
 
 @pytest.mark.django_db
@@ -70,7 +71,7 @@ def test_action_writes_its_line(
 
 
 def test_every_event_has_an_action() -> None:
-    assert {case.event for case in CASES} == set(Event)
+    assert {case.event for case in CASES} == EVENTS
 
 
 def test_documented_events_are_those_of_the_code() -> None:
@@ -84,7 +85,7 @@ def test_documented_events_are_those_of_the_code() -> None:
 
     rows = re.findall(r"^\| ((?:`[a-z_.]+`(?:, )?)+) \|", table, re.MULTILINE)
 
-    assert re.findall(r"`([a-z_.]+)`", " ".join(rows)) == [event.value for event in Event]
+    assert sorted(re.findall(r"`([a-z_.]+)`", " ".join(rows))) == sorted(EVENTS)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,7 +4,7 @@ from contentapi.auth.jwk import Key
 from contentapi.auth.signing_keys import KeyDirectory, build_rotated_private_key_variable, get_key_ring
 from contentapi.core.commands import OperatorCommand
 from contentapi.core.identity import OPERATOR
-from contentapi.monitoring.audit import Event, record_event
+from contentapi.monitoring.audit import Audit
 
 ADVICE = (
     "Above is the new value of JWT_PRIVATE_KEY: the new signing key, followed by the public keys that verify existing "
@@ -28,5 +28,5 @@ class Command(OperatorCommand):
         else:
             key = Key.generate()
             self.stdout.write(build_rotated_private_key_variable(key, ring), ending="")
-            record_event(Event.JWT_KEY_ROTATED, OPERATOR, "jwt_key", key.kid, storage="environment")
+            Audit.JWT_KEY_ROTATED.record(OPERATOR, "jwt_key", key.kid, storage="environment")
             self.info(ADVICE)
