@@ -7,16 +7,23 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import PolicyAdmin, get_actor
-from contentapi.desk.rendering import build_time_column
+from contentapi.desk.rendering import build_column, build_time_column
 from orders import selectors, services
 from orders.models import MAX_TRACKING, Order, OrderStatus
+
+COLORS = {
+    OrderStatus.PENDING.value: "warning",
+    OrderStatus.PAID.value: "info",
+    OrderStatus.SHIPPED.value: "info",
+    OrderStatus.DELIVERED.value: "success",
+    OrderStatus.CANCELLED.value: "default",
+}
 
 
 class TrackingForm(forms.Form):
@@ -108,20 +115,7 @@ class OrderAdmin(PolicyAdmin):
     def build_form_context(self, request: HttpRequest, row: Order | None) -> dict[str, Any]:
         return {} if row is None else {"states": selectors.list_state_changes(get_actor(request), str(row.pk))}
 
-    @display(
-        description="Status",
-        ordering="status",
-        label={
-            OrderStatus.PENDING.value: "warning",
-            OrderStatus.PAID.value: "info",
-            OrderStatus.SHIPPED.value: "info",
-            OrderStatus.DELIVERED.value: "success",
-            OrderStatus.CANCELLED.value: "default",
-        },
-    )
-    def show_status(self, order: Order) -> str:
-        return str(order.status)
-
+    show_status = build_column("Status", lambda order: str(order.status), ordering="status", label=COLORS)
     show_created_at = build_time_column("created_at", "Created at")
     show_shipped_at = build_time_column("shipped_at", "Shipped at")
     show_delivered_at = build_time_column("delivered_at", "Delivered at")

@@ -9,7 +9,6 @@ from django.db import models
 from django.http import HttpRequest
 from django.urls import reverse
 from unfold.contrib.filters.admin import DropdownFilter
-from unfold.decorators import display
 
 from blog import selectors, services
 from blog.desk import queries, writers
@@ -23,7 +22,7 @@ from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, Log, Outcome, Perform, list_offered_actions
 from contentapi.desk.bases import get_actor
 from contentapi.desk.lists import BoundedList, RelatedFilter
-from contentapi.desk.rendering import build_time_column, describe_origin
+from contentapi.desk.rendering import build_column, build_time_column, describe_origin
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 
 STATES = {
@@ -184,15 +183,8 @@ class CommentAdmin(ServiceAdmin):
         return writers.offer_accounts(field) if db_field.name == "author" else field
 
     show_created_at = build_time_column("created_at", "Created at", ordering="created_at")
-
-    @display(description="Status", label=STATES)
-    def show_state(self, comment: Comment) -> str:
-        return comment.state
-
-    @display(description="Status changed by")
-    def show_moderator(self, comment: Comment) -> str:
-        return describe_moderator(comment)
-
+    show_state = build_column("Status", lambda comment: comment.state, label=STATES)
+    show_moderator = build_column("Status changed by", describe_moderator)
     show_state_changed_at = build_time_column("state_changed_at", "Status changed at")
 
     def get_search_results(

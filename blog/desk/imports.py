@@ -14,7 +14,6 @@ from django.utils.decorators import method_decorator
 from django.utils.html import format_html
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from blog import selectors
@@ -27,7 +26,7 @@ from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.pagination import parse_id
 from contentapi.desk.bases import Page, PolicyAdmin, get_actor
-from contentapi.desk.rendering import build_time_column, render_time
+from contentapi.desk.rendering import build_column, build_time_column, render_time
 
 # The outcomes in the words of the editors: of the plan, and of the import.
 LABELS: Mapping[str, tuple[str, str]] = {
@@ -41,6 +40,14 @@ LABELS: Mapping[str, tuple[str, str]] = {
 WORK: Mapping[str, str] = {
     ImportState.CHECKING: "files checked",
     ImportState.UNDOING: "posts processed",
+}
+COLORS = {
+    ImportState.CHECKED.value: "warning",
+    ImportState.CHECKING.value: "info",
+    ImportState.IMPORTING.value: "info",
+    ImportState.DONE.value: "success",
+    ImportState.FAILED.value: "danger",
+    ImportState.UNDOING.value: "info",
 }
 NO_WORKER = "Nothing is doing this import: the process “worker” is not running. Ask the operator to start it."
 
@@ -124,24 +131,8 @@ class ImportJobAdmin(PolicyAdmin):
     may_open = may_add = staticmethod(policy.may_import_posts)
     select_rows = staticmethod(selectors.select_imports)
 
-    @display(
-        description="Status",
-        label={
-            ImportState.CHECKED.value: "warning",
-            ImportState.CHECKING.value: "info",
-            ImportState.IMPORTING.value: "info",
-            ImportState.DONE.value: "success",
-            ImportState.FAILED.value: "danger",
-            ImportState.UNDOING.value: "info",
-        },
-    )
-    def show_state(self, job: ImportJob) -> str:
-        return str(job.state)
-
-    @display(description="Files")
-    def show_progress(self, job: ImportJob) -> str:
-        return f"{job.done} of {job.total}"
-
+    show_state = build_column("Status", lambda job: str(job.state), label=COLORS)
+    show_progress = build_column("Files", lambda job: f"{job.done} of {job.total}")
     show_created_at = build_time_column("created_at", "Uploaded at")
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:

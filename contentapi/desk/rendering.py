@@ -31,15 +31,15 @@ def render_time(time: datetime | None) -> SafeString | None:
     return format_html('<time datetime="{}" data-local>{} UTC</time>', time.isoformat(), f"{time:%Y-%m-%d %H:%M}")
 
 
-def build_time_column(field: str, description: str, *, ordering: str | None = None) -> Callable[[Any, Any], Any]:
-    """Return a column of a list, or a field of a form, that shows the time in a field of the object."""
-
-    @display(description=description, ordering=ordering)
-    def show_time(_: Any, row: Any) -> SafeString | None:
-        return render_time(getattr(row, field))
-
-    column: Callable[[Any, Any], Any] = show_time
+def build_column(description: str, read: Callable[[Any], Any], **options: Any) -> Callable[[Any, Any], Any]:
+    """Return a column of a list, or a field of a form, that shows what a function returns for the object."""
+    column: Callable[[Any, Any], Any] = display(description=description, **options)(lambda _, row: read(row))
     return column
+
+
+def build_time_column(field: str, description: str, **options: Any) -> Callable[[Any, Any], Any]:
+    """Return a column that shows the time in a field of the object."""
+    return build_column(description, lambda row: render_time(getattr(row, field)), **options)
 
 
 def describe_origin(origin: str) -> str:

@@ -8,14 +8,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from unfold.contrib.filters.admin import DropdownFilter
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminIntegerFieldWidget
 
 from contentapi.core import policy
 from contentapi.core.identity import Actor, Scope
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import get_actor
-from contentapi.desk.rendering import build_time_column, list_scopes
+from contentapi.desk.rendering import build_column, build_time_column, list_scopes
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 from users import selectors, services
 from users.models import ApiKey
@@ -119,14 +118,8 @@ class ApiKeyAdmin(ServiceAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)
 
-    @display(description="Status", label=STATES)
-    def show_state(self, key: ApiKey) -> str:
-        return key.get_state(timezone.now())
-
-    @display(description="Scopes")
-    def show_scopes(self, key: ApiKey) -> str:
-        return ", ".join(key.scopes)
-
+    show_state = build_column("Status", lambda key: key.get_state(timezone.now()), label=STATES)
+    show_scopes = build_column("Scopes", lambda key: ", ".join(key.scopes))
     show_created_at = build_time_column("created_at", "Created at")
     show_expires_at = build_time_column("expires_at", "Expires at")
     show_revoked_at = build_time_column("revoked_at", "Revoked at")

@@ -10,19 +10,19 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
-from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserCreationForm
 
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import get_actor
-from contentapi.desk.rendering import build_time_column
+from contentapi.desk.rendering import build_column, build_time_column
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 from users import password_links, selectors, services
 from users.mail import is_mail_on
 from users.models import User
 
+STATES = {"active": "success", "locked": "danger"}
 INVITED = "Or press “Invite”: the person gets a mail with a link, at which the person chooses a password."
 INVITE = "_invite"  # the name of the button
 
@@ -65,6 +65,11 @@ class PasswordForm(AdminPasswordChangeForm):
 
 def may_manage(actor: Actor, _: User) -> bool:
     return policy.may_manage_users(actor)
+
+
+def render_password(user: User) -> SafeString:
+    state, action = ("Set", "Change it") if user.has_usable_password() else ("None", "Set one")
+    return format_html('{}. <a class="history-link" href="../password/">{}</a>', state, action)
 
 
 @admin.register(User)
@@ -131,15 +136,8 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
     def list_actions(self, request: HttpRequest) -> list[Action]:
         return [each for each in super().list_actions(request) if is_mail_on() or each.name != "invite"]
 
-    @display(description="Status", label={"active": "success", "locked": "danger"})
-    def show_state(self, user: User) -> str:
-        return "active" if user.is_active else "locked"
-
-    @display(description="Password")
-    def show_password(self, user: User) -> SafeString:
-        state, action = ("Set", "Change it") if user.has_usable_password() else ("None", "Set one")
-        return format_html('{}. <a class="history-link" href="../password/">{}</a>', state, action)
-
+    show_state = build_column("Status", lambda user: "active" if user.is_active else "locked", label=STATES)
+    show_password = build_column("Password", render_password)
     show_last_login = build_time_column("last_login", "Last login at", ordering="last_login")
     show_created_at = build_time_column("created_at", "Created at")
 

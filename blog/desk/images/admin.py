@@ -7,8 +7,7 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
-from unfold.decorators import display
+from django.utils.safestring import SafeString, mark_safe
 from unfold.widgets import INPUT_CLASSES
 
 from blog import selectors, services
@@ -28,10 +27,11 @@ from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import get_actor
-from contentapi.desk.rendering import build_time_column
+from contentapi.desk.rendering import build_column, build_time_column
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 
 PREVIEW = 960  # pixels of width
+NO_TEXT = mark_safe('<span class="alarm">No text</span>')
 FOCAL_POINT = ("focal_x", "focal_y")
 
 
@@ -100,6 +100,10 @@ class ImageForm(ServiceForm):
                 self.fields[name].required = False
 
 
+def render_named(image: Image) -> SafeString:
+    return format_html('{}<span class="image-name">{}</span>', render_thumbnail(image), image.name)
+
+
 @admin.register(Image)
 class ImageAdmin(ServiceAdmin):
     desk_actions = ACTIONS
@@ -147,18 +151,9 @@ class ImageAdmin(ServiceAdmin):
     ) -> tuple[models.QuerySet[Image], bool]:
         return search_images(queryset, search_term), False
 
-    @display(description="Image")
-    def show_image(self, image: Image) -> SafeString:
-        return format_html('{}<span class="image-name">{}</span>', render_thumbnail(image), image.name)
-
-    @display(description="Text")
-    def show_facts(self, image: Image) -> SafeString | str:
-        return image.alt or format_html('<span class="alarm">{}</span>', "No text")
-
-    @display(description="Size", ordering="size")
-    def show_size(self, image: Image) -> str:
-        return describe_size(image)
-
+    show_image = build_column("Image", render_named)
+    show_facts = build_column("Text", lambda image: image.alt or NO_TEXT)
+    show_size = build_column("Size", describe_size, ordering="size")
     show_created_at = build_time_column("created_at", "Uploaded at", ordering="created_at")
 
     # The page of an image

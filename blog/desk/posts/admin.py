@@ -34,7 +34,6 @@ from blog.desk.posts.form import PostForm
 from blog.desk.posts.list import (
     LightPostList,
     choose_columns,
-    join_tags,
     lists_scheduled,
     render_publication,
     render_status,
@@ -49,7 +48,7 @@ from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action
 from contentapi.desk.bases import get_actor
 from contentapi.desk.pages import restrict_admin_page
-from contentapi.desk.rendering import build_time_column
+from contentapi.desk.rendering import build_column, build_time_column
 from contentapi.desk.service_admin import ServiceAdmin
 
 
@@ -153,16 +152,16 @@ class PostAdmin(ServiceAdmin):
     def count_dependents(self, rows: list[Any]) -> dict[str, int]:
         return {"comments": queries.count_comments(rows)}
 
-    show_status = render_status
-    show_site = site.show_site
-    show_tags = join_tags
-    show_publish_at = render_publication
+    show_status = build_column("Status", render_status, label=states.STATUS_COLORS)
+    show_site = build_column("Site", site.link_site)
+    show_tags = build_column("Tags", lambda post: ", ".join(post.tags))
+    show_publish_at = build_column("Publish at", render_publication, ordering="publish_at")
     show_published_at = build_time_column("published_at", "Published at", ordering="publication_order")
     show_updated_at = build_time_column("updated_at", "Updated at", ordering="updated_at")
     show_created_at = build_time_column("created_at", "Created at", ordering="created_at")
-    show_coauthors = coauthors.show_coauthors
-    show_text = reading.show_text
-    show_cover = reading.show_cover
+    show_coauthors = build_column("Co-authors", lambda post: ", ".join(coauthors.name_authors(post.coauthor_ids)))
+    show_text = build_column("Text", reading.render_text)
+    show_cover = build_column("Cover", reading.render_cover)
 
     # The form
 

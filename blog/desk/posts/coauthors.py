@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.urls import reverse
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget
 
 from blog.models import MAX_COAUTHORS, Author, Post
@@ -71,8 +70,3 @@ def list_writers(post: Post) -> list[Author]:
 
 def name_authors(ids: Sequence[int]) -> list[str]:
     return [author.name for author in Author.objects.in_order_of(ids)]
-
-
-@display(description="Co-authors")
-def show_coauthors(_: Any, post: Post) -> str:
-    return ", ".join(name_authors(post.coauthor_ids))

@@ -9,10 +9,8 @@ from django.db.models import Exists, OuterRef, Subquery
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from blog import selectors
-from blog.desk.posts.states import STATUS_COLORS
 from blog.models import Post, PostStatus, WorkingCopy
 from contentapi.conf import conf
 from contentapi.core import policy
@@ -85,8 +83,7 @@ def search_posts(
     return posts.filter(pk__in=found.ids)
 
 
-@display(description="Status", label=STATUS_COLORS)
-def render_status(_: Any, post: Post) -> tuple[str, SafeString]:
+def render_status(post: Post) -> tuple[str, SafeString]:
     """Return the status of a post in a list, with its color."""
     is_scheduled = post.status == PostStatus.SCHEDULED
     text = format_html("scheduled for {}", render_time(post.publish_at)) if is_scheduled else post.status
@@ -97,14 +94,8 @@ def render_status(_: Any, post: Post) -> tuple[str, SafeString]:
     return post.status, format_html("{}{}", text, changes)
 
 
-@display(description="Publish at", ordering="publish_at")
-def render_publication(_: Any, post: Post) -> SafeString | str:
+def render_publication(post: Post) -> SafeString | str:
     """Return when a post of the list becomes public, and when its changes do."""
     changes_at = render_time(getattr(post, "changes_at", None))
     changes = changes_at and format_html("changes: {}", changes_at)
     return format_html_join(", ", "{}", [(each,) for each in (render_time(post.publish_at), changes) if each])
-
-
-@display(description="Tags")
-def join_tags(_: Any, post: Post) -> str:
-    return ", ".join(post.tags)

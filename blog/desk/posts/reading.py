@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from blog import services
 from blog.desk.images.library import render_thumbnail
@@ -30,15 +29,13 @@ class ReadingForm(ServiceForm):
         css = {"all": ["blog/reading.css", "blog/images.css"]}
 
 
-@display(description="Text")
-def show_text(_: Any, post: Post) -> SafeString:
+def render_text(post: Post) -> SafeString:
     """Return the text of a post as readers see it."""
     html = services.render_body(post.body)
     return format_html('<div class="reading" dir="auto">{}</div>', html)
 
 
-@display(description="Cover")
-def show_cover(_: Any, post: Post) -> SafeString | None:
+def render_cover(post: Post) -> SafeString | None:
     """Return the cover with its name, as a link to its page; None without one, and for a deleted image."""
     image = Image.objects.filter(pk=post.cover_id or 0, deleted_at=None).first()
     if image is None:

@@ -1,10 +1,7 @@
 """Links from the desk to the post on the web site, if `CONTENTAPI_SITE_POST_URL` states its address."""
 
-from typing import Any
-
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from blog.models import Post, PostStatus
 from contentapi.conf import conf
@@ -17,8 +14,3 @@ def link_site(post: Post | None) -> SafeString | str:
         return ""
     html = '<a class="message-link" href="{}" target="_blank" rel="noopener">View on the site</a>'
     return format_html(html, address.replace("{slug}", post.slug, 1))
-
-
-@display(description="Site")
-def show_site(_: Any, post: Post) -> SafeString | str:
-    return link_site(post)

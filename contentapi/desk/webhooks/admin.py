@@ -10,14 +10,13 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
-from unfold.decorators import display
 
 from contentapi.auth.people import name_users
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, Log, Outcome, collect_outcome, perform_each
 from contentapi.desk.bases import get_actor
-from contentapi.desk.rendering import build_time_column
+from contentapi.desk.rendering import build_column, build_time_column
 from contentapi.desk.service_admin import ServiceAdmin
 from contentapi.desk.webhooks import deliveries
 from contentapi.desk.webhooks.bars import build_bars
@@ -26,6 +25,7 @@ from contentapi.events.webhooks import resending, selectors, services
 from contentapi.events.webhooks.inspection import count_by_hour, find_cursor
 from contentapi.events.webhooks.models import Webhook
 
+STATES = {"active": "success", "failing": "warning", "disabled": "danger"}
 NEWEST = 10  # deliveries below the form
 FIELDS = ["name", "url", "types", "selection", "coalesce", "scopes"]
 
@@ -57,6 +57,19 @@ def replay(actor: Actor, webhooks: Sequence[Webhook], values: Mapping[str, Any],
         return webhook
 
     return collect_outcome(webhooks, replay_one, log)
+
+
+def describe_state(webhook: Webhook) -> tuple[str, str]:
+    """Return the state for its colour, and in words."""
+    if webhook.disabled_at is not None:
+        return "disabled", f"disabled: {webhook.get_disabled_reason_display()}"
+    if webhook.failing_since is not None:
+        return "failing", f"failing since {webhook.failing_since:%Y-%m-%d %H:%M} UTC"
+    return "active", "active"
+
+
+def name_maker(webhook: Webhook) -> str:
+    return name_users([webhook.maker_id]).get(webhook.maker_id, "a deleted user")
 
 
 @admin.register(Webhook)
@@ -145,22 +158,10 @@ class WebhookAdmin(ServiceAdmin):
     def media(self) -> Any:
         return super().media + forms.Media(css={"all": ["desk/webhooks.css"]})
 
-    @display(description="Address")
-    def show_address(self, webhook: Webhook) -> str:
-        return webhook.url
-
-    @display(description="Events")
-    def show_types(self, webhook: Webhook) -> str:
-        return ", ".join(webhook.types)
-
-    @display(description="Status", label={"active": "success", "failing": "warning", "disabled": "danger"})
-    def show_state(self, webhook: Webhook) -> tuple[str, str]:
-        return describe_state(webhook)
-
-    @display(description="Created by")
-    def show_maker(self, webhook: Webhook) -> str:
-        return name_users([webhook.maker_id]).get(webhook.maker_id, "a deleted user")
-
+    show_address = build_column("Address", lambda webhook: webhook.url)
+    show_types = build_column("Events", lambda webhook: ", ".join(webhook.types))
+    show_state = build_column("Status", describe_state, label=STATES)
+    show_maker = build_column("Created by", name_maker)
     show_created_at = build_time_column("created_at", "Created at")
 
     def build_form_context(self, request: HttpRequest, row: Webhook | None) -> dict[str, Any]:
@@ -188,12 +189,3 @@ class WebhookAdmin(ServiceAdmin):
             return super().describe_outcome(action, rows)
         number = rows[0].replayed  # type: ignore[attr-defined]
         return f"{number:,} {'event is' if number == 1 else 'events are'} sent again."
-
-
-def describe_state(webhook: Webhook) -> tuple[str, str]:
-    """Return the state for its colour, and in words."""
-    if webhook.disabled_at is not None:
-        return "disabled", f"disabled: {webhook.get_disabled_reason_display()}"
-    if webhook.failing_since is not None:
-        return "failing", f"failing since {webhook.failing_since:%Y-%m-%d %H:%M} UTC"
-    return "active", "active"
