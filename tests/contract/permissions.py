@@ -54,10 +54,14 @@ class Row(NamedTuple):
         return not is_read and not outcome.isdigit()
 
     def choose_cells(self) -> dict[str, Outcome]:
-        """Return the cells at the limits: the first caller that is allowed, and for each status the last refused."""
-        allowed = [caller for caller, outcome in self.outcomes.items() if outcome == "ok"]
-        refused = {outcome: caller for caller, outcome in self.outcomes.items() if outcome != "ok"}
-        return {caller: self.outcomes[caller] for caller in [*allowed[:1], *refused.values()]}
+        return choose_cells(self.outcomes)
+
+
+def choose_cells(outcomes: dict[str, Outcome]) -> dict[str, Outcome]:
+    """Return the cells at the limits: the first caller that is allowed, and for each status the last refused."""
+    allowed = [caller for caller, outcome in outcomes.items() if outcome == "ok"]
+    refused = {outcome: caller for caller, outcome in outcomes.items() if outcome != "ok"}
+    return {caller: outcomes[caller] for caller in [*allowed[:1], *refused.values()]}
 
 
 def allow(callers: tuple[str, ...], **refusals: int) -> dict[str, Outcome]:

@@ -12,7 +12,7 @@ from django.urls import URLPattern, URLResolver, reverse
 from tests.contract.admin_pages import STAFF, browse, log_in
 from tests.contract.admin_requests import OBJECTS
 from tests.contract.admin_urls import PAGES, name_outcome
-from tests.contract.permissions import ANONYMOUS_CALLER, OTHERS
+from tests.contract.permissions import ANONYMOUS_CALLER, OTHERS, choose_cells
 from tests.contract.worlds import World, make_worlds, read_all_rows, roll_back
 
 # URLs without a row
@@ -59,6 +59,8 @@ def test_pages_have_the_outcomes_of_the_table(subtests: pytest.Subtests, role: s
     worlds = log_in(make_worlds(role))
 
     for page in PAGES:
+        if role not in choose_cells(page.outcomes):
+            continue  # no page of an admin fails: tests/users/test_hostile_parameters.py
         world = worlds[page.whose]
         with subtests.test(f"{role}: {page}"), roll_back():
             assert name_outcome(page.send(world, browse(world), page.name)) == page.outcomes[role]
