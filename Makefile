@@ -62,7 +62,7 @@ test-citus: installed-dev
 
 coverage: installed-dev
 	@$(BUILD_PAGES)
-	@EXAMPLES_IN_PERCENT=10 $(PYTEST) -m "not thorough and not citus" --cov --cov-report= --cov-fail-under=0
+	@$(PYTEST) -m "not thorough and not citus" --cov --cov-report= --cov-fail-under=0
 	@$(VENV_PYTHON) -m tests.quality.coverage_report
 
 thorough: installed-dev

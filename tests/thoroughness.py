@@ -1,4 +1,4 @@
-"""The number of examples of a property test: all in `make thorough`, a tenth in CI, half of that in `make test`."""
+"""The number of examples of a property test: all in `make thorough`, a twentieth elsewhere."""
 
 import os
 
