@@ -23,4 +23,7 @@ def author_client(client: Client) -> Client:
 
 @pytest.fixture
 def editor(db: None) -> Actor:  # noqa: ARG001
-    return build_session_actor(make_user(Role.EDITOR, name="Edda Editor"))
+    """Return an editor with an author profile."""
+    user = make_user(Role.EDITOR, name="Edda Editor")
+    make_author(user=user, name=user.name)
+    return build_session_actor(user)

@@ -18,23 +18,16 @@ from blog.files.archived_images import ArchivedImages
 from blog.files.images import UnusableImage, read_image_of_folder
 from blog.files.members import get_path
 from blog.models import Image, Post
-from contentapi.auth.sessions import build_session_actor
 from contentapi.core.errors import Invalid
-from contentapi.core.identity import Actor, Role
+from contentapi.core.identity import Actor
 from contentapi.media.folder import FolderStorage
 from tests.blog.archives import build_archive
 from tests.blog.import_work import import_completely, list_results
 from tests.blog.markdown_files import build_file
-from tests.factories import make_user
 from tests.image_files import make_jpeg, make_png
 
 Form = Literal["NFC", "NFD"]
 BODY = "![](boat.jpg) ![](../images/boat.jpg) ![](/images/quay.png) ![](quay.png) ![](lost.png)"
-
-
-@pytest.fixture
-def editor(db: None) -> Actor:  # noqa: ARG001
-    return build_session_actor(make_user(Role.EDITOR))
 
 
 def read(files: dict[str, str | bytes], file: str, address: str, compression: int = ZIP_STORED) -> bytes | str:

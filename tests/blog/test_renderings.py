@@ -18,17 +18,12 @@ from blog.services.renderings import POSTS_AT_ONCE
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import OPERATOR, WORKER, Actor, Role
 from tests.conftest import GraphQL
-from tests.factories import make_actor, make_author, make_post
+from tests.factories import make_actor, make_post
 
 pytestmark = pytest.mark.django_db
 FIELDS = "query ($id: ID!) { post(id: $id) { excerpt description bodyHtml } }"
 BOILED = {"excerpt": "Boil.", "description": "Boil.", "bodyHtml": "<p>Boil.</p>\n"}
 NOTHING = {"excerpt": "", "description": "", "bodyHtml": None}
-
-
-@pytest.fixture
-def editor() -> Actor:
-    return make_actor(Role.EDITOR, author=make_author())
 
 
 def create_post(actor: Actor, **values: Any) -> Post:

@@ -13,18 +13,12 @@ from blog import services
 from blog.history import trash
 from blog.models import OldSlug, Post
 from contentapi.core.errors import Conflict
-from contentapi.core.identity import Actor, Role
+from contentapi.core.identity import Actor
 from tests.blog.markdown_files import build_file, import_text
 from tests.blog.racing import race
 from tests.blog.test_slugs import create_post, edit_post
 from tests.conftest import GraphQL
-from tests.factories import make_actor, make_author
 from tests.resources import send_request
-
-
-@pytest.fixture
-def editor() -> Actor:
-    return make_actor(Role.EDITOR, author=make_author())
 
 
 @pytest.mark.django_db

@@ -57,11 +57,6 @@ def test_slug_is_the_transliterated_title(title: str, slug: str) -> None:
     assert make_slug(title) == slug
 
 
-@pytest.fixture
-def editor() -> Actor:
-    return make_actor(Role.EDITOR, author=make_author())
-
-
 def create_post(actor: Actor, title: str = "Tides", **values: Any) -> Post:
     return services.create_post(actor=actor, title=title, body="", **values)
 
