@@ -11,7 +11,7 @@ from blog.desk import writers
 from blog.models import Author
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from contentapi.desk.bases import get_actor
+from contentapi.desk.bases import Page, get_actor
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 
 
@@ -27,7 +27,7 @@ class AuthorAdmin(ServiceAdmin):
         models.URLField: {"assume_scheme": "https"},
     }
     autocomplete_fields: ClassVar = ["user"]
-    pages = writers.PAGES
+    pages: ClassVar = [Page("choose/", "choose", writers.suggest_writers)]
     may_open = staticmethod(policy.may_write_posts)
     may_add = staticmethod(policy.may_manage_posts_and_authors)
     select_rows = staticmethod(selectors.select_editable_authors)

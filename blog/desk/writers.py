@@ -10,7 +10,7 @@ from blog.desk import queries
 from contentapi.core import policy
 from contentapi.core.errors import Invalid
 from contentapi.core.pagination import parse_id
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
 
 ACCOUNT = "account-"  # before the id of a user, in the value of a field for an author
 FIELDS = ("author", "coauthor_ids")
@@ -65,6 +65,3 @@ def find_author_id(request: HttpRequest, value: str) -> str:
     except Invalid:
         return "0"
     return str(author.pk)
-
-
-PAGES = [Page("choose/", "choose", suggest_writers)]

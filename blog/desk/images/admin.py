@@ -26,7 +26,7 @@ from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, perform_each
-from contentapi.desk.bases import get_actor
+from contentapi.desk.bases import Page, get_actor
 from contentapi.desk.rendering import build_column, build_time_column
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 
@@ -107,7 +107,12 @@ def render_named(image: Image) -> SafeString:
 @admin.register(Image)
 class ImageAdmin(ServiceAdmin):
     desk_actions = ACTIONS
-    pages = [*choice.PAGES, *uploads.PAGES]
+    pages = [
+        Page("choose/", "choose", choice.show_choice),
+        Page("describe/", "describe", choice.describe_images),
+        Page("<str:object_id>/alt/", "alt", choice.save_alt),
+        Page("<str:object_id>/replace/", "replace", uploads.replace),
+    ]
     list_class = ImageList
     form = ImageForm
     change_form_before_template = "blog/image_file.html"

@@ -17,7 +17,7 @@ from contentapi.conf import conf
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import require_storable
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.desk.lists import BoundedPaginator
 from contentapi.desk.rendering import describe_error
 
@@ -79,10 +79,3 @@ def describe_image(image: Image) -> dict[str, Any]:
         "focalX": image.focal_x,
         "focalY": image.focal_y,
     }
-
-
-PAGES = [
-    Page("choose/", "choose", show_choice),
-    Page("describe/", "describe", describe_images),
-    Page("<str:object_id>/alt/", "alt", save_alt),
-]

@@ -18,7 +18,7 @@ from blog.models import Image
 from contentapi.conf import conf
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.db.engine.slots import enter_expensive_lane
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.desk.rendering import describe_error
 from contentapi.http.uploads import SentFile, describe_file
 
@@ -100,6 +100,3 @@ def replace(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> H
         model_admin.message_user(request, "The new file is being processed. Readers see the present one until then.")
         model_admin.log_change(request, image, "Replaced the file.")
     return HttpResponseRedirect(reverse("admin:blog_image_change", args=[image.pk]))
-
-
-PAGES = [Page("<str:object_id>/replace/", "replace", replace)]

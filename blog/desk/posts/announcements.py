@@ -11,7 +11,7 @@ from blog.desk.posts.history import read_position
 from blog.history import versions
 from contentapi.auth.people import name_users
 from contentapi.core.pagination import parse_id
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.events.feed import list_last_events
 from contentapi.events.webhooks.models import Delivery
 from contentapi.events.webhooks.selectors import list_deliveries_of_subject
@@ -39,6 +39,3 @@ def show_events(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) 
         "object_id": object_id,
     }
     return model_admin.render(request, "admin/blog/post/events.html", context)
-
-
-PAGES = [Page("<str:object_id>/events/", "events", show_events)]

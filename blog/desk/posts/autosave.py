@@ -17,7 +17,7 @@ from blog.desk.posts.save import OPENED, StateForm
 from blog.models import ADDRESSES, CONTENT, Post, PostStatus
 from contentapi.core.errors import ApiError, Invalid, VersionConflict
 from contentapi.core.identity import Actor
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
 
 NEW = "new"  # in place of the id of a post that is not saved yet
 CREATED = "created_posts"  # the key in a session: the post of each kept text, so that no text becomes two posts
@@ -126,6 +126,3 @@ def describe_save(
 ) -> dict[str, Any]:
     addresses = {name: content[name] or "" for name in names if name in content}
     return {"versions": versions, "addresses": addresses, "saved_at": timezone.now().isoformat()}
-
-
-PAGES = [Page("<str:object_id>/autosave/", "autosave", save_text)]

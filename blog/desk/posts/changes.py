@@ -17,7 +17,7 @@ from blog.history.copies import compare_copy, restore_copy
 from blog.models import Post
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
 
 
 def show_changes(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
@@ -73,11 +73,3 @@ def restore_changes(request: HttpRequest, model_admin: PolicyAdmin, object_id: s
         return HttpResponseRedirect(reverse("admin:blog_post_history", args=[object_id]))
     model_admin.message_user(request, "The changes are restored. Readers do not see them yet.", messages.SUCCESS)
     return HttpResponseRedirect(reverse("admin:blog_post_change", args=[object_id]))
-
-
-COPY = "<str:object_id>/history/changes/<int:number>/"
-PAGES = [
-    Page("<str:object_id>/changes/", "changes", show_changes),
-    Page(COPY, "copy", show_copy),
-    Page(f"{COPY}restore/", "restore_copy", restore_changes),
-]

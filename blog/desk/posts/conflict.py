@@ -21,7 +21,7 @@ from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post, WorkingCopy
 from blog.services import states
 from contentapi.core.errors import ApiError, NotFound, VersionConflict, require_found
 from contentapi.core.identity import Actor
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
 
 MERGED = [*(name for name in CONTENT if name != "body"), "body"]  # the fields that a person can merge by hand
 BUTTONS = {"_save", "_continue", "_addanother", "_act", "_merged", *copies.BUTTONS}
@@ -161,6 +161,3 @@ def list_fields(conflict: EditConflict, mine: Mapping[str, Any]) -> Iterator[tup
         elif change.name == "coauthor_ids":
             my_names = name_authors(mine["coauthor_ids"]) if "coauthor_ids" in mine else change.old
             yield LABELS["coauthor_ids"], ", ".join(change.old), ", ".join(change.new), ", ".join(my_names)
-
-
-PAGES = [Page("<str:object_id>/take-over/", "take_over", take_over)]

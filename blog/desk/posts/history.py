@@ -15,7 +15,7 @@ from blog.models import CONTENT_FIELDS, Image, Post, PostStatus, WorkingCopy
 from blog.services.states import MOST_STEPS
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.desk.rendering import describe_origin
 
 # The fields of a post in the words of the editors
@@ -173,10 +173,3 @@ def describe_value(name: str, value: Any) -> Any:
     if name == "cover_id" and value is not None:
         return Image.objects.filter(pk=value).values_list("name", flat=True).first() or "deleted image"
     return ", ".join(value) if isinstance(value, list) else value
-
-
-VERSION = "<str:object_id>/history/<int:number>/"
-PAGES = [
-    Page(VERSION, "version", show_version),
-    Page(f"{VERSION}restore/", "restore_version", restore_text),
-]

@@ -16,7 +16,7 @@ from contentapi.conf.timeouts import OWN_PREVIEW_LIFETIME
 from contentapi.core.errors import ApiError, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.desk.rendering import describe_error
 
 DAYS = (1, 3, 7, 30)  # that a link for a reviewer may be valid
@@ -108,10 +108,3 @@ def report_error(request: HttpRequest, model_admin: PolicyAdmin, post_id: str, e
 
 def lead_to_form(post_id: str) -> HttpResponse:
     return HttpResponseRedirect(f"{reverse('admin:blog_post_change', args=[post_id])}#preview-links")
-
-
-PAGES = [
-    Page("<str:object_id>/preview-links/open/", "open_preview", open_preview),
-    Page("<str:object_id>/preview-links/create/", "create_preview_link", create_link),
-    Page("<str:object_id>/preview-links/<str:link_id>/revoke/", "revoke_preview_link", revoke_link),
-]

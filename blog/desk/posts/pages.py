@@ -19,9 +19,28 @@ from blog.desk.posts import (
 from blog.models import Post
 from contentapi.core import policy
 from contentapi.core.identity import Actor
+from contentapi.desk.bases import Page
 
-MODULES = (announcements, autosave, changes, conflict, history, links, presence, trash, writing)
-PAGES = [page for module in MODULES for page in module.PAGES]
+PAGES = [
+    Page("<str:object_id>/events/", "events", announcements.show_events),
+    Page("<str:object_id>/autosave/", "autosave", autosave.save_text),
+    Page("<str:object_id>/changes/", "changes", changes.show_changes),
+    Page("<str:object_id>/history/changes/<int:number>/", "copy", changes.show_copy),
+    Page("<str:object_id>/history/changes/<int:number>/restore/", "restore_copy", changes.restore_changes),
+    Page("<str:object_id>/take-over/", "take_over", conflict.take_over),
+    Page("<str:object_id>/history/<int:number>/", "version", history.show_version),
+    Page("<str:object_id>/history/<int:number>/restore/", "restore_version", history.restore_text),
+    Page("<str:object_id>/preview-links/open/", "open_preview", links.open_preview),
+    Page("<str:object_id>/preview-links/create/", "create_preview_link", links.create_link),
+    Page("<str:object_id>/preview-links/<str:link_id>/revoke/", "revoke_preview_link", links.revoke_link),
+    Page("<str:object_id>/presence/", "presence", presence.announce_page),
+    Page("deleted/", "deleted", trash.show_deleted_posts),
+    Page("deleted/restore/", "restore_selected", trash.restore_selected),
+    Page("deleted/<str:object_id>/restore/", "restore_deleted", trash.restore_deleted),
+    Page("preview/", "preview", writing.show_preview),
+    Page("tags/", "tags", writing.list_tags),
+    Page("session/", "session", writing.show_session),
+]
 
 
 def build_form_context(actor: Actor, post: Post | None, *, may_change: bool) -> dict[str, Any]:

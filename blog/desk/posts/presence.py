@@ -12,7 +12,7 @@ from blog.services import presence
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
 
 
 @require_POST
@@ -54,6 +54,3 @@ def read_page(sent: Mapping[str, Any]) -> UUID | None:
         return UUID(str(sent.get("_page", "")))
     except ValueError:
         return None
-
-
-PAGES = [Page("<str:object_id>/presence/", "presence", announce_page)]

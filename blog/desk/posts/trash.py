@@ -21,7 +21,7 @@ from contentapi.auth.people import name_users
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 from contentapi.desk.actions import collect_outcome, report_refused
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
 
 MOST_NAMES = 10  # of public posts that the page before a restoration names
 LONGEST_REQUEST = 10  # seconds, in which a request restores posts
@@ -129,10 +129,3 @@ def restore_deleted(request: HttpRequest, model_admin: PolicyAdmin, object_id: s
     )
     model_admin.log_change(request, post, RESTORED)
     return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
-
-
-PAGES = [
-    Page("deleted/", "deleted", show_deleted_posts),
-    Page("deleted/restore/", "restore_selected", restore_selected),
-    Page("deleted/<str:object_id>/restore/", "restore_deleted", restore_deleted),
-]

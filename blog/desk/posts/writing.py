@@ -35,7 +35,7 @@ from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.desk.rendering import Textarea, describe_error
 from contentapi.desk.service_admin import ServiceForm
 
@@ -242,10 +242,3 @@ def find_author_of_preview(actor: Actor, post: Post | None, author_id: str) -> A
     if author_id and policy.may_manage_posts_and_authors(actor):
         return selectors.find_author(actor, author_id)
     return queries.find_own_author(actor)
-
-
-PAGES = [
-    Page("preview/", "preview", show_preview),
-    Page("tags/", "tags", list_tags),
-    Page("session/", "session", show_session),
-]

@@ -15,7 +15,7 @@ from contentapi.auth.people import name_users
 from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, Log, Outcome, collect_outcome, perform_each
-from contentapi.desk.bases import get_actor
+from contentapi.desk.bases import Page, get_actor
 from contentapi.desk.rendering import build_column, build_time_column
 from contentapi.desk.service_admin import ServiceAdmin
 from contentapi.desk.webhooks import deliveries
@@ -76,7 +76,11 @@ def name_maker(webhook: Webhook) -> str:
 class WebhookAdmin(ServiceAdmin):
     """All webhooks, for admins. A webhook belongs to the admin who creates it."""
 
-    pages = deliveries.PAGES
+    pages: ClassVar = [
+        Page("<str:object_id>/deliveries/", "deliveries", deliveries.show_deliveries),
+        Page("<str:object_id>/deliveries/<str:delivery_id>/", "delivery", deliveries.show_delivery),
+        Page("<str:object_id>/deliveries/<str:delivery_id>/redeliver/", "redeliver", deliveries.redeliver),
+    ]
     desk_actions: ClassVar = [
         Action(
             name="ping",

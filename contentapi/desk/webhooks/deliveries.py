@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 from contentapi.core.errors import ApiError, Malformed, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.events.webhooks import resending, selectors
 from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.inspection import read_body
@@ -112,10 +112,3 @@ def redeliver(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, de
         model_admin.log_change(request, webhook, f"Sent delivery {delivery_id} again.")
         model_admin.message_user(request, "It is sent again. Reload this page to see the response.", messages.SUCCESS)
     return HttpResponseRedirect(reverse("admin:events_webhook_delivery", args=[object_id, delivery_id]))
-
-
-PAGES = [
-    Page("<str:object_id>/deliveries/", "deliveries", show_deliveries),
-    Page("<str:object_id>/deliveries/<str:delivery_id>/", "delivery", show_delivery),
-    Page("<str:object_id>/deliveries/<str:delivery_id>/redeliver/", "redeliver", redeliver),
-]

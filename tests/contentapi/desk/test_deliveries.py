@@ -139,7 +139,7 @@ def test_bars_count_the_last_24_hours(admin_client: Client, webhook: Webhook) ->
     found = context["hours"]
     assert (found.delivered, found.failed, found.waiting, found.is_complete) == (2, 1, 1, True)
     assert [hour.total for hour in found.hours if hour.total] == [1, 2, 1]
-    assert [[part.state for part in bar.parts] for bar in context["bars"].bars if bar.parts] == [
+    assert [[part.state for part in bar.parts] for bar in context["bars"] if bar.parts] == [
         ["waiting"],
         ["delivered", "failed"],
         ["delivered"],
