@@ -15,7 +15,7 @@ from blog.rendering.summaries import extract_text, make_description, make_excerp
 # The number of this renderer. Increase it with every change of its output, also by another version of comrak or nh3,
 # and run `makemigrations`: the worker finds the posts of earlier ones by an index, which has the number in its name. A
 # test compares the output.
-RENDERER = 4
+RENDERER = 5
 
 
 class Rendering(NamedTuple):

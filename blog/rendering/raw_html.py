@@ -9,11 +9,18 @@ import re
 OWN = "\0"  # replaces each `<` that comrak has written; comrak never writes NUL
 SPACE = r"[\t\n\f\r ]"
 CODE = {"iframe", "script", "style", "template"}  # What is between their tags is no text.
-# What is between these tags is text, but a browser would not show it, or not as HTML, or not in its place.
-OPAQUE = {
-    "math", "noembed", "noframes", "noscript", "object", "plaintext", "select", "svg", "textarea", "title", "xmp",
-}  # fmt: skip
 HIDING = {"details", "rp"}  # Without an end tag, they would hide the rest.
+# What is between these tags, with or without an end tag, is text in its place. What is between others a browser would
+# not show, or not as HTML, and the sanitiser removes it if the name is one of SVG or MathML, such as `<path>`.
+ELEMENTS = (
+    "a abbr acronym address applet area article aside audio b base basefont bdi bdo bgsound big blink blockquote body "
+    "br button canvas caption center cite code col colgroup data datalist dd del dfn dialog dir div dl dt em embed "
+    "fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i image "
+    "img input ins kbd keygen label legend li link listing main map mark marquee menu meta meter nav nobr ol optgroup "
+    "option output p param picture pre progress q rb rt rtc ruby s samp search section slot small source span strike "
+    "strong sub summary sup table tbody td tfoot th thead time tr track tt u ul var video wbr"
+)
+PLAIN = frozenset(ELEMENTS.split())
 # A tag as a browser reads it, and in linear time: no part is read twice.
 TAG = re.compile(
     rf"""<(/?)([a-zA-Z][^\t\n\f\r />\0]*+)
@@ -25,12 +32,12 @@ TAG = re.compile(
 )
 # What is no tag of another element with quoted attributes
 SUSPICIOUS = re.compile(
-    rf"""<(?!/?(?!(?:{"|".join(CODE | OPAQUE | HIDING)})\b)[a-z](?:[^<>="']|={SPACE}*+(?:"[^"<>]*"|'[^'<>]*')?)*+>)""",
+    rf"""<(?!/?(?:{"|".join(sorted(PLAIN))})(?=[\t\n\f\r />])(?:[^<>="']|={SPACE}*+(?:"[^"<>]*"|'[^'<>]*')?)*+>)""",
     re.IGNORECASE,
 )
 # The start of a comment, a tag, or a tag without an end, which would swallow the rest; any other sign is text.
 TOKEN = re.compile(rf"<!--|{TAG.pattern}|<(?:/?[a-zA-Z][^\0]*+)?", re.VERBOSE)
-END = re.compile(rf"</({'|'.join(CODE | OPAQUE | HIDING)})(?=[\t\n\f\r />])", re.IGNORECASE | re.ASCII)
+END = re.compile(r"</([a-zA-Z][^\t\n\f\r />\0]*+)(?=[\t\n\f\r />])")
 # comrak copies what is between these, or to the end of the text: the start, what follows it, and the end
 COPIED = [
     (re.compile(rf"<(?={start})", re.IGNORECASE), re.compile(end, re.IGNORECASE))
@@ -80,7 +87,8 @@ def escape_written(text: str) -> str:
 def clean_written_html(marked: str) -> str:
     """Return HTML without comments, in which every `<` starts a complete tag, and no tag swallows text.
 
-    Tags of the elements above are removed, with the code between them, if the text has their end; others are text.
+    Tags of elements that are not plain are removed, with the code between them, if the text has their end. Others are
+    text.
     """
     closed = {name.lower() for name in END.findall(marked)}
     return "<".join(clean_part(part, closed) if "<" in part else part for part in marked.split(OWN))
@@ -104,7 +112,7 @@ def clean_token(token: re.Match[str], last_ends: dict[str, int], closed: set[str
         return "", token.string.index("-->", token.start() + 2) + 3
     if not name:
         return written.replace("<", "&lt;"), after
-    if name not in CODE | OPAQUE | HIDING or (name in HIDING and name in closed):
+    if name in PLAIN or (name in HIDING and name in closed):
         return written, after
     is_complete = written.endswith("/>")
     if name in CODE and not is_end and not is_complete and last_ends.get(name, 0) >= after:

@@ -35,6 +35,7 @@ SYNTAX = [
 SWALLOWING = [
     "title", "textarea", "style", "script", "iframe", "select", "object", "template", "noscript", "xmp", "noembed",
     "noframes", "plaintext", "svg", "math", "details", "table", "option", "div", "b", "pre", "p", "a", "frameset",
+    "path", "text", "foreignObject", "mi", "annotation-xml", "font-face", "String",
 ]  # fmt: skip
 
 
@@ -97,6 +98,14 @@ def test_no_word_of_real_posts_is_missing_in_their_html() -> None:
         words += seen.total()
     assert len(paths) >= 750
     assert words >= 300_000
+
+
+@pytest.mark.parametrize("name", ["path", "Text", "in", "mi", "annotation-xml", "font-face", "String", "title"])
+def test_name_in_angle_brackets_hides_nothing(name: str) -> None:
+    html = render_markdown(f"Run <{name}> and **wait**.\n\n<svg><{name}>In.</{name}></svg> Later.")
+
+    assert read_words(html) == ["Run", "and", "wait", "In", "Later"]
+    assert read_words(render_markdown(f"Run <{name}> and **wait**.")) == ["Run", *name.split("-"), "and", "wait"]
 
 
 TAGS = st.builds(
