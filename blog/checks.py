@@ -41,6 +41,12 @@ def list_errors() -> list[Error]:
         for name in required
         if name not in names
     ]
+    lengths = {column.name: column.max_length for column in Post._meta.concrete_fields}  # noqa: SLF001 - public
+    errors += [
+        Error(f"The column {field.name} has another length than CONTENT_FIELDS.", hint=f"See {MODEL}.", id="blog.E005")
+        for field in CONTENT_FIELDS
+        if lengths.get(field.name) not in (None, field.longest)
+    ]
     if [field.name for field in CONTENT_FIELDS if field.kind == Kind.MARKDOWN] != ["body"]:
         errors.append(Error("The body, and no other field of the content, is Markdown.", id="blog.E002"))
     if any((field.name in OPTIONAL) == bool(field.weight) for field in CONTENT_FIELDS):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from blog.checks import list_errors, list_lists_of_fields
+from blog.models import Post
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("blog", "contentapi", "orders", "users", "schema", "manage.py")
@@ -101,6 +102,12 @@ def test_start_names_a_column_in_no_list_and_a_criterion_without_its_column(tmp_
     assert "CONTENT_FIELDS, VERSIONED or UNVERSIONED lacks mood.\n\tHINT: Add it in blog/models/posts.py." in printed
     assert "The search index PostSearch lacks mood.\n\tHINT: Add it in blog/models/search.py." in printed
     assert "The type PostFilter lacks mood.\n\tHINT: Add it in schema/blog.graphql." in printed
+
+
+def test_column_of_another_length_than_its_field_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Post._meta.get_field("excerpt"), "max_length", 20)
+
+    assert [error.msg for error in list_errors()] == ["The column excerpt has another length than CONTENT_FIELDS."]
 
 
 def test_project_itself_lacks_nothing() -> None:
