@@ -34,19 +34,21 @@ def build_line(folder: Path) -> str:
     return f"{title:<18} {sentence}"
 
 
-def build_openapi_schemas() -> str:
-    """Return the schemas of representations and bodies, which need the bound schema of the project."""
+def render_openapi(function: str) -> str:
+    """Return a part of openapi.yaml, which needs the bound schema of the project."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
     django.setup()
-    from tests.contract.openapi_schemas import render_schemas
+    from tests.contract import openapi_schemas
 
-    return render_schemas()
+    text: str = getattr(openapi_schemas, function)()
+    return text
 
 
 PARTS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/internals.md", "internals"): build_tables,
     ("docs/architecture.md", "tree"): build_tree,
-    ("schema/openapi.yaml", "schemas"): build_openapi_schemas,
+    ("schema/openapi.yaml", "texts"): lambda: render_openapi("render_example"),
+    ("schema/openapi.yaml", "schemas"): lambda: render_openapi("render_schemas"),
 }
 
 
@@ -56,7 +58,7 @@ def list_stale_parts() -> Iterator[str]:
         texts = get_part((ROOT / name).read_text(), marker), build()
         if texts[0] != texts[1]:
             schemas = [set(re.split(r"^    (?=\w)", f"{text}\n", flags=re.MULTILINE)) for text in texts]
-            names = {f"the schema {each.split(':')[0]}" for each in schemas[0] ^ schemas[1] if name.endswith(".yaml")}
+            names = {f"the schema {each.split(':')[0]}" for each in schemas[0] ^ schemas[1] if marker == "schemas"}
             yield f"{name}: {', '.join(sorted(names)) or marker}"
 
 

@@ -90,6 +90,15 @@ OWN = {  # by the schema, by the property, or by both
     ),
     "expectedVersion": VERSION,
 }
+EXAMPLE = {  # the content of a post in the examples
+    "title": "How we name our boats",
+    "slug": "how-we-name-our-boats",
+    "canonicalUrl": None,
+    "excerpt": "A boat is named twice.",
+    "description": "A boat is named twice.",
+    "body": "A boat is named twice.",
+    "tags": ["boats", "harbour"],
+}
 
 
 def find_keywords(owner: str, name: str) -> Schema:

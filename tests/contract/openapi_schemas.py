@@ -20,7 +20,8 @@ from graphql import (
 from contentapi.projection.selections import SelectedField
 from contentapi.rest import Body
 from contentapi.schema import APPS, SCHEMA
-from tests.contract.openapi_details import NULLABLE, OWN, STORABLE, Schema, find_description, find_keywords
+from tests.content import TEXT_FIELDS
+from tests.contract.openapi_details import EXAMPLE, NULLABLE, OWN, STORABLE, Schema, find_description, find_keywords
 
 WIDTH = 120
 REPRESENTATIONS = [each for app in APPS for each in app.representations]
@@ -194,6 +195,12 @@ def describe_input(of_sdl: Any, decoded: Schema, keywords: Schema) -> Schema:
 
 def render_schemas() -> str:
     return "\n".join(render_mapping(build_schemas(), 4))
+
+
+def render_example() -> str:
+    """Return the content in the example of a post. A field without a value there shows the word for it."""
+    texts = {field.api_name: EXAMPLE.get(field.api_name, field.label) for field in TEXT_FIELDS}
+    return "\n".join(render_mapping(texts, 26))
 
 
 def render_mapping(members: Schema, indent: int) -> Iterator[str]:
