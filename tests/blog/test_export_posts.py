@@ -3,6 +3,7 @@
 import io
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,28 +12,44 @@ from hypothesis import strategies as st
 
 from blog.files import exporting, front_matter
 from blog.files.front_matter import MarkdownPost
-from blog.models import MAX_DESCRIPTION, MAX_TAG, MAX_TITLE, SLUG, OldSlug, Post, PostSource, PostStatus
+from blog.models import (
+    CONTENT_FIELDS,
+    MAX_DESCRIPTION,
+    MAX_TAG,
+    MAX_TITLE,
+    SLUG,
+    Kind,
+    OldSlug,
+    Post,
+    PostSource,
+    PostStatus,
+)
+from tests.content import TEXTS, make_text
 from tests.factories import make_author, make_comment, make_post
 from tests.thoroughness import scale_examples
 
 MOMENT = datetime(2026, 2, 3, 4, 5, 6, 789, tzinfo=UTC)
-EQUAL = (
-    "title",
-    "slug",
-    "canonical_url",
-    "excerpt",
-    "description",
-    "body",
-    "tags",
-    "status",
-    "publish_at",
-    "created_at",
-    "updated_at",
-    "author__name",
-)
+EQUAL = (*TEXTS, "status", "publish_at", "created_at", "updated_at", "author__name")
 
 LINES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).map(str.strip)
-TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+BODIES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+OF_KINDS: dict[Kind, st.SearchStrategy[Any]] = {
+    Kind.ADDRESS: st.sampled_from([None, "https://www.example.com/a?b#c"]),
+    Kind.LINE: LINES,
+    Kind.MARKDOWN: BODIES,
+    Kind.SUMMARY: st.none() | LINES.filter(bool),
+    Kind.WORDS: st.lists(LINES.filter(bool), max_size=3, unique=True),
+    Kind.IMAGE: st.none(),
+    Kind.IMAGE_TEXT: st.none(),
+}
+CONTENTS = st.fixed_dictionaries(
+    {field.name: OF_KINDS[field.kind] for field in CONTENT_FIELDS}
+    | {
+        "title": LINES.filter(bool),
+        "slug": st.none() | st.from_regex(SLUG, fullmatch=True).filter(lambda slug: slug.strip("-")),
+    }
+)
+LINE_FIELDS = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]
 MOMENTS = st.datetimes(timezones=st.just(UTC))
 
 
@@ -40,17 +57,7 @@ MOMENTS = st.datetimes(timezones=st.just(UTC))
 def markdown_posts(draw: st.DrawFn) -> MarkdownPost:
     status = draw(st.sampled_from(PostStatus))
     return MarkdownPost(
-        content={
-            "title": draw(LINES.filter(bool)),
-            "slug": draw(st.none() | st.from_regex(SLUG, fullmatch=True).filter(lambda slug: slug.strip("-"))),
-            "canonical_url": draw(st.sampled_from([None, "https://www.example.com/a?b#c"])),
-            "cover_id": None,
-            "cover_alt": None,
-            "excerpt": draw(st.none() | LINES.filter(bool)),
-            "description": draw(st.none() | LINES.filter(bool)),
-            "body": draw(TEXTS),
-            "tags": draw(st.lists(LINES.filter(bool), max_size=3, unique=True)),
-        },
+        content=draw(CONTENTS),
         authors=tuple(draw(st.lists(LINES.filter(bool).filter(lambda name: "@" not in name), max_size=3))),
         date=draw(MOMENTS),
         updated=draw(MOMENTS),
@@ -92,7 +99,7 @@ def test_exported_posts_are_imported_as_equal_posts(tmp_path: Path) -> None:
     )
     make_post(status=PostStatus.SCHEDULED, publish_at=MOMENT + timedelta(days=30000))
     make_post(status=PostStatus.SCHEDULED, publish_at=MOMENT)  # due, and not published yet
-    make_post(status=PostStatus.ARCHIVED, created_at=MOMENT)
+    make_post(status=PostStatus.ARCHIVED, created_at=MOMENT, **{name: make_text(name, name) for name in LINE_FIELDS})
     make_comment(make_post(status=PostStatus.DRAFT))
     before = read_exported_values()
     files = {f"{pk}.md" for pk in Post.objects.values_list("pk", flat=True)}

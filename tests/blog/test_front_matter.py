@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from blog.files import front_matter
 from blog.files.front_matter import MarkdownPost
 from blog.models import PostStatus
+from tests.content import EMPTY
 
 HERE = PurePath("soup.md")
 DAY = datetime(2015, 5, 15, tzinfo=UTC)
@@ -31,17 +32,7 @@ def parse(content: bytes, path: PurePath = HERE) -> MarkdownPost:
 
 
 SOUP = MarkdownPost(
-    content={
-        "title": "Soup",
-        "slug": None,
-        "canonical_url": None,
-        "cover_id": None,
-        "cover_alt": None,
-        "excerpt": None,
-        "description": None,
-        "body": "\nBoil.\n",
-        "tags": ["hot", "cheap"],
-    },
+    content=EMPTY | {"title": "Soup", "body": "\nBoil.\n", "tags": ["hot", "cheap"]},
     authors=("Ines", "Jo"),
     date=DAY,
     updated=datetime(2016, 1, 2, 3, 4, 5, tzinfo=UTC),
@@ -89,17 +80,7 @@ def test_file_with_windows_line_endings_keeps_them_in_its_body(text: str) -> Non
 @pytest.mark.parametrize("content", [build_toml_file('title = "Soup"'), build_yaml_file("title: Soup")])
 def test_file_with_only_a_title_has_no_other_values(content: bytes) -> None:
     assert parse(content) == MarkdownPost(
-        content={
-            "title": "Soup",
-            "slug": None,
-            "canonical_url": None,
-            "cover_id": None,
-            "cover_alt": None,
-            "excerpt": None,
-            "description": None,
-            "body": "Boil.\n",
-            "tags": [],
-        },
+        content=EMPTY | {"title": "Soup", "body": "Boil.\n"},
         authors=(),
         date=None,
         updated=None,

@@ -6,8 +6,10 @@ import pytest
 
 from blog.models import Post, WorkingCopy
 from contentapi.core.identity import Actor, Role, Scope
+from contentapi.core.text import convert_to_camel
 from tests.blog.own_posts import make_own_post
 from tests.conftest import GraphQL, make_api_key
+from tests.content import EMPTY, SELECTION
 from tests.contentapi.http.idempotent_requests import REPLAYED, send_operation
 from tests.contentapi.projection.execution import recorded
 from tests.factories import get_user, make_actor, make_author, make_post, make_working_copy
@@ -15,12 +17,7 @@ from tests.resources import RestResponse, send_request
 
 pytestmark = pytest.mark.django_db
 
-COPY = """
-workingCopy {
-  title slug canonicalUrl excerpt description coverId coverAlt body tags publishAt
-  baseVersion version updatedAt updatedBy
-}
-"""
+COPY = f"workingCopy {{ {SELECTION} coverId coverAlt publishAt baseVersion version updatedAt updatedBy }}"
 SAVE = f"mutation ($input: SaveWorkingCopyInput!) {{ saveWorkingCopy(input: $input) {{ {COPY} }} }}"
 PUBLISH = """
 mutation ($input: PublishWorkingCopyInput!) {
@@ -52,13 +49,11 @@ def test_put_creates_then_changes_the_working_copy_that_get_returns() -> None:
     read = send("GET", post, actor)
     assert (read.content, read.headers["ETag"]) == (second.content, second.headers["ETag"])
     assert read.body == {
+        **{convert_to_camel(name): value for name, value in EMPTY.items()},
         "title": "Ebb",
         "slug": "harbour",
-        "canonicalUrl": None,
         "excerpt": "",
         "description": "Of tides.",
-        "coverId": None,
-        "coverAlt": None,
         "body": "High.",
         "tags": ["sea"],
         "publishAt": "2100-01-01T00:00:00+00:00",

@@ -10,6 +10,7 @@ from django.conf import settings
 from graphql import build_schema, is_input_object_type, is_introspection_type, is_object_type
 
 from blog.models import (
+    CONTENT_FIELDS,
     MAX_ALT,
     MAX_BODY,
     MAX_CAPTION,
@@ -25,6 +26,7 @@ from blog.models import (
     MAX_TAGS,
     MAX_TITLE,
     MAX_URL,
+    Kind,
 )
 from blog.rendering.summaries import MOST_OF_DESCRIPTION, MOST_OF_EXCERPT
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
@@ -52,6 +54,7 @@ from contentapi.media.storage import Expected
 from contentapi.rest.pages import MAX_OFFSET
 from contentapi.schema import SCHEMA
 from orders.models import LARGEST_TOTAL, SMALLEST_TOTAL
+from tests.content import TEXT_FIELDS
 from tests.openapi import DOCUMENT
 from users.models import MAX_EMAIL, MAX_NAME
 
@@ -64,6 +67,7 @@ PHRASES = {
     "first": [f"from 1 to {MAX_PAGE}", f"The default is {DEFAULT_PAGE}"],
     "last": [f"from 1 to {MAX_PAGE}"],
     "ids": [f"From 0 to {MAX_PAGE} ids"],
+    **{field.api_name: [f"at most {field.longest} characters"] for field in CONTENT_FIELDS if field.kind == Kind.LINE},
     "title": [f"1 to {MAX_TITLE} characters"],
     "slug": [f"1 to {MAX_SLUG} of the characters `a-z`, `0-9` and `-`"],
     "oldSlugs": [f"at most {MAX_OLD_SLUGS}"],
@@ -119,12 +123,7 @@ PHRASES = {
 }
 # The keywords of a schema in openapi.yaml, by the name of the property or the parameter
 KEYWORDS: dict[str, dict[str, float]] = {
-    "title": {"maxLength": MAX_TITLE},
-    "slug": {"maxLength": MAX_SLUG},
-    "canonicalUrl": {"maxLength": MAX_URL},
-    "excerpt": {"maxLength": MAX_EXCERPT},
-    "description": {"maxLength": MAX_DESCRIPTION},
-    "body": {"maxLength": MAX_BODY},
+    **{field.api_name: {"maxLength": field.longest} for field in TEXT_FIELDS},
     "coauthors": {"maxItems": MAX_COAUTHORS},
     "coauthorIds": {"maxItems": MAX_COAUTHORS},
     "tag": {"maxLength": MAX_TAG},

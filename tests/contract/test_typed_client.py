@@ -16,10 +16,12 @@ from graphql import (
 )
 
 from contentapi.schema import SCHEMA
+from tests.content import SELECTION
 from tests.e2e.checkout import ROOT
 
 CLIENT = ROOT / "tests" / "contract" / "client"
-OPERATIONS = parse((CLIENT / "operations.graphql").read_text())
+CONTENT = "\n".join(f"fragment {kind}Content on {kind} {{ {SELECTION} }}" for kind in ("Post", "WorkingCopy"))
+OPERATIONS = parse((CLIENT / "operations.graphql").read_text() + CONTENT)
 
 
 class Selected(Visitor):

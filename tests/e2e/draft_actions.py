@@ -26,9 +26,9 @@ from blog.services import moderation, states  # noqa: E402
 from blog.services.states import StateAction  # noqa: E402
 from contentapi.core.errors import ApiError  # noqa: E402
 from contentapi.core.identity import OPERATOR  # noqa: E402
+from tests.content import TEXTS, make_text  # noqa: E402
 
 NAME = "Known"
-TEXTS = ("title", "body", "excerpt", "description", "canonical_url", "tags", "slug")
 POSTS = 12  # at a time, of those that this module has made
 
 
@@ -42,8 +42,7 @@ class Editor:
         self.mine = set(Post.objects.filter(author=self.author).values_list("pk", flat=True))
 
     def make_text(self, kind: str, name: str) -> Any:
-        word = f"{kind}{next(self.numbers)}q"
-        return {"tags": [word], "canonical_url": f"https://www.example.com/{word}"}.get(name, word)
+        return make_text(name, f"{kind}{next(self.numbers)}q")
 
     def make_texts(self, kind: str) -> dict[str, Any]:
         return {name: self.make_text(kind, name) for name in TEXTS}

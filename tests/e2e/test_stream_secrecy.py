@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from benchmarks.followers import Follower
+from tests.content import SELECTION
 from tests.e2e.checkout import ROOT
 from tests.e2e.live_server import Site, wait_until
 from tests.e2e.streams import serve_streams
@@ -19,11 +20,12 @@ pytestmark = pytest.mark.servers
 SECRET, OPEN = re.compile(rb".{0,80}secret\d+q"), re.compile(rb"open\d+q")
 EVENTS = """subscription ($after: String) { events(after: $after) {
   cursor type subject parent version was now changes actorId
-  ... on PostEvent { post { title body bodyHtml slug excerpt description canonicalUrl tags oldSlugs
-    comments { body } workingCopy { title } author { name posts { title } } } }
+  ... on PostEvent { post { SELECTION bodyHtml oldSlugs
+    comments { body } workingCopy { SELECTION } author { name posts { title } } } }
   ... on CommentEvent { comment { body author { posts { title slug } } } }
-  ... on AuthorEvent { author { name posts { title body } } } } }"""
-POST = "subscription ($id: ID!) { post(id: $id) { title body slug tags comments { body } workingCopy { title } } }"
+  ... on AuthorEvent { author { name posts { title body } } } } }""".replace("SELECTION", SELECTION)
+POST = f"""subscription ($id: ID!) {{ post(id: $id) {{
+  {SELECTION} comments {{ body }} workingCopy {{ {SELECTION} }} }} }}"""
 LIMIT = 1800.0  # seconds for the actions
 PATIENCE = 120.0
 

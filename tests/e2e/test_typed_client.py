@@ -10,9 +10,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from contentapi.frontend.build import INSTALL, has_node
+from tests.contract.test_typed_client import CLIENT, CONTENT
 from tests.e2e.checkout import ROOT, Checkout
-
-CLIENT = ROOT / "tests" / "contract" / "client"
 
 pytestmark = [
     pytest.mark.servers,
@@ -33,6 +32,7 @@ def generated() -> Iterator[Path]:
     with TemporaryDirectory() as place:
         folder = Path(place)
         shutil.copytree(CLIENT, folder, dirs_exist_ok=True)
+        (folder / "content.graphql").write_text(CONTENT)
         (folder / "sdl").mkdir()
         for file in (ROOT / "schema").glob("*.graphql"):
             shutil.copy(file, folder / "sdl")

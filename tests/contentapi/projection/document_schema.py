@@ -4,6 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.content import TEXT_FIELDS
 from tests.contentapi.projection.fixture_rows import (
     AUTHORS,
     BO,
@@ -18,26 +19,15 @@ from tests.contentapi.projection.fixture_rows import (
     USERS,
 )
 
+CONTENT = [field.api_name for field in TEXT_FIELDS if field.name != "slug"]
 LEAVES = {
     "Post": [
-        "id",
-        "title",
-        "body",
-        "status",
-        "commentCount",
-        "createdAt",
-        "updatedAt",
-        "publishAt",
-        "publishedAt",
-        "tags",
-        "excerpt",
-        "description",
-        "bodyHtml",
-        "version",
+        *("id", "status", "commentCount", "createdAt", "updatedAt", "publishAt", "publishedAt", "bodyHtml", "version"),
+        *CONTENT,
     ],
     "WorkingCopy": [
-        *("title", "canonicalUrl", "excerpt", "description", "body", "tags", "publishAt", "baseVersion", "version"),
-        *("updatedAt", "updatedBy"),
+        *("publishAt", "baseVersion", "version", "updatedAt", "updatedBy"),
+        *CONTENT,
     ],
     "Author": ["id", "name", "bio", "avatarUrl", "email"],
     "Comment": ["id", "body", "createdAt"],

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from graphql import GraphQLResolveInfo
 
-from blog.models import Author, Comment, Post, WorkingCopy
+from blog.models import SUMMARIES, Author, Comment, Post, WorkingCopy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor, Role
 from contentapi.core.pagination import sign_cursor
 from orders.models import Order
+from tests.content import TEXTS
 from tests.contentapi.projection.fixture_rows import USERS
 from users.models import User
 
@@ -116,8 +117,9 @@ def find_seen_copy(post: Post, info: Info) -> SimpleNamespace | None:
         return None
     saver = next((user.name for user in info.context.users if user.pk == copy.updated_by), "")
     columns = ("publish_at", "base_version", "version", "updated_at")
-    values = {name: getattr(copy, name) for name in columns} | {"tags": post.tags} | copy.content
-    values |= {name: copy.content.get(name, getattr(post, name)) or "" for name in ("excerpt", "description")}
+    values = {name: getattr(copy, name) for name in columns}
+    values |= {name: copy.content.get(name, getattr(post, name)) for name in TEXTS}
+    values |= {name: values[name] or "" for name in SUMMARIES}
     return SimpleNamespace(**values, updated_by=saver)
 
 

@@ -11,7 +11,7 @@ from contentapi.events.webhooks.models import Webhook
 from contentapi.events.webhooks.sender import Sender
 from contentapi.events.webhooks.services import create_webhook
 from contentapi.rate_limits.account import COUNTERS
-from tests.contentapi.events.test_draft_secrecy import DraftMachine
+from tests.contentapi.events.test_draft_secrecy import POST_FIELDS, DraftMachine
 from tests.contentapi.events.webhooks.hooks import send_all
 from tests.event_log import relay
 from tests.factories import make_post, make_user
@@ -20,10 +20,9 @@ from tests.thoroughness import scale_examples
 from tests.webhook_receivers import Receiver
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_receivers")]
-SELECTION = """
-fragment PostData on Post { title body bodyHtml slug excerpt description canonicalUrl tags oldSlugs
-  comments { body } workingCopy { title } author { name posts { title } } }
-fragment CommentData on Comment { body author { posts { title slug } } }
+SELECTION = f"""
+fragment PostData on Post {{ {POST_FIELDS} }}
+fragment CommentData on Comment {{ body author {{ posts {{ title slug }} }} }}
 """
 
 
