@@ -6,11 +6,16 @@ from blog import projections, resolvers, selectors, views
 from blog.desk.preview_page import show_preview_page
 from blog.desk.uploads import build_uploads
 from blog.models.audit import Audit
+from contentapi.core import policy
 from contentapi.declarations import App, EventSource, Type
 
 POST_ACTIONS = ("created", "updated", "scheduled", "published", "unpublished", "archived", "deleted", "restored")
 COMMENT_ACTIONS = ("created", "hidden", "shown", "deleted")
 CHANGES = ("created", "updated", "deleted")
+POST_EVENTS = EventSource(POST_ACTIONS, policy.POST_EVENTS, views.POST)
+COMMENT_EVENTS = EventSource(COMMENT_ACTIONS, policy.COMMENT_EVENTS, views.COMMENT)
+AUTHOR_EVENTS = EventSource(CHANGES, policy.AUTHOR_EVENTS, views.AUTHOR, views.represent_author)
+IMAGE_EVENTS = EventSource(CHANGES, policy.visible_image_events, views.IMAGE)
 RESOURCES = {
     "posts": views.PostCollection,
     "posts/<str:post_id>": views.PostResource,
@@ -33,14 +38,10 @@ RESOURCES = {
 
 API = App(
     types=[
-        Type(projections.POST, selectors.select_post_by_id, EventSource(POST_ACTIONS, views.POST)),
-        Type(projections.COMMENT, selectors.select_comment_by_id, EventSource(COMMENT_ACTIONS, views.COMMENT)),
-        Type(
-            projections.AUTHOR,
-            selectors.select_author_by_id,
-            EventSource(CHANGES, views.AUTHOR, views.represent_author),
-        ),
-        Type(projections.IMAGE, selectors.select_image_by_id, EventSource(CHANGES, views.IMAGE)),
+        Type(projections.POST, selectors.select_post_by_id, POST_EVENTS),
+        Type(projections.COMMENT, selectors.select_comment_by_id, COMMENT_EVENTS),
+        Type(projections.AUTHOR, selectors.select_author_by_id, AUTHOR_EVENTS),
+        Type(projections.IMAGE, selectors.select_image_by_id, IMAGE_EVENTS),
         Type(projections.PREVIEW_LINK, selectors.select_link_by_id),
     ],
     projections=projections.PROJECTIONS,

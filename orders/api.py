@@ -1,14 +1,16 @@
 """What orders add to the API."""
 
+from contentapi.core import policy
 from contentapi.declarations import App, EventSource, Type
 from orders import projections, resolvers, selectors, views
 from orders.models import Audit, OrderStatus
 
 ACTIONS = ("created", *(status.value for status in OrderStatus if status != OrderStatus.PENDING))
 FIELDS = ("id", "status", "total", "allowedActions")
+EVENTS = EventSource(ACTIONS, policy.ORDER_EVENTS, FIELDS, views.represent_order)
 
 API = App(
-    types=[Type(projections.ORDER, selectors.select_order_node, EventSource(ACTIONS, FIELDS, views.represent_order))],
+    types=[Type(projections.ORDER, selectors.select_order_node, EVENTS)],
     projections=projections.PROJECTIONS,
     bindables=resolvers.BINDABLES,
     audit=Audit,

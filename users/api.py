@@ -2,11 +2,13 @@
 
 from django.urls import path
 
+from contentapi.core import policy
 from contentapi.declarations import App, EventSource, Type
 from users import password_pages, projections, resolvers, selectors, views
 from users.audit import Audit
 
-EVENTS = EventSource(("created", "updated", "deleted"), ("id", "name", "email"), views.represent_user)
+ACTIONS = ("created", "updated", "deleted")
+EVENTS = EventSource(ACTIONS, policy.USER_EVENTS, ("id", "name", "email"), views.represent_user)
 
 API = App(
     types=[Type(projections.USER, selectors.select_user_node, EVENTS)],

@@ -15,7 +15,6 @@ import msgspec
 from django.db.models import BooleanField, Case, ExpressionWrapper, F, Q, QuerySet, TextField, When
 from django.db.models.functions import Cast
 
-from contentapi.core import policy
 from contentapi.core.errors import EventsExpired, Malformed, Unavailable
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import DEFAULT_PAGE, ConnectionWindow, parse_id, require_page_size
@@ -24,6 +23,7 @@ from contentapi.db.arrays import IsInArray
 from contentapi.db.literals import Term
 from contentapi.events.models import Event, Log
 from contentapi.events.sources import EventCursor, EventTypes
+from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.projection import (
     ConnectionQuery,
     Ordering,
@@ -108,7 +108,7 @@ class Feed:
 
 @parametrised(Event)
 def select_events(actor: Actor, *, after: int, end: int, types: Any, subject: int | None) -> QuerySet[Event]:
-    events = Event.objects.filter(policy.visible_events(actor), position__gt=after, position__lte=end)
+    events = Event.objects.filter(CATALOGUE.types.visible(actor), position__gt=after, position__lte=end)
     if types is not None:
         events = events.filter(IsInArray(F("type"), types))
     if subject is not None:

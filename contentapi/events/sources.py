@@ -1,6 +1,6 @@
 """What the apps declare of events: the actions on their objects, and how an event shows its object.
 
-    EventSource(("created", "updated", "deleted"), data=views.AUTHOR)
+    EventSource(("created", "updated", "deleted"), policy.AUTHOR_EVENTS, views.AUTHOR)
 
 `EventTypes` makes of them the interface `Event` of the graph, with a type for each source, and the types of the feed.
 """
@@ -71,12 +71,14 @@ FIELDS: Mapping[str, ProjectedField | str] = {
 
 @dataclass(frozen=True)
 class EventSource:
-    """What happens to the objects of a type, and how an event shows its object in REST.
+    """What happens to the objects of a type, who may see it, and how an event shows its object in REST.
 
-    `data` is the representation, or the names of the fields of which `represent` makes it, with the prefix of paths.
+    `visible` is the condition on events that are not public, for actors with `events:read`. `data` is the
+    representation, or the names of the fields of which `represent` makes it, with the prefix of paths.
     """
 
     actions: Sequence[str]
+    visible: policy.EventRule
     data: Representation | Sequence[str]
     represent: Represent | None = None
 
@@ -164,6 +166,7 @@ class EventTypes:
         self.interface = RowInterface("Event", Event, rows)
         self.connection = EventConnectionType(self.interface)
         self.represents = {each.kind: each.source.represent for each in self.sources.values()}
+        self.rules = {each.kind: each.source.visible for each in self.sources.values()}
         self.names: list[str] = []
         self.meanings: dict[str, list[str]] = {}  # of what `parse` knows
         for each in self.sources.values():
@@ -174,6 +177,9 @@ class EventTypes:
     @property
     def projections(self) -> list[Projection | RelayType]:
         return [self.interface, *self.interface.types, self.connection, self.connection.edge]
+
+    def visible(self, actor: Actor) -> Q:
+        return policy.visible_events(actor, self.rules)
 
     def parse(self, types: Collection[str]) -> list[str]:
         """Return the names of some types: `post.*` means those of all actions on posts. Raises `Malformed`."""

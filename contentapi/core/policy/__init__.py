@@ -6,6 +6,8 @@ id. Rules use the models' field names and ids, and one subquery for the author p
 """
 
 from contentapi.core.policy.accounts import (
+    ORDER_EVENTS,
+    USER_EVENTS,
     may_delete_user,
     may_grant_scope,
     may_leave_no_admin,
@@ -30,6 +32,8 @@ from contentapi.core.policy.accounts import (
     writable_orders,
 )
 from contentapi.core.policy.comments import (
+    AUTHOR_EVENTS,
+    COMMENT_EVENTS,
     VISIBLE_COMMENTS,
     editable_authors,
     known_comments,
@@ -45,16 +49,18 @@ from contentapi.core.policy.comments import (
     visible_author_emails,
 )
 from contentapi.core.policy.enforcement import require_credential, require_no_preview, require_permission
-from contentapi.core.policy.events import visible_event_actors, visible_events
+from contentapi.core.policy.events import EventRule, build_events_in_reach, visible_event_actors, visible_events
 from contentapi.core.policy.images import (
     editable_images,
     may_change_images_of,
     may_list_images,
     may_purge_images,
     may_upload_images,
+    visible_image_events,
     visible_images,
 )
 from contentapi.core.policy.posts import (
+    POST_EVENTS,
     VisiblePosts,
     build_visibility_within_status,
     editable_posts,

@@ -1,9 +1,15 @@
 """The rules for orders, users, credentials and the admin site."""
 
+from functools import partial
+
 from django.db.models import Q
 
 from contentapi.core.identity import Actor, Scope
+from contentapi.core.policy.events import build_events_in_reach
 from contentapi.core.policy.reach import ADMINS, STAFF, get_reach
+
+ORDER_EVENTS = partial(build_events_in_reach, scope=Scope.ORDERS_READ)
+USER_EVENTS = partial(build_events_in_reach, scope=Scope.USERS_READ)
 
 # Orders
 

@@ -4,14 +4,19 @@ The API shows a comment to everybody or to nobody: a visible comment on a visibl
 those who moderate them.
 """
 
+from functools import partial
+
 from django.db.models import Q
 
 from contentapi.core.identity import Actor, Scope
+from contentapi.core.policy.events import build_events_in_reach
 from contentapi.core.policy.posts import select_author_id
 from contentapi.core.policy.reach import EVERYTHING, get_reach
 from contentapi.db.literals import TextLiteral
 
 VISIBLE_COMMENTS = Q(state=TextLiteral("visible"))  # a literal, so that PostgreSQL knows how frequent the state is
+COMMENT_EVENTS = partial(build_events_in_reach, scope=Scope.COMMENTS_MODERATE, find_owner=select_author_id)
+AUTHOR_EVENTS = partial(build_events_in_reach, scope=Scope.AUTHORS_READ)
 
 
 def known_comments(actor: Actor) -> Q:

@@ -1,8 +1,6 @@
-"""The rules for events. Who could see the object at the time of an event may see the event, whatever came later.
+"""The rules for events. Who could see the object at the time of an event may see the event, whatever came later."""
 
-`Event.owner_ids` has the authors of a post, the author of the post of a comment, or the user of the rest.
-"""
-
+from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -10,38 +8,30 @@ from typing import Any
 from django.db.models import F, Q
 
 from contentapi.core.identity import Actor, Scope
-from contentapi.core.policy.posts import select_author_id
-from contentapi.core.policy.reach import NOBODY, get_reach
+from contentapi.core.policy.reach import NOTHING, get_reach
 from contentapi.db.arrays import IsInArray
 
 PUBLIC_EVENTS = Q(is_public=True)
-# What one needs beside `events:read` for the objects in reach that are not public. Editors moderate all comments.
-OF_AUTHORS = {"post": Scope.POSTS_READ, "comment": Scope.COMMENTS_MODERATE}
-OF_USERS = {"author": Scope.AUTHORS_READ, "order": Scope.ORDERS_READ, "user": Scope.USERS_READ}
+EventRule = Callable[[Actor], Q]
 
 
-def visible_events(actor: Actor) -> Q:
-    """The events of public objects. With `events:read` also those of other objects that the actor may see.
-
-    Users with the scope to write posts or images may see the events of all images.
-    """
-    if not actor.has(Scope.EVENTS_READ):
-        return PUBLIC_EVENTS
+def visible_events(actor: Actor, rules: Mapping[str, EventRule]) -> Q:
+    """The events of public objects. With `events:read` also those of each kind that its rule lets the actor see."""
     conditions = [PUBLIC_EVENTS]
-    for kind, scope in (OF_AUTHORS | OF_USERS).items():
-        reach = get_reach(actor, scope)
-        if reach != NOBODY:
-            conditions.append(Q(type__startswith=f"{kind}.") & reach.build_condition(find_owner(kind)))
-    if actor.has(Scope.IMAGES_WRITE) or actor.has(Scope.POSTS_WRITE):
-        conditions.append(Q(type__startswith="image."))
+    if actor.has(Scope.EVENTS_READ):
+        for kind, rule in rules.items():
+            condition = rule(actor)
+            if condition != NOTHING:
+                conditions.append(Q(type__startswith=f"{kind}.") & condition)
     return reduce(or_, conditions)
 
 
-def find_owner(kind: str) -> Any:
-    """Return the condition on the own objects of a user, as a function: `$1 = ANY(owner_ids)`."""
-    if kind in OF_AUTHORS:
-        return lambda user_id: Q(IsInArray(select_author_id(user_id), F("owner_ids")))
-    return lambda user_id: Q(IsInArray(user_id, F("owner_ids")))
+def build_events_in_reach(actor: Actor, scope: Scope, find_owner: Callable[[int], Any] = lambda user: user) -> Q:
+    """Return the condition on events of objects in the reach of a scope: `$1 = ANY(owner_ids)` for one's own objects.
+
+    `find_owner` returns what `Event.owner_ids` has for a user; by default the id of the user.
+    """
+    return get_reach(actor, scope).build_condition(lambda user_id: Q(IsInArray(find_owner(user_id), F("owner_ids"))))
 
 
 def visible_event_actors(actor: Actor) -> Q:

@@ -5,7 +5,7 @@ from django.db.models import Exists, F, OuterRef, Q
 
 from contentapi.core.identity import Actor, Scope
 from contentapi.core.policy.posts import readable_posts
-from contentapi.core.policy.reach import EVERYTHING, get_reach
+from contentapi.core.policy.reach import EVERYTHING, NOTHING, get_reach
 from contentapi.db.arrays import ContainsValue
 
 
@@ -40,3 +40,8 @@ def visible_images(actor: Actor) -> Q:
     posts = apps.get_model("blog", "Post")._base_manager.filter(readable_posts(actor))  # noqa: SLF001 - a public name
     used = Q(cover_id=OuterRef("pk")) | Q(ContainsValue(F("image_ids"), OuterRef("pk")))
     return Q(Exists(posts.filter(used)))
+
+
+def visible_image_events(actor: Actor) -> Q:
+    """Users with the scope to write posts or images may see the events of all images."""
+    return EVERYTHING if actor.has(Scope.IMAGES_WRITE) or actor.has(Scope.POSTS_WRITE) else NOTHING

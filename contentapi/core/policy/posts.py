@@ -1,7 +1,7 @@
 """The rules for posts, their history and imports."""
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from typing import NamedTuple, cast
 
@@ -9,6 +9,7 @@ from django.apps import apps
 from django.db.models import F, Q, Subquery
 
 from contentapi.core.identity import Actor, Scope
+from contentapi.core.policy.events import build_events_in_reach
 from contentapi.core.policy.reach import ADMINS, EVERYTHING, NEVER, NOBODY, NOTHING, PUBLIC_POSTS, Reach, get_reach
 from contentapi.db.arrays import IsInArray
 
@@ -84,6 +85,9 @@ def build_coauthored_condition(user_id: int) -> Q:
 
 def select_author_id(user_id: int) -> Subquery:
     return Subquery(apps.get_model("blog", "Author").objects.filter(user=user_id).values("pk"))
+
+
+POST_EVENTS = partial(build_events_in_reach, scope=Scope.POSTS_READ, find_owner=select_author_id)
 
 
 def may_write_posts(actor: Actor) -> bool:

@@ -18,7 +18,6 @@ from django.db.models import F, QuerySet
 from graphql import VariableValues
 
 from contentapi.conf import conf
-from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor, Role
 from contentapi.core.replicas import use_primary
@@ -62,7 +61,7 @@ def read_actors(webhooks: Iterable[Webhook]) -> dict[int, Actor]:
 @parametrised(Event)
 def select_delivered_events(actor: Actor, *, first: int, last: int, positions: Any) -> QuerySet[Event]:
     """Return the events at some positions. The bounds let PostgreSQL use the index, whatever it knows of the table."""
-    within = Event.objects.filter(policy.visible_events(actor), position__gte=first, position__lte=last)
+    within = Event.objects.filter(CATALOGUE.types.visible(actor), position__gte=first, position__lte=last)
     return within.filter(IsInArray(F("position"), positions)).order_by("position")
 
 

@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 from django.contrib.auth import get_user_model
 
-from contentapi.core import policy
 from contentapi.core.errors import Forbidden, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, ROLE_SCOPES, Actor, Preview, Role, Scope
-from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, OTHER, OWN, actor
+from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, OTHER, OWN, actor, policy
 
 READ_AND_WRITE = frozenset({Scope.POSTS_READ, Scope.POSTS_WRITE})
 

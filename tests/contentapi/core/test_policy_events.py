@@ -3,10 +3,10 @@
 import pytest
 from django.db.models import Q
 
-from contentapi.core import policy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from contentapi.core.policy.events import PUBLIC_EVENTS
 from contentapi.events.models import Event
+from tests.contentapi.core.policy_actors import policy
 
 READER, AUTHOR, EDITOR, ADMIN = (
     Actor(user_id=7, role=role, scopes=ALL_SCOPES) for role in (Role.READER, Role.AUTHOR, Role.EDITOR, Role.ADMIN)

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blog.models import Author, Comment, Image, ImportJob, Post, PostStatus, PostVersion, PreviewLink, WorkingCopy
-from contentapi.core import policy
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from contentapi.events.models import Event
 from contentapi.events.webhooks.models import Webhook
 from orders.models import Order
-from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, actor
+from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, actor, policy
 from tests.event_log import relay
 from tests.factories import (
     make_author,
@@ -195,6 +194,7 @@ READ_FORMS: dict[str, tuple[type[Model], Callable[[Actor, Any], bool]]] = {
     "visible_images": (Image, may_see_image),
     "visible_events": (Event, may_see_event),
     "visible_event_actors": (Event, may_see_actor),
+    "visible_image_events": (Event, lambda who, _: who.has(Scope.IMAGES_WRITE) or who.has(Scope.POSTS_WRITE)),
     "editable_images": (Image, may_change_image),
     "editable_posts": (Post, may_write_post),
     "editable_authors": (Author, may_edit_author),
@@ -236,9 +236,8 @@ def create_rows() -> list[int]:
 
 
 def test_every_read_form_is_compared_with_the_table() -> None:
-    read_forms = ("visible_", "editable_", "writable_", "moderated_", "known_")
-
-    assert {name for name in vars(policy) if name.startswith(read_forms)} == set(READ_FORMS)
+    forms = ("visible_", "editable_", "writable_", "moderated_", "known_")
+    assert {name for name in vars(policy) if name.startswith(forms)} == set(READ_FORMS)
 
 
 @pytest.mark.property

@@ -2,9 +2,9 @@
 
 import pytest
 
-from contentapi.core import policy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from contentapi.core.policy import EVERYTHING, NEVER
+from tests.contentapi.core.policy_actors import policy
 
 
 def make_actor(role: Role, *scopes: Scope) -> Actor:
