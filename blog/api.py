@@ -2,11 +2,10 @@
 
 from django.urls import path
 
-from blog import projections, resolvers, selectors, views
+from blog import policy, projections, resolvers, selectors, views
 from blog.desk.preview_page import show_preview_page
 from blog.desk.uploads import build_uploads
 from blog.models.audit import Audit
-from contentapi.core import policy
 from contentapi.declarations import App, EventSource, Type
 
 POST_ACTIONS = ("created", "updated", "scheduled", "published", "unpublished", "archived", "deleted", "restored")

@@ -9,12 +9,11 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.desk.rendering import build_column, build_time_column
-from orders import selectors, services
+from orders import policy, selectors, services
 from orders.models import MAX_TRACKING, Order, OrderStatus
 
 COLORS = {

@@ -1,8 +1,7 @@
 """What orders add to the API."""
 
-from contentapi.core import policy
 from contentapi.declarations import App, EventSource, Type
-from orders import projections, resolvers, selectors, views
+from orders import policy, projections, resolvers, selectors, views
 from orders.models import Audit, OrderStatus
 
 ACTIONS = ("created", *(status.value for status in OrderStatus if status != OrderStatus.PENDING))

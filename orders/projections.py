@@ -7,9 +7,9 @@ from django.contrib.postgres.fields import ArrayField
 from django.db.models import Case, CharField, Expression, F, IntegerField, Q, Value, When
 from django.db.models.functions import Cast
 
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.projection import Computed, ConnectionType, Projection, RelayType, SameRowAsType
+from orders import policy
 from orders.models import ON_THE_WAY, VERSIONS, Order, OrderAction, OrderStatus
 
 ACTIONS = ArrayField(CharField(choices=OrderAction.choices))

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 
 from contentapi.auth.people import name_users
-from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
+from contentapi.core.policy import require_permission
 from contentapi.projection import (
     NEWEST_FIRST,
     OLDEST_FIRST,
@@ -20,6 +20,7 @@ from contentapi.projection import (
     build_ordered_connection,
     parametrised,
 )
+from orders import policy
 from orders.models import ON_THE_WAY, Order, OrderAction, OrderState
 from orders.projections import ACTION_RULES
 
@@ -29,7 +30,7 @@ ORDER_SORT_FIELDS = {"createdAt": OLDEST_FIRST}
 
 def select_orders(actor: Actor, after: Position | None = None) -> QuerySet[Order]:
     """Return orders, newest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
-    policy.require_permission(actor, policy.may_read_orders(actor), "list orders")
+    require_permission(actor, policy.may_read_orders(actor), "list orders")
     orders = select_visible_orders(actor).queryset().order_by("-id")
     return orders if after is None else orders.filter(pk__lt=after.id)
 
@@ -39,7 +40,7 @@ def build_orders_connection(actor: Actor, *, order_by: Ordering | None = None, *
 
     Raises `Unauthenticated`, `Forbidden` and `Malformed`.
     """
-    policy.require_permission(actor, policy.may_read_orders(actor), "list orders")
+    require_permission(actor, policy.may_read_orders(actor), "list orders")
     return build_ordered_connection("orders", select_visible_orders(actor), order_by or NEWEST_FIRST, **window)
 
 
@@ -50,7 +51,7 @@ def select_visible_orders(actor: Actor) -> QuerySet[Order]:
 
 def select_order_by_id(actor: Actor, order_id: str) -> Rows[Order]:
     """Return the order with this id, or no order. Raises `Unauthenticated` and `Forbidden`, whatever the id."""
-    policy.require_permission(actor, policy.may_read_orders(actor), "read orders")
+    require_permission(actor, policy.may_read_orders(actor), "read orders")
     return select_order_node(actor, order_id)
 
 

@@ -10,13 +10,13 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
-from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
+from contentapi.core.policy import require_permission
 from contentapi.core.text import require_storable
 from contentapi.events.triggers import attribute_changes
-from orders import selectors
+from orders import policy, selectors
 from orders.models import LARGEST_TOTAL, MAX_TRACKING, SMALLEST_TOTAL, Audit, Order, OrderStatus
 
 EVENTS = {
@@ -30,11 +30,11 @@ EVENTS = {
 @transaction.atomic
 def create_order(*, actor: Actor, total: Decimal, user_id: int | None = None) -> Order:
     """Create a pending order: the actor's own unless `user_id` names another user. Raises `Invalid`."""
-    policy.require_permission(actor, policy.may_write_orders(actor), "create orders")
+    require_permission(actor, policy.may_write_orders(actor), "create orders")
     customer = actor.user_id if user_id is None else user_id
     if customer is None:
         raise Invalid({"user": ["Name the user: this credential belongs to none."]})
-    policy.require_permission(actor, policy.may_write_orders_of(actor, customer), "create orders for this user")
+    require_permission(actor, policy.may_write_orders_of(actor, customer), "create orders for this user")
     if not total.is_finite() or not SMALLEST_TOTAL <= total <= LARGEST_TOTAL or total != round(total, 2):
         raise Invalid({"total": [f"From {SMALLEST_TOTAL} to {LARGEST_TOTAL}, with two decimals."]})
     require_existing_user(actor, customer)
@@ -72,7 +72,7 @@ def cancel_order(*, actor: Actor, order_id: str, expected_version: ExpectedVersi
 def ship_order(*, actor: Actor, order_id: str, carrier: str, tracking_number: str) -> Order:
     """Ship a paid order. Raises `Conflict` for any other status."""
     order = get_order_for_update(actor, order_id, "ship")
-    policy.require_permission(actor, policy.may_ship_orders(actor), "ship orders")
+    require_permission(actor, policy.may_ship_orders(actor), "ship orders")
     tracking = validate_tracking(carrier=carrier, tracking_number=tracking_number)
     return save_transition(actor, order, OrderStatus.PAID, OrderStatus.SHIPPED, shipped_at=timezone.now(), **tracking)
 
@@ -81,7 +81,7 @@ def ship_order(*, actor: Actor, order_id: str, carrier: str, tracking_number: st
 def deliver_order(*, actor: Actor, order_id: str) -> Order:
     """Record the delivery of a shipped order. Raises `Conflict` for any other status."""
     order = get_order_for_update(actor, order_id, "deliver")
-    policy.require_permission(actor, policy.may_ship_orders(actor), "deliver orders")
+    require_permission(actor, policy.may_ship_orders(actor), "deliver orders")
     return save_transition(actor, order, OrderStatus.SHIPPED, OrderStatus.DELIVERED, delivered_at=timezone.now())
 
 
@@ -101,10 +101,10 @@ def validate_tracking(**texts: str) -> dict[str, str]:
 
 def get_order_for_update(actor: Actor, order_id: str, action: str) -> Order:
     """Return an order that the actor may see and write. It is locked until the transaction ends."""
-    policy.require_permission(actor, policy.may_write_orders(actor), f"{action} orders")
+    require_permission(actor, policy.may_write_orders(actor), f"{action} orders")
     orders = selectors.select_order_by_id(actor, order_id).queryset()
     order = require_found(orders.select_for_update(of=("self",)).first(), "order")
-    policy.require_permission(actor, policy.may_write_orders_of(actor, order.user_id), f"{action} this order")
+    require_permission(actor, policy.may_write_orders_of(actor, order.user_id), f"{action} this order")
     return order
 
 

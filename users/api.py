@@ -2,9 +2,8 @@
 
 from django.urls import path
 
-from contentapi.core import policy
 from contentapi.declarations import App, EventSource, Type
-from users import password_pages, projections, resolvers, selectors, views
+from users import password_pages, policy, projections, resolvers, selectors, views
 from users.audit import Audit
 
 ACTIONS = ("created", "updated", "deleted")

@@ -14,8 +14,8 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from contentapi.conf.timeouts import CLOCK_LEEWAY
-from contentapi.core import policy
 from contentapi.core.identity import OPERATOR, Role, Scope
+from contentapi.core.policy import ADMINS
 from contentapi.db.ids import SharedIdField
 from contentapi.events.triggers import (
     ACTOR_OF_CONTEXT,
@@ -24,6 +24,7 @@ from contentapi.events.triggers import (
     build_changes,
     name_columns,
 )
+from users import policy
 from users.audit import Audit
 
 MAX_NAME = 150
@@ -132,7 +133,7 @@ class User(AbstractBaseUser):
 
     @property
     def is_superuser(self) -> bool:
-        return self.is_active and self.role in policy.ADMINS
+        return self.is_active and self.role in ADMINS
 
     def has_perm(self, perm: str, obj: Any = None) -> bool:  # noqa: ARG002 - Django's signature
         """Whether the admin site permits an action such as `blog.change_post`."""

@@ -4,11 +4,11 @@ from django.contrib.auth.tokens import default_token_generator
 from django.db import transaction
 from django.db.models import QuerySet
 
-from contentapi.core import policy
 from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from users import services
+from contentapi.core.policy import require_permission
+from users import policy, services
 from users.audit import Audit
 from users.mail import INVITATION, NEW_PASSWORD, OUTBOX, is_mail_on
 from users.models import User
@@ -28,7 +28,7 @@ def invite_user(*, actor: Actor, user_id: str) -> User:
     """
     services.require_user_writes(actor, "invite users")
     user = services.find_user_to_change(actor, user_id)
-    policy.require_permission(actor, policy.may_manage_users(actor), "invite this user")
+    require_permission(actor, policy.may_manage_users(actor), "invite this user")
     if not is_mail_on():
         raise Conflict("No mail can be sent: EMAIL_URL is not set.")
     if not user.is_active or user.has_usable_password():

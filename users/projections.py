@@ -5,8 +5,8 @@ from django.db.models import CharField, Expression, FloatField, Value
 from django.db.models.functions import Cast
 
 from contentapi.conf import conf
-from contentapi.core import policy
 from contentapi.core.identity import Actor, Role, Scope
+from contentapi.core.policy import require_permission
 from contentapi.projection import Computed, Connection, ConnectionType, Projection, RelayType, SameRowAsType, ToOne
 from users.models import User
 from users.storage import build_image_bytes
@@ -30,7 +30,7 @@ def build_image_quota(_: Actor) -> Expression:
 
 def require_list_of_orders(actor: Actor) -> None:
     """Raise `Forbidden` unless the actor may list orders. The viewer of an anonymous actor is null, with its orders."""
-    policy.require_permission(actor, actor.is_anonymous or policy.may_read_orders(actor), "list orders")
+    require_permission(actor, actor.is_anonymous or actor.has(Scope.ORDERS_READ), "list orders")
 
 
 VIEWER = Projection(

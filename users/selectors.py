@@ -6,12 +6,13 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from contentapi.core import policy
 from contentapi.core.errors import NotFound, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
+from contentapi.core.policy import require_permission
 from contentapi.core.text import is_storable
 from contentapi.projection import OLDEST_FIRST, ConnectionQuery, Ordering, Rows, build_ordered_connection, parametrised
+from users import policy
 from users.models import ApiKey, User
 
 USER_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
@@ -19,7 +20,7 @@ USER_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
 
 def select_users(actor: Actor, after: Position | None = None) -> QuerySet[User]:
     """Return users, oldest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
-    policy.require_permission(actor, policy.may_read_users(actor), "list users")
+    require_permission(actor, policy.may_read_users(actor), "list users")
     users = select_visible_users(actor).queryset().order_by("id")
     return users if after is None else users.filter(pk__gt=after.id)
 
@@ -29,7 +30,7 @@ def build_users_connection(actor: Actor, *, order_by: Ordering | None = None, **
 
     Raises `Unauthenticated`, `Forbidden` and `Malformed`.
     """
-    policy.require_permission(actor, policy.may_read_users(actor), "list users")
+    require_permission(actor, policy.may_read_users(actor), "list users")
     return build_ordered_connection("users", select_visible_users(actor), order_by or OLDEST_FIRST, **window)
 
 
@@ -40,7 +41,7 @@ def select_visible_users(actor: Actor) -> QuerySet[User]:
 
 def select_user_by_id(actor: Actor, user_id: str) -> Rows[User]:
     """Return the user with this id, or no user. Raises `Unauthenticated` and `Forbidden`, whatever the id."""
-    policy.require_permission(actor, policy.may_read_users(actor), "read users")
+    require_permission(actor, policy.may_read_users(actor), "read users")
     return select_user_node(actor, user_id)
 
 

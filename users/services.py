@@ -14,13 +14,13 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from contentapi.auth.people import get_user_by_email
-from contentapi.core import policy
 from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
 from contentapi.core.errors import Conflict, Invalid, NotFound, get_constraint_name, require_found
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
+from contentapi.core.policy import may_grant_scope, require_credential, require_permission
 from contentapi.core.text import is_storable
 from contentapi.events.triggers import attribute_changes
-from users import selectors
+from users import policy, selectors
 from users.audit import Audit
 from users.models import MAX_EMAIL, MAX_NAME, ApiKey, User
 
@@ -35,7 +35,7 @@ EDITABLE = {"email", "name", "role", "is_active"}
 @transaction.atomic
 def create_user(*, actor: Actor, email: str, name: str, role: Role = Role.READER, password: str | None = None) -> User:
     """Create a user; without a password the user cannot log in. Raises `Invalid`, and `Conflict` for a taken email."""
-    policy.require_permission(actor, policy.may_manage_users(actor), "create users")
+    require_permission(actor, policy.may_manage_users(actor), "create users")
     user = User(email=email.strip(), name=name.strip(), role=role)
     validate_user(user, password)
     user.set_password(password)
@@ -53,7 +53,7 @@ def edit_user(*, actor: Actor, user_id: str, changes: Mapping[str, Any]) -> User
     require_user_writes(actor, "change users")
     admins = lock_admins()
     user = find_user_to_change(actor, user_id)
-    policy.require_permission(actor, policy.may_manage_users(actor), "change this user")
+    require_permission(actor, policy.may_manage_users(actor), "change this user")
     old = {name: getattr(user, name) for name in EDITABLE}
     values = {"role": user.role, "is_active": user.is_active, **changes}
     if values["role"] != Role.ADMIN or not values["is_active"]:
@@ -104,7 +104,7 @@ def set_password(*, actor: Actor, user_id: str, password: str | None) -> User:
     require_user_writes(actor, "set passwords")
     admins = lock_admins()
     user = find_user_to_change(actor, user_id)
-    policy.require_permission(actor, policy.may_manage_users(actor), "set the password of this user")
+    require_permission(actor, policy.may_manage_users(actor), "set the password of this user")
     if password is None:
         require_other_admin(actor, user, admins)
     return save_password(actor, user, password)
@@ -150,7 +150,7 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
     require_user_writes(actor, "delete users")
     admins = lock_admins()
     user = find_user_to_change(actor, user_id)
-    policy.require_permission(actor, policy.may_delete_user(actor, user.pk), "delete this user")
+    require_permission(actor, policy.may_delete_user(actor, user.pk), "delete this user")
     require_version("user", UNCHANGING, expected_version)
     require_other_admin(actor, user, admins)
     pk = user.pk
@@ -161,7 +161,7 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
 
 def require_user_writes(actor: Actor, action: str) -> None:
     """Raise `Unauthenticated` or `Forbidden` unless the actor may change users at all. Call this before the look-up."""
-    policy.require_permission(actor, policy.may_write_users(actor), action)
+    require_permission(actor, policy.may_write_users(actor), action)
 
 
 def find_user_to_change(actor: Actor, user_id: str) -> User:
@@ -211,13 +211,13 @@ def create_api_key(
     creates no second key. Raises `NotFound` for the email, `Forbidden` for another user's key or a scope that the actor
     does not have, `Conflict` for a prefix that is taken and for a user with 20 valid keys, and `Invalid` for the rest.
     """
-    policy.require_credential(actor, "create API keys")
+    require_credential(actor, "create API keys")
     user = get_user_by_email(email)
     may_create = policy.may_manage_keys_of(actor, user.pk)
-    policy.require_permission(actor, may_create, "create API keys for this user")
+    require_permission(actor, may_create, "create API keys for this user")
     granted = sorted(set(scopes) or ROLE_SCOPES[Role(user.role)])
     for scope in granted:
-        policy.require_permission(actor, policy.may_grant_scope(actor, scope), f"create an API key with {scope}")
+        require_permission(actor, may_grant_scope(actor, scope), f"create an API key with {scope}")
     prefix = validate_api_key(name=name.strip(), expires_in_days=expires_in_days, prefix=prefix or make_prefix())
     key = f"{prefix}_{secrets.token_hex(32)}"
     row = ApiKey(
@@ -272,7 +272,7 @@ def validate_api_key(*, name: str, expires_in_days: int, prefix: str) -> str:
 
 def revoke_api_key(*, actor: Actor, prefix: str) -> None:
     """Revoke a key at once. Revoking it again changes nothing. Raises `NotFound`."""
-    policy.require_credential(actor, "revoke API keys")
+    require_credential(actor, "revoke API keys")
     key = selectors.find_api_key(actor, prefix)
     if key is None:
         # The message does not repeat the text: it may be a whole key.

@@ -6,10 +6,9 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 
-from blog import selectors, services
+from blog import policy, selectors, services
 from blog.desk import writers
 from blog.models import Author
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.bases import Page, get_actor
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm

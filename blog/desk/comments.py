@@ -10,14 +10,13 @@ from django.http import HttpRequest
 from django.urls import reverse
 from unfold.contrib.filters.admin import DropdownFilter
 
-from blog import selectors, services
+from blog import policy, selectors, services
 from blog.desk import queries, writers
 from blog.desk.filters import DayFilter
 from blog.models import Comment, CommentState, Post
 from blog.services import moderation
 from blog.services.moderation import Moderation
 from contentapi.conf.timeouts import RESTORABLE_FOR
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, Log, Outcome, Perform, list_offered_actions
 from contentapi.desk.bases import get_actor

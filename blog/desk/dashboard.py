@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.utils import timezone
 
+from blog import policy
 from blog.desk import queries
-from contentapi.core import policy
 from contentapi.desk.bases import get_actor
 
 

@@ -16,13 +16,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from blog import selectors
+from blog import policy, selectors
 from blog.files import jobs, undoing
 from blog.files.archives import MAX_ARCHIVE, MAX_CONTENT, MAX_FILES, MEGABYTE
 from blog.files.importing import DEFAULT_STATE, STATES, ImportOutcome
 from blog.files.reading import MAX_FILE
 from blog.models import MAX_NAME, ImportJob, ImportState, PostStatus
-from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.pagination import parse_id
 from contentapi.desk.bases import Page, PolicyAdmin, get_actor

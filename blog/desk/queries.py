@@ -9,6 +9,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Least
 
+from blog import policy
 from blog.models import Author, Comment, Post, PostStatus, WorkingCopy
 from blog.selectors import (
     filter_comments_by_state,
@@ -21,7 +22,6 @@ from blog.selectors import (
     validate_tag,
 )
 from contentapi.conf.timeouts import OVERDUE, RECENT
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.projection import NEWEST_FIRST

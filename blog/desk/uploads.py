@@ -10,12 +10,12 @@ from typing import Any
 
 from django.urls import reverse
 
+from blog import policy
 from blog.files.archives import MAX_ARCHIVE
 from blog.models import ImageUpload
 from contentapi.auth.authentication import authenticate_request
 from contentapi.auth.sessions import find_session_actor
 from contentapi.conf import conf
-from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id

@@ -5,11 +5,11 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_GET
 
-from blog import services
+from blog import policy, services
 from blog.desk import queries
-from contentapi.core import policy
 from contentapi.core.errors import Invalid
 from contentapi.core.pagination import parse_id
+from contentapi.core.policy import require_permission
 from contentapi.desk.bases import PolicyAdmin, get_actor
 
 ACCOUNT = "account-"  # before the id of a user, in the value of a field for an author
@@ -31,7 +31,7 @@ def suggest_writers(request: HttpRequest, model_admin: PolicyAdmin) -> HttpRespo
     The field for the account of an author gets accounts only.
     """
     actor, term = get_actor(request), request.GET.get("term", "")
-    policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "choose authors")
+    require_permission(actor, policy.may_manage_posts_and_authors(actor), "choose authors")
     is_account = request.GET.get("field_name") == "user"
     page = parse_id(request.GET.get("page", "")) or 1
     authors, has_more = ([], False) if is_account else queries.find_authors(actor, term, page)

@@ -6,6 +6,7 @@ from pathlib import Path
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, OuterRef, QuerySet
 
+from blog import policy
 from blog.files import images
 from blog.files.addresses import add_old_slugs, refresh_addresses
 from blog.files.authors import get_author_names
@@ -31,7 +32,6 @@ from blog.files.summaries import refresh_summaries
 from blog.files.syntax import Table, decode_value, dump_front_matter
 from blog.files.words import read_if_valid, read_names, read_words
 from blog.models import CONTENT, CONTENT_FIELDS, SUMMARIES, Author, Kind, Post, PostStatus, build_old_slugs
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.db.arrays import ArrayPosition, IsInArray
 

@@ -17,7 +17,7 @@ from django.db import InterfaceError, InternalError, OperationalError, Programmi
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from blog import services
+from blog import policy, services
 from blog.files import front_matter, images
 from blog.files.addresses import read_old_slugs
 from blog.files.authors import NO_AUTHOR, get_or_create_authors
@@ -27,9 +27,9 @@ from blog.files.reading import MarkdownFile, ReadFile, may_be_post, read_files
 from blog.files.syntax import InvalidFile, encode_values
 from blog.models import MAX_TAGS, DeletedPostSource, OldSlug, Post, PostSource, PostStatus
 from blog.models.audit import Audit
-from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor
+from contentapi.core.policy import require_permission
 from contentapi.db.citus.locks import lock_rows
 from contentapi.events.triggers import silence
 
@@ -146,7 +146,7 @@ def record_import(actor: Actor, counts: Mapping[str, int]) -> None:
 
 def require_import_permission(actor: Actor) -> None:
     """Raise an error unless the actor may write and publish posts of all authors: the files name both."""
-    policy.require_permission(actor, policy.may_import_posts(actor), "import posts")
+    require_permission(actor, policy.may_import_posts(actor), "import posts")
 
 
 def import_file(

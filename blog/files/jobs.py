@@ -19,16 +19,16 @@ from django.db.models import Count, Max, Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 
-from blog import selectors
+from blog import policy, selectors
 from blog.files import archives
 from blog.files.importing import DEFAULT_STATE, STATES, ImportOutcome, require_import_permission
 from blog.models import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource
 from blog.models.audit import Audit
 from contentapi.conf.timeouts import IMPORT_SILENCE_LIMIT, IMPORTS_KEPT_FOR
-from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.core.policy import require_credential, require_permission
 
 PIECE = 1_000_000  # bytes of one row: the whole zip file is never in memory
 MAX_WAITING = 3  # uploads of a person that are not started
@@ -130,7 +130,7 @@ def require_few_uploads(user_id: int) -> None:
 
 def find_import_job(*, actor: Actor, job_id: str) -> ImportJob:
     """Return the import with this id. Raises `NotFound` if there is none that the actor may see."""
-    policy.require_credential(actor, "import posts")
+    require_credential(actor, "import posts")
     found = selectors.select_imports(actor).select_related("owner").filter(pk=parse_id(job_id)).first()
     return require_found(found, "import")
 
@@ -188,7 +188,7 @@ def count_outcomes(job: ImportJob) -> dict[str, int]:
 
 def purge_imports(*, actor: Actor) -> int:
     """Delete the imports that were uploaded more than 30 days ago and do not run. Return their number."""
-    policy.require_permission(actor, policy.may_purge_history(actor), "delete old imports")
+    require_permission(actor, policy.may_purge_history(actor), "delete old imports")
     old = ImportJob.objects.filter(created_at__lt=timezone.now() - IMPORTS_KEPT_FOR).exclude(RUNNING_IMPORT)
     with transaction.atomic():
         ids = list(old.select_for_update(skip_locked=True).values_list("pk", flat=True))

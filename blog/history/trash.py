@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from blog import services
+from blog import policy, services
 from blog.history.versions import (
     EVENT_COLUMNS,
     PAGE,
@@ -33,10 +33,10 @@ from blog.models import (
 )
 from blog.models.audit import Audit
 from contentapi.conf.timeouts import HISTORY_KEPT_FOR, RESTORABLE_FOR
-from contentapi.core import policy
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.core.policy import require_credential, require_permission
 from contentapi.db.citus.locks import lock_rows
 from contentapi.events.triggers import silence
 
@@ -65,7 +65,7 @@ def list_deleted_posts(
 
     `condition` is one on the last versions of the posts.
     """
-    policy.require_permission(actor, policy.may_list_deleted_posts(actor), "see deleted posts")
+    require_permission(actor, policy.may_list_deleted_posts(actor), "see deleted posts")
     deleted = select_deleted_posts(actor).filter(condition)
     if before is not None:  # ids of several nodes have no common order; after a purged one there is nothing to restore
         at = Subquery(PostVersion.objects.filter(pgh_id=before).values("pgh_created_at"))
@@ -104,7 +104,7 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     becomes a draft. Co-authors who were deleted are left out. Raises `NotFound`, and `Conflict` if the author was
     deleted.
     """
-    policy.require_credential(actor, "restore posts")
+    require_credential(actor, "restore posts")
     found = select_deleted_posts(actor).filter(id=parse_id(post_id)).select_for_update(of=("self",))
     last = require_found(found.first(), "deleted post")
     if Post.objects.filter(pk=last.id).exists():  # another transaction restored it while this one waited for the lock
@@ -112,12 +112,12 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     author = Author.objects.filter(pk=last.author_id).first()
     if author is None:
         raise Conflict("The author of this post was deleted. The post cannot be restored without its author.")
-    policy.require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "restore this post")
+    require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "restore this post")
     post = Post(id=last.id, **{field.attname: getattr(last, field.attname) for field in list_restored_fields()})
     if post.status == PostStatus.SCHEDULED and post.publish_at is not None and post.publish_at <= timezone.now():
         post.status, post.publish_at = PostStatus.DRAFT, None
     may_transition = policy.may_transition_posts_of(actor, author.user_id, PostStatus.DRAFT, post.status)
-    policy.require_permission(actor, may_transition, f"restore this {post.status} post")
+    require_permission(actor, may_transition, f"restore this {post.status} post")
     post.coauthor_ids = [coauthor.pk for coauthor in Author.objects.in_order_of(last.coauthor_ids)]
     post.version, post.updated_at = last.version + 1, timezone.now()
     post.created_at = min(post.created_at, post.updated_at)  # earlier imports stored dates in the future
@@ -158,7 +158,7 @@ def purge_history(*, actor: Actor) -> int:
 
     Returns the number of posts. Each batch is a transaction of its own. The history of existing posts is kept.
     """
-    policy.require_permission(actor, policy.may_purge_history(actor), "delete the history of posts")
+    require_permission(actor, policy.may_purge_history(actor), "delete the history of posts")
     end = timezone.now() - HISTORY_KEPT_FOR
     for model in (DeletedComment, DeletedPostSource):
         expired = model.objects.filter(pgh_created_at__lt=end).values("pgh_id")[:ROWS_PER_STATEMENT]

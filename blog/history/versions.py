@@ -16,16 +16,16 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import MD5, Length
 from django.utils import timezone
 
-from blog import selectors, services
+from blog import policy, selectors, services
 from blog.history.differences import DifferenceLine, compare_texts
 from blog.models import CONTENT, DATABASE, RESTORED, VERSIONED, Author, Post, PostStatus, PostVersion
 from contentapi.auth.people import name_users
 from contentapi.conf.timeouts import HISTORY_ENTRY, RESTORABLE_FOR
-from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import NotFound, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.core.policy import require_credential, require_permission
 
 LEAST_REMOVED = 20  # characters, of a save that is an entry of its own
 PAGE = 50  # versions, and deleted posts, of a page
@@ -157,7 +157,7 @@ def removes_most(last: Version, earlier: Version) -> bool:
 def find_history(actor: Actor, post_id: str) -> int:
     """Return the id of a post. Raises `NotFound`, also for a deleted post that cannot be restored any more."""
     action = "see the history of this post"
-    policy.require_credential(actor, action)
+    require_credential(actor, action)
     post = (
         selectors.select_post_by_id(actor, post_id)
         .queryset()
@@ -166,7 +166,7 @@ def find_history(actor: Actor, post_id: str) -> int:
         .first()
     )
     if post is not None:
-        policy.require_permission(actor, policy.may_see_history_of(actor, post.author.user_id), action)
+        require_permission(actor, policy.may_see_history_of(actor, post.author.user_id), action)
         return post.pk
     deleted = select_deleted_posts(actor).filter(id=parse_id(post_id)).values_list("id", flat=True)
     return int(require_found(deleted.first(), "post"))

@@ -5,6 +5,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db.models import Case, Expression, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce, Concat, Now, NullIf
 
+from blog import policy
 from blog.models import (
     CONTENT_FIELDS,
     IS_RENDERED,
@@ -23,7 +24,6 @@ from blog.models import (
 from blog.projections.images import annotate_place, select_images_of_text
 from blog.projections.rows import BYLINE, filter_previewed_posts, select_visible_posts_of
 from contentapi.conf import conf
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.db.literals import TextLiteral
 from contentapi.projection import (

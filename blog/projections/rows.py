@@ -5,8 +5,8 @@ from typing import Any, cast
 from django.db.models import Q, QuerySet
 from django.db.models.lookups import Exact
 
+from blog import policy
 from blog.models import CONTENT, RENDERED_TEXTS, Post, PostQuerySet, PostStatus
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.projection import Branch, UnionColumn, filter_by_union, replace_columns
 

@@ -17,14 +17,15 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from blog import policy
 from blog.models import CONTENT_FIELDS, SEARCHED, Author, Coauthorship, Kind, Post, PostSearch, SearchChange
 from blog.rendering import extract_visible_text
 from blog.search.stems import build_stems
 from blog.search.words import fold_accents, split_words
 from contentapi.conf import conf
 from contentapi.conf.timeouts import COMPARISON_INTERVAL, LATE_COMMIT
-from contentapi.core import policy
 from contentapi.core.identity import Actor
+from contentapi.core.policy import require_permission
 from contentapi.worker.items import try_each
 
 VERSION = 3  # of the documents: with another number, the worker writes all of them again
@@ -71,7 +72,7 @@ class SearchIndexer:
 
         Before each batch of the comparison, which can take minutes, come changes, and then new posts.
         """
-        policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "update the search index")
+        require_permission(actor, policy.may_manage_posts_and_authors(actor), "update the search index")
         self.tried = 0
         while not stop.is_set() and self.write_batch():
             pass

@@ -11,10 +11,10 @@ from typing import Any
 from django.db.models import BigIntegerField, BooleanField, F, FloatField, Func, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.lookups import GreaterThanOrEqual
 
+from blog import policy
 from blog.models import Post, PostSearch, PostStatus
 from blog.search.stems import build_stems
 from blog.search.words import fold_accents, is_unspaced, split_words
-from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable

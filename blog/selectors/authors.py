@@ -5,10 +5,11 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
 
+from blog import policy
 from blog.models import Author
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
+from contentapi.core.policy import STAFF
 from contentapi.projection import OLDEST_FIRST, ConnectionQuery, Ordering, Rows, build_ordered_connection, parametrised
 
 AUTHOR_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
@@ -51,7 +52,7 @@ def select_editable_authors(actor: Actor) -> QuerySet[Author]:
 
 def select_writing_users() -> QuerySet[Any]:
     """Return the active users whose role may write posts, with or without an author profile."""
-    return get_user_model().objects.filter(is_active=True, role__in=policy.STAFF)
+    return get_user_model().objects.filter(is_active=True, role__in=STAFF)
 
 
 def find_author(actor: Actor, author_id: str) -> Author | None:

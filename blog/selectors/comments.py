@@ -2,9 +2,9 @@
 
 from django.db.models import QuerySet
 
+from blog import policy
 from blog.models import Comment, CommentState, Post
 from blog.selectors.posts import build_after_condition
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.db.literals import TextLiteral

@@ -7,12 +7,13 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KT
 
+from blog import policy
 from blog.models import IS_UNRENDERED, Image, Post, WorkingCopy
 from blog.projections import build_use_condition
 from blog.selectors.posts import select_previewed_posts
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
+from contentapi.core.policy import require_permission
 from contentapi.projection import (
     NEWEST_FIRST,
     OLDEST_FIRST,
@@ -65,7 +66,7 @@ def build_images_connection(actor: Actor, *, order_by: Ordering | None = None, *
 
 
 def require_list(actor: Actor) -> None:
-    policy.require_permission(actor, policy.may_list_images(actor), "list all images")
+    require_permission(actor, policy.may_list_images(actor), "list all images")
 
 
 def find_images(actor: Actor, ids: Sequence[int]) -> QuerySet[Image]:

@@ -2,8 +2,8 @@
 
 from django.db.models import QuerySet
 
+from blog import policy
 from blog.models import ImportJob
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self, cast
 from django.db.models import F, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from blog import policy
 from blog.models import MAX_TAG, Post, PostQuerySet, PostStatus, WorkingCopy
 from blog.models.slugs import SLUG, OldSlug
 from blog.projections import (
@@ -16,7 +17,6 @@ from blog.projections import (
     show_previewed_texts,
 )
 from blog.search.query import MAX_MATCHES, RELEVANCE, find_posts, parse_search
-from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_connection_args, parse_id, require_page_size

@@ -8,11 +8,12 @@ the working copies in lists too.
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from blog import policy
 from blog.models import Post, PreviewLink
 from blog.projections import filter_previewed_posts, select_newest_valid_links
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
+from contentapi.core.policy import NEVER
 from contentapi.projection import NEWEST_FIRST, Rows, parametrised
 
 
@@ -39,7 +40,7 @@ def select_link_by_id(actor: Actor, link_id: str) -> Rows[PreviewLink]:
 @parametrised(PreviewLink)
 def select_visible_link(actor: Actor, *, pk: int) -> QuerySet[PreviewLink]:
     visible = policy.visible_preview_links(actor)
-    if visible is policy.NEVER:  # the statement of a node then looks for no link
+    if visible is NEVER:  # the statement of a node then looks for no link
         return PreviewLink.objects.none()
     return PreviewLink.objects.filter(visible, pk=pk, expires_at__gt=Now())
 

@@ -9,13 +9,13 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import ProtectedError
 
-from blog import selectors
+from blog import policy, selectors
 from blog.models import Author, Post
 from blog.models.audit import Audit
-from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.core.policy import require_credential, require_permission
 from contentapi.events.triggers import attribute_changes
 from contentapi.projection import PreparedQuery
 
@@ -62,7 +62,7 @@ def get_or_create_own_author_id(actor: Actor) -> int:
 
 def get_or_create_profile(*, actor: Actor, user_id: str) -> Author:
     """Return the author profile of an account that may write posts. Raises `Invalid` for any other account."""
-    policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "create authors")
+    require_permission(actor, policy.may_manage_posts_and_authors(actor), "create authors")
     user = selectors.select_writing_users().filter(pk=parse_id(user_id)).first()
     if user is None:
         raise Invalid({"authorId": ["There is no account with this id that may write posts."]})
@@ -93,7 +93,7 @@ def resolve_author_id(actor: Actor, author_id: str | None) -> int | None:
     if policy.may_manage_posts_and_authors(actor):
         return parse_id(author_id)
     author = require_author(author_id)
-    policy.require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "write posts of this author")
+    require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "write posts of this author")
     return author.id
 
 
@@ -107,7 +107,7 @@ def find_new_author(actor: Actor, author_id: str) -> Author:
 
 def create_author(*, actor: Actor, author: Author) -> Author:
     """Create an author. Raises `Invalid`."""
-    policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "create authors")
+    require_permission(actor, policy.may_manage_posts_and_authors(actor), "create authors")
     return save_author(actor, author)
 
 
@@ -117,13 +117,13 @@ def edit_author(*, actor: Actor, author_id: str, changes: Mapping[str, Any]) -> 
 
     Raises `NotFound` and `Invalid`.
     """
-    policy.require_credential(actor, "change authors")
+    require_credential(actor, "change authors")
     authors = selectors.select_author_by_id(actor, author_id).queryset()
     author = require_found(authors.select_for_update(of=("self",)).first(), "author")
-    policy.require_permission(actor, policy.may_edit_author(actor, author.user_id), "change this author")
+    require_permission(actor, policy.may_edit_author(actor, author.user_id), "change this author")
     if IDENTITY & changes.keys():
         may_manage = policy.may_manage_posts_and_authors(actor)
-        policy.require_permission(actor, may_manage, "change the user or email of an author")
+        require_permission(actor, may_manage, "change the user or email of an author")
     for name in (PROFILE | IDENTITY) & changes.keys():
         setattr(author, name, changes[name])
     return save_author(actor, author)
@@ -144,7 +144,7 @@ def delete_author(*, actor: Actor, author_id: str) -> str:
     """Delete an author with their comments. Returns its id. Raises `NotFound`, and `Conflict` if there are posts,
     also those that the author has written with others.
     """
-    policy.require_permission(actor, policy.may_manage_posts_and_authors(actor), "delete authors")
+    require_permission(actor, policy.may_manage_posts_and_authors(actor), "delete authors")
     authors = selectors.select_author_by_id(actor, author_id).queryset()
     author = require_found(authors.select_for_update(of=("self",)).first(), "author")
     pk = author.pk

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from blog import policy
 from blog.models import MAX_COAUTHORS, Author, Post
 from blog.services.authors import find_new_author
-from contentapi.core import policy
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.core.policy import require_permission
 
 LONGEST_ID = 19  # digits
 
@@ -17,9 +18,9 @@ def require_author_permissions(actor: Actor, names: Mapping[str, Any]) -> None:
     """Raise an error unless the actor may change those of the author and the co-authors that are named."""
     may_manage = policy.may_manage_posts_and_authors(actor)
     if "author_id" in names:
-        policy.require_permission(actor, may_manage, "change the author of a post")
+        require_permission(actor, may_manage, "change the author of a post")
     if "coauthor_ids" in names:
-        policy.require_permission(actor, may_manage, "set the co-authors of a post")
+        require_permission(actor, may_manage, "set the co-authors of a post")
 
 
 def validate_author_changes(actor: Actor, post: Post, changes: Mapping[str, Any]) -> dict[str, Any]:

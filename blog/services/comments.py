@@ -5,14 +5,14 @@ from collections.abc import Collection
 from django.db import transaction
 from django.utils import timezone
 
-from blog import selectors
+from blog import policy, selectors
 from blog.models import Comment, CommentState
 from blog.models.audit import Audit
 from blog.services.authors import get_or_create_own_author_id, require_author
-from contentapi.core import policy
 from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
 from contentapi.core.errors import Invalid, require_found
 from contentapi.core.identity import Actor
+from contentapi.core.policy import require_credential, require_permission
 from contentapi.db.citus.locks import lock_rows
 from contentapi.projection import PreparedInsert
 
@@ -30,11 +30,11 @@ def add_comment(*, actor: Actor, post_id: str, body: str, author_id: str | None 
 
     Raises `NotFound` for the post and `Invalid` for the rest.
     """
-    policy.require_credential(actor, "comment")
+    require_credential(actor, "comment")
     post = require_found(selectors.select_post_by_id(actor, post_id).queryset().first(), "post")
-    policy.require_permission(actor, policy.may_comment(actor), "comment")
+    require_permission(actor, policy.may_comment(actor), "comment")
     if author_id is not None:
-        policy.require_permission(actor, policy.may_manage_comments(actor), "comment as this author")
+        require_permission(actor, policy.may_manage_comments(actor), "comment as this author")
     require_comment_body(body)
     author = get_or_create_own_author_id(actor) if author_id is None else require_author(author_id).id
     return COMMENTS.create(post_id=post.pk, author_id=author, body=body)
@@ -55,7 +55,7 @@ def delete_comment(
     """
     comment = get_comment_for_update(actor, comment_id, "delete comments", post_id=post_id)
     owner, post_owner = comment.author.user_id, comment.post.author.user_id
-    policy.require_permission(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
+    require_permission(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
     require_version("comment", UNCHANGING, expected_version)
     change_comment_state([comment], CommentState.DELETED, actor)
     return comment_id
@@ -63,7 +63,7 @@ def delete_comment(
 
 def get_comment_for_update(actor: Actor, comment_id: str, action: str, *, post_id: str | None = None) -> Comment:
     """Return a comment that the actor may see, with its author and post. It is locked until the transaction ends."""
-    policy.require_credential(actor, action)
+    require_credential(actor, action)
     comments = selectors.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()
     comments = comments.select_related("author", "post__author")
     return require_found(lock_rows(comments, of=("self",)).first(), "comment")

@@ -10,15 +10,16 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
+from blog import policy
 from blog.models import Image, ImageStatus
 from blog.services.image_processing import MISSING, delete_files
 from blog.services.image_rebuilding import rebuild_image
 from blog.services.image_room import name_upload
 from blog.services.images import NO_FILES
 from contentapi.conf.timeouts import UPLOADS_KEPT_FOR
-from contentapi.core import policy
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
+from contentapi.core.policy import require_permission
 from contentapi.db.ids import take_id
 from contentapi.media.access import get_storage
 from contentapi.media.storage import PUBLIC, StoredFile, is_our_name
@@ -39,7 +40,7 @@ def check_media(*, actor: Actor, repair: bool = False) -> Iterator[Finding]:
 
     Raises `Conflict` for a storage without public files.
     """
-    policy.require_permission(actor, policy.may_purge_images(actor), "check the files of images")
+    require_permission(actor, policy.may_purge_images(actor), "check the files of images")
     files = [file for file in get_storage().list_files() if is_our_name(file.name)]
     has_public_files = any(file.name.startswith(PUBLIC) for file in files)
     if not has_public_files and Image.objects.filter(deleted_at=None).exclude(original="").exists():

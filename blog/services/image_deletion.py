@@ -5,6 +5,7 @@ from threading import Event
 from django.db.models import Q
 from django.utils import timezone
 
+from blog import policy
 from blog.images.addresses import compute_key, name_file
 from blog.models import IS_EXPOSED, IS_OUTDATED, Image, ImageStatus
 from blog.models.audit import Audit
@@ -22,8 +23,8 @@ from blog.services.image_processing import (
 )
 from blog.services.images import DELETED, NO_FILES
 from contentapi.conf.timeouts import OLD_FILES_KEPT_FOR, RESTORABLE_FOR
-from contentapi.core import policy
 from contentapi.core.identity import Actor
+from contentapi.core.policy import require_permission
 from contentapi.db.ids import take_id
 from contentapi.media.access import get_storage
 from contentapi.media.storage import PUBLIC
@@ -32,7 +33,7 @@ from contentapi.worker.items import try_item
 
 def delete_outdated_files(*, actor: Actor) -> int:
     """Delete the public files that no image has named for some time. Returns the number of images."""
-    policy.require_permission(actor, policy.may_purge_images(actor), "delete files of images")
+    require_permission(actor, policy.may_purge_images(actor), "delete files of images")
     is_due, number = IS_OUTDATED & Q(outdated_at__lte=timezone.now() - OLD_FILES_KEPT_FOR), 0
     while (image := claim_image(is_due)) is not None:
         try_item("purge_images", f"image {image.pk}", delete_outdated_files_of, image)
@@ -70,7 +71,7 @@ def hide_deleted_images(*, actor: Actor, stop: Event) -> int:
 
     Returns the number of images.
     """
-    policy.require_permission(actor, policy.may_purge_images(actor), "delete files of images")
+    require_permission(actor, policy.may_purge_images(actor), "delete files of images")
     number = 0
     while not stop.is_set() and (image := claim_image(IS_EXPOSED)) is not None:
         if image.source and not image.source.startswith(DELETED):  # its new file is what will be restored
@@ -118,7 +119,7 @@ def hide_image(image: Image) -> None:
 
 def purge_images(*, actor: Actor) -> int:
     """Delete for good what was deleted long ago. Returns the number of images."""
-    policy.require_permission(actor, policy.may_purge_images(actor), "delete images for good")
+    require_permission(actor, policy.may_purge_images(actor), "delete images for good")
     images = Image.objects.filter(deleted_at__lte=timezone.now() - RESTORABLE_FOR, original="").order_by("pk")
     return sum(bool(try_item("purge_images", f"image {image.pk}", purge_image, actor, image)) for image in images)
 

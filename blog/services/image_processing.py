@@ -23,6 +23,7 @@ from django.db.models import Count, F, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from blog import policy
 from blog.images.addresses import compute_key, name_file
 from blog.images.formats import list_extensions, list_widths
 from blog.images.processing import ChildKilled, Outcome, process_file
@@ -30,8 +31,8 @@ from blog.models import IS_WAITING, Image, ImageStatus
 from blog.services.images import DELETED
 from contentapi.conf import conf
 from contentapi.conf.timeouts import IMAGE_CLAIM, MISSING_INTERVAL, UPLOADS_KEPT_FOR
-from contentapi.core import policy
 from contentapi.core.identity import Actor
+from contentapi.core.policy import require_permission
 from contentapi.media.access import get_storage
 from contentapi.media.storage import PUBLIC
 from contentapi.monitoring.figures import FIGURES
@@ -53,7 +54,7 @@ class SourceMissing(Exception):
 
 def process_images(*, actor: Actor, stop: Event) -> int:
     """Process all images that wait. Return early when `stop` is set. Returns the number of images."""
-    policy.require_permission(actor, policy.may_purge_images(actor), "process images")
+    require_permission(actor, policy.may_purge_images(actor), "process images")
     number = 0
     while not stop.is_set() and (image := claim_image(IS_WAITING)) is not None:
         number += bool(try_item("images", f"image {image.pk}", process_image, image, stop))

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from blog import policy
 from blog.images.formats import PNG, list_extensions, list_widths
 from blog.models import Image, ImageStatus
 from blog.services.image_processing import (
@@ -24,8 +25,8 @@ from blog.services.image_processing import (
     store_files,
 )
 from contentapi.conf import conf
-from contentapi.core import policy
 from contentapi.core.identity import Actor
+from contentapi.core.policy import require_permission
 from contentapi.media.access import get_storage
 
 REBUILDABLE = Q(status=ImageStatus.READY, source="", deleted_at=None) & ~Q(original="")
@@ -34,7 +35,7 @@ BUSY = "Another process is working on it, or it was deleted."
 
 def list_outdated_images(*, actor: Actor, everything: bool = False) -> list[int]:
     """Return the ids of the images whose variants are others than those that are made now; or of all images."""
-    policy.require_permission(actor, policy.may_purge_images(actor), "rebuild images")
+    require_permission(actor, policy.may_purge_images(actor), "rebuild images")
     images = Image.objects.filter(REBUILDABLE).only("width", "height", "widths", "formats").order_by("pk")
     return [image.pk for image in images if everything or is_outdated(image)]
 
@@ -51,7 +52,7 @@ def rebuild_image(*, actor: Actor, pk: int, everything: bool = False) -> str:
     With `everything`, make all of them, at new addresses: a file never changes at its address. The original stays in
     any case. Returns why the image stays as it is, or an empty text.
     """
-    policy.require_permission(actor, policy.may_purge_images(actor), "rebuild images")
+    require_permission(actor, policy.may_purge_images(actor), "rebuild images")
     image = claim_image(REBUILDABLE & Q(pk=pk))
     if image is None:
         return BUSY

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.utils import timezone
 
+from blog import policy
 from blog.images.formats import CONTENT_TYPES, Format
 from blog.models import Image, ImageUpload
 from blog.services.image_room import name_upload, note_upload, require_format
@@ -20,10 +21,10 @@ from blog.services.images import (
 )
 from contentapi.conf import conf
 from contentapi.conf.timeouts import UPLOAD_LIFETIME, UPLOADS_KEPT_FOR
-from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, UnsupportedMediaType, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.core.policy import require_permission
 from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.db.ids import take_id
 from contentapi.http.uploads import build_size_error
@@ -124,7 +125,7 @@ def purge_uploads(*, actor: Actor) -> int:
 
     A file without a row is what remains of a server that was killed, or of a client that never completed its upload.
     """
-    policy.require_permission(actor, policy.may_purge_images(actor), "delete unfinished uploads")
+    require_permission(actor, policy.may_purge_images(actor), "delete unfinished uploads")
     end, storage = timezone.now() - UPLOADS_KEPT_FOR, get_storage()
     ImageUpload.objects.filter(created_at__lte=end).delete()
     files = chain.from_iterable(map(storage.list_files, ("uploads/", "deleted/")))

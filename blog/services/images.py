@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from blog import policy
 from blog.images.formats import Format
 from blog.models import (
     MAX_ALT,
@@ -24,11 +25,11 @@ from blog.selectors import list_posts_with_image, select_seen_posts
 from blog.services.image_room import name_upload, read_image_file, require_room, store_upload
 from blog.services.validation import UNKNOWN_IMAGE
 from contentapi.conf.timeouts import LATE_COMMIT, RESTORABLE_FOR
-from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.core.policy import require_permission
 from contentapi.db.ids import take_id
 from contentapi.events.triggers import attribute_changes
 from contentapi.http.uploads import SentFile
@@ -64,7 +65,7 @@ def create_image(*, actor: Actor, read_file: Callable[[], SentFile]) -> Image:
 
 
 def require_upload(actor: Actor) -> None:
-    policy.require_permission(actor, policy.may_upload_images(actor), "upload images")
+    require_permission(actor, policy.may_upload_images(actor), "upload images")
 
 
 @transaction.atomic
@@ -147,10 +148,10 @@ def edit_image(
 
 def get_image_for_update(actor: Actor, image_id: str, action: str, *, is_deleted: bool = False) -> Image:
     """Return an image that the actor may change, locked until the transaction ends. Raises `NotFound`."""
-    policy.require_permission(actor, policy.may_upload_images(actor), action)
+    require_permission(actor, policy.may_upload_images(actor), action)
     images = Image.objects.filter(pk=parse_id(image_id), deleted_at__isnull=not is_deleted)
     image = require_found(images.select_for_update().first(), "image")
-    policy.require_permission(actor, policy.may_change_images_of(actor, image.owner_id), action)
+    require_permission(actor, policy.may_change_images_of(actor, image.owner_id), action)
     return image
 
 

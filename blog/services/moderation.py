@@ -12,15 +12,15 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from blog import selectors
+from blog import policy, selectors
 from blog.models import Comment, CommentState, DeletedComment
 from blog.models.audit import Audit
 from blog.services.comments import change_comment_state
 from contentapi.conf.timeouts import RESTORABLE_FOR
-from contentapi.core import policy
 from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.core.policy import require_credential, require_permission
 from contentapi.db.citus.locks import lock_rows
 
 COMMENTS_PER_TRANSACTION = 500  # comments that one transaction of the purge deletes
@@ -67,7 +67,7 @@ def change_states(
 
     The comments are locked in the order of their ids, so that two moderators do not wait for each other in a circle.
     """
-    policy.require_credential(actor, f"{action} comments")
+    require_credential(actor, f"{action} comments")
     ids = {parse_id(comment_id) for comment_id in comment_ids}
     known = selectors.select_known_comments(actor).filter(pk__in=ids).select_related("author", "post__author")
     known = known.defer("post__body", "post__body_html").order_by("pk")
@@ -119,7 +119,7 @@ def purge_comments(*, actor: Actor) -> int:
 
     Each batch is a transaction of its own. What the trigger keeps, for comments of a deleted post, goes too.
     """
-    policy.require_permission(actor, policy.may_manage_comments(actor), "purge deleted comments")
+    require_permission(actor, policy.may_manage_comments(actor), "purge deleted comments")
     expired = select_expired_comments(timezone.now())
     purged = 0
     while True:

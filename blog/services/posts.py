@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from blog import selectors
+from blog import policy, selectors
 from blog.models import CONTENT, RENDERED_TEXTS, Post, PostStatus
 from blog.models.audit import Audit
 from blog.selectors.schedules import find_locked_scheduler
@@ -22,10 +22,10 @@ from blog.services.validation import (
     validate_published_at,
     validate_transition,
 )
-from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
+from contentapi.core.policy import require_credential, require_permission
 from contentapi.events.triggers import attribute_changes, silence
 from contentapi.monitoring.figures import FIGURES
 from contentapi.worker.items import try_item
@@ -53,10 +53,8 @@ def create_post(
     Raises `Invalid`, and `Conflict` for the status archived.
     """
     status = status or PostStatus.DRAFT
-    policy.require_permission(actor, policy.may_write_posts(actor), "write posts")
-    policy.require_permission(
-        actor, policy.may_transition_posts(actor, PostStatus.DRAFT, status), f"make posts {status}"
-    )
+    require_permission(actor, policy.may_write_posts(actor), "write posts")
+    require_permission(actor, policy.may_transition_posts(actor, PostStatus.DRAFT, status), f"make posts {status}")
     if coauthor_ids:
         coauthors.require_author_permissions(actor, {"coauthor_ids": coauthor_ids})
     author = resolve_author_id(actor, author_id)
@@ -107,14 +105,12 @@ def edit_post(
     post = get_post_for_update(actor, post_id, "change posts")
     status = state.get("status") or post.status
     if content or not state:
-        policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
+        require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
     if state:
         may_transition = policy.may_transition_posts_of(actor, post.author.user_id, post.status, status)
-        policy.require_permission(actor, may_transition, f"make this {post.status} post {status}")
+        require_permission(actor, may_transition, f"make this {post.status} post {status}")
     if "published_at" in changes:
-        policy.require_permission(
-            actor, policy.may_manage_publication(actor), "change the time at which a post became public"
-        )
+        require_permission(actor, policy.may_manage_publication(actor), "change the time at which a post became public")
     coauthors.require_author_permissions(actor, changes)
     require_version("post", post.version, expected_version)
     require_no_null(changes)
@@ -157,7 +153,7 @@ def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
     Each post is read again under a lock. A post that another transaction has locked, unscheduled or published, and one
     that a locked person has scheduled, is skipped.
     """
-    policy.require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
+    require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
     for pk in list(Post.objects.due().order_by("publish_at", "id").values_list("pk", flat=True)):
         post = try_item("publication", f"post {pk}", publish_due_post, actor, pk)
         if post is not None:
@@ -176,7 +172,7 @@ def publish_due_post(actor: Actor, pk: int) -> Post | None:
 def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion = None) -> str:
     """Delete a post with its comments. Returns its id. Raises `NotFound` and `Conflict`."""
     post = get_post_for_update(actor, post_id, "delete posts")
-    policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
+    require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "delete this post")
     require_version("post", post.version, expected_version)
     pk = post.pk
     with attribute_changes(actor), silence("comment"):
@@ -188,7 +184,7 @@ def delete_post(*, actor: Actor, post_id: str, expected_version: ExpectedVersion
 
 def get_post_for_update(actor: Actor, post_id: str, action: str) -> Post:
     """Return a post that the actor may see, with its author. It is locked until the transaction ends."""
-    policy.require_credential(actor, action)
+    require_credential(actor, action)
     posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author").defer(*RENDERED_TEXTS)
     post = require_found(posts.select_for_update(of=("self",)).first(), "post")
     if post.slug is None:

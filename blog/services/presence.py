@@ -10,13 +10,13 @@ from uuid import UUID
 from django.db.models import Min
 from django.utils import timezone
 
-from blog import selectors
+from blog import policy, selectors
 from blog.models import CopyVersion, Post, PostPresence, WorkingCopy
 from contentapi.auth.people import name_users
 from contentapi.conf.timeouts import PRESENCE_LIFETIME
-from contentapi.core import policy
 from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
+from contentapi.core.policy import require_credential, require_permission
 
 MOST_PAGES = 50  # pages of one person. Further pages are not announced
 MOST_NAMED = 10
@@ -95,10 +95,10 @@ def name_person(actor: Actor, user_id: int | None) -> str:
 def require_writable_post(actor: Actor, post_id: str) -> Post:
     """Return a post that the actor may change, without its body. Other actors get no notice."""
     action = "see who has this post open"
-    policy.require_credential(actor, action)
+    require_credential(actor, action)
     posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author").defer("body", "body_html")
     post = require_found(posts.first(), "post")
-    policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), action)
+    require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), action)
     return post
 
 

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from blog import policy
 from blog.models import MAX_NOTE, Post, PostVersion, PreviewLink, PreviewMode
 from blog.models.audit import Audit
 from blog.services.posts import get_post_for_update
@@ -22,11 +23,11 @@ from contentapi.conf.timeouts import (
     SHORTEST_PREVIEW_LIFETIME,
     SITE_PREVIEW_LIFETIME,
 )
-from contentapi.core import policy
 from contentapi.core.entity_tags import parse_version
 from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.core.policy import require_credential, require_permission
 from contentapi.db.citus.locks import lock_rows
 
 MAX_LINKS = 20  # valid ones of a post
@@ -68,9 +69,9 @@ def create_preview_link(
     mode = mode or PreviewMode.LATEST
     post = get_post_for_update(actor, post_id, "create preview links")
     may_create = policy.may_see_history_of(actor, post.author.user_id)
-    policy.require_permission(actor, may_create and actor.user_id is not None, "create preview links of this post")
+    require_permission(actor, may_create and actor.user_id is not None, "create preview links of this post")
     if mode == PreviewMode.SITE:
-        policy.require_permission(actor, policy.may_preview_site(actor), "create preview links of the whole site")
+        require_permission(actor, policy.may_preview_site(actor), "create preview links of the whole site")
     number = validate_version(post, mode, version)
     lifetime = validate_lifetime(mode, expires_in)
     note = (note or "").strip()
@@ -138,7 +139,7 @@ def validate_lifetime(mode: str, expires_in: float | None) -> int:
 @transaction.atomic
 def revoke_preview_link(*, actor: Actor, link_id: str) -> str:
     """End a link, also one that has expired, and return its id. Raises `NotFound` for one that is hidden."""
-    policy.require_credential(actor, "revoke preview links")
+    require_credential(actor, "revoke preview links")
     links = PreviewLink.objects.filter(policy.visible_preview_links(actor), pk=parse_id(link_id))
     link = require_found(lock_rows(links, of=("self",)).first(), "preview link")
     number = str(link.pk)
@@ -150,6 +151,6 @@ def revoke_preview_link(*, actor: Actor, link_id: str) -> str:
 @transaction.atomic
 def purge_preview_links(*, actor: Actor) -> int:
     """Delete the links that have expired long ago. Returns their number. Until then, their tokens are expired."""
-    policy.require_permission(actor, policy.may_purge_history(actor), "delete expired preview links")
+    require_permission(actor, policy.may_purge_history(actor), "delete expired preview links")
     purged, _ = PreviewLink.objects.filter(expires_at__lte=timezone.now() - PREVIEWS_KEPT_FOR).delete()
     return purged

@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 from django.utils import timezone
 
+from blog import policy
 from blog.models import CONTENT, Post, PostVersion, PreviewLink, PreviewMode, WorkingCopy
 from blog.rendering import Rendering, render_post
 from blog.services.renderings import find_shown_images
 from blog.services.working_copies import read_content
-from contentapi.core import policy
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import PreviewExpired, Unauthenticated
 from contentapi.core.identity import ROLE_SCOPES, Actor, Preview, Role, Scope

@@ -11,12 +11,13 @@ from typing import Any
 from django.db import transaction
 from django.db.models import TextChoices
 
+from blog import policy
 from blog.models import Post, PostStatus
 from blog.services.posts import edit_post, get_post_for_update
-from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion, require_version
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
+from contentapi.core.policy import require_permission
 from contentapi.events.triggers import merge_events
 
 
@@ -93,7 +94,7 @@ def change_state(
     post = get_post_for_update(actor, post_id, "change posts")
     target = TARGETS[action]
     may_transition = policy.may_transition_posts_of(actor, post.author.user_id, post.status, target)
-    policy.require_permission(actor, may_transition, f"make this {post.status} post {target}")
+    require_permission(actor, may_transition, f"make this {post.status} post {target}")
     require_version("post", post.version, expected_version)
     path = PATHS[action].get(post.status)
     if path is None:

@@ -12,16 +12,17 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from blog import policy
 from blog.models import CONTENT, Post, PostStatus, PostVersion, WorkingCopy
 from blog.models.audit import Audit
 from blog.selectors.schedules import find_locked_scheduler
 from blog.services import images, slugs
 from blog.services.posts import choose_slug, get_post_for_update, save_changes
 from blog.services.validation import require_future, require_no_null, validate_post
-from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion, parse_version, require_version
 from contentapi.core.errors import Conflict, Invalid, VersionConflict, require_found
 from contentapi.core.identity import Actor
+from contentapi.core.policy import require_permission
 from contentapi.db.ids import take_id
 from contentapi.events.triggers import attribute_changes
 from contentapi.worker.items import try_item
@@ -54,11 +55,11 @@ def save_working_copy(
     """
     post = get_post_for_update(actor, post_id, "change posts")
     owner_id = post.author.user_id
-    policy.require_permission(actor, policy.may_write_posts_of(actor, owner_id), "change this post")
+    require_permission(actor, policy.may_write_posts_of(actor, owner_id), "change this post")
     stored = find_working_copy(post)
     if stored is not None:  # the result has the fields that others have changed
         may_see = policy.may_see_history_of(actor, owner_id)
-        policy.require_permission(actor, may_see, "see the working copy of this post")
+        require_permission(actor, may_see, "see the working copy of this post")
     require_copy_version(stored, expected_version)
     require_no_null(changes)
     copy = stored or WorkingCopy(post=post, base_version=post.version)
@@ -67,7 +68,7 @@ def save_working_copy(
         copy.publish_at, copy.scheduled_by = changes["publish_at"], actor.user_id
     if copy.publish_at is not None:
         may_publish = policy.may_transition_posts_of(actor, owner_id, PostStatus.SCHEDULED, PostStatus.PUBLISHED)
-        policy.require_permission(actor, may_publish, "schedule the changes of this post")
+        require_permission(actor, may_publish, "schedule the changes of this post")
     if changes.get("publish_at") is not None:
         validate_copy_time(post, changes["publish_at"])
     if base_version is not None:
@@ -137,7 +138,7 @@ def publish_working_copy(*, actor: Actor, post_id: str, expected_version: Expect
     """
     post = get_post_for_update(actor, post_id, "change posts")
     may_publish = policy.may_publish_working_copy_of(actor, post.author.user_id, post.status)
-    policy.require_permission(actor, may_publish, "publish the changes of this post")
+    require_permission(actor, may_publish, "publish the changes of this post")
     copy = require_found(find_working_copy(post), NAME)
     require_copy_version(copy, expected_version)
     return apply_working_copy(actor, post, copy)
@@ -185,7 +186,7 @@ def has_changed_since(post: Post, version: int) -> bool:
 def discard_working_copy(*, actor: Actor, post_id: str, expected_version: ExpectedVersion = None) -> Post:
     """Delete the working copy of a post. Returns the post. Raises `NotFound` and `Conflict`."""
     post = get_post_for_update(actor, post_id, "change posts")
-    policy.require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
+    require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), "change this post")
     copy = require_found(find_working_copy(post), NAME)
     require_copy_version(copy, expected_version)
     delete_copy(actor, copy, "discarded")
@@ -199,7 +200,7 @@ def publish_due_copies(*, actor: Actor) -> Iterator[DueCopy]:
     A copy that cannot be published, because its post is not public or has changed, stays without a time. A copy whose
     post another transaction has locked, and one that a locked person has scheduled, is skipped.
     """
-    policy.require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
+    require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
     due = WorkingCopy.objects.filter(publish_at__lte=timezone.now()).order_by("publish_at", "pk")
     for pk in list(due.values_list("pk", flat=True)):
         outcome = try_item("publication", f"the working copy of post {pk}", publish_due_copy, actor, due, pk)

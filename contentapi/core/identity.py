@@ -39,7 +39,7 @@ class Scope(TextChoices):
 
 
 ALL_SCOPES = frozenset(Scope)
-# The scopes that a role can use. `contentapi.core.policy` decides whose posts, orders and users each of them covers.
+# The scopes that a role can use. The `policy` of each app decides whose objects each of them covers.
 SCOPES_OF_AUTHORS = ALL_SCOPES - {Scope.WEBHOOKS_MANAGE}
 ROLE_SCOPES: dict[Role, frozenset[Scope]] = {
     Role.READER: SCOPES_OF_AUTHORS

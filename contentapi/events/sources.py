@@ -179,7 +179,7 @@ class EventTypes:
         return [self.interface, *self.interface.types, self.connection, self.connection.edge]
 
     def visible(self, actor: Actor) -> Q:
-        return policy.visible_events(actor, self.rules)
+        return policy.build_visible_events(actor, self.rules)
 
     def parse(self, types: Collection[str]) -> list[str]:
         """Return the names of some types: `post.*` means those of all actions on posts. Raises `Malformed`."""

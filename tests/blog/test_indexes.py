@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection, models
 
-from blog import selectors
+from blog import policy, selectors
 from blog.models import (
     IS_UNRENDERED,
     Author,
@@ -22,7 +22,6 @@ from blog.projections import build_use_condition, select_oldest_visible_comments
 from blog.rendering import RENDERER
 from blog.selectors import POST_ORDERS
 from blog.services import moderation
-from contentapi.core import policy
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.projection import Rows
 from tests.factories import make_actor, make_author

@@ -12,8 +12,8 @@ import orders.selectors
 import orders.services
 import users.selectors
 import users.services
+from blog import policy
 from blog.models import Author, Comment, Post, PreviewLink, WorkingCopy
-from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from contentapi.events.feed import select_events
 from contentapi.events.webhooks import services as webhooks

@@ -10,13 +10,12 @@ from django.utils import timezone
 from unfold.contrib.filters.admin import DropdownFilter
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminIntegerFieldWidget
 
-from contentapi.core import policy
 from contentapi.core.identity import Actor, Scope
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import get_actor
 from contentapi.desk.rendering import build_column, build_time_column, list_scopes
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
-from users import selectors, services
+from users import policy, selectors, services
 from users.models import ApiKey
 
 

@@ -12,13 +12,12 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
 from unfold.forms import AdminPasswordChangeForm, UserCreationForm
 
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import get_actor
 from contentapi.desk.rendering import build_column, build_time_column
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
-from users import password_links, selectors, services
+from users import password_links, policy, selectors, services
 from users.mail import is_mail_on
 from users.models import User
 

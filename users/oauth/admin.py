@@ -11,12 +11,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from oauth2_provider import admin as theirs
 from oauth2_provider.models import Application, RefreshToken
 
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, Log, Outcome, collect_outcome
 from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.desk.lists import RelatedFilter
 from contentapi.desk.rendering import build_time_column
+from users import policy
 from users.oauth.clients import (
     delete_client,
     describe_state,

@@ -12,11 +12,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 from oauth2_provider.models import Application
 
-from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid, NotFound, require_found
 from contentapi.core.identity import OPERATOR, Actor
 from contentapi.core.pagination import parse_id
+from contentapi.core.policy import require_permission
 from contentapi.core.text import is_storable
+from users import policy
 from users.audit import Audit
 
 MAX_NAME = 100
@@ -95,7 +96,7 @@ def renew_client_secret(*, actor: Actor, client_id: str, opened: str) -> str:
     `client_id` is the id of the row. `opened` is what `describe_state` returned for the page that was opened, so that a
     page that is sent twice creates one secret. Raises `NotFound`, and `Conflict` for such a page and a public client.
     """
-    policy.require_permission(actor, policy.may_manage_clients(actor), "create secrets of applications")
+    require_permission(actor, policy.may_manage_clients(actor), "create secrets of applications")
     found = Application.objects.select_for_update().filter(pk=parse_id(client_id)).first()
     client = require_found(found, "application")
     if client.client_type == Application.CLIENT_PUBLIC:
@@ -112,7 +113,7 @@ def renew_client_secret(*, actor: Actor, client_id: str, opened: str) -> str:
 @transaction.atomic
 def delete_client(*, actor: Actor, client: Application) -> None:
     """Delete a client with its consents and tokens."""
-    policy.require_permission(actor, policy.may_manage_clients(actor), "delete applications")
+    require_permission(actor, policy.may_manage_clients(actor), "delete applications")
     client.delete()
     Audit.OAUTH_CLIENT_REVOKED.record(actor, "oauth_client", client.client_id)
 
@@ -126,7 +127,7 @@ def select_clients(actor: Actor) -> QuerySet[Application]:
 @transaction.atomic
 def revoke_client(*, actor: Actor, client_id: str) -> Application:
     """Delete the client with this client id: its secret, consents and tokens are refused. Raises `NotFound`."""
-    policy.require_permission(actor, policy.may_manage_clients(actor), "delete applications")
+    require_permission(actor, policy.may_manage_clients(actor), "delete applications")
     clients = select_clients(actor).select_for_update(of=("self",)).filter(client_id=client_id)
     client = clients.first() if is_storable(client_id) else None
     if client is None:

@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from unfold.widgets import INPUT_CLASSES
 
-from blog import selectors, services
+from blog import policy, selectors, services
 from blog.desk.images import choice, uploads
 from blog.desk.images.library import (
     ImageFilter,
@@ -23,7 +23,6 @@ from blog.desk.images.library import (
 )
 from blog.models import Image, ImageStatus
 from contentapi.conf.timeouts import RESTORABLE_FOR
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import Page, get_actor

@@ -11,10 +11,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 
+from blog import policy
 from blog.desk.posts.list import Tab
 from blog.models import IS_UNRENDERED, Image, ImageStatus, Post, WorkingCopy
 from contentapi.conf.timeouts import RESTORABLE_FOR
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.db.arrays import ContainsValue
 from contentapi.db.citus.claims import is_distributed

@@ -12,7 +12,7 @@ from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from blog import selectors, services
+from blog import policy, selectors, services
 from blog.desk import queries, writers
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, StatusFilter, TagFilter, WriterFilter
 from blog.desk.local_times import LocalTimeField
@@ -42,7 +42,6 @@ from blog.desk.posts.list import (
 from blog.desk.posts.source import SourceInline
 from blog.models import Post
 from contentapi.conf.timeouts import RESTORABLE_FOR
-from contentapi.core import policy
 from contentapi.core.errors import ApiError, NotFound, VersionConflict
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action

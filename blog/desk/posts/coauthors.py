@@ -7,8 +7,8 @@ from django import forms
 from django.urls import reverse
 from unfold.widgets import UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget
 
+from blog import policy
 from blog.models import MAX_COAUTHORS, Author, Post
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.desk.service_admin import ServiceForm

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from blog import selectors, services
+from blog import policy, selectors, services
 from blog.desk.posts import save
 from blog.desk.posts.save import StateForm
 from blog.desk.posts.states import describe_result, link_post
@@ -21,7 +21,6 @@ from blog.models import CONTENT, Post, PostStatus, WorkingCopy
 from blog.services import states
 from blog.services.states import StateAction
 from contentapi.auth.people import name_users
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.bases import PolicyAdmin
 

@@ -10,10 +10,9 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from blog import selectors
+from blog import policy, selectors
 from blog.models import Post, PostStatus, WorkingCopy
 from contentapi.conf import conf
-from contentapi.core import policy
 from contentapi.core.errors import Malformed
 from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.desk.lists import ORDER, BoundedList

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from blog import policy
 from blog.desk.comments import build_newest_comments
 from blog.desk.posts import (
     announcements,
@@ -17,7 +18,6 @@ from blog.desk.posts import (
     writing,
 )
 from blog.models import Post
-from contentapi.core import policy
 from contentapi.core.identity import Actor
 from contentapi.desk.bases import Page
 

@@ -8,9 +8,9 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from unfold.admin import StackedInline
 
+from blog import policy
 from blog.files.syntax import decode_value, dump_front_matter
 from blog.models import Post, PostSource
-from contentapi.core import policy
 from contentapi.desk.bases import get_actor
 
 

@@ -10,14 +10,13 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from blog import selectors, services
+from blog import policy, selectors, services
 from blog.desk.local_times import LocalTimeField
 from blog.desk.posts.site import link_site
 from blog.models import Post, PostStatus
 from blog.services import states
 from blog.services.states import StateAction
 from contentapi.conf.timeouts import RESTORABLE_FOR
-from contentapi.core import policy
 from contentapi.core.errors import Conflict, Invalid
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, Log, Outcome, Perform, collect_outcome, list_offered_actions, perform_each

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from blog import selectors, services
+from blog import policy, selectors, services
 from blog.desk import queries
 from blog.desk.images.choice import describe_tools
 from blog.models import (
@@ -31,9 +31,9 @@ from blog.models import (
     Kind,
     Post,
 )
-from contentapi.core import policy
 from contentapi.core.errors import ApiError, Invalid, require_found
 from contentapi.core.identity import Actor
+from contentapi.core.policy import require_permission
 from contentapi.core.text import require_storable
 from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.desk.rendering import Textarea, describe_error
@@ -176,7 +176,7 @@ class WritingForm(ServiceForm):
 def show_preview(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
     """Return the post as readers see it, as a document in JSON: a page could not be opened by mistake."""
     actor = get_actor(request)
-    policy.require_permission(actor, policy.may_write_posts(actor), "write posts")
+    require_permission(actor, policy.may_write_posts(actor), "write posts")
     try:
         context = build_preview(actor, request.POST.dict())
     except ApiError as error:
@@ -191,7 +191,7 @@ def show_preview(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse
 def list_tags(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
     """Return the suggestions for the beginning of a tag."""
     actor = get_actor(request)
-    policy.require_permission(actor, policy.may_write_posts(actor), "write posts")
+    require_permission(actor, policy.may_write_posts(actor), "write posts")
     return JsonResponse({"tags": queries.suggest_tags(actor, request.GET.get("q", ""))})
 
 

@@ -15,7 +15,7 @@ PUBLIC_EVENTS = Q(is_public=True)
 EventRule = Callable[[Actor], Q]
 
 
-def visible_events(actor: Actor, rules: Mapping[str, EventRule]) -> Q:
+def build_visible_events(actor: Actor, rules: Mapping[str, EventRule]) -> Q:
     """The events of public objects. With `events:read` also those of each kind that its rule lets the actor see."""
     conditions = [PUBLIC_EVENTS]
     if actor.has(Scope.EVENTS_READ):

@@ -8,7 +8,6 @@ from django.db.models.expressions import RawSQL
 
 from contentapi.core.identity import Actor, Role, Scope
 from contentapi.db.citus.claims import is_distributed
-from contentapi.db.literals import TextLiteral
 
 EDITORIAL = (Role.EDITOR, Role.ADMIN)
 STAFF = (Role.AUTHOR, *EDITORIAL)
@@ -26,7 +25,6 @@ EVERYTHING = Q()
 NOTHING = Q(pk__in=())
 # Unlike NOTHING, Django writes a statement. Citus needs the joins that PostgreSQL removes for a constant. No id is 0.
 NEVER = Q(pk=0) if is_distributed() else Q(RawSQL("false", (), output_field=BooleanField()))
-PUBLIC_POSTS = Q(status=TextLiteral("published"))  # a literal, so that the indexes of public posts apply
 
 
 class Reach(NamedTuple):
@@ -58,3 +56,8 @@ def get_reach(actor: Actor, scope: Scope) -> Reach:
         return NOBODY
     roles = EDITORIAL if scope in EDITORIAL_SCOPES else ADMINS
     return Reach(of_everybody=actor.role in roles, user_id=actor.user_id)
+
+
+def may_grant_scope(actor: Actor, scope: Scope) -> bool:
+    """Whether the actor may give a credential this scope: only one that the actor has."""
+    return actor.has(scope)

@@ -1,13 +1,6 @@
-"""The permission rules of the kernel and of all apps, and the actors of their tables."""
+"""The actors of the tables of the permission rules."""
 
-from types import SimpleNamespace
-from typing import Any
-
-from contentapi.core import policy as kernel
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
-from contentapi.schema import EVENT_TYPES
-
-policy: Any = SimpleNamespace(**vars(kernel) | {"visible_events": EVENT_TYPES.visible})
 
 OWN, OTHER, NOBODYS = 1, 2, None
 ACTORS = ("anonymous", "reader", "author", "editor", "admin", "operator")

@@ -7,7 +7,8 @@ from django.contrib.auth import get_user_model
 
 from contentapi.core.errors import Forbidden, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, ROLE_SCOPES, Actor, Preview, Role, Scope
-from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, OTHER, OWN, actor, policy
+from tests.contentapi.core import all_policies as policy
+from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, OTHER, OWN, actor
 
 READ_AND_WRITE = frozenset({Scope.POSTS_READ, Scope.POSTS_WRITE})
 

@@ -6,9 +6,10 @@ import pytest
 from django.db.models import Q
 
 from blog.models import Comment, Image, Post, WorkingCopy
+from blog.policy import PUBLIC_POSTS
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Preview, Role, Scope
-from contentapi.core.policy import EVERYTHING, NEVER, NOTHING, PUBLIC_POSTS
-from tests.contentapi.core.policy_actors import policy
+from contentapi.core.policy import EVERYTHING, NEVER, NOTHING
+from tests.contentapi.core import all_policies as policy
 
 READER, AUTHOR, EDITOR, ADMIN = (
     Actor(user_id=7, role=role, scopes=ALL_SCOPES) for role in (Role.READER, Role.AUTHOR, Role.EDITOR, Role.ADMIN)

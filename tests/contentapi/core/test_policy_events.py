@@ -6,7 +6,7 @@ from django.db.models import Q
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from contentapi.core.policy.events import PUBLIC_EVENTS
 from contentapi.events.models import Event
-from tests.contentapi.core.policy_actors import policy
+from tests.contentapi.core import all_policies as policy
 
 READER, AUTHOR, EDITOR, ADMIN = (
     Actor(user_id=7, role=role, scopes=ALL_SCOPES) for role in (Role.READER, Role.AUTHOR, Role.EDITOR, Role.ADMIN)

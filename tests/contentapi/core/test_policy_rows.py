@@ -15,18 +15,10 @@ from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Actor, Role, Scope
 from contentapi.events.models import Event
 from contentapi.events.webhooks.models import Webhook
 from orders.models import Order
-from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, actor, policy
+from tests import factories
+from tests.contentapi.core import all_policies as policy
+from tests.contentapi.core.policy_actors import ACTORS, NOBODYS, actor
 from tests.event_log import relay
-from tests.factories import (
-    make_author,
-    make_comment,
-    make_image,
-    make_order,
-    make_post,
-    make_preview_link,
-    make_user,
-    make_working_copy,
-)
 from tests.thoroughness import scale_examples
 from tests.webhook_rows import make_webhook
 from users.models import ApiKey, User
@@ -209,24 +201,24 @@ def create_rows() -> list[int]:
 
     Return the ids of the users.
     """
-    owners = [make_user(Role.AUTHOR), make_user(Role.READER), None]
-    authors = [make_author(user=owner) for owner in owners]
+    owners = [factories.make_user(Role.AUTHOR), factories.make_user(Role.READER), None]
+    authors = [factories.make_author(user=owner) for owner in owners]
     for number, (owner, author) in enumerate(zip(owners, authors, strict=True)):
-        make_order(user=owner)
-        make_image(owner_id=owner and owner.pk)
-        make_post(author=author).delete()
+        factories.make_order(user=owner)
+        factories.make_image(owner_id=owner and owner.pk)
+        factories.make_post(author=author).delete()
         for status in PostStatus.values:
             publish_at = "2999-01-01T00:00Z" if status == "scheduled" else None
-            cover_id = make_image(owner_id=owner and owner.pk).pk
-            post = make_post(author=author, status=status, publish_at=publish_at, cover_id=cover_id)
-            make_working_copy(post)
+            cover_id = factories.make_image(owner_id=owner and owner.pk).pk
+            post = factories.make_post(author=author, status=status, publish_at=publish_at, cover_id=cover_id)
+            factories.make_working_copy(post)
             coauthor_ids = [authors[number - 1].pk, authors[number - 2].pk][: 1 + number % 2]
-            joint = make_post(author=author, status=status, publish_at=publish_at, coauthor_ids=coauthor_ids)
-            make_working_copy(joint)
+            joint = factories.make_post(author=author, status=status, publish_at=publish_at, coauthor_ids=coauthor_ids)
+            factories.make_working_copy(joint)
             for shown in (post, joint):
-                make_preview_link(shown)
+                factories.make_preview_link(shown)
             for state in ("visible", "hidden", "deleted"):
-                make_comment(post, state=state, state_changed_at="2020-01-01T00:00Z")
+                factories.make_comment(post, state=state, state_changed_at="2020-01-01T00:00Z")
         if owner:
             make_webhook(owner)
             create_api_key(actor=OPERATOR, email=owner.email, name="x")
@@ -275,10 +267,8 @@ def create_rows_for(name: str) -> Actor:
 @pytest.mark.parametrize("name", ACTORS)
 def test_role_sees_exactly_the_rows_that_the_table_allows(name: str) -> None:
     who = create_rows_for(name)
-
     for rule, (model, may_see) in READ_FORMS.items():
         found = set(model._default_manager.filter(getattr(policy, rule)(who)))
-
         assert found == {row for row in model._default_manager.all() if may_see(who, row)}, rule
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from contentapi.core.policy import EVERYTHING, NEVER
-from tests.contentapi.core.policy_actors import policy
+from tests.contentapi.core import all_policies as policy
 
 
 def make_actor(role: Role, *scopes: Scope) -> Actor:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.db.models import Q, QuerySet
 
+from blog import policy
 from blog.models import Author
-from contentapi.core import policy
 from contentapi.core.identity import ANONYMOUS, Actor, Role
 from contentapi.projection import Rows, parametrised
 from contentapi.projection.statements import STATEMENTS

@@ -8,10 +8,9 @@ from functools import partial
 
 from django.db.models import Q
 
+from blog.policy.posts import select_author_id
 from contentapi.core.identity import Actor, Scope
-from contentapi.core.policy.events import build_events_in_reach
-from contentapi.core.policy.posts import select_author_id
-from contentapi.core.policy.reach import EVERYTHING, get_reach
+from contentapi.core.policy import EVERYTHING, build_events_in_reach, get_reach
 from contentapi.db.literals import TextLiteral
 
 VISIBLE_COMMENTS = Q(state=TextLiteral("visible"))  # a literal, so that PostgreSQL knows how frequent the state is

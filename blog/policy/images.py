@@ -3,9 +3,9 @@
 from django.apps import apps
 from django.db.models import Exists, F, OuterRef, Q
 
+from blog.policy.posts import readable_posts
 from contentapi.core.identity import Actor, Scope
-from contentapi.core.policy.posts import readable_posts
-from contentapi.core.policy.reach import EVERYTHING, NOTHING, get_reach
+from contentapi.core.policy import EVERYTHING, NOTHING, get_reach
 from contentapi.db.arrays import ContainsValue
 
 

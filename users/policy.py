@@ -1,56 +1,13 @@
-"""The rules for orders, users, credentials and the admin site."""
+"""The rules for users, credentials and the admin site."""
 
 from functools import partial
 
 from django.db.models import Q
 
 from contentapi.core.identity import Actor, Scope
-from contentapi.core.policy.events import build_events_in_reach
-from contentapi.core.policy.reach import ADMINS, STAFF, get_reach
+from contentapi.core.policy import ADMINS, STAFF, build_events_in_reach, get_reach
 
-ORDER_EVENTS = partial(build_events_in_reach, scope=Scope.ORDERS_READ)
 USER_EVENTS = partial(build_events_in_reach, scope=Scope.USERS_READ)
-
-# Orders
-
-
-def visible_orders(actor: Actor) -> Q:
-    """With `orders:read` the actor's own orders; for admins all orders."""
-    return get_reach(actor, Scope.ORDERS_READ).build_condition(lambda user_id: Q(user=user_id))
-
-
-def may_see_order(actor: Actor, owner_id: int | None) -> bool:
-    return get_reach(actor, Scope.ORDERS_READ).includes(owner_id)
-
-
-def writable_orders(actor: Actor) -> Q:
-    """With `orders:write` the actor's own orders; for admins all orders."""
-    return get_reach(actor, Scope.ORDERS_WRITE).build_condition(lambda user_id: Q(user=user_id))
-
-
-def may_read_orders(actor: Actor) -> bool:
-    """Whether the actor may read orders; `visible_orders` limits which. No empty list and no 404 hides a refusal."""
-    return actor.has(Scope.ORDERS_READ)
-
-
-def may_list_all_orders(actor: Actor) -> bool:
-    return get_reach(actor, Scope.ORDERS_READ).of_everybody
-
-
-def may_write_orders(actor: Actor) -> bool:
-    """Whether the actor may write orders, perhaps only their own. `may_write_orders_of` decides about one user."""
-    return actor.has(Scope.ORDERS_WRITE)
-
-
-def may_write_orders_of(actor: Actor, owner_id: int | None) -> bool:
-    """Whether the actor may create, pay and cancel orders of this user."""
-    return get_reach(actor, Scope.ORDERS_WRITE).includes(owner_id)
-
-
-def may_ship_orders(actor: Actor) -> bool:
-    """Whether the actor may ship and deliver orders: admins and the operator may."""
-    return get_reach(actor, Scope.ORDERS_WRITE).of_everybody
-
 
 # Users
 
@@ -103,11 +60,6 @@ def may_manage_keys_of(actor: Actor, owner_id: int | None) -> bool:
 
 def may_manage_all_keys(actor: Actor) -> bool:
     return get_reach(actor, Scope.USERS_WRITE).of_everybody
-
-
-def may_grant_scope(actor: Actor, scope: Scope) -> bool:
-    """Whether the actor may give a credential this scope: only one that the actor has."""
-    return actor.has(scope)
 
 
 def may_manage_clients(actor: Actor) -> bool:

@@ -9,9 +9,11 @@ from django.apps import apps
 from django.db.models import F, Q, Subquery
 
 from contentapi.core.identity import Actor, Scope
-from contentapi.core.policy.events import build_events_in_reach
-from contentapi.core.policy.reach import ADMINS, EVERYTHING, NEVER, NOBODY, NOTHING, PUBLIC_POSTS, Reach, get_reach
+from contentapi.core.policy import ADMINS, EVERYTHING, NEVER, NOBODY, NOTHING, Reach, build_events_in_reach, get_reach
 from contentapi.db.arrays import IsInArray
+from contentapi.db.literals import TextLiteral
+
+PUBLIC_POSTS = Q(status=TextLiteral("published"))  # a literal, so that the indexes of public posts apply
 
 
 class VisiblePosts(NamedTuple):
