@@ -3,23 +3,27 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from blog.models import OldSlug, Post, PostStatus
-from blog.services import create_preview_link
+from blog.models import Comment, Image, OldSlug, Post, PostStatus
+from blog.services import CreatedLink, create_preview_link
 from contentapi.core.identity import Role, Scope
+from contentapi.events.webhooks.models import Delivery, Webhook
 from contentapi.events.webhooks.resending import ping_webhook
 from contentapi.events.webhooks.services import create_webhook
+from orders.models import Order
 from tests.blog.stored_images import make_ready_image
 from tests.conftest import make_api_key
 from tests.event_log import relay
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post, make_user, make_working_copy
 from tests.image_files import make_png
 from tests.openapi import OPERATIONS, Operation, find_problems, resolve
+from users.models import User
 
 # What a client of this API reads; the others are Django's and the server's.
 OUR_HEADERS = re.compile(
@@ -39,7 +43,7 @@ class Request(NamedTuple):
 
 
 class World:
-    """An admin, an author and a reader, and one thing of each kind."""
+    """An admin, an author and a reader, and one thing of each kind, which is made when a request first names it."""
 
     def __init__(self) -> None:
         author = make_author(email="author@example.invalid", avatar_url="https://www.example.com/a.png", bio="Writes.")
@@ -50,21 +54,56 @@ class World:
             "without scopes": make_actor(Role.ADMIN, scopes={Scope.POSTS_READ}),
         }
         self.post = make_post(author=author, tags=["sea"])
-        self.draft = make_post(author=author, status=PostStatus.DRAFT)
-        self.archived = make_post(author=author, status=PostStatus.ARCHIVED)
         make_working_copy(self.post, title="Changed")
-        self.link = create_preview_link(actor=self.actors["author"], post_id=str(self.post.pk))
-        self.comment = make_comment(self.post)
-        self.image = make_ready_image()
-        self.order = make_order(user=self.post.author.user)
+
+    @cached_property
+    def draft(self) -> Post:
+        return make_post(author=self.post.author, status=PostStatus.DRAFT)
+
+    @cached_property
+    def archived(self) -> Post:
+        return make_post(author=self.post.author, status=PostStatus.ARCHIVED)
+
+    @cached_property
+    def link(self) -> CreatedLink:
+        return create_preview_link(actor=self.actors["author"], post_id=str(self.post.pk))
+
+    @cached_property
+    def comment(self) -> Comment:
+        return make_comment(self.post)
+
+    @cached_property
+    def image(self) -> Image:
+        return make_ready_image()
+
+    @cached_property
+    def order(self) -> Order:
+        return make_order(user=self.post.author.user)
+
+    @cached_property
+    def shipped(self) -> Order:
         shipped = {"carrier": "Coastal", "tracking_number": "C1", "shipped_at": timezone.now()}
-        self.shipped = make_order(user=self.order.user, status="shipped", **shipped)
-        self.user = make_user()
-        relay()
-        admin = self.actors["admin"]
+        return make_order(user=self.post.author.user, status="shipped", **shipped)
+
+    @cached_property
+    def user(self) -> User:
+        return make_user()
+
+    @cached_property
+    def webhook(self) -> Webhook:
         hook: dict[str, Any] = {"name": "Site", "url": "https://hooks.example.com/", "types": ["post.*"]}
-        self.webhook = create_webhook(actor=admin, **hook).webhook
-        self.delivery = ping_webhook(actor=admin, webhook_id=str(self.webhook.pk))
+        return create_webhook(actor=self.actors["admin"], **hook).webhook
+
+    @cached_property
+    def delivery(self) -> Delivery:
+        return ping_webhook(actor=self.actors["admin"], webhook_id=str(self.webhook.pk))
+
+    def fill(self) -> None:
+        """Make one thing of each kind, and relay its events."""
+        for name, made in vars(World).items():
+            if isinstance(made, cached_property):
+                getattr(self, name)
+        relay()
 
 
 MakeRequest = Callable[[World], Request]

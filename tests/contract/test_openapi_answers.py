@@ -23,6 +23,8 @@ def test_each_operation_is_tested() -> None:
 @pytest.mark.parametrize(("operation", "status", "given"), build_cases(SUCCESSES))
 def test_success_response_is_as_described(operation: Operation, status: int, given: MakeRequest) -> None:
     world = World()
+    if operation.method == "GET":
+        world.fill()
 
     assert_conforms(operation, status, send_request(operation, given(world), world))
 
