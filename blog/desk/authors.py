@@ -21,10 +21,7 @@ class AuthorAdmin(ServiceAdmin):
     search_fields = ["name", "email"]
     ordering = ["name"]
     fields = ["name", "bio", "avatar_url", "email", "user"]
-    formfield_overrides: ClassVar = {
-        **ServiceAdmin.formfield_overrides,
-        models.URLField: {"assume_scheme": "https"},
-    }
+    formfield_overrides: ClassVar = {**ServiceAdmin.formfield_overrides, models.URLField: {"assume_scheme": "https"}}
     autocomplete_fields: ClassVar = ["user"]
     pages: ClassVar = [Page("choose/", "choose", writers.suggest_writers)]
     may_open = staticmethod(policy.may_write_posts)

@@ -133,12 +133,7 @@ class CommentAdmin(ServiceAdmin):
     desk_actions = ACTIONS
     list_class = LightCommentList
     list_display = ["__str__", "show_state", "show_moderator", "author", "post", "show_created_at"]
-    list_filter = [
-        StateFilter,
-        ("post", RelatedFilter),
-        ("author", RelatedFilter),
-        ("created_at", DayFilter),
-    ]
+    list_filter = [StateFilter, ("post", RelatedFilter), ("author", RelatedFilter), ("created_at", DayFilter)]
     list_lookups = frozenset({"state", "post__id__exact", "author__id__exact", "created_at_from", "created_at_to"})
     list_filter_submit = True
     list_select_related = ["author", "post__author"]
@@ -200,12 +195,7 @@ def build_newest_comments(actor: Actor, post: Post) -> dict[str, Any]:
     """Return the newest comments of a post with their actions, their number, and the address of the whole list."""
     newest = queries.list_newest_comments(actor, post)
     comments = [
-        (
-            comment,
-            describe_moderator(comment),
-            list_offered_actions(ACTIONS, actor, comment),
-        )
-        for comment in newest.rows
+        (comment, describe_moderator(comment), list_offered_actions(ACTIONS, actor, comment)) for comment in newest.rows
     ]
     filters = urlencode({"post__id__exact": post.pk})
     return {

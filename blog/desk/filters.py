@@ -9,11 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_date
-from unfold.contrib.filters.admin import (
-    ChoicesDropdownFilter,
-    RangeDateFilter,
-    TextFilter,
-)
+from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateFilter, TextFilter
 from unfold.widgets import INPUT_CLASSES, UnfoldAdminTextInputWidget
 
 from blog import selectors

@@ -36,10 +36,7 @@ LABELS: Mapping[str, tuple[str, str]] = {
     ImportOutcome.REFUSED: ("refused", "refused"),
     jobs.UNDONE: ("deleted again", "deleted again"),
 }
-WORK: Mapping[str, str] = {
-    ImportState.CHECKING: "files checked",
-    ImportState.UNDOING: "posts processed",
-}
+WORK: Mapping[str, str] = {ImportState.CHECKING: "files checked", ImportState.UNDOING: "posts processed"}
 COLORS = {
     ImportState.CHECKED.value: "warning",
     ImportState.CHECKING.value: "info",

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
+from contentapi.core.text import convert_to_camel
 from contentapi.desk.bases import PolicyAdmin, get_actor
 
 
@@ -17,7 +18,7 @@ class ServiceForm(forms.ModelForm):
 
     actor: Actor  # of the request
     api_error: ApiError | None = None
-    api_fields: ClassVar[dict[str, str]] = {}  # names of the API that are not the form's
+    api_fields: ClassVar[dict[str, str]] = {}  # those of the API that have another name here
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -34,8 +35,9 @@ class ServiceForm(forms.ModelForm):
     def add_api_error(self, error: ApiError) -> None:
         if not error.fields:
             self.add_error(None, error.message)
+        names = {convert_to_camel(name): name for name in self.fields} | self.api_fields
         for name, problems in error.fields.items():
-            field = self.api_fields.get(name, name)
+            field = names.get(name, name)
             self.add_error(field if field in self.fields else None, list(problems))
 
 

@@ -125,10 +125,7 @@ class ImageAdmin(ServiceAdmin):
     sortable_by = ["show_size", "show_created_at"]
     search_fields = ["name"]  # shows the search box; `get_search_results` searches
     ordering = ["-created_at", "-id"]
-    fieldsets = [
-        (None, {"fields": ["name", "alt", "caption", "credit"]}),
-        ("Focal point", {"fields": [FOCAL_POINT]}),
-    ]
+    fieldsets = [(None, {"fields": ["name", "alt", "caption", "credit"]}), ("Focal point", {"fields": [FOCAL_POINT]})]
 
     class Media:
         css = {"all": ["blog/images.css"]}

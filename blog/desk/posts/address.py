@@ -1,6 +1,7 @@
 """The panel "Address and search engines" of the form of a post, with a preview of the search result."""
 
 from collections.abc import Iterable
+from functools import partialmethod
 from typing import Any
 
 from django import forms
@@ -47,54 +48,44 @@ class SummaryInput(Textarea):
         super().__init__(attrs={"rows": 2, "class": "grows", "maxlength": longest})
 
 
+def build_text(widget: Any, help_text: str, **options: Any) -> forms.CharField:
+    """Return the field of a text. An empty one is null."""
+    return forms.CharField(widget=widget, required=False, empty_value=None, help_text=help_text, **options)
+
+
 class AddressForm(ServiceForm):
     """The addresses and the summaries of a post. An empty one is null: it is then made from the title or the text."""
 
-    slug = forms.CharField(
-        widget=SlugInput,
+    slug = build_text(
+        SlugInput,
+        "The name of the post in its address: a-z, 0-9 and hyphens. If you leave it empty, it is made from the title. "
+        "An old slug of a public post keeps leading to it.",
         max_length=MAX_SLUG,
-        required=False,
-        empty_value=None,
-        help_text="The name of the post in its address: a-z, 0-9 and hyphens. If you leave it empty, it is made from "
-        "the title. An old slug of a public post keeps leading to it.",
     )
-    canonical_url = forms.CharField(
-        widget=UnfoldAdminTextInputWidget,
+    canonical_url = build_text(
+        UnfoldAdminTextInputWidget,
+        "Where the original of this text is, if this is a copy.",
         label="Canonical URL",
         max_length=MAX_URL,
-        required=False,
-        empty_value=None,
-        help_text="Where the original of this text is, if this is a copy.",
     )
-    excerpt = forms.CharField(
-        widget=SummaryInput(MAX_EXCERPT),
-        required=False,
+    excerpt = build_text(
+        SummaryInput(MAX_EXCERPT),
+        "A short text for lists. If you leave it empty, the first sentences of the text are shown.",
         strip=False,
-        empty_value=None,
-        help_text="A short text for lists. If you leave it empty, the first sentences of the text are shown.",
     )
-    description = forms.CharField(
-        widget=SummaryInput(MAX_DESCRIPTION),
-        required=False,
+    description = build_text(
+        SummaryInput(MAX_DESCRIPTION),
+        "A text for search engines and cards. If you leave it empty, the excerpt is shown.",
         strip=False,
-        empty_value=None,
-        help_text="A text for search engines and cards. If you leave it empty, the excerpt is shown.",
     )
-
     cover_id = forms.IntegerField(
-        widget=CoverInput,
-        label="Cover",
-        required=False,
-        min_value=1,
-        help_text="An image for lists and cards.",
+        widget=CoverInput, label="Cover", required=False, min_value=1, help_text="An image for lists and cards."
     )
-    cover_alt = forms.CharField(
-        widget=UnfoldAdminTextInputWidget,
+    cover_alt = build_text(
+        UnfoldAdminTextInputWidget,
+        "What the cover shows. If you leave it empty, it is the text of the image.",
         label="Text of the cover",
         max_length=MAX_ALT,
-        required=False,
-        empty_value=None,
-        help_text="What the cover shows. If you leave it empty, it is the text of the image.",
     )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -103,31 +94,18 @@ class AddressForm(ServiceForm):
             if name in self.fields:
                 self.fields[name].widget.attrs["placeholder"] = getattr(self.instance, f"default_{name}") or ""
 
-    def clean_slug(self) -> str | None:
-        return self.clean_address("slug")
-
-    def clean_canonical_url(self) -> str | None:
-        return self.clean_address("canonical_url")
-
-    def clean_excerpt(self) -> str | None:
-        return self.clean_summary("excerpt")
-
-    def clean_description(self) -> str | None:
-        return self.clean_summary("description")
-
-    def clean_summary(self, name: str) -> str | None:
-        """Undo what browsers do to line ends."""
+    def clean_text(self, name: str) -> str | None:
+        """Undo what browsers do to line ends, and say what is wrong with a text that was changed."""
         stored, sent = self.initial.get(name) or "", str(self.cleaned_data[name] or "").replace("\r\n", "\n")
-        return self.require_valid(name, (stored if stored.replace("\r\n", "\n") == sent else sent) or None)
-
-    def clean_address(self, name: str) -> str | None:
-        return self.require_valid(name, self.cleaned_data[name])
-
-    def require_valid(self, name: str, value: str | None) -> str | None:
-        problems = services.list_problems(FIELDS[name], value) if name in self.changed_data else []
-        if problems:
+        value = (stored if stored.replace("\r\n", "\n") == sent else sent) or None
+        if name in self.changed_data and (problems := services.list_problems(FIELDS[name], value)):
             raise forms.ValidationError(problems)
         return value
+
+    clean_slug = partialmethod(clean_text, "slug")
+    clean_canonical_url = partialmethod(clean_text, "canonical_url")
+    clean_excerpt = partialmethod(clean_text, "excerpt")
+    clean_description = partialmethod(clean_text, "description")
 
 
 def group_fields(names: Iterable[str]) -> list[tuple[str | None, dict[str, Any]]]:

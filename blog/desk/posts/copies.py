@@ -114,11 +114,7 @@ def save_text(actor: Actor, row: Post, form: StateForm) -> WorkingCopy | None:
     if not changes and not is_merged:
         return form.copy
     return services.save_working_copy(
-        actor=actor,
-        post_id=str(row.pk),
-        base_version=str(opened_version),
-        expected_version=str(opened_copy),
-        **changes,
+        actor=actor, post_id=str(row.pk), base_version=str(opened_version), expected_version=str(opened_copy), **changes
     )
 
 

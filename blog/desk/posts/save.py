@@ -49,15 +49,7 @@ class StateForm(ServiceForm):
     opened_copy = forms.IntegerField(widget=forms.HiddenInput, required=False)
     opened_post = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
-    api_fields = {
-        "authorId": "author",
-        "canonicalUrl": "canonical_url",
-        "coauthorIds": "coauthor_ids",
-        "coverAlt": "cover_alt",
-        "coverId": "cover_id",
-        "publishAt": "schedule_at",
-        "publishedAt": "published_at",
-    }
+    api_fields = {"authorId": "author", "publishAt": "schedule_at"}
     not_stored = {"schedule_at", *OPENED}  # fields of the form that are no fields of the post
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

@@ -20,17 +20,7 @@ from django.views.decorators.http import require_GET, require_POST
 from blog import policy, selectors, services
 from blog.desk import queries
 from blog.desk.images.choice import describe_tools
-from blog.models import (
-    CONTENT,
-    CONTENT_FIELDS,
-    MAX_BODY,
-    MAX_TAG,
-    MAX_TAGS,
-    MAX_TITLE,
-    Author,
-    Kind,
-    Post,
-)
+from blog.models import CONTENT, CONTENT_FIELDS, MAX_BODY, MAX_TAG, MAX_TAGS, MAX_TITLE, Author, Kind, Post
 from contentapi.core.errors import ApiError, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_permission
