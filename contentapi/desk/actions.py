@@ -6,6 +6,7 @@ messages say what was done, and for each object that was refused, the reason of 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from django import forms
@@ -77,14 +78,11 @@ def perform_each(service: Callable[..., object], parameter: str, attribute: str 
     `parameter` of the service gets the attribute of the object as text. The other values come from the form.
     """
 
-    def perform(actor: Actor, rows: Sequence[Any], values: Mapping[str, Any], log: Log) -> Outcome:
-        def perform_one(row: Any) -> Any:
-            service(actor=actor, **{parameter: str(getattr(row, attribute))}, **values)
-            return row
+    def perform_one(actor: Actor, values: Mapping[str, Any], row: Any) -> Any:
+        service(actor=actor, **{parameter: str(getattr(row, attribute))}, **values)
+        return row
 
-        return collect_outcome(rows, perform_one, log)
-
-    return perform
+    return lambda actor, rows, values, log: collect_outcome(rows, partial(perform_one, actor, values), log)
 
 
 def collect_outcome(rows: Iterable[Any], perform_one: Callable[[Any], Any], log: Log) -> Outcome:

@@ -26,7 +26,7 @@ from contentapi.auth.sessions import build_session_actor
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.desk.actions import Action, Outcome, list_offered_actions, report_refused, shorten
-from contentapi.desk.bulk import build_list_action, count_rows, perform_slice
+from contentapi.desk.bulk import begin_action, count_rows, perform_slice
 from contentapi.desk.lists import BoundedList, BoundedPaginator
 from contentapi.desk.rendering import RelatedChoiceField, Textarea, describe_error
 
@@ -135,11 +135,10 @@ class PolicyAdmin(ModelAdmin):
         actions: dict[str, Any] = super().get_actions(request)
         if "_popup" in request.GET:
             return actions
-        selected = f"the selected {self.opts.verbose_name_plural}"
-        return actions | {
-            action.name: (build_list_action(action), action.name, action.list_label or f"{action.label} {selected}")
-            for action in self.list_actions(request)
-        }
+        for action in self.list_actions(request):
+            label = action.list_label or f"{action.label} the selected {self.opts.verbose_name_plural}"
+            actions[action.name] = (partial(begin_action, action=action), action.name, label)
+        return actions
 
     def select_for_action(self, request: HttpRequest) -> models.QuerySet[Any]:
         """Return the rows that an action of the list may change, with what `describe_row` and the services read."""

@@ -5,7 +5,7 @@ requests of `SLICE` objects (static/desk/bulk.js). So no request takes long, the
 who stops or leaves keeps what is done. Without the script, the button does one slice.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -24,18 +24,16 @@ MAX_SELECTED = BoundedPaginator.MAX_ROWS  # objects of one action: those that th
 NAMED = 100  # objects that the page names
 
 
-def build_list_action(action: Action) -> Callable[[Any, HttpRequest, models.QuerySet[Any]], HttpResponse | None]:
-    """Return the function that Django's list calls with the selected objects."""
-
-    def begin(model_admin: Any, request: HttpRequest, selected: models.QuerySet[Any]) -> HttpResponse | None:
-        ids = list(selected.values_list("pk", flat=True)[: MAX_SELECTED + 1])
-        if len(ids) >= action.confirmed_from:
-            form = None if action.form is None else action.form()
-            return confirm(request, model_admin, action, ids, form, request.get_full_path())
-        model_admin.report(request, action, perform_on_ids(request, model_admin, action, ids, {}))
-        return None
-
-    return begin
+def begin_action(
+    model_admin: Any, request: HttpRequest, selected: models.QuerySet[Any], *, action: Action
+) -> HttpResponse | None:
+    """Do an action to the objects that were selected in a list, or ask first. Django's list calls this function."""
+    ids = list(selected.values_list("pk", flat=True)[: MAX_SELECTED + 1])
+    if len(ids) >= action.confirmed_from:
+        form = None if action.form is None else action.form()
+        return confirm(request, model_admin, action, ids, form, request.get_full_path())
+    model_admin.report(request, action, perform_on_ids(request, model_admin, action, ids, {}))
+    return None
 
 
 def confirm(

@@ -40,16 +40,16 @@ def show_history(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
     rows = [
         (version, describe_person(version.made), describe_changes(version)) for version in versions.group_versions(page)
     ]
+    before = read_position(request, "copies_before")
+    listed = copies.list_copies(actor=get_actor(request), post_id=object_id, before=before)
     context: dict[str, Any] = {
         "title": f"History of {page.title}",
         "page": page,
         "versions": rows,
+        "copies": [(copy, describe_person(copy.made), describe_copy(copy)) for copy in versions.group_versions(listed)],
+        "copies_before": listed.next_before,
         "object_id": object_id,
     }
-    before = read_position(request, "copies_before")
-    listed = copies.list_copies(actor=get_actor(request), post_id=object_id, before=before)
-    entries = [(copy, describe_person(copy.made), describe_copy(copy)) for copy in versions.group_versions(listed)]
-    context |= {"copies": entries, "copies_before": listed.next_before}
     return model_admin.render(request, "admin/blog/post/history.html", context)
 
 
