@@ -93,3 +93,16 @@ def test_attacks_in_a_post_run_nothing_in_the_editor_and_its_preview(desk: Desk)
     page.wait_for_timeout(1_500)
     assert hits == []
     assert [url for url in outside if not re.search(r"^(data:|http://good\.invalid/x\.png)", url)] == []
+
+
+def test_relative_image_of_the_preview_loads_nothing(desk: Desk) -> None:
+    page = desk.open(viewport={"width": 1280, "height": 800})
+    images: list[str] = []
+    page.route("https://pictures.invalid/**", lambda route: route.abort())
+    page.on("request", lambda request: images.append(request.url) if request.resource_type == "image" else None)
+
+    relative = "![Boat](images/boat.jpg) ![Mole](/mole.png) <img src='../quay.png' alt='Quay'>"
+    with page.expect_request("https://pictures.invalid/sea.jpg"):
+        page.locator("#id_body").fill(f"{relative}\n\n![Sea](https://pictures.invalid/sea.jpg)")
+        expect(page.frame_locator(".writing-preview iframe").locator("img")).to_have_count(4)
+    assert [url for url in images if "pictures.invalid" not in url and not url.startswith("data:")] == []

@@ -57,6 +57,7 @@ field.addEventListener("keydown", (event) => {
 const segmenter = "Segmenter" in Intl ? new Intl.Segmenter(undefined, { granularity: "word" }) : null;
 const numbers = new Intl.NumberFormat("en");
 const WORDS_IN_A_MINUTE = 230;
+const LONG_PARAGRAPH = 20000; // characters
 
 function countWords(text) {
   if (!segmenter) return (text.match(/\S+/g) || []).length;
@@ -73,6 +74,8 @@ function showCount() {
   parts.push(`${numbers.format([...text].length)} characters`);
   if (words) parts.push(`${minutes} min to read`);
   count.textContent = parts.join(" · ");
+  // Chromium looks for the direction of each line in the rest of its paragraph. In a long one, a key would take a second.
+  field.classList.toggle("is-long", text.split("\n").some(({ length }) => length > LONG_PARAGRAPH));
 }
 
 let counting = 0;
