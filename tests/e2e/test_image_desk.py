@@ -4,6 +4,7 @@ import base64
 import re
 import time
 
+import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.e2e.chromium import NEEDS_CHROMIUM
@@ -13,11 +14,11 @@ from tests.image_files import make_png
 
 ADD, LIBRARY = "/admin/blog/image/add/", "/admin/blog/image/"
 PHONE = {"width": 390, "height": 844}
-TRANSFER = """([kind, names, data, type]) => {
+TRANSFER = """([kind, names, data, type, target]) => {
     const transfer = new DataTransfer();
     const bytes = Uint8Array.from(atob(data), (each) => each.charCodeAt(0));
     for (const name of names) transfer.items.add(new File([bytes], name, { type }));
-    const field = document.querySelector("#id_body");
+    const field = document.querySelector(target);
     const options = { bubbles: true, cancelable: true };
     const event = kind === "paste"
         ? new ClipboardEvent(kind, { ...options, clipboardData: transfer })
@@ -28,10 +29,12 @@ TRANSFER = """([kind, names, data, type]) => {
 pytestmark = NEEDS_CHROMIUM
 
 
-def give(page: Page, kind: str, *names: str, content: bytes = b"", file_type: str = "image/png") -> None:
-    """Drop or paste files in the text: images, or files with other bytes and another type."""
+def give(
+    page: Page, kind: str, *names: str, content: bytes = b"", file_type: str = "image/png", target: str = "#id_body"
+) -> None:
+    """Drop or paste files, in the text or elsewhere: images, or files with other bytes and another type."""
     data = base64.b64encode(content or make_png(40, 30)).decode()
-    page.evaluate(TRANSFER, [kind, list(names), data, file_type])
+    page.evaluate(TRANSFER, [kind, list(names), data, file_type, target])
 
 
 def hold_uploads(page: Page) -> list[Route]:
@@ -138,14 +141,16 @@ def test_failed_upload_is_tried_again_and_a_cancelled_one_leaves_no_mark(desk: D
     expect(get_body(page)).to_have_value(re.compile(r"^Text\.\n\n!\[\]\(image:[1-9]\d*\)\s*$"))
 
 
-def test_refused_files_are_answered_and_leave_no_mark(desk: Desk) -> None:
+@pytest.mark.parametrize("target", ["#id_body", "#id_title", "#submit-row"])
+def test_refused_files_are_answered_and_leave_no_mark(desk: Desk, target: str) -> None:
     page = desk.open()
     write(page, "Refused files", "Text.")
-    give(page, "drop", "report.pdf", content=b"%PDF-1.7", file_type="application/pdf")
+    give(page, "drop", "report.pdf", content=b"%PDF-1.7", file_type="application/pdf", target=target)
     give(page, "paste", "broken.png", content=b"no picture")
 
     rows = page.locator(".upload")
     expect(rows.nth(0).locator(".upload-status")).to_contain_text("report.pdf is not an image.")
+    expect(rows.nth(0)).to_be_in_viewport()
     expect(rows.nth(1).locator(".upload-status")).to_have_text(re.compile(r"^[A-Z].*\.$"))
     expect(rows.get_by_role("button", name="Try again")).to_have_count(0)
     expect(get_body(page)).to_have_value(re.compile(r"^Text\.\s*$"))

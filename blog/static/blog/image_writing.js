@@ -128,16 +128,16 @@ function findPlace({ clientX, clientY }) {
 window.addEventListener("dragover", (event) => {
   if (!hasFiles(event)) return;
   event.preventDefault(); // a browser would leave the page and open the file
-  editor.classList.toggle("is-target", editor.contains(event.target));
+  editor.classList.add("is-target");
 });
 window.addEventListener("dragleave", () => editor.classList.remove("is-target"));
 window.addEventListener("drop", (event) => {
   if (!hasFiles(event)) return;
   event.preventDefault();
   editor.classList.remove("is-target");
-  if (!editor.contains(event.target)) return;
   const place = findPlace(event);
   upload(event.dataTransfer.files, place, place);
+  list.lastElementChild?.scrollIntoView({ block: "nearest" }); // a file may be dropped far from the text
 });
 
 button.hidden = false;
