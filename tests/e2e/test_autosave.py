@@ -162,6 +162,7 @@ def test_new_post_is_a_draft_after_its_first_words(desk: Desk) -> None:
 
     expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
     expect(page.locator("#id_title")).to_have_value("The first words of a story")
+    expect(page.get_by_role("button", name="Copy link for a reviewer")).to_be_visible()
     expect(page).to_have_url(re.compile("/admin/blog/post/[0-9]+/change/$"))
     page.locator("#id_title").fill("A story")
     page.locator("#id_body").fill("More words")

@@ -48,14 +48,23 @@ function post(isByHand) {
   return fetch(address, options).catch(() => null);
 }
 
+// Shows what the page of a stored post has more: its status, with links, and its preview links.
+async function showMore(change) {
+  const response = await fetch(change);
+  const next = new DOMParser().parseFromString(await response.text(), "text/html");
+  for (const selector of [".post-state-line", "#preview-links"]) {
+    const found = next.querySelector(selector);
+    if (found) document.querySelector(selector)?.replaceWith(document.adoptNode(found));
+  }
+}
+
 // From now on the page is that of the new draft.
 function become({ id, autosave, change }) {
   history.replaceState(null, "", change);
   form.action = change;
   body.dataset.post = id;
   address = autosave;
-  const state = form.querySelector(".post-state-line strong");
-  if (state) state.textContent = "Draft";
+  showMore(change).catch(() => {}); // a reload shows it
   form.elements.title.addEventListener("focus", () => form.elements.title.select(), { once: true });
 }
 
