@@ -96,7 +96,7 @@ class OrderAdmin(PolicyAdmin):
     list_lookups = frozenset({"status", "status__exact"})
     list_filter_submit = True
     sortable_by = ["id"]
-    search_fields = ["=id", "user__email", "tracking_number"]
+    search_fields = ["=id", "user__email__folded", "tracking_number__folded"]
     list_select_related = ["user"]
     ordering = ["-id"]
     may_open = staticmethod(policy.may_list_all_orders)

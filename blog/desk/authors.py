@@ -18,7 +18,7 @@ from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 class AuthorAdmin(ServiceAdmin):
     list_display = ["name", "email", "user"]
     list_select_related = ["user"]
-    search_fields = ["name", "email"]
+    search_fields = ["name__folded", "email__folded"]
     ordering = ["name"]
     fields = ["name", "bio", "avatar_url", "email", "user"]
     formfield_overrides: ClassVar = {**ServiceAdmin.formfield_overrides, models.URLField: {"assume_scheme": "https"}}

@@ -57,8 +57,8 @@ def find_comments_with(comments: QuerySet[Comment], words: str) -> QuerySet[Comm
         comments = comments.filter(NEWEST_FIRST.beyond(*end, backwards=True))
     else:  # The LIMIT is never reached. It lets PostgreSQL begin with these few comments, and not with everybody's.
         comments = comments.filter(pk__in=newest.values("pk")[:MAX_COUNT])
-    authors = Author.objects.filter(name__icontains=words).values("pk")
-    return comments.filter(Q(body__icontains=words) | Q(author__in=authors))
+    authors = Author.objects.filter(name__folded=words).values("pk")
+    return comments.filter(Q(body__folded=words) | Q(author__in=authors))
 
 
 def suggest_tags(actor: Actor, text: str) -> list[str]:
@@ -80,14 +80,14 @@ def find_own_author(actor: Actor) -> Author | None:
 
 def find_authors(actor: Actor, term: str, page: int) -> tuple[list[Author], bool]:
     """Return a page of the authors whose name or email has a text, by name, and whether there are more."""
-    found = select_editable_authors(actor).filter(Q(name__icontains=term) | Q(email__icontains=term))
+    found = select_editable_authors(actor).filter(Q(name__folded=term) | Q(email__folded=term))
     rows = list(found.order_by("name", "pk")[(page - 1) * CHOICES : page * CHOICES + 1])
     return rows[:CHOICES], len(rows) > CHOICES
 
 
 def find_accounts(term: str) -> QuerySet[Any]:
     """Return the first accounts without an author profile whose name or email has a text."""
-    accounts = select_writing_users().filter(Q(name__icontains=term) | Q(email__icontains=term), author=None)
+    accounts = select_writing_users().filter(Q(name__folded=term) | Q(email__folded=term), author=None)
     return accounts.order_by("name", "pk")[:CHOICES]
 
 

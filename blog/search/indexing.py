@@ -21,11 +21,12 @@ from blog import policy
 from blog.models import CONTENT_FIELDS, SEARCHED, Author, Coauthorship, Kind, Post, PostSearch, SearchChange
 from blog.rendering import extract_visible_text
 from blog.search.stems import build_stems
-from blog.search.words import fold_accents, split_words
+from blog.search.words import split_words
 from contentapi.conf import conf
 from contentapi.conf.timeouts import COMPARISON_INTERVAL, LATE_COMMIT
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_permission
+from contentapi.core.unicode import fold_accents
 from contentapi.worker.items import try_each
 
 VERSION = 3  # of the documents: with another number, the worker writes all of them again

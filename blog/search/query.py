@@ -14,10 +14,11 @@ from django.db.models.lookups import GreaterThanOrEqual
 from blog import policy
 from blog.models import Post, PostSearch, PostStatus
 from blog.search.stems import build_stems
-from blog.search.words import fold_accents, is_unspaced, split_words
+from blog.search.words import is_unspaced, split_words
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable
+from contentapi.core.unicode import fold_accents
 from contentapi.db.citus.claims import is_distributed
 from contentapi.db.literals import Term, TextLiteral
 from contentapi.projection import NEWEST_FIRST, Ordering

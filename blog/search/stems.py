@@ -1,7 +1,7 @@
 """Stems: the SQL that reduces words to what their grammatical forms have in common, by a dictionary of PostgreSQL."""
 
-from blog.search.words import ACCENTS
 from contentapi.conf import conf
+from contentapi.core.unicode import ACCENTS
 
 ENGLISH_FOR_ASCII = ("hindi", "russian")  # languages in which PostgreSQL takes a word in Latin letters for English
 

@@ -6,20 +6,10 @@ scripts without spaces between words has a word for each two neighbouring charac
 
 import re
 import unicodedata
-from functools import lru_cache
 
-from anyascii import anyascii
+from contentapi.core.unicode import LONGEST_WORD, fold_accents, remove_invisible
 
-from contentapi.core.unicode import remove_invisible
-
-LONGEST_WORD = 500  # characters; PostgreSQL stores words of at most 2,046 bytes
 PLAIN = re.compile("[a-z0-9]+")
-# The accents of Latin, Greek and Cyrillic letters, and the vowel points of Hebrew and Arabic. Also in SQL
-ACCENTS = (
-    r"[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670\u06d6-\u06dc"
-    r"\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
-)
-FIND_ACCENTS = re.compile(ACCENTS)
 # Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u19e0-\u19ff\u3005-\u3007\u3021-\u302f\u3031-\u303c"
@@ -71,18 +61,3 @@ def is_unspaced(word: str) -> bool:
     """Whether a word is of a script without spaces."""
     run = RUNS.match(word)
     return run is not None and run[1] is not None
-
-
-def fold_accents(word: str) -> str:
-    """Return a word without accents: `cafe` for `café`, `lodz` for `łódź`. It may be empty."""
-    if word.isascii():
-        return word
-    bare = unicodedata.normalize("NFC", FIND_ACCENTS.sub("", unicodedata.normalize("NFD", word)))
-    return "".join(map(fold_letter, bare))[:LONGEST_WORD]
-
-
-@lru_cache(4096)
-def fold_letter(char: str) -> str:
-    """Return the letters from a to z for a Latin letter that is not one of them."""
-    is_other = not char.isascii() and unicodedata.name(char, "").startswith("LATIN ")
-    return (anyascii(char).lower() or char) if is_other else char

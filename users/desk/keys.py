@@ -91,7 +91,7 @@ class ApiKeyAdmin(ServiceAdmin):
     list_lookups = frozenset({"state"})
     list_filter_submit = True
     sortable_by = ["prefix", "name"]
-    search_fields = ["prefix", "name", "user__email"]
+    search_fields = ["prefix__folded", "name__folded", "user__email__folded"]
     list_select_related = ["user"]
     ordering = ["-id"]
 

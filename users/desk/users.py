@@ -113,7 +113,7 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
     list_lookups = frozenset({"role__exact", "is_active__exact"})
     list_filter_submit = True
     sortable_by = ["email", "name"]
-    search_fields = ["email", "name"]
+    search_fields = ["email__folded", "name__folded"]
     ordering = ["email"]
     filter_horizontal = []
     readonly_fields = ["show_password", "show_state", "show_last_login", "show_created_at"]

@@ -115,7 +115,7 @@ class ClientAdmin(PolicyAdmin):
     created_title = "{} is registered"
     list_display = ["name", "client_id", "client_type", "show_created_at"]
     readonly_fields = ["client_id", "show_created_at"]
-    search_fields = ["name", "client_id"]
+    search_fields = ["name__folded", "client_id__folded"]
     ordering = ["name"]
     may_open = may_add = staticmethod(policy.may_manage_clients)
     select_rows = staticmethod(select_clients)
@@ -168,7 +168,7 @@ class ConsentAdmin(PolicyAdmin):
     list_lookups = frozenset({"application__id__exact"})
     list_filter_submit = True
     list_select_related = ["user", "application"]
-    search_fields = ["application__client_id", "application__name", "user__email"]
+    search_fields = ["application__client_id__folded", "application__name__folded", "user__email__folded"]
     fields = readonly_fields = ["user", "application", "show_created_at", "show_revoked_at"]
     ordering = ["-id"]
     actions = ["revoke_tokens"]

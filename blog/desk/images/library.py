@@ -105,7 +105,7 @@ def list_mentioned() -> set[int]:
 def search_images(images: QuerySet[Image], text: str) -> QuerySet[Image]:
     """Return those of the images that have each of the first words in their name or in one of their texts."""
     for word in text.split()[:MOST_WORDS]:
-        images = images.filter(Q.create([(f"{name}__icontains", word) for name in SEARCHED], connector=Q.OR))
+        images = images.filter(Q.create([(f"{name}__folded", word) for name in SEARCHED], connector=Q.OR))
     return images
 
 

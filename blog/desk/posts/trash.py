@@ -38,7 +38,7 @@ def show_deleted_posts(request: HttpRequest, model_admin: PolicyAdmin) -> HttpRe
     if chosen:
         condition = Q(id__in=[post for post, job in undone.items() if job == chosen])
     else:
-        condition = Q(title__icontains=search) if search else ~Q(id__in=list(undone))
+        condition = Q(title__folded=search) if search else ~Q(id__in=list(undone))
     page = trash.list_deleted_posts(actor=actor, before=read_position(request, "before"), condition=condition)
     counts = Counter(
         undone[pk] for pk in select_deleted_posts(actor).filter(id__in=list(undone)).values_list("id", flat=True)

@@ -144,7 +144,7 @@ class WebhookAdmin(ServiceAdmin):
     list_display = ["name", "show_address", "show_types", "show_state", "show_created_at"]
     readonly_fields = ["show_state", "show_maker", "show_created_at"]
     sortable_by: ClassVar[list[str]] = []
-    search_fields = ["name", "url"]
+    search_fields = ["name__folded", "url__folded"]
     ordering = ["-created_at", "-id"]
     may_open = may_add = staticmethod(policy.may_manage_webhooks)
     may_change = may_delete = staticmethod(may_manage)

@@ -1,0 +1,64 @@
+"""The search boxes of the desk find text without differences of case and accents, on any locale."""
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.http import HttpRequest
+from django.test import Client, RequestFactory
+from django.urls import reverse
+
+from blog.models import Post
+from contentapi.core.identity import Role
+from contentapi.desk.searching import build_pattern
+from tests.factories import make_author, make_user
+
+pytestmark = pytest.mark.django_db
+EQUAL = [
+    ("muller", "Jörg MÜLLER"),
+    ("MÜLLER", "muller"),
+    ("mu\u0308ller", "Müller"),
+    ("Müller", "Mu\u0308ller"),
+    ("istanbul", "İSTANBUL"),
+    ("İstanbul", "\u0131stanbul"),
+    ("strasse", "STRAẞE 5"),
+    ("Straße", "strasse"),
+    ("lodz", "Łódź"),
+    ("σοφος", "ΣΟΦΌΣ"),
+    ("ЁЖ", "ежи"),
+    ("京都", "東京都"),
+    ("a.b*c[d]\\e (100%)_", "A.B*C[D]\\E (100%)_"),
+]
+
+
+@pytest.mark.parametrize(("searched", "text"), EQUAL)
+def test_text_is_found_without_case_and_accents_on_any_locale(searched: str, text: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute('SELECT %s COLLATE "C" ~ %s, %s ~ %s', [text, build_pattern(searched)] * 2)
+        assert cursor.fetchone() == (True, True)
+
+
+@pytest.mark.parametrize(("searched", "text"), [("a.b", "aab"), ("muller", "miller"), ("s", "a"), ("100%", "1000")])
+def test_other_text_is_not_found(searched: str, text: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT %s ~ %s", [text, build_pattern(searched)])
+        assert cursor.fetchone() == (False,)
+
+
+def test_every_search_box_folds_case_and_accents(rf: RequestFactory) -> None:
+    request: HttpRequest = rf.get("/")
+    request.user = make_user(Role.ADMIN)
+    pages = {model: page for model, page in admin.site._registry.items() if page.search_fields and model is not Post}
+
+    texts = [str(page.get_search_results(request, page.get_queryset(request), "ä")[0].query) for page in pages.values()]
+
+    assert len(texts) >= 9
+    assert [text for text in texts if " LIKE " in text or " ~ " not in text] == []
+
+
+def test_author_is_found_by_the_search_box_of_their_list(client: Client) -> None:
+    make_author(name="Jörg Müller", email="j@example.invalid")
+    client.force_login(make_user(Role.ADMIN))
+
+    page = client.get(reverse("admin:blog_author_changelist"), {"q": "MULLER jorg"})
+
+    assert "Jörg Müller" in page.text
