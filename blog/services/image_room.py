@@ -35,7 +35,7 @@ def require_room(actor: Actor, owner_id: int | None, size: int) -> None:
     used, most = measure_images(owner_id), conf.environment.contentapi_image_quota
     if used + size > most:
         raise TooLarge(
-            f"A person may store at most {most:,} bytes of images (CONTENTAPI_IMAGE_QUOTA); {used:,} bytes are in use.",
+            f"A person may store at most {most:,} bytes of images; {used:,} bytes are in use.",
             limit="bytes of images",
         )
 

@@ -15,6 +15,8 @@ from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor, Scope
 from contentapi.core.pagination import parse_id
 
+INTERFACES = {"admin": "in the admin", "GraphQL": "by a program", "REST": "by a program"}
+
 
 class RelatedChoiceField(forms.ModelChoiceField):
     """The choice of a related object. Django's widget would fail on a text that is no id."""
@@ -43,8 +45,9 @@ def build_time_column(field: str, description: str, **options: Any) -> Callable[
 
 
 def describe_origin(origin: str) -> str:
-    """Return with what something was done, in words. After a name, "admin" alone would read as the role."""
-    return "in the admin" if origin == "admin" else origin
+    """Return with what something was done, in words: `by a program, API key capi_1234abcd`."""
+    interface, comma, credential = origin.partition(", ")
+    return f"{INTERFACES.get(interface, interface)}{comma}{credential}"
 
 
 def list_scopes(actor: Actor) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ MOST_LETTERS = 100  # of a search
 
 @CharField.register_lookup
 @TextField.register_lookup
-class Folded(BuiltinLookup):  # type: ignore[type-arg]
+class Folded(BuiltinLookup):
     lookup_name = "folded"
 
     def get_prep_lookup(self) -> str:

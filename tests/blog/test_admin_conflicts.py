@@ -214,7 +214,7 @@ def test_text_of_a_deleted_post_is_shown_with_a_way_to_restore_it(
     response = editor_client.post(get_page(post_of_both), opened | {"body": MINE})
 
     assert response.status_code == 404
-    assert "Ada, GraphQL" in response.text
+    assert "Ada, by a program" in response.text
     assert f"readonly>\n{MINE}</textarea>" in response.text.replace("\r\n", "\n")
     restore = reverse("admin:blog_post_restore_deleted", args=[post_of_both.pk])
     assert f'action="{restore}"' in response.text

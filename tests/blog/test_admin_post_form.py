@@ -155,3 +155,19 @@ def test_link_of_the_deletion_is_not_among_the_buttons_that_save(editor_client: 
     buttons = page[page.index('id="submit-row"') :]
     assert "/delete/" not in buttons
     assert page.count("Delete post") == 1
+
+
+def test_post_without_an_author_is_refused_and_one_from_a_page_without_the_field_keeps_its_own(
+    editor_client: Client,
+) -> None:
+    post = make_post(title="Soup", status="draft")
+    values = read_form(editor_client.get(get_change_url(post)).text) | {"title": "Stew"}
+
+    refused = editor_client.post(get_change_url(post), values | {"author": ""})
+    values.pop("author")
+    invalid = editor_client.post(get_change_url(post), values | {"title": ""})
+    saved = editor_client.post(get_change_url(post), values)
+
+    assert [response.status_code for response in (refused, invalid, saved)] == [200, 200, 302]
+    assert get_form_errors(refused) == {"author": ["This field is required."]}
+    assert (read_row(post)["title"], read_row(post)["author_id"]) == ("Stew", post.author_id)

@@ -1,5 +1,6 @@
-"""No page of the admin shows an author a text that they may not see, whatever ids the request has."""
+"""No page of the admin shows an author a text that they may not see, whatever ids the request has, nor API words."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,6 +28,8 @@ from users.oauth.clients import register_client
 MARKER = "zebrafish"  # in every text that the author may not see
 WORD = "harbour"  # beside it: the walk searches for this word, which the pages repeat
 HIDDEN = f"{WORD} {MARKER}"
+UNSEEN = re.compile(r"""(?s)<(script|style)\b.*?</\1>|<(?:"[^"]*"|'[^']*'|[^>"'])*>""")
+API_WORDS = re.compile(r"GraphQL|PATCH|If-Match|CONTENTAPI_|\b(?:null|force|payload)\b|\b[a-z]+[A-Z]\w*:|\s--[a-z]")
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
 pytestmark = pytest.mark.django_db
@@ -103,8 +106,8 @@ def log_in(user: User) -> Client:
 
 
 @pytest.mark.thorough
-def test_author_finds_no_hidden_text_with_the_ids_of_all_objects(author: User) -> None:
-    browser, found, statuses = log_in(author), [], set()
+def test_author_finds_no_hidden_text_and_no_word_of_the_api_with_the_ids_of_all_objects(author: User) -> None:
+    browser, found, words, statuses = log_in(author), [], set(), set()
 
     for request in list_requests(browser, WORD):
         with roll_back():
@@ -112,8 +115,11 @@ def test_author_finds_no_hidden_text_with_the_ids_of_all_objects(author: User) -
         statuses.add(response.status_code)
         if MARKER in f"{response.text} {response.redirect_chain}".lower():
             found.append(request)
+        if "html" in response.headers["Content-Type"]:
+            words |= {(word, request.url) for word in API_WORDS.findall(UNSEEN.sub(" ", response.text))}
 
     assert found == []
+    assert words == set()
     assert statuses <= {200, 400, 403, 404, 405, 409}
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 from blog import services
 from blog.desk.posts import address, autosave, coauthors, conflict, writing
-from blog.models import CONTENT_FIELDS, OPTIONAL, SUMMARIES, Kind, Post, PostStatus
+from blog.models import CONTENT_FIELDS, OPTIONAL, SUMMARIES, Author, Kind, Post, PostStatus
 
 LINES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]
 WORDS = [field.name for field in CONTENT_FIELDS if field.kind == Kind.WORDS]
@@ -35,7 +36,17 @@ class PostForm(writing.WritingForm, address.AddressForm, coauthors.CoauthorsForm
         if "author" in self.fields:
             # A user without a profile has nobody to choose: the service creates the profile.
             self.fields["author"].required = False
-            self.fields["author"].help_text = "Leave this empty to write as yourself."
+            if self.instance.pk is None:
+                self.fields["author"].help_text = "Leave this empty to write as yourself."
+
+    def clean_author(self) -> Author | None:
+        """Return the author: that of the post for a page without the field. An empty field of a post is refused."""
+        author: Author | None = self.cleaned_data["author"]
+        if author is None and self.instance.pk is not None:
+            if "author" in self.data:
+                raise ValidationError(self.fields["author"].error_messages["required"])
+            author = self.instance.author
+        return author
 
     def show_default_texts(self, content: Mapping[str, Any]) -> None:
         """Show the default excerpt and description of a working copy as the placeholders of the empty fields."""

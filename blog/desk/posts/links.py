@@ -77,7 +77,7 @@ def create_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) 
         created = services.create_preview_link(actor=actor, post_id=object_id, expires_in=days * 24 * 3600, note=note)
         shown["created"] = created
     except ApiError as error:
-        shown["problem"], status = error.message, error.status
+        shown["problem"], status = describe_error(error), error.status
     context = {"original": post, **shown, **build_preview_links(actor, post)}
     return render(request, "blog/preview_links.html", context, status=status)
 

@@ -104,7 +104,7 @@ async function explain(response) {
   } else if (response.status === 403) {
     refuse(403, "Not saved: the server does not let you change this post. Log in again.", saving.buildLogin());
   } else {
-    const reason = answer.problem || `The server cannot save at present (status ${response.status}).`;
+    const reason = answer.problem || `The server cannot save at present.`;
     refuse(response.status, `Not saved yet. ${reason} Your text is kept in this browser.`);
   }
 }

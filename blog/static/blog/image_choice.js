@@ -37,7 +37,7 @@ function choose(title, { isMultiple = false } = {}) {
     try {
       const response = await fetch(`${root}choose/?${query}`, { redirect: "manual" });
       if (response.ok) results.innerHTML = await response.text();
-      else results.textContent = response.type === "opaqueredirect" ? ENDED : `The library cannot be read (status ${response.status}).`;
+      else results.textContent = response.type === "opaqueredirect" ? ENDED : `The library cannot be read.`;
     } catch {
       results.textContent = UNREACHABLE;
     }

@@ -68,7 +68,7 @@ function explain({ status, responseURL }, answer) {
   if (status === 403) return new Error("The server does not let you upload the file. Log in again in another tab.");
   const isFinal = status >= 400 && status < 500 && ![408, 425, 429].includes(status);
   const tooLarge = "The file is too large for the server.";
-  const reason = status === 413 ? tooLarge : `The server cannot store the file at present (status ${status}).`;
+  const reason = status === 413 ? tooLarge : `The server cannot store the file at present.`;
   return Object.assign(new Error(answer.problem || reason), { isFinal });
 }
 

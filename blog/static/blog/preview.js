@@ -51,7 +51,7 @@ async function explain(response) {
   try {
     return (await response.json()).problem;
   } catch {
-    return `The server cannot render the text (status ${response.status}).`;
+    return `The server cannot render the text.`;
   }
 }
 

@@ -231,7 +231,7 @@ async function findObstacle() {
     return [message, buildLogin()];
   }
   if (!response.ok) {
-    return [`The server cannot save at present (status ${response.status}). Nothing is saved yet; your text is kept.`];
+    return [`The server cannot save at present. Nothing is saved yet; your text is kept.`];
   }
   const session = await response.json();
   if (session.user !== texts.user) {

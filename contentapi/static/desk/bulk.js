@@ -78,7 +78,7 @@ async function sendSlice(slice) {
     if (total === listRest().length) sendWithoutScript(); // the page that follows asks which moment the time is
     throw new Problem((await response.json()).problem);
   }
-  if (!response.ok) throw new Problem(`The server refuses the request (status ${response.status}).`);
+  if (!response.ok) throw new Problem(`The server refuses the request.`);
   return response.json();
 }
 
