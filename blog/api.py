@@ -2,11 +2,11 @@
 
 from django.urls import path
 
-from blog import policy, projections, resolvers, selectors, views
+from blog import background, policy, projections, resolvers, selectors, views
 from blog.desk.preview_page import show_preview_page
 from blog.desk.uploads import build_uploads
 from blog.models.audit import Audit
-from contentapi.declarations import App, EventSource, Type
+from contentapi.declarations import App, Entry, EventSource, Type
 
 POST_ACTIONS = ("created", "updated", "scheduled", "published", "unpublished", "archived", "deleted", "restored")
 COMMENT_ACTIONS = ("created", "hidden", "shown", "deleted")
@@ -50,4 +50,13 @@ API = App(
     pages=[path("previews", show_preview_page, name="preview_page")],
     build_uploads=build_uploads,
     audit=Audit,
+    jobs=background.list_jobs,
+    sidebar=[
+        Entry("Posts", "article", "blog.Post"),
+        Entry("Images", "image", "blog.Image"),
+        Entry("Comments", "chat", "blog.Comment"),
+        Entry("Authors", "person_edit", "blog.Author"),
+        Entry("Imports", "upload_file", "blog.ImportJob"),
+    ],
+    links=["posts", "authors"],
 )

@@ -1,6 +1,7 @@
-"""What the kernel itself declares: webhooks, with their deliveries."""
+"""What the kernel itself declares: webhooks, with their deliveries, and its jobs."""
 
-from contentapi.declarations import App, Type
+from contentapi import background
+from contentapi.declarations import App, Entry, Group, Type
 from contentapi.events.webhooks import projections, resolvers, selectors, urls, views
 from contentapi.monitoring.audit import Audit
 
@@ -14,4 +15,7 @@ API = App(
     bindables=resolvers.BINDABLES,
     resources=urls.RESOURCES,
     audit=Audit,
+    jobs=background.list_jobs,
+    sidebar=[Entry("Webhooks", "webhook", "events.Webhook", Group.ADMINISTRATION)],
+    links=["events"],
 )

@@ -1,6 +1,6 @@
 from typing import Any
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.core.checks import Error, register
 
 
@@ -16,7 +16,22 @@ class ContentApiConfig(AppConfig):
         from contentapi.health.readiness import lacks_migrations
 
         register(check_trusted_documents, START_TAG)
+        register(check_sidebar, START_TAG)
         SCHEMA.lacks_migrations = lacks_migrations
+
+
+def check_sidebar(**_: Any) -> list[Error]:
+    """Check that the admin has the models of the entries of the sidebar."""
+    from django.contrib import admin
+
+    from contentapi.declarations import load_apps
+
+    models = [entry.model for declared in load_apps() for entry in declared.sidebar]
+    return [
+        Error(f"The sidebar has an entry for {model}, which the admin does not show.")
+        for model in models
+        if not admin.site.is_registered(apps.get_model(model))
+    ]
 
 
 def check_trusted_documents(**_: Any) -> list[Error]:

@@ -1,9 +1,10 @@
-"""The jobs of the background process that belong to no app."""
+"""The jobs of the background process that belong to no app, with those of events."""
 
 from threading import Event
 
 from contentapi.auth.sessions import SessionStore
 from contentapi.conf.timeouts import PURGE_INTERVAL, TOKEN_PURGE_INTERVAL
+from contentapi.events import background as events
 from contentapi.events.webhooks.sender import Sender
 from contentapi.http.idempotency import purge_expired_records
 from contentapi.worker.jobs import Job
@@ -12,6 +13,7 @@ from contentapi.worker.jobs import Job
 def list_jobs() -> list[Job]:
     sender = Sender()
     return [
+        *events.list_jobs(),
         Job("purge_idempotency_keys", purge_idempotency_keys, interval=PURGE_INTERVAL),
         Job("purge_sessions", purge_sessions, interval=TOKEN_PURGE_INTERVAL),
         Job("webhooks", sender.run, interval=sender.get_pause),

@@ -10,8 +10,10 @@ API = App(
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cache
 from importlib import import_module
+from typing import NamedTuple
 
 from ariadne import SchemaBindable
 from django.conf import settings
@@ -24,6 +26,24 @@ from contentapi.projection import Projection, RelayType
 from contentapi.projection.nodes import SelectById
 from contentapi.rest import Resource
 from contentapi.rest.representations import Representation
+from contentapi.worker.jobs import Job
+
+
+class Group(StrEnum):
+    """The groups of the sidebar, in their order."""
+
+    CONTENT = "Content"
+    ACCOUNT = "Account"
+    ADMINISTRATION = "Administration"
+
+
+class Entry(NamedTuple):
+    """An entry of the sidebar: the list of a model such as `blog.Post`, for users whom its admin gives access."""
+
+    title: str
+    icon: str
+    model: str
+    group: Group = Group.CONTENT
 
 
 @dataclass(frozen=True)
@@ -34,10 +54,17 @@ class Type:
     node: SelectById | None = None
     events: EventSource | None = None
 
+    def __post_init__(self) -> None:
+        if self.events and not self.node:
+            raise TypeError(f"{self.projection.name} has events, but no selector of node(id:), which they show.")
+
 
 @dataclass(frozen=True, kw_only=True)
 class App:
-    """What an app adds. `projections` has those of `types` too. `pages` are neither resources nor in the admin."""
+    """What an app adds. `projections` has those of `types` too. `pages` are neither resources nor in the admin.
+
+    `links` are the collections that the index of the API names.
+    """
 
     types: Sequence[Type] = ()
     projections: Sequence[Projection | RelayType] = ()
@@ -45,6 +72,9 @@ class App:
     bindables: Sequence[SchemaBindable] = ()
     audit: Iterable[AuditEvent] = ()
     pages: Sequence[URLPattern] = ()
+    jobs: Callable[[], Iterable[Job]] = tuple
+    sidebar: Sequence[Entry] = ()
+    links: Sequence[str] = ()
     resources: Mapping[str, type[Resource]] = field(default_factory=dict)
     build_uploads: Callable[[], Sequence[Upload]] = tuple  # after the paths are known
 
@@ -53,3 +83,22 @@ class App:
 def load_apps() -> Sequence[App]:
     """Return what the apps declare. The kernel is the last: `node` looks for its objects last."""
     return [import_module(f"{name}.api").API for name in (*settings.CONTENT_APPS, "contentapi")]
+
+
+def collect_resources() -> dict[str, type[Resource]]:
+    """Return the class of each path. Raises `ValueError` if two apps declare the same path."""
+    resources: dict[str, type[Resource]] = {}
+    for app in load_apps():
+        if twice := resources.keys() & app.resources.keys():
+            raise ValueError(f"Two apps declare the same path: {', '.join(sorted(twice))}.")
+        resources |= app.resources
+    return resources
+
+
+def load_jobs() -> list[Job]:
+    """Return the jobs of all apps. Raises `ValueError` if two have the same name."""
+    jobs = [job for app in load_apps() for job in app.jobs()]
+    names = [job.name for job in jobs]
+    if len(names) != len(set(names)):
+        raise ValueError(f"Two jobs have the same name: {', '.join(sorted(names))}.")
+    return jobs

@@ -3,17 +3,18 @@ from django.contrib import admin
 from django.urls import include, path
 
 from contentapi.auth.jwks import jwks
+from contentapi.declarations import collect_resources
 from contentapi.events.views import StreamElsewhere, TicketCollection, build_event_resource
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view
 from contentapi.http.api_version import VERSION_PREFIX
 from contentapi.media.receiving import receive_file
-from contentapi.rest.index import index
+from contentapi.rest.index import build_index
 from contentapi.rest.openapi import docs, openapi
 from contentapi.schema import APPS, EVENT_TYPES, SCHEMA, load_sdl
 
 endpoint = GraphQLEndpoint(SCHEMA, settings.SCHEMA_DIR / "documents")
-CLASSES = {route: kind for app in APPS for route, kind in app.resources.items()}
+CLASSES = collect_resources()
 CLASSES |= {"events": build_event_resource(EVENT_TYPES), "events/stream": StreamElsewhere}
 CLASSES["events/tickets"] = TicketCollection
 # Of each resource the path, without the leading slash, and the view
@@ -22,7 +23,7 @@ RESOURCES = {
 }
 
 urlpatterns = [
-    path("", index),
+    path("", build_index([link for app in APPS for link in app.links])),
     path("graphql", endpoint),
     path("schema.graphql", build_sdl_view(load_sdl()), name="sdl"),
     path("openapi.json", openapi),

@@ -1,6 +1,6 @@
 """What orders add to the API."""
 
-from contentapi.declarations import App, EventSource, Type
+from contentapi.declarations import App, Entry, EventSource, Group, Type
 from orders import policy, projections, resolvers, selectors, views
 from orders.models import Audit, OrderStatus
 
@@ -19,4 +19,6 @@ API = App(
         "orders/<str:order_id>/payment": views.OrderPaymentResource,
         "orders/<str:order_id>/tracking": views.OrderTrackingResource,
     },
+    sidebar=[Entry("Orders", "shopping_cart", "orders.Order", Group.ADMINISTRATION)],
+    links=["orders"],
 )

@@ -2,8 +2,8 @@
 
 from django.urls import path
 
-from contentapi.declarations import App, EventSource, Type
-from users import password_pages, policy, projections, resolvers, selectors, views
+from contentapi.declarations import App, Entry, EventSource, Group, Type
+from users import background, password_pages, policy, projections, resolvers, selectors, views
 from users.audit import Audit
 
 ACTIONS = ("created", "updated", "deleted")
@@ -22,4 +22,12 @@ API = App(
         path("admin/password/new", password_pages.new_password, name="new_password"),
         path("admin/password/chosen", password_pages.show_chosen, name="password_chosen"),
     ],
+    jobs=background.list_jobs,
+    sidebar=[
+        Entry("API keys", "key", "users.ApiKey", Group.ACCOUNT),
+        Entry("Users", "group", "users.User", Group.ADMINISTRATION),
+        Entry("Applications", "apps", "oauth2_provider.Application", Group.ADMINISTRATION),
+        Entry("Connected applications", "verified_user", "oauth2_provider.RefreshToken", Group.ADMINISTRATION),
+    ],
+    links=["users"],
 )

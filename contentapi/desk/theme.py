@@ -14,43 +14,14 @@ NAME = "Content API"
 
 def build_sidebar(_: HttpRequest) -> list[dict[str, Any]]:
     """Return the groups of the sidebar, for each request: the theme copies them, and lazy addresses take 10 ms."""
-    return [
-        {
-            "title": "Content",
-            "items": [
-                {"title": "Desk", "icon": "home", "link": reverse("admin:index")},
-                build_entry("Posts", "article", "blog.Post"),
-                build_entry("Images", "image", "blog.Image"),
-                build_entry("Comments", "chat", "blog.Comment"),
-                build_entry("Authors", "person_edit", "blog.Author"),
-                build_entry("Imports", "upload_file", "blog.ImportJob"),
-            ],
-        },
-        {
-            "title": "Account",
-            "items": [build_entry("API keys", "key", "users.ApiKey")],
-        },
-        {
-            "title": "Administration",
-            "items": [
-                build_entry("Users", "group", "users.User"),
-                build_entry("Applications", "apps", "oauth2_provider.Application"),
-                build_entry("Connected applications", "verified_user", "oauth2_provider.RefreshToken"),
-                build_entry("Webhooks", "webhook", "events.Webhook"),
-                build_entry("Orders", "shopping_cart", "orders.Order"),
-            ],
-        },
-    ]
+    from contentapi.declarations import Group, load_apps  # the settings import this module
 
-
-def build_entry(title: str, icon: str, model: str) -> dict[str, Any]:
-    """Return an entry of the sidebar: the list of a model, for users whom its admin gives access."""
-    return {
-        "title": title,
-        "icon": icon,
-        "link": reverse(f"admin:{model.replace('.', '_').lower()}_changelist"),
-        "permission": build_permission(model),
-    }
+    groups: dict[Group, list[dict[str, Any]]] = {group: [] for group in Group}
+    groups[Group.CONTENT].append({"title": "Desk", "icon": "home", "link": reverse("admin:index")})
+    for title, icon, model, group in (entry for app in load_apps() for entry in app.sidebar):
+        link = reverse(f"admin:{model.replace('.', '_').lower()}_changelist")
+        groups[group].append({"title": title, "icon": icon, "link": link, "permission": build_permission(model)})
+    return [{"title": group.value, "items": items} for group, items in groups.items()]
 
 
 def build_permission(model: str) -> Callable[[HttpRequest], bool]:

@@ -1,6 +1,7 @@
 """Serve /: what this server is, and links to what it offers. HTML for browsers, JSON for all others."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -30,7 +31,7 @@ class Link(NamedTuple):
     is_for_programs: bool = False
 
 
-def iterate_links() -> Iterator[Link]:
+def iterate_links(collections: Iterable[str]) -> Iterator[Link]:
     """Yield the links to what this server offers with its present settings."""
     yield Link("graphql", "/graphql", "Explorer", "Write GraphQL operations, with examples and completion.")
     yield Link("documentation", "/docs", "Reference", "Every REST operation, with samples in many languages.")
@@ -43,26 +44,28 @@ def iterate_links() -> Iterator[Link]:
     yield Link("oauth", metadata, "OAuth 2.0", "The metadata of the authorization server.", is_for_programs=True)
     metadata, description = "/.well-known/oauth-protected-resource", "The metadata of this API as a protected resource."
     yield Link("protectedResource", metadata, "OAuth 2.0 resource", description, is_for_programs=True)
-    for name in ("posts", "authors", "events", "orders", "users"):
+    for name in collections:
         yield Link(name, f"/{name}")
 
 
-def render_index(request: HttpRequest) -> HttpResponse:
+def render_index(collections: Collection[str], request: HttpRequest) -> HttpResponse:
     """Return the page if Accept prefers HTML, otherwise the links as JSON."""
     if select_media_type(get_accept(request), [JSON, HTML]) == HTML:
         context = {
             "name": NAME,
             "description": DESCRIPTION,
-            "links": [link for link in iterate_links() if link.title],
+            "links": [link for link in iterate_links(collections) if link.title],
             "origin": get_request_origin(request.META),
         }
         response = HttpResponse(render_to_string("contentapi/index.html", context), headers=build_page_headers())
     else:
-        links = {"self": {"href": "/"}} | {link.relation: {"href": link.href} for link in iterate_links()}
+        links = {"self": {"href": "/"}} | {link.relation: {"href": link.href} for link in iterate_links(collections)}
         content = {"name": NAME, "description": DESCRIPTION, "version": VERSION, "_links": links}
         response = HttpResponse(msgspec.json.encode(content), content_type=JSON)
     response["Cache-Control"], response["Vary"] = "no-cache", "Accept"
     return respond_with_etag(request, response)
 
 
-index = for_readers(render_index)
+def build_index(collections: Collection[str]) -> Callable[..., HttpResponse]:
+    """Return the view, with links to these collections."""
+    return for_readers(partial(render_index, collections))

@@ -6,9 +6,10 @@ from threading import Event
 
 import pytest
 
+from contentapi import declarations
+from contentapi.declarations import App, load_jobs
 from contentapi.health.database_checks import CONNECTIONS_OF_WORKER
-from contentapi.worker.jobs import Job, load_jobs
-from users import background
+from contentapi.worker.jobs import Job
 
 
 def test_every_job_has_a_name_of_its_own_that_fits_into_sql_and_metrics() -> None:
@@ -37,7 +38,7 @@ def test_document_lists_the_jobs_and_their_intervals() -> None:
 
 def test_two_jobs_of_one_name_prevent_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job("twice", Event.is_set, interval=1)
-    monkeypatch.setattr(background, "list_jobs", lambda: [job, job])
+    monkeypatch.setattr(declarations, "load_apps", lambda: [App(jobs=lambda: [job, job])])
 
     with pytest.raises(ValueError, match=r"Two jobs have the same name: .*twice, twice\b"):
         load_jobs()

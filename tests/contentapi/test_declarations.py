@@ -1,0 +1,32 @@
+"""What the apps declare: the errors that prevent the start."""
+
+import pytest
+from django.db.models import Q
+
+from blog.projections import POST
+from contentapi import declarations
+from contentapi.apps import check_sidebar
+from contentapi.declarations import App, Entry, EventSource, Type, collect_resources, load_apps
+
+SOURCE = EventSource(["created"], lambda _: Q(), ["id"])
+
+
+def test_events_need_a_selector_of_their_object() -> None:
+    with pytest.raises(TypeError, match="Post has events, but no selector of node"):
+        Type(POST, events=SOURCE)
+
+
+def test_path_of_two_apps_prevents_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(declarations, "load_apps", lambda: [*load_apps(), App(resources=load_apps()[0].resources)])
+
+    with pytest.raises(ValueError, match=r"Two apps declare the same path: .*\bauthors, "):
+        collect_resources()
+
+
+def test_entry_of_the_sidebar_without_pages_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = Entry("Statuses", "history", "orders.OrderState")
+    monkeypatch.setattr(declarations, "load_apps", lambda: [App(sidebar=[entry])])
+
+    assert [error.msg for error in check_sidebar()] == [
+        "The sidebar has an entry for orders.OrderState, which the admin does not show."
+    ]
