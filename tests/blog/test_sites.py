@@ -23,6 +23,7 @@ from blog.files.reading import MarkdownFile
 from blog.files.syntax import decode_value, dump_front_matter, split_front_matter
 from blog.models import MAX_COAUTHORS, Author, OldSlug, Post, PostSource
 from contentapi.core.identity import OPERATOR
+from tests import content
 from tests.blog.test_front_matter_syntax import COMMON, NUMBERS, TEXTS, TOML_TABLES, YAML_TABLES
 from tests.thoroughness import scale_examples
 
@@ -30,8 +31,8 @@ SITES = Path(__file__).parent / "sites"
 JEKYLL, HUGO = SITES / "jekyll", SITES / "hugo" / "content"
 REAL = settings.BASE_DIR.parent / "shared" / "content"
 VALUES = (
-    "title", "slug", "canonical_url", "excerpt", "description", "body", "tags", "status", "publish_at", "published_at",
-    "created_at", "updated_at", "author__name", "source__authors", "source__front_matter",
+    *content.TEXTS, "status", "publish_at", "published_at", "created_at", "updated_at", "author__name",
+    "source__authors", "source__front_matter",
 )  # fmt: skip
 
 # The export writes the post's values with these keys, in its own spelling.
