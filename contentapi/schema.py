@@ -1,5 +1,7 @@
 """Bind the SDL files of schema/ to what the apps declare."""
 
+from functools import cache
+
 from ariadne import load_schema_from_path, make_executable_schema
 from django.conf import settings
 from graphql import GraphQLSchema
@@ -24,6 +26,7 @@ EVENT_TYPES = EventTypes(
 PROJECTIONS = [PAGE_INFO, NODE, *EVENT_TYPES.projections, *(each for app in APPS for each in app.projections)]
 
 
+@cache
 def load_sdl() -> str:
     """Return the SDL of the files in schema/. Its subfolders contain fragments and the released SDL."""
     return "\n".join(load_schema_from_path(path) for path in sorted(settings.SCHEMA_DIR.glob("*.graphql")))
