@@ -1,6 +1,6 @@
 """The admin of a model whose objects services write."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from django import forms
@@ -50,17 +50,9 @@ class ServiceAdmin(PolicyAdmin):
 
     form: type[ServiceForm] = ServiceForm
 
-    def create(self, actor: Actor, row: Any, form: Any) -> models.Model:
-        """Create the row that the form describes. Return the new row."""
-        raise NotImplementedError
-
-    def edit(self, actor: Actor, row: Any, form: Any) -> None:
-        """Save the changes that the form describes."""
-        raise NotImplementedError
-
-    def delete(self, actor: Actor, row: Any) -> None:
-        """Delete the row."""
-        raise NotImplementedError
+    create: Callable[[Actor, Any, Any], models.Model]  # from a row and its form. Returns the new row
+    edit: Callable[[Actor, Any, Any], None]  # saves the changes of a row that a form describes
+    delete: Callable[[Actor, Any], None]
 
     def count_dependents(self, rows: list[Any]) -> dict[str, int]:
         """Return how many other objects are deleted with these rows, by the name of their kind."""

@@ -231,8 +231,7 @@ class PostAdmin(ServiceAdmin):
             return LocalTimeField(label="Published at", help_text=db_field.help_text)
         return writers.offer_accounts(super().formfield_for_dbfield(db_field, request, **options))
 
-    def create(self, actor: Actor, row: Post, form: PostForm) -> Post:
-        return save.create_post(actor, row, form)
+    create = staticmethod(save.create_post)
 
     def edit(self, actor: Actor, row: Post, form: PostForm) -> None:
         form.version_before = row.version
