@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -12,6 +13,7 @@ from blog.models import Author, Comment, Image, ImageUpload, Post, PostStatus, P
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
 from contentapi.events.webhooks.models import Webhook
 from contentapi.rate_limits.account import COUNTERS
+from contentapi.schema import TYPES
 from orders.models import Order
 from tests.conftest import make_api_key
 from tests.contract.permissions import ANONYMOUS_CALLER, COAUTHORED, ON_OWN_POSTS, OTHERS, OWN
@@ -112,10 +114,8 @@ def make_owned_rows(role: Role, **values: object) -> OwnedRows:
     return OwnedRows(user, author, posts, make_order(user=user), link, image)
 
 
-TABLES = [
-    model._meta.db_table
-    for model in (User, Author, Post, WorkingCopy, PreviewLink, Image, ImageUpload, Comment, Order, Webhook)
-]
+MODELS: list[Any] = [kind.projection.model for kind in TYPES if kind.events]
+TABLES = [model._meta.db_table for model in (*MODELS, WorkingCopy, PreviewLink, ImageUpload, Webhook)]
 READ_ALL = " UNION ALL ".join(f"SELECT '{table} ' || t FROM {table} t" for table in TABLES)  # noqa: S608
 
 
