@@ -87,7 +87,7 @@ def test_list_names_the_person_who_changed_the_state(browser: Client) -> None:
     press(browser, other, "delete")
     page = browser.get(LIST, {"state": "deleted"}).text
 
-    assert "Rosa Reader, who wrote it, REST" in page
+    assert "Rosa Reader, who wrote it, by a program" in page
     assert "Edda Editor, in the admin" in page
 
 
