@@ -15,8 +15,6 @@ from django.db import IntegrityError, InterfaceError, InternalError, Operational
 from django.http import Http404
 from psycopg.errors import (
     ForeignKeyViolation,
-    IdleInTransactionSessionTimeout,
-    ReadOnlySqlTransaction,
     UndefinedColumn,
     UndefinedFunction,
     UndefinedTable,
@@ -24,13 +22,13 @@ from psycopg.errors import (
 )
 
 from contentapi.db.engine.slots import NoSlotAvailable
+from contentapi.db.outages import is_outage
 
 T = TypeVar("T")
 Fields = Mapping[str, Sequence[str]]
 
-# Citus passes on the message of a node, and not its fields. It has no error of its own for a node that is lost.
+# Citus passes on the message of a node, and not its fields.
 CONSTRAINT_OF_SHARD = re.compile(r'constraint "(\w+?)(?:_\d{6,})?"')  # without the id of the shard
-LOST_NODE = re.compile("server closed|could not commit")
 PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and some errors
 
 
@@ -220,20 +218,13 @@ def classify_exception(exception: BaseException) -> ApiError:
             return Unavailable(limit=exception.awaited)
         case IntegrityError(__cause__=UniqueViolation() | ForeignKeyViolation()):  # a race; the constraint held
             return Conflict("This conflicts with a change that was made at the same time. Try again.")
-        case OperationalError() | InterfaceError() | InternalError() if is_outage(exception):
-            return Unavailable()
+        case OperationalError() | InterfaceError() | InternalError():
+            may_succeed_later = not isinstance(exception, InternalError) or is_outage(exception)
+            return Unavailable() if may_succeed_later else Internal()
         case ProgrammingError(__cause__=UndefinedTable() | UndefinedColumn() | UndefinedFunction()):
             return Unavailable() if SCHEMA.lacks_migrations() else Internal()
         case _:
             return Internal()
-
-
-def is_outage(error: DatabaseError | InterfaceError) -> bool:
-    """Return whether a repetition can succeed. An `InternalError` is one of the server, but for a few."""
-    # The server has become a standby, or ended the transaction of a process that was stopped.
-    has_changed = isinstance(error.__cause__, ReadOnlySqlTransaction | IdleInTransactionSessionTimeout)
-    has_lost_node = bool(LOST_NODE.search(str(error)))
-    return not isinstance(error, InternalError) or has_changed or has_lost_node
 
 
 def get_constraint_name(error: DatabaseError) -> str:

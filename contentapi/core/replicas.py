@@ -23,6 +23,7 @@ from contentapi.conf.timeouts import OLDEST_STATE
 from contentapi.core.pins import Pins
 from contentapi.db.engine.slots import THREAD
 from contentapi.db.engine.thread_connections import get_connection
+from contentapi.db.outages import is_outage
 from contentapi.db.watch.servers import Servers, get_servers
 
 T = TypeVar("T")
@@ -157,17 +158,12 @@ def leave_replica(error: Exception) -> bool:
     if code == QUERY_CANCELED or (isinstance(error, ProgrammingError) and code not in UNKNOWN_OBJECTS):
         return False
     servers = get_servers()
-    if is_connection_lost(code):
+    if is_outage(error):
         for replica in servers.replicas:
             if replica.alias == alias:
                 replica.leave_out("a read failed")
     set_route(choose(servers) if servers.primary.is_gone else None)
     return ROUTE.alias != alias
-
-
-def is_connection_lost(code: str | None) -> bool:
-    """Return whether an SQLSTATE means that the connection or the server is unusable. libpq's own errors have none."""
-    return code is None or code[:2] in ("08", "53", "57")
 
 
 def read_credential(function: Callable[[], T]) -> tuple[T, bool]:
@@ -183,7 +179,7 @@ def read_credential(function: Callable[[], T]) -> tuple[T, bool]:
         try:
             return function(), True
         except (OperationalError, InterfaceError) as error:
-            if not is_connection_lost(getattr(error.__cause__, "sqlstate", None)) or choose(servers) is None:
+            if not is_outage(error) or choose(servers) is None:
                 raise
     set_route(alias := choose(servers))
     try:

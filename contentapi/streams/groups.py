@@ -15,21 +15,19 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from django.db import Error as DatabaseError
-from django.db import InterfaceError
+from django.db import OperationalError
 from psycopg.errors import QueryCanceled
 
 from contentapi.conf.timeouts import STREAM_PACE, STREAM_QUICK_READ, STREAM_RETRY_INTERVAL
 from contentapi.core.errors import Unavailable, to_api_error
 from contentapi.db.engine.thread_connections import close_unusable_connection
+from contentapi.db.outages import is_outage
 from contentapi.events.feed import LogState
 from contentapi.monitoring.figures import FIGURES
 from contentapi.streams.plans import FIRST_ROWS, MOST_ROWS, Batch, Excerpt, LogPlan, ObjectPlan, Plan
 from contentapi.streams.stream import Stream
 
-OUTAGES = (DatabaseError, InterfaceError, Unavailable)
-# SQLSTATEs: a lost connection, too many of them, a standby, a transaction of a process that was stopped, an end of the
-# server, and tables that a migration has still to create. A lost connection has none if the client noticed it.
-AWAY = ("08", "53300", "25006", "25P03", "57P", "42P01", "42703", "42883")
+OUTAGES = (DatabaseError, Unavailable)
 T = TypeVar("T")
 
 
@@ -100,7 +98,7 @@ class Group(ABC):
                 try:
                     await self.read_next()
                 except OUTAGES as error:
-                    if not is_outage(error):
+                    if not may_end(error):
                         raise
                     self.is_checked.clear()
                     await asyncio.sleep(STREAM_RETRY_INTERVAL)
@@ -238,7 +236,7 @@ class ObjectGroup(Group):
         self.new_members.discard(stream)
 
 
-def is_outage(error: Exception) -> bool:
-    """Return whether an error means that the database is away, and not that a statement is wrong or takes too long."""
-    code = getattr(error.__cause__, "sqlstate", None) or ""
-    return isinstance(to_api_error(error), Unavailable) and (not code or code.startswith(AWAY))
+def may_end(error: Exception) -> bool:
+    """Return whether streams wait for the end of an error: the database is away, or a migration has still to run."""
+    is_of_statement = isinstance(error, OperationalError) and not is_outage(error)  # such as one that takes too long
+    return isinstance(to_api_error(error), Unavailable) and not is_of_statement

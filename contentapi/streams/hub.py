@@ -18,7 +18,7 @@ from contentapi.conf.timeouts import STREAM_PACE, STREAM_RETRY_INTERVAL, STREAM_
 from contentapi.core.errors import EventsExpired
 from contentapi.events.feed import EXPIRED, LogState, read_log
 from contentapi.monitoring.figures import FIGURES, Sample
-from contentapi.streams.groups import OUTAGES, Group, GroupReaders, LogGroup, ObjectGroup, Readers, is_outage
+from contentapi.streams.groups import OUTAGES, Group, GroupReaders, LogGroup, ObjectGroup, Readers, may_end
 from contentapi.streams.limits import PLAN_LIMITS
 from contentapi.streams.plans import FIRST_ROWS, MOST_ROWS, Batch, Excerpt, LogPlan, ObjectPlan
 from contentapi.streams.stream import Reason, Stream
@@ -97,7 +97,7 @@ class Hub:
                         read_resumed, plan, self.log, stream.position, target, rows
                     )
             except Exception as error:  # noqa: BLE001 - as in `Group.read_on`
-                if isinstance(error, OUTAGES) and is_outage(error):
+                if isinstance(error, OUTAGES) and may_end(error):
                     self.is_checked.clear()
                     await asyncio.sleep(STREAM_RETRY_INTERVAL)
                     continue

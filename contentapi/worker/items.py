@@ -4,10 +4,8 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from django.db import Error as DatabaseErrors
-
+from contentapi.db.outages import is_outage
 from contentapi.monitoring.figures import FIGURES
-from contentapi.worker.runner import is_outage
 
 LOG = logging.getLogger("contentapi.worker")
 Item = TypeVar("Item")
@@ -45,5 +43,5 @@ def try_each(
 
 
 def raise_outage(error: Exception) -> None:
-    if isinstance(error, DatabaseErrors) and is_outage(error):
+    if is_outage(error):
         raise error

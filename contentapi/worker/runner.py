@@ -10,7 +10,7 @@ from time import monotonic, time
 from typing import Self
 
 from django.db import Error as DatabaseErrors
-from django.db import InterfaceError, OperationalError, connection
+from django.db import connection
 
 from contentapi.conf.timeouts import (
     JOB_CONNECTION_INTERVAL,
@@ -20,6 +20,7 @@ from contentapi.conf.timeouts import (
     WORKER_STOP_LIMIT,
 )
 from contentapi.db.engine.pooling import warn_if_pooled
+from contentapi.db.outages import is_outage
 from contentapi.health.heartbeat import Heartbeat, Progress
 from contentapi.monitoring.figures import FIGURES, Sample
 from contentapi.worker.jobs import Job
@@ -120,10 +121,3 @@ class Worker:
         now = time()
         name = "contentapi_job_last_success_timestamp_seconds"
         return [(name, (job,), now - progress.idle) for job, progress in self.heartbeat.jobs.items()]
-
-
-def is_outage(error: DatabaseErrors) -> bool:
-    """Return whether an error means that there is no connection, and not that a statement is wrong."""
-    state = getattr(error.__cause__, "sqlstate", None)  # libpq's own errors have none
-    is_of_connection = isinstance(error, OperationalError | InterfaceError)
-    return is_of_connection and (state is None or state.startswith(("08", "57P")))

@@ -5,7 +5,7 @@ from django.db import OperationalError
 from psycopg import OperationalError as ConnectionLost
 from psycopg.errors import AdminShutdown, DeadlockDetected, QueryCanceled, TooManyConnections
 
-from contentapi.streams.groups import is_outage
+from contentapi.streams.groups import may_end
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ def test_only_a_database_that_is_away_is_an_outage(*, cause: Exception, expected
     error = OperationalError(str(cause))
     error.__cause__ = cause
 
-    assert is_outage(error) is expected
+    assert may_end(error) is expected

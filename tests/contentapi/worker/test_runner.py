@@ -69,23 +69,6 @@ def test_outage_is_logged_once_for_all_jobs_and_a_wrong_statement_for_its_job(
     assert list_messages(caplog) == ["The job c cannot use the database, and continues to try: there is no such table"]
 
 
-@pytest.mark.parametrize(
-    ("cause", "expected"),
-    [
-        (None, True),  # an error of libpq
-        (errors.AdminShutdown(), True),
-        (errors.ConnectionFailure(), True),
-        (errors.QueryCanceled(), False),
-        (errors.LockNotAvailable(), False),
-    ],
-)
-def test_outage_is_an_error_of_the_connection(cause: Exception | None, expected: bool) -> None:  # noqa: FBT001
-    error = OperationalError()
-    error.__cause__ = cause
-
-    assert runner.is_outage(error) == expected
-
-
 def test_job_that_fails_in_each_round_delays_no_other(caplog: pytest.LogCaptureFixture) -> None:
     failing, working = Rounds(*[RuntimeError("unexpected")] * 1000), Rounds()
     with Worker([Job("failing", failing, interval=0.01), Job("working", working, interval=0.01)]) as worker:

@@ -1,0 +1,19 @@
+"""Whether the database is away: the error is not one of the statement, which can succeed later or on another server."""
+
+import re
+
+from django.db import InterfaceError, OperationalError
+
+# SQLSTATEs: a lost connection, a lack of connections or space, a standby, a transaction of a process that was stopped,
+# an end of the server
+AWAY = ("08", "53", "25006", "25P03", "57P")
+# Citus passes on the message of a node. It has no error of its own for a node that is lost.
+LOST_NODE = re.compile("server closed|could not commit")
+
+
+def is_outage(error: Exception) -> bool:
+    """Return whether an error of Django means that the database is away. Errors of libpq have no SQLSTATE."""
+    code = getattr(error.__cause__, "sqlstate", None)
+    if code is None:
+        return isinstance(error, OperationalError | InterfaceError)
+    return code.startswith(AWAY) or LOST_NODE.search(str(error)) is not None
