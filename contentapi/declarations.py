@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ariadne import SchemaBindable
 from django.conf import settings
-from django.urls import URLPattern
+from django.urls import URLPattern, URLResolver
 
 from contentapi.events.sources import EventSource as EventSource
 from contentapi.http.uploads import Upload
@@ -71,7 +71,7 @@ class App:
     representations: Sequence[Representation] = ()
     bindables: Sequence[SchemaBindable] = ()
     audit: Iterable[AuditEvent] = ()
-    pages: Sequence[URLPattern] = ()
+    pages: Sequence[URLPattern | URLResolver] = ()
     jobs: Callable[[], Iterable[Job]] = tuple
     sidebar: Sequence[Entry] = ()
     links: Sequence[str] = ()

@@ -1,6 +1,6 @@
 from django.conf import settings
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import path
 
 from contentapi.auth.jwks import jwks
 from contentapi.declarations import collect_resources
@@ -32,7 +32,6 @@ urlpatterns = [
     path("uploads/<str:upload_id>", receive_file),
     *(page for app in APPS for page in app.pages),
     path("admin/", admin.site.urls),
-    path("", include("users.oauth.urls")),
     *(path(route, view) for route, view in RESOURCES.items()),
 ]
 

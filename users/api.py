@@ -1,6 +1,6 @@
 """What users add to the API."""
 
-from django.urls import path
+from django.urls import include, path
 
 from contentapi.declarations import App, Entry, EventSource, Group, Type
 from users import background, password_pages, policy, projections, resolvers, selectors, views
@@ -21,6 +21,7 @@ API = App(
         path("admin/password/link", password_pages.follow_link, name="password_link"),
         path("admin/password/new", password_pages.new_password, name="new_password"),
         path("admin/password/chosen", password_pages.show_chosen, name="password_chosen"),
+        path("", include("users.oauth.urls")),
     ],
     jobs=background.list_jobs,
     sidebar=[
