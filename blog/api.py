@@ -6,6 +6,7 @@ from blog import background, policy, projections, resolvers, selectors, views
 from blog.desk.preview_page import show_preview_page
 from blog.desk.uploads import build_uploads
 from blog.models.audit import Audit
+from contentapi.core.policy import STAFF
 from contentapi.declarations import App, Entry, EventSource, Type
 
 POST_ACTIONS = ("created", "updated", "scheduled", "published", "unpublished", "archived", "deleted", "restored")
@@ -58,5 +59,6 @@ API = App(
         Entry("Authors", "person_edit", "blog.Author"),
         Entry("Imports", "upload_file", "blog.ImportJob"),
     ],
+    desk_roles=STAFF,
     links=["posts", "authors"],
 )

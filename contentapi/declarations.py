@@ -19,6 +19,8 @@ from ariadne import SchemaBindable
 from django.conf import settings
 from django.urls import URLPattern, URLResolver
 
+from contentapi.core.identity import Role
+from contentapi.core.policy import ADMINS
 from contentapi.events.sources import EventSource as EventSource
 from contentapi.http.uploads import Upload
 from contentapi.monitoring.audit import AuditEvent
@@ -63,7 +65,7 @@ class Type:
 class App:
     """What an app adds. `projections` has those of `types` too. `pages` are neither resources nor in the admin.
 
-    `links` are the collections that the index of the API names.
+    `links` are the collections that the index of the API names, `desk_roles` those who may use the app in the admin.
     """
 
     types: Sequence[Type] = ()
@@ -74,6 +76,7 @@ class App:
     pages: Sequence[URLPattern | URLResolver] = ()
     jobs: Callable[[], Iterable[Job]] = tuple
     sidebar: Sequence[Entry] = ()
+    desk_roles: Sequence[Role] = ADMINS
     links: Sequence[str] = ()
     resources: Mapping[str, type[Resource]] = field(default_factory=dict)
     build_uploads: Callable[[], Sequence[Upload]] = tuple  # after the paths are known

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from django.conf import settings
 from django.db.models import Q
 
 from contentapi.core.identity import Actor, Scope
@@ -76,5 +77,9 @@ def may_use_admin_site(role: str) -> bool:
 
 
 def may_use_admin_app(role: str, app_label: str) -> bool:
-    """Whether a role may use an app in the admin site: admins every app, authors and editors the blog."""
-    return role in (STAFF if app_label == "blog" else ADMINS)
+    """Whether a role may use an app in the admin site: one of those that the app declares, or an admin."""
+    from contentapi.declarations import load_apps  # which loads the models of all apps
+
+    if app_label not in settings.CONTENT_APPS:
+        return role in ADMINS
+    return role in load_apps()[settings.CONTENT_APPS.index(app_label)].desk_roles
