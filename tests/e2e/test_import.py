@@ -1,4 +1,4 @@
-"""The journey of an import in Chromium: upload a site, read what would happen, import it, and find its posts."""
+"""The journey of an import in Chromium: upload a site, read what would happen, import it, undo it, restore it."""
 
 import re
 from pathlib import Path
@@ -12,6 +12,7 @@ from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.desk_pages import log_in
 
 SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
+SLUG = 3  # the column of the plan
 WAIT = 120_000  # milliseconds: the worker begins an import after at most five seconds, and later on a busy machine
 
 pytestmark = NEEDS_CHROMIUM
@@ -35,7 +36,7 @@ def upload(page: Page, run: Run, archive: Path) -> None:
     page.get_by_role("button", name="Upload and check").click()
 
 
-def test_editor_imports_a_site_and_finds_its_posts(checkout: Checkout, browser: Browser, archive: Path) -> None:
+def test_editor_imports_a_site_undoes_it_and_restores_it(checkout: Checkout, browser: Browser, archive: Path) -> None:
     run = checkout.run().wait_until_ready()
     page = browser.new_page()
     log_in(page, run, checkout)
@@ -44,7 +45,10 @@ def test_editor_imports_a_site_and_finds_its_posts(checkout: Checkout, browser: 
     expect(page.get_by_role("heading", name="What would happen")).to_be_visible(timeout=WAIT)
     expect(page.get_by_role("link", name="new post: 7")).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("bad.md"))).to_contain_text("does not begin with front matter")
-    expect(page.get_by_role("row", name=re.compile("soup-for-forty"))).to_contain_text("Published")
+    soup = page.get_by_role("row", name=re.compile("soup-for-forty"))
+    expect(soup).to_contain_text("Published")
+    expect(page.get_by_role("columnheader").nth(SLUG)).to_have_text("Slug")
+    expect(soup.locator("th, td").nth(SLUG)).to_contain_text("soup-for-forty")
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_role("heading", name="The import is finished")).to_be_visible(timeout=WAIT)
     report = page.url
@@ -60,6 +64,11 @@ def test_editor_imports_a_site_and_finds_its_posts(checkout: Checkout, browser: 
     expect(page.get_by_role("link", name="deleted again: 7")).to_be_visible()
     page.goto(f"http://localhost:{run.port}/admin/blog/post/?status__exact=scheduled")
     expect(page.locator("#result_list tbody tr")).to_have_count(0)
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/deleted/")
+    page.get_by_role("button", name="Restore the import of harbour.zip").click()
+    expect(page.get_by_text("7 posts are restored.")).to_be_visible()
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/?status__exact=scheduled")
+    expect(page.locator("#result_list tbody tr")).to_have_count(1)
 
 
 def test_large_archive_is_uploaded_and_a_larger_one_is_refused(
