@@ -1,4 +1,4 @@
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.contrib.admin import apps as admin
 
 
@@ -6,6 +6,9 @@ class UsersConfig(AppConfig):
     name = "users"
     verbose_name = "Accounts"
     default = True
+
+    def ready(self) -> None:
+        apps.get_app_config("oauth2_provider").verbose_name = self.verbose_name  # in the desk
 
 
 class AdminConfig(admin.AdminConfig):

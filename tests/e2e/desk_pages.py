@@ -200,7 +200,7 @@ def import_site(page: Page, run: Run, folder: Path) -> dict[str, str]:
 
 def open_schedule(page: Page, run: Run) -> None:
     """Open the page that asks for the time of a selected post."""
-    page.goto(f"http://localhost:{run.port}/admin/blog/post/")
+    page.goto(f"http://localhost:{run.port}/admin/blog/post/?status__exact=draft")
     page.locator("input.action-select").first.check()
     page.locator("select[name=action]").select_option("schedule")
     page.get_by_role("button", name="Run").click()

@@ -167,6 +167,8 @@ def show_pages(browser: Browser, run: Run, checkout: Checkout, form: str, size: 
 
 def write_screenshot(page: Page, name: str) -> None:
     page.wait_for_load_state("load")
+    if page.locator(".writing-preview").is_visible():
+        page.frame_locator(".writing-preview iframe").locator("article").wait_for()
     page.wait_for_timeout(500)  # animations of the theme
     options = {"format": "webp", "quality": QUALITY}
     found = page.context.new_cdp_session(page).send("Page.captureScreenshot", options)

@@ -251,3 +251,11 @@ def test_page_of_a_user_states_whether_there_is_a_password_and_nothing_of_its_ha
     assert ["Change it</a>" in page for page in pages] == [True, False]
     assert ["Set one</a>" in page for page in pages] == [False, True]
     assert not [word for word in ("argon2", "salt", "hash:", "Raw passwords") for page in pages if word in page]
+
+
+@pytest.mark.django_db
+def test_trail_of_the_applications_names_no_library() -> None:
+    page = log_in(Role.ADMIN).get(reverse("admin:oauth2_provider_application_changelist"))
+
+    assert page.status_code == 200
+    assert "Django OAuth Toolkit" not in page.text

@@ -102,7 +102,8 @@ class ClientAdmin(PolicyAdmin):
             label="New secret",
             done="Given a new secret",
             help="The application gets a new secret, which is shown once. The old one stops working at once: the "
-            "application cannot exchange or renew tokens until it has the new one. Consents and issued tokens stay.",
+            "application cannot exchange or renew tokens until it has the new one. What users have allowed and issued "
+            "tokens stay.",
             perform=renew_secrets,
             is_permitted=may_manage,
             is_offered=lambda client: client.client_type == Application.CLIENT_CONFIDENTIAL,
