@@ -59,8 +59,10 @@ def list_errors() -> list[Error]:
 
 
 def list_lists_of_fields() -> Iterator[FieldList]:
-    columns, types = list_columns(Post), read_types()
-    yield FieldList("CONTENT_FIELDS, VERSIONED or UNVERSIONED", MODEL, [*VERSIONED, *UNVERSIONED], columns)
+    columns = list_columns(Post)
+    types = read_types()
+    listed = [*VERSIONED, *UNVERSIONED]
+    yield FieldList("CONTENT_FIELDS, VERSIONED or UNVERSIONED", MODEL, listed, columns)
     yield FieldList("The model Post", MODEL, columns)
     for name in ("Post", "CreatePostInput", "UpdatePostInput", "WorkingCopy", "SaveWorkingCopyInput"):
         yield FieldList(f"The type {name}", SDL, types[name])
@@ -69,7 +71,8 @@ def list_lists_of_fields() -> Iterator[FieldList]:
     yield FieldList("The type PostFilter", SDL, types["PostFilter"], PostCriteria._fields)
     criteria = [name for name in PostCriteria._fields if name not in ("status", "tag", "search")]
     yield FieldList("LOOKUPS", "blog/selectors/posts.py", LOOKUPS, criteria)
-    copies = ["status", "coauthor_ids", *(lookup.split("__")[0] for lookup in LOOKUPS.values())]
+    filtered = [lookup.split("__")[0] for lookup in LOOKUPS.values()]
+    copies = ["status", "coauthor_ids", *filtered]
     yield FieldList("The search index PostSearch", "blog/models/search.py", list_columns(PostSearch), copies)
 
 

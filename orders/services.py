@@ -30,12 +30,15 @@ EVENTS = {
 @transaction.atomic
 def create_order(*, actor: Actor, total: Decimal, user_id: int | None = None) -> Order:
     """Create a pending order: the actor's own unless `user_id` names another user. Raises `Invalid`."""
-    require_permission(actor, policy.may_write_orders(actor), "create orders")
+    may_write = policy.may_write_orders(actor)
+    require_permission(actor, may_write, "create orders")
     customer = actor.user_id if user_id is None else user_id
     if customer is None:
         raise Invalid({"user": ["Name the user: this credential belongs to none."]})
-    require_permission(actor, policy.may_write_orders_of(actor, customer), "create orders for this user")
-    if not total.is_finite() or not SMALLEST_TOTAL <= total <= LARGEST_TOTAL or total != round(total, 2):
+    may_write = policy.may_write_orders_of(actor, customer)
+    require_permission(actor, may_write, "create orders for this user")
+    is_in_range = total.is_finite() and SMALLEST_TOTAL <= total <= LARGEST_TOTAL
+    if not is_in_range or total != round(total, 2):
         raise Invalid({"total": [f"From {SMALLEST_TOTAL} to {LARGEST_TOTAL}, with two decimals."]})
     require_existing_user(actor, customer)
     with attribute_changes(actor):

@@ -96,10 +96,14 @@ def refresh_addresses(other: Table, slug: str | None, canonical_url: str | None)
     fresh = dict(other)
     for key in ADDRESS_KEYS:
         stated = read_address(other.get(key))
-        if slug and stated and not re.fullmatch(rf"{re.escape(stated)}(-\d+)?", slug):
+        if not slug or not stated:
+            continue
+        if not re.fullmatch(rf"{re.escape(stated)}(-\d+)?", slug):
             fresh[key] = LAST_SEGMENT.sub(rf"{slug}\1", other[key].strip())
     for key in CANONICAL_KEYS:
-        if key in other and (is_canonical_url(other[key]) or canonical_url) and other[key] != canonical_url:
+        stated = other.get(key)
+        is_ours = canonical_url or is_canonical_url(stated)
+        if key in other and is_ours and stated != canonical_url:
             del fresh[key]
     return fresh
 

@@ -46,7 +46,8 @@ class ArchivedImages:
             found = self.by_path.get(normpath((folder / path.lstrip("/")).as_posix()))
             if found is not None:
                 return found
-        matching = self.by_end.get(next(iter(build_path_ends(path)), ""), [])
+        longest_end = next(iter(build_path_ends(path)), "")
+        matching = self.by_end.get(longest_end, [])
         if len(matching) != 1:
             raise UnusableImage("several files have this path" if matching else NO_FILE)
         return matching[0]

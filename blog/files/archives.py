@@ -48,13 +48,15 @@ def list_content(opened: ZipFile, *, name: str, source: str | None = None) -> Ar
     members = list_members(opened)
     root = find_common_folder(members)
     chosen = reading.require_source_name(source or root or PurePosixPath(name).stem)
-    posts = [member for member in members if is_post_file(member)]
+    posts, others = list[ZipInfo](), list[ZipInfo]()
+    for member in members:
+        (posts if is_post_file(member) else others).append(member)
     require_small_content(posts)
     require_small_images(members)
-    images = ArchivedImages(opened, (member for member in members if not is_post_file(member)), root)
+    images = ArchivedImages(opened, others, root)
     files = [build_markdown_file(opened, member, root, chosen, images) for member in posts]
-    used = [member for member in members if is_post_file(member) or is_image_file(member)]
-    return ArchiveContent(chosen, files, ignored=len(members) - len(used))
+    ignored = [member for member in others if not is_image_file(member)]
+    return ArchiveContent(chosen, files, ignored=len(ignored))
 
 
 def build_archive_error(message: str) -> Invalid:

@@ -181,7 +181,8 @@ def find_date_in_address(addresses: Iterable[Any]) -> datetime | None:
 
 def split_file_name(path: PurePath) -> tuple[datetime | None, str]:
     """Return the date in the name of a file, or of the folder of an index.md, and the rest of the name."""
-    parts = [*path.parent.parts, re.sub(r"\.html?$", "", path.stem)][-5:]  # Middleman writes soup.html.md
+    name = re.sub(r"\.html?$", "", path.stem)  # Middleman writes soup.html.md
+    parts = [*path.parent.parts, name][-5:]
     if INDEX.fullmatch(parts[-1]):
         parts = parts[:-1] or [""]
     match = FILE_NAME.search("/".join(parts))

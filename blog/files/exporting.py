@@ -112,7 +112,8 @@ def refresh_other_keys(post: MarkdownPost) -> Table:
     An editor may have removed a tag that the file has as a category.
     """
     other = refresh_addresses(post.other, post.content["slug"], post.content["canonical_url"])
-    other = refresh_tags(refresh_summaries(other, post.content["excerpt"], post.content["description"]), post)
+    other = refresh_summaries(other, post.content["excerpt"], post.content["description"])
+    other = refresh_tags(other, post)
     for key in NESTED_TABLES:
         if isinstance(other.get(key), dict):
             other[key] = refresh_tags(other[key], post)
@@ -120,8 +121,9 @@ def refresh_other_keys(post: MarkdownPost) -> Table:
         if key in other and post.updated and read_first_date(other, [key]) != post.updated:
             other[key] = post.updated
     public_at = post.published_at if post.status == PostStatus.PUBLISHED else post.publish_at
-    for key in RELEASE_KEYS:
-        if public_at and read_release_date({key: other.get(key)}) not in (None, public_at):
+    for key in RELEASE_KEYS if public_at else ():
+        stated = read_release_date({key: other.get(key)})
+        if stated not in (None, public_at):
             other[key] = public_at
     return refresh_flags(other, post.status == PostStatus.DRAFT)
 

@@ -143,14 +143,16 @@ def move_future_date(post: MarkdownPost, now: datetime) -> MarkdownPost:
     the future has been made now.
     """
     if post.updated and post.updated > now:
-        adapted = {key: now for key in UPDATED_KEYS if read_first_date(post.other, [key]) == post.updated}
-        post = replace(post, updated=now, other=post.other | adapted)
+        outdated = [key for key in UPDATED_KEYS if read_date_of_key(post.other, key) == post.updated]
+        adapted = post.other | dict.fromkeys(outdated, now)
+        post = replace(post, updated=now, other=adapted)
     if post.date is None or post.date <= now:
         return post
     release = read_release_date(post.other)
     if release is None:
         # First, because TOML, in which the post is exported, has plain values before tables.
-        return replace(post, date=None, other={"publishDate": None} | post.other | {"publishDate": post.date})
+        other = {"publishDate": None} | post.other | {"publishDate": post.date}
+        return replace(post, date=None, other=other)
     return replace(post, date=release if release <= now else None)
 
 

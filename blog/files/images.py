@@ -169,7 +169,8 @@ def export_images(post: MarkdownPost, paths: Mapping[int, str]) -> MarkdownPost:
     if path:  # without a cover, the keys that led to no image stay
         keys = [key for key, *_ in iterate_covers(other)]
         cover = build_cover(other[keys[0]] if keys else None, path, post.content["cover_alt"])
-        other = {**{key: value for key, value in other.items() if key not in keys}, "cover": cover}
+        kept = {key: value for key, value in other.items() if key not in keys}
+        other = {**kept, "cover": cover}
     body = post.content["body"]
     if f"{SCHEME}:" in body:
         body = rewrite_addresses(body, rewrite)
@@ -190,7 +191,8 @@ def write_images(directory: Path) -> dict[int, str]:
     paths: dict[int, str] = {}
     storage = get_storage()
     for image in Image.objects.filter(deleted_at=None).exclude(original="").order_by("pk").iterator():
-        path = f"{FOLDER}/{image.pk}.{image.original.rpartition('.')[2]}"
+        extension = image.original.rpartition(".")[2]
+        path = f"{FOLDER}/{image.pk}.{extension}"
         (directory / FOLDER).mkdir(exist_ok=True)
         with (
             suppress(FileNotFoundError),

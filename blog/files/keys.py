@@ -59,7 +59,8 @@ def keep_words(root: yaml.MappingNode) -> None:
         elif isinstance(node, yaml.MappingNode):
             for key, value in node.value:
                 name = fold_key(str(key.value))
-                if is_word or name in FOLDED_WORD_KEYS or (node is root and name in NESTED_TABLES):
-                    pending.append((value, is_word or name in FOLDED_WORD_KEYS))
+                has_words = is_word or name in FOLDED_WORD_KEYS
+                if has_words or (node is root and name in NESTED_TABLES):
+                    pending.append((value, has_words))
         elif isinstance(node, yaml.ScalarNode) and is_word and (node.tag != NULL or node.value in ("Null", "NULL")):
             node.tag = TEXT

@@ -22,11 +22,14 @@ def read_state(meta: Table, path: PurePath, release: datetime | None) -> tuple[P
     stated = meta.get("status", meta.get("post_status"))
     status = normalize_word(stated)
     reason = find_draft_reason(meta, path)
-    if reason or status == PostStatus.DRAFT:
-        return PostStatus.DRAFT, "" if status == PostStatus.DRAFT else f"A draft, because {reason}."
+    if status == PostStatus.DRAFT:
+        return PostStatus.DRAFT, ""
+    if reason:
+        return PostStatus.DRAFT, f"A draft, because {reason}."
     is_of_wordpress = status in ("publish", "public", "future")
     is_scheduled_elsewhere = status == PostStatus.SCHEDULED and "publishAt" not in meta
-    if (is_of_wordpress or is_scheduled_elsewhere) and release and release > timezone.now():
+    is_in_future = release is not None and release > timezone.now()
+    if is_in_future and (is_of_wordpress or is_scheduled_elsewhere):
         return None, ""  # the date makes a scheduled post
     if status in ("publish", "public"):
         return PostStatus.PUBLISHED, ""

@@ -37,11 +37,13 @@ def refresh_summaries(other: Table, excerpt: str | None, description: str | None
     """
     fresh = dict(other)
     own, summary = (read_summary(EXCERPT, other.get(key)) for key in EXCERPT_KEYS)
-    if summary not in (None, excerpt) and (excerpt is None or not has_two_excerpts(other)):
+    is_outdated = summary not in (None, excerpt)
+    if is_outdated and excerpt is None:
+        del fresh["summary"]
+    elif is_outdated and not has_two_excerpts(other):
         fresh["summary"] = excerpt
-        if excerpt is None:
-            del fresh["summary"]
-    if own is not None or read_summary(EXCERPT, fresh.get("summary")) != excerpt:
+    summary = read_summary(EXCERPT, fresh.get("summary"))
+    if own is not None or summary != excerpt:
         fresh.pop("excerpt", None)
     if description is not None or read_description(other) is not None:
         fresh.pop("description", None)

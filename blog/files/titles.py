@@ -22,7 +22,8 @@ def choose_title(meta: Table, body: str, path: PurePath) -> tuple[str, str, str]
     if title:
         return title, rest, "The title is the first heading."
     name = split_file_name(path)[1]
-    title = name if " " in name else name.replace("-", " ").replace("_", " ")
+    words = name.replace("-", " ").replace("_", " ")
+    title = name if " " in name else words
     return title.strip() or path.stem, body, "The title is the name of the file."
 
 

@@ -42,9 +42,10 @@ def read_conflict(*, actor: Actor, post_id: str, opened: int | None) -> EditConf
     page = versions.list_versions(actor=actor, post_id=post_id, limit=MOST_VERSIONS)
     if page.present is None:
         raise NotFound("This post was deleted.")
-    newer = [version for version in page.versions if opened is None or version.number > opened]
+    since = opened or 0
+    newer = [version for version in page.versions if version.number > since]
     try:
-        comparison = versions.compare_versions(actor=actor, post_id=post_id, old=opened or 0, new=page.present)
+        comparison = versions.compare_versions(actor=actor, post_id=post_id, old=since, new=page.present)
     except NotFound:
         present = versions.read_version(actor=actor, post_id=post_id, number=page.present)
         return EditConflict(None, present, newer, [], [])
@@ -67,7 +68,8 @@ def merge_post(conflict: EditConflict, mine: Mapping[str, Any], *, their_name: s
     theirs = conflict.present.values
     base = conflict.opened.values if conflict.opened else theirs
     body = merge_texts(base["body"], mine["body"], theirs["body"], their_name=their_name)
-    authors = base["coauthor_ids"], mine.get("coauthor_ids", base["coauthor_ids"]), theirs["coauthor_ids"]
+    before = base["coauthor_ids"]
+    authors = before, mine.get("coauthor_ids", before), theirs["coauthor_ids"]
     values: dict[str, Any] = {"body": body.text, "coauthor_ids": merge_lists(*authors)}
     disputed = []
     for name, kind, label, *_ in CONTENT_FIELDS:

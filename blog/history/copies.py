@@ -53,13 +53,16 @@ def compare_copy(*, actor: Actor, post_id: str, number: int | None = None) -> Co
 def read_copy(pk: int, number: int | None) -> dict[str, Any]:
     """Return the row of a version of a working copy, of the present one without a number. Raises `NotFound`."""
     columns = ("version", "base_version", "content")
-    present = WorkingCopy.objects.filter(pk=pk, **({"version": number} if number else {}))
+    present = WorkingCopy.objects.filter(pk=pk)
+    if number:
+        present = present.filter(version=number)
     row: dict[str, Any] | None = present.values(*columns, **SAVED).first()
     if row is None and number:
         earlier = CopyVersion.objects.filter(post=pk, version=number).order_by("-pgh_id")
         row = earlier.values(*columns, *EVENT_COLUMNS, **SAVED).first()
     if row is None:
-        raise NotFound(f"There are no changes with the number {number}." if number else "There are no changes.")
+        which = f" with the number {number}" if number else ""
+        raise NotFound(f"There are no changes{which}.")
     return row
 
 

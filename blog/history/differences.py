@@ -99,11 +99,15 @@ def list_context(lines: Sequence[str], *, is_first: bool, is_last: bool) -> Iter
     tail = 0 if is_last else CONTEXT
     omitted = len(lines) - head - tail
     if omitted <= 1:  # a note would be as long as the line
-        yield from (DifferenceLine("same", [LinePart(line)]) for line in lines)
+        yield from map(build_equal_line, lines)
         return
-    yield from (DifferenceLine("same", [LinePart(line)]) for line in lines[:head])
+    yield from map(build_equal_line, lines[:head])
     yield build_note(f"{omitted} equal lines")
-    yield from (DifferenceLine("same", [LinePart(line)]) for line in lines[len(lines) - tail :])
+    yield from map(build_equal_line, lines[len(lines) - tail :])
+
+
+def build_equal_line(line: str) -> DifferenceLine:
+    return DifferenceLine("same", [LinePart(line)])
 
 
 def build_note(text: str) -> DifferenceLine:

@@ -42,11 +42,13 @@ def merge_texts(base: str, mine: str, theirs: str, *, their_name: str) -> Merged
 
     A conflict is written as `<<<<<<< your text`, the lines, `=======`, the other lines, `>>>>>>> text of NAME`.
     """
-    old, my, their = split_lines(base), split_lines(mine), split_lines(theirs)
-    parts, conflicts = list[str](), 0
+    old, my, their = map(split_lines, (base, mine, theirs))
+    parts: list[str] = []
+    conflicts = 0
     ends = CommonBlock(0, 0, 0, 0)
     for block in [*list_common_blocks(old, my, their), CommonBlock(len(old), len(my), len(their), 0)]:
-        old_lines, my_lines = old[ends.base : block.base], my[ends.mine : block.mine]
+        old_lines = old[ends.base : block.base]
+        my_lines = my[ends.mine : block.mine]
         their_lines = their[ends.theirs : block.theirs]
         if their_lines in (old_lines, my_lines):
             parts += my_lines

@@ -74,17 +74,20 @@ def decode(source: Path) -> tuple[Format, Frames]:
 
 
 def decode_file(source: Path, file: Path | io.BytesIO) -> tuple[Format, Frames]:
-    with Image.open(file, formats=[each.name for each in FORMATS]) as image:
+    names = [each.name for each in FORMATS]
+    with Image.open(file, formats=names) as image:
         kind = next(each for each in FORMATS if each.name == image.format)
         number = getattr(image, "n_frames", 1)
         require_size(*image.size, number)
-        size, info = image.size, image.info
+        size = image.size
+        info = image.info
         if kind is not WEBP or size[0] * size[1] <= MAX_CANVASES or is_animation(source):
             if kind is WEBP:
                 require_memory(*size, number)
             return kind, read_frames(kind, image, number)
     del image  # Pillow reads each WebP as an animation, in three canvases more
-    return kind, Frames([normalize(read_large_webp(source, size, info))], [0], 0)
+    picture = normalize(read_large_webp(source, size, info))
+    return kind, Frames([picture], [0], 0)
 
 
 def is_animation(source: Path) -> bool:
@@ -102,11 +105,13 @@ def read_large_webp(source: Path, size: tuple[int, int], info: dict[Any, Any]) -
     decode_into = getattr(ctypes.CDLL(_webp.__file__), "WebPDecodeRGBAInto", None)
     if decode_into is None:
         raise MemoryError
-    content, pixels = source.read_bytes(), bytearray(4 * size[0] * size[1])
+    content = source.read_bytes()
+    width, height = size
+    pixels = bytearray(4 * width * height)
     target = (ctypes.c_char * len(pixels)).from_buffer(pixels)
     decode_into.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     decode_into.restype = ctypes.c_void_p
-    if not decode_into(content, len(content), target, len(pixels), 4 * size[0]):
+    if not decode_into(content, len(content), target, len(pixels), 4 * width):
         raise Rejected("The file is damaged: its image cannot be decoded.")
     image = Image.frombuffer("RGBA", size, pixels, "raw", "RGBA", 0, 1)
     image.info = info

@@ -38,11 +38,13 @@ def select_chunks(content: memoryview) -> Iterator[memoryview]:
     place, end = 0, len(PNG_START)
     yield content[place:end]
     while (place := end) + 12 <= len(content):
-        end = place + 12 + int.from_bytes(content[place : place + 4])
+        length = int.from_bytes(content[place : place + 4])
+        end = place + 12 + length
         chunk = content[place:end]
         kind = bytes(chunk[4:8])
-        is_critical = not kind[0] & 32
-        if is_critical or kind in ANIMATION or (kind in USED_IF_SOUND and is_sound(kind, chunk)):
+        is_needed = not kind[0] & 32 or kind in ANIMATION
+        is_used = kind in USED_IF_SOUND and is_sound(kind, chunk)
+        if is_needed or is_used:
             yield chunk
     yield content[place:]
 

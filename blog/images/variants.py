@@ -76,11 +76,13 @@ def write_files(kind: Format, frames: Frames, folder: Path, *, has_alpha: bool, 
     smaller, files = frames, [original]
     for each in reversed(list_widths(width, height)):  # each from the next wider one, which is faster
         # A height of 16,384 pixels becomes one of 16,383: nobody sees it.
-        smaller = shrink(smaller, (each, min(MAX_VARIANT_SIDE, max(1, round(height * each / width)))))
+        side = max(1, round(height * each / width))
+        smaller = shrink(smaller, (each, min(MAX_VARIANT_SIDE, side)))
         for name in list_variants([each], extensions):
             if name != original:
                 kind_of_file = find_format(name)
-                save(smaller, folder / name, kind_of_file, VARIANTS[kind_of_file], animate=kind_of_file in ANIMATED)
+                is_animated = kind_of_file in ANIMATED
+                save(smaller, folder / name, kind_of_file, VARIANTS[kind_of_file], animate=is_animated)
                 files.append(name)
     written = (folder / original).read_bytes()
     digest = hashlib.sha256(written).hexdigest()
@@ -135,7 +137,8 @@ def save(frames: Frames, path: Path, kind: Format, options: dict[str, Any], *, a
         if kind is not GIF:
             timing["loop"] = frames.times
         elif frames.times != 1:  # GIF counts the repetitions, and has no number for none
-            timing["loop"] = max(0, frames.times - 1)
+            repetitions = frames.times - 1
+            timing["loop"] = max(0, repetitions)
         options = options | timing | ANIMATED.get(kind, {})
     elif kind is JPEG and first.mode != "RGB":
         first = first.convert("RGB")

@@ -49,14 +49,14 @@ def select_visible_posts_of(author: Any, actor: Actor, *, status: PostStatus | N
     visible = policy.split_visible_posts(actor, status)
     found = [Branch(Post.objects.filter(part)) if isinstance(part, Q) else part for part in list_parts(visible)]
     written = [branch._replace(extra={"byline": "author_id"}) for branch in found]
-    joint = [
-        Post.objects.filter(visible.condition, coauthorships__is_public=is_public)
-        for is_public in list_coauthorship_states(visible, status)
-    ]
-    coauthored = [Branch(rows, BY_COAUTHORSHIP, {"byline": "coauthorships__author_id"}) for rows in joint]
+    states = list_coauthorship_states(visible, status)
+    joint = [Post.objects.filter(visible.condition, coauthorships__is_public=is_public) for is_public in states]
+    byline = {"byline": "coauthorships__author_id"}
+    coauthored = [Branch(rows, BY_COAUTHORSHIP, byline) for rows in joint]
     posts = filter_by_union(Post.objects.all(), [*written, *coauthored], visible.condition)
     shown = show_previewed_list(posts, actor)
-    return cast("PostQuerySet", shown.filter(Exact(BYLINE, author))).in_status(status)
+    of_author = cast("PostQuerySet", shown.filter(Exact(BYLINE, author)))
+    return of_author.in_status(status)
 
 
 def select_listed_posts(actor: Actor, *, status: PostStatus | None = None, author: int | None = None) -> PostQuerySet:

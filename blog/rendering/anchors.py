@@ -30,7 +30,8 @@ def connect_places(sanitized: str) -> str:
     """
     ids: dict[str, int] = {}  # with the number of other headings that have the same words
     sanitized = HEADING.sub(read_written_id, sanitized)
-    if ' id="' in sanitized or ' name="' in sanitized:
+    has_places = ' id="' in sanitized or ' name="' in sanitized
+    if has_places:
         sanitized = TAG.sub(lambda tag: keep_first_id(tag[0], ids), sanitized)
     sanitized = HEADING.sub(lambda heading: add_id(heading, ids), sanitized)
     if ' href="#' not in sanitized:

@@ -94,7 +94,8 @@ def filter_attribute(element: str, name: str, value: str) -> str | None:
     if name == "class" and element == "code":
         return value if LANGUAGE.fullmatch(value) else None
     if name in ("id", "name"):
-        return value if ID.fullmatch(value) else f"{PREFIX}{value}" if ID.fullmatch(f"{PREFIX}{value}") else None
+        candidates = value, f"{PREFIX}{value}"
+        return next(filter(ID.fullmatch, candidates), None)
     return value
 
 

@@ -84,7 +84,8 @@ class SearchIndexer:
 
     def index_new_posts(self) -> bool:
         """Index a batch of the posts after the last id that was seen a minute ago. Return whether there may be more."""
-        now, last = monotonic(), get_last_post_id()
+        now = monotonic()
+        last = get_last_post_id()
         if not self.seen or last != self.seen[-1][1]:
             self.seen.append((now, last))
         while len(self.seen) > 1 and self.seen[1][0] <= now - LATE_COMMIT:
@@ -92,7 +93,8 @@ class SearchIndexer:
         found = index_missing_posts(max(self.seen[0][1], self.tried))
         if found:
             self.tried = found[-1]
-        return found is not None and len(found) == POSTS_PER_TRANSACTION
+        number = len(found or ())
+        return number == POSTS_PER_TRANSACTION
 
     def continue_comparison(self) -> bool:
         """Index a batch of the posts without a document in the present form. Return whether there may be more."""
@@ -125,11 +127,15 @@ def index_changed_posts() -> bool:
     authors = {change.author_id for change in changes if change.author_id is not None}
     if authors:
         written = Post.objects.filter(author__in=authors).values_list("pk", flat=True)
-        posts = {*written, *Coauthorship.objects.filter(author__in=authors).values_list("post_id", flat=True)}
-        SearchChange.objects.bulk_create([SearchChange(post_id=pk) for pk in posts], batch_size=1000)
-    index_posts(sorted({change.post_id for change in changes if change.post_id is not None}))
-    SearchChange.objects.filter(pk__in=[change.pk for change in changes]).delete()
-    return bool(authors) or len(changes) == POSTS_PER_TRANSACTION
+        coauthored = Coauthorship.objects.filter(author__in=authors).values_list("post_id", flat=True)
+        further = [SearchChange(post_id=pk) for pk in {*written, *coauthored}]
+        SearchChange.objects.bulk_create(further, batch_size=1000)
+    changed = {change.post_id for change in changes if change.post_id is not None}
+    index_posts(sorted(changed))
+    done = [change.pk for change in changes]
+    SearchChange.objects.filter(pk__in=done).delete()
+    is_full = len(changes) == POSTS_PER_TRANSACTION
+    return bool(authors) or is_full
 
 
 @transaction.atomic

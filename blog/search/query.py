@@ -45,10 +45,13 @@ def parse_search(text: str) -> list[str]:
     require_storable(text)
     terms = []
     for phrase, compound in TERM.findall(text):
-        words = [f"{word}/{fold_accents(word)}/" for word in split_words(phrase or compound, of_search=True)]
-        if words and compound and (len(words[-1]) > len("a/a/") or is_unspaced(words[-1])):
+        found = split_words(phrase or compound, of_search=True)
+        words = [f"{word}/{fold_accents(word)}/" for word in found]
+        if not words:
+            continue
+        if compound and (len(words[-1]) > len("a/a/") or is_unspaced(words[-1])):
             words[-1] += ":*"
-        terms += ['"' * bool(phrase) + " ".join(words)] if words else []
+        terms.append('"' * bool(phrase) + " ".join(words))
     return terms
 
 
@@ -147,8 +150,10 @@ def find_posts(actor: Actor, terms: Any, *, status: PostStatus | None, tag: Any,
         ORDER BY ts_rank(document, query) DESC, blog_post.id DESC LIMIT $1
     """
     query = TermsQuery(terms)
-    visible = policy.visible_posts(actor) if status is None else policy.build_visibility_within_status(actor, status)
-    if status is not None:
+    if status is None:
+        visible = policy.visible_posts(actor)
+    else:
+        visible = policy.build_visibility_within_status(actor, status)
         visible &= Q(status=TextLiteral(status))
     posts = Post.objects.filter(visible, conditions)
     rows = PostSearch.objects.filter(visible, conditions)
@@ -176,17 +181,16 @@ def build_candidates(rows: QuerySet[PostSearch], query: Term) -> NewestMatches |
             AND (SELECT count(*) FROM walked) < 500
           ORDER BY created_at DESC, post_id DESC LIMIT 500) AS indexed(id)
     """
+    matching_index = rows.filter(Matches(F("document"), query))
     if is_distributed():  # each shard returns its newest matches
-        return Subquery(
-            rows.filter(Matches(F("document"), query)).order_by(*NEWEST_FIRST.terms()).values("pk")[:MAX_MATCHES]
-        )
+        return Subquery(matching_index.order_by(*NEWEST_FIRST.terms()).values("pk")[:MAX_MATCHES])
     newest = PostSearch.objects.order_by(*NEWEST_FIRST.terms())
     matching = rows.filter(MatchesRow(F("document"), query))
-    sample = matching.filter(pk__in=newest.values("pk")[:SAMPLE])
+    newest_ids = newest.values("pk")[:SAMPLE]
+    sample = matching.filter(pk__in=newest_ids)
     is_common = GreaterThanOrEqual(CountOfRows(sample.values("pk")), COMMON_IN_SAMPLE)
     end = newest[LONGEST_WALK - 1 : LONGEST_WALK]
-    is_near = NEWEST_FIRST.beyond(
-        Subquery(end.values("created_at")), Subquery(end.values("pk")), backwards=True, inclusive=True
-    )
+    time, pk = Subquery(end.values("created_at")), Subquery(end.values("pk"))
+    is_near = NEWEST_FIRST.beyond(time, pk, backwards=True, inclusive=True)
     walked = matching.filter(is_common, is_near)
-    return NewestMatches(walked, rows.filter(Matches(F("document"), query)), MAX_MATCHES)
+    return NewestMatches(walked, matching_index, MAX_MATCHES)

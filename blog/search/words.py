@@ -45,7 +45,8 @@ def split_words(text: str, *, of_search: bool = False) -> list[str]:
         for run in RUNS.finditer(part):
             if chars := run[1]:
                 pairs = [chars[place : place + 2] for place in range(len(chars))]
-                words += pairs[:-1] if of_search and len(pairs) > 1 else pairs
+                is_last_kept = not of_search or len(pairs) == 1
+                words += pairs if is_last_kept else pairs[:-1]
             elif fold_accents(run[0]):
                 words.append(run[0][:LONGEST_WORD])
     return words

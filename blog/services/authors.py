@@ -120,7 +120,8 @@ def edit_author(*, actor: Actor, author_id: str, changes: Mapping[str, Any]) -> 
     require_credential(actor, "change authors")
     authors = selectors.select_author_by_id(actor, author_id).queryset()
     author = require_found(authors.select_for_update(of=("self",)).first(), "author")
-    require_permission(actor, policy.may_edit_author(actor, author.user_id), "change this author")
+    may_edit = policy.may_edit_author(actor, author.user_id)
+    require_permission(actor, may_edit, "change this author")
     if IDENTITY & changes.keys():
         may_manage = policy.may_manage_posts_and_authors(actor)
         require_permission(actor, may_manage, "change the user or email of an author")

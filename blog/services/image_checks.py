@@ -43,7 +43,8 @@ def check_media(*, actor: Actor, repair: bool = False) -> Iterator[Finding]:
     require_permission(actor, policy.may_purge_images(actor), "check the files of images")
     files = [file for file in get_storage().list_files() if is_our_name(file.name)]
     has_public_files = any(file.name.startswith(PUBLIC) for file in files)
-    if not has_public_files and Image.objects.filter(deleted_at=None).exclude(original="").exists():
+    with_files = Image.objects.filter(deleted_at=None).exclude(original="")
+    if not has_public_files and with_files.exists():
         raise Conflict("The storage has no public files, but images name some. Is it the right one?")
     stored, named = {file.name for file in files}, set[str]()
     rows = Image.objects.only("key", "original", "widths", "formats", "source").order_by("pk")

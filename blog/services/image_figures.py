@@ -15,9 +15,10 @@ def count_images() -> None:
     rows = Image.objects.filter(deleted_at=None).values("status").annotate(number=Count("pk"), size=Sum("stored"))
     found = {row["status"]: row for row in rows}
     numbers = {status.value: found[status]["number"] if status in found else 0 for status in ImageStatus}
+    size = sum(int(row["size"]) for row in found.values())
     SAMPLES[:] = [
         *(("contentapi_images", (status,), number) for status, number in numbers.items()),
-        ("contentapi_image_bytes", (), sum(int(row["size"]) for row in found.values())),
+        ("contentapi_image_bytes", (), size),
     ]
 
 

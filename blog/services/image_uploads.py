@@ -126,11 +126,13 @@ def purge_uploads(*, actor: Actor) -> int:
     A file without a row is what remains of a server that was killed, or of a client that never completed its upload.
     """
     require_permission(actor, policy.may_purge_images(actor), "delete unfinished uploads")
-    end, storage = timezone.now() - UPLOADS_KEPT_FOR, get_storage()
+    end = timezone.now() - UPLOADS_KEPT_FOR
+    storage = get_storage()
     ImageUpload.objects.filter(created_at__lte=end).delete()
     files = chain.from_iterable(map(storage.list_files, ("uploads/", "deleted/")))
     old = [file.name for file in files if file.changed_at <= end]
-    named = {*Image.objects.exclude(source="").values_list("source", flat=True)} if old else set()  # after the list
+    sources = Image.objects.exclude(source="").values_list("source", flat=True)
+    named = set(sources) if old else set()  # after the list
     left = [name for name in old if name not in named]
     for name in left:
         storage.delete(name)

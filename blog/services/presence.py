@@ -46,14 +46,16 @@ def list_others(*, actor: Actor, post_id: str) -> list[PresentPerson]:
 
 def announce_page(*, actor: Actor, post_id: str, page: UUID) -> list[PresentPerson]:
     """Note that the actor has a post open in a page. Return the other people. Raises `NotFound` and `Forbidden`."""
-    pk, user_id = require_writable_post(actor, post_id).pk, actor.user_id
+    pk = require_writable_post(actor, post_id).pk
+    user_id = actor.user_id
     if user_id is None:  # the operator, who has no pages
         return list_people(actor, pk)
     now = timezone.now()
-    expired = PostPresence.objects.filter(seen_at__lt=now - PRESENCE_LIFETIME).values("pk")[:ROWS_PER_STATEMENT]
-    PostPresence.objects.filter(pk__in=expired).delete()
+    expired = PostPresence.objects.filter(seen_at__lt=now - PRESENCE_LIFETIME)
+    PostPresence.objects.filter(pk__in=expired.values("pk")[:ROWS_PER_STATEMENT]).delete()
     pages = PostPresence.objects.filter(user=user_id)
-    if not pages.filter(post_id=pk, page=page).update(seen_at=now) and pages.count() < MOST_PAGES:
+    is_known = pages.filter(post_id=pk, page=page).update(seen_at=now)
+    if not is_known and pages.count() < MOST_PAGES:
         presence = PostPresence(post_id=pk, user_id=user_id, page=page, opened_at=now, seen_at=now)
         PostPresence.objects.bulk_create([presence], ignore_conflicts=True)
     return list_people(actor, pk)
@@ -74,16 +76,19 @@ def find_save(*, actor: Actor, post_id: str, opened: int, opened_copy: int | Non
     post = require_writable_post(actor, post_id)
     copy = WorkingCopy.objects.filter(pk=post.pk).only("version", "updated_at", "updated_by").first()
     if copy is not None and copy.version != opened_copy:
-        return Save(name_person(actor, copy.updated_by), copy.updated_at, "saved changes of this post")
+        person = name_person(actor, copy.updated_by)
+        return Save(person, copy.updated_at, "saved changes of this post")
     if copy is None and opened_copy:
         ended = CopyVersion.objects.filter(post=post.pk, pgh_label="delete").order_by("-version").first()
         if ended is not None:
             context = ended.pgh_context or {}
             action = f"{context.get('action', 'discarded')} the changes of this post"
-            return Save(name_person(actor, context.get("changed_by")), ended.pgh_created_at, action)
+            person = name_person(actor, context.get("changed_by"))
+            return Save(person, ended.pgh_created_at, action)
     if post.version == opened:
         return None
-    return Save(name_person(actor, post.changed_by), post.changed_at)
+    person = name_person(actor, post.changed_by)
+    return Save(person, post.changed_at)
 
 
 def name_person(actor: Actor, user_id: int | None) -> str:

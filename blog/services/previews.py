@@ -108,7 +108,8 @@ def read_copies() -> str:
     """Return the texts of all working copies, for `Preview.texts`."""
     copies = WorkingCopy.objects.order_by("pk")
     # The version of the post too: a copy that was saved before a field existed has the field of its post.
-    texts = {version: COPIES.get(version) for version in copies.values_list("pk", "version", "post__version")}
+    versions = copies.values_list("pk", "version", "post__version")
+    texts = {version: COPIES.get(version) for version in versions}
     unknown = [version[0] for version, text in texts.items() if text is None]
     for copy in copies.filter(pk__in=unknown).select_related("post").defer("post__body_html").iterator():
         version = copy.pk, copy.version, copy.post.version
@@ -116,7 +117,8 @@ def read_copies() -> str:
         texts[version] = encoded = encode_text(text)
         if text["image_ids"] is None:  # images become ready, and are deleted
             COPIES.put(version, encoded)
-    return f"[{b','.join(filter(None, texts.values())).decode()}]"
+    joined = b",".join(filter(None, texts.values()))
+    return f"[{joined.decode()}]"
 
 
 def find_content(post: Post, link: LinkRow | PreviewLink) -> Mapping[str, Any]:

@@ -214,13 +214,16 @@ def give_first_slug(post: Post, addresses: Addresses = NO_ADDRESSES) -> None:
     """
     coauthor_ids = post.coauthor_ids or list(addresses.coauthor_ids)
     canonical_url = post.canonical_url or addresses.canonical_url
+    is_chosen = bool(addresses.slug)
     while post.slug is None:  # until no other transaction takes the slug at the same moment
-        slug = find_free_slug(addresses.slug or make_base(post), post.pk)
+        wanted = addresses.slug or make_base(post)
+        slug = find_free_slug(wanted, post.pk)
         with suppress(Conflict), refuse_taken_slug(slug, post.pk):
-            values = {"slug": slug, "slug_is_chosen": bool(addresses.slug), "coauthor_ids": coauthor_ids}
+            values = {"slug": slug, "slug_is_chosen": is_chosen, "coauthor_ids": coauthor_ids}
             Post.objects.filter(pk=post.pk).update(canonical_url=canonical_url, **values)
             PostVersion.objects.filter(id=post.pk, slug=None).update(**values)
-            post.slug, post.canonical_url = slug, canonical_url
+            post.slug = slug
+            post.canonical_url = canonical_url
     keep_old_slugs(post, addresses.old_slugs)
 
 

@@ -78,9 +78,12 @@ def normalize(field: ContentField, value: Any) -> Any:
         return None if value is None else value.strip()
     if field.kind is IMAGE:
         return parse_id(value) if isinstance(value, str) else value
+    text = value or ""
+    if field.kind is LINE:
+        return text.strip()
     if field.kind is SUMMARY or field.kind is IMAGE_TEXT:
-        return (value or "").strip() or None
-    return (value or "").strip() if field.kind is LINE else value or ""
+        return text.strip() or None
+    return text
 
 
 def list_problems(field: ContentField, value: Any) -> list[str]:

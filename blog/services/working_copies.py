@@ -148,8 +148,9 @@ def apply_working_copy(actor: Actor, post: Post, copy: WorkingCopy) -> Post:
     """Write the text of a working copy to its post, and delete the copy. The caller has locked the post."""
     require_present_base(post, copy)
     content = read_content(copy, post)
-    values = validate_post(content, body_before=content["body"]) | {"slug_is_chosen": is_slug_chosen(copy, post)}
-    after = Post(pk=post.pk, title=values["title"], slug=values["slug"], slug_is_chosen=values["slug_is_chosen"])
+    is_chosen = is_slug_chosen(copy, post)
+    values = validate_post(content, body_before=content["body"]) | {"slug_is_chosen": is_chosen}
+    after = Post(pk=post.pk, title=values["title"], slug=values["slug"], slug_is_chosen=is_chosen)
     is_stated = post.published_at is not None or not slugs.follows_title(after)
     if is_stated:
         slugs.require_free_slug(values["slug"], post.pk)
@@ -212,8 +213,10 @@ def publish_due_copies(*, actor: Actor) -> Iterator[DueCopy]:
 def publish_due_copy(actor: Actor, due: QuerySet[WorkingCopy], pk: int) -> DueCopy | None:
     """Publish a working copy that is due; if its post cannot take its text, remove its time."""
     post = Post.objects.filter(pk=pk).select_for_update(skip_locked=True).first()
-    copy = due.filter(pk=pk).first() if post is not None else None  # perhaps another worker was faster
-    if post is None or copy is None or find_locked_scheduler(copy):
+    if post is None:
+        return None
+    copy = due.filter(pk=pk).first()  # perhaps another worker was faster
+    if copy is None or find_locked_scheduler(copy):
         return None
     problem = "" if post.status in SCHEDULABLE else f"The post is {post.status}."
     if not problem:

@@ -64,7 +64,8 @@ def perform_slice(request: HttpRequest, model_admin: Any, name: str) -> HttpResp
     """Do a confirmed action to the first `SLICE` of some objects. Return the outcome, or a page for the others."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    action = next((each for each in model_admin.list_actions(request) if each.name == name), None)
+    actions = {each.name: each for each in model_admin.list_actions(request)}
+    action = actions.get(name)
     if action is None:
         raise NotFound("There is no such action.")
     ids = read_ids(model_admin, request.POST.get("ids", ""))
@@ -76,7 +77,8 @@ def perform_slice(request: HttpRequest, model_admin: Any, name: str) -> HttpResp
             problems = [str(each) for problems in form.errors.values() for each in problems]
             return JsonResponse({"problem": " ".join(problems)}, status=Invalid.status)
         return confirm(request, model_admin, action, ids, form, back)
-    outcome = perform_on_ids(request, model_admin, action, ids[:SLICE], form.cleaned_data if form else {})
+    values = form.cleaned_data if form else {}
+    outcome = perform_on_ids(request, model_admin, action, ids[:SLICE], values)
     if is_script:
         return JsonResponse(build_outcome_document(outcome))
     model_admin.report(request, action, outcome)

@@ -172,7 +172,8 @@ class EventTypes:
         for each in self.sources.values():
             names = [f"{each.kind}.{action}" for action in each.source.actions]
             self.names += names
-            self.meanings |= {f"{each.kind}.*": names} | {name: [name] for name in names}
+            self.meanings |= {name: [name] for name in names}
+            self.meanings[f"{each.kind}.*"] = names
 
     @property
     def projections(self) -> list[Projection | RelayType]:

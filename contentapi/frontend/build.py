@@ -110,11 +110,13 @@ def extract_files(archive: Path, pinned: dict[str, Any], target: Path) -> None:
     """Extract the files of a package's archive whose paths begin as `pinned` states, except source maps."""
     prefix = f"package/{pinned['folder']}/"
     wanted = tuple(prefix + start for start in pinned["files"])
+    folder = target / pinned["name"]
     with tarfile.open(archive) as opened:
         for member in opened:
             content = opened.extractfile(member)
-            if content and member.name.startswith(wanted) and not member.name.endswith(".map"):
-                path = target / pinned["name"] / member.name.removeprefix(prefix)
+            is_map = member.name.endswith(".map")
+            if content and member.name.startswith(wanted) and not is_map:
+                path = folder / member.name.removeprefix(prefix)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content.read())
 

@@ -190,8 +190,10 @@ class CostVisitor:
         name = node.name.value
         if name.startswith("__"):
             return SelectionCost()
-        definition, cost = parent.fields[name], self.costs.fields[parent.name, name]
-        inner, is_list = SelectionCost(), False
+        definition = parent.fields[name]
+        cost = self.costs.fields[parent.name, name]
+        inner = SelectionCost()
+        is_list = False
         if node.selection_set is not None:
             inner = self.measure_selections(get_named_type(definition.type), node.selection_set)
             is_list = is_list_type(get_nullable_type(definition.type))

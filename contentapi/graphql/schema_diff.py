@@ -45,7 +45,9 @@ def iterate_deprecations(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
             continue
         members = getattr(kind, "fields", None) or getattr(kind, "values", None) or {}
         for name, member in members.items():
-            arguments = {f"({argument})": part for argument, part in getattr(member, "args", {}).items()}
-            for suffix, part in {"": member, **arguments}.items():
-                if part.deprecation_reason is not None:
-                    yield f"{kind}.{name}{suffix}", part.deprecation_reason
+            arguments = getattr(member, "args", {})
+            parts = {"": member} | {f"({argument})": part for argument, part in arguments.items()}
+            for suffix, part in parts.items():
+                reason = part.deprecation_reason
+                if reason is not None:
+                    yield f"{kind}.{name}{suffix}", reason

@@ -52,7 +52,8 @@ def merge_extensions(document: DocumentNode) -> DocumentNode:
             merged.append(replace(node, fields=(*(node.fields or ()), *more)))
         elif not isinstance(node, ObjectTypeExtensionNode):
             merged.append(node)
-    return DocumentNode(definitions=tuple(sorted(merged, key=get_rank)))
+    merged.sort(key=get_rank)
+    return DocumentNode(definitions=tuple(merged))
 
 
 def get_rank(node: DefinitionNode) -> int:

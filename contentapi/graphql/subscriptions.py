@@ -114,9 +114,11 @@ def replace_cursor(
     for node in subscription.root.nodes:  # several, if the document has the field several times
         for argument in node.arguments or ():
             value = argument.value
-            if argument.name.value == name and isinstance(value, VariableNode):
+            if argument.name.value != name:
+                continue
+            if isinstance(value, VariableNode):
                 names.append(value.name.value)
-            elif argument.name.value == name and isinstance(value, StringValueNode) and value.loc is not None:
+            elif isinstance(value, StringValueNode) and value.loc is not None:
                 texts.add((value.loc.start, value.loc.end))
     for start, end in sorted(texts, reverse=True):
         text = f'{text[:start]}"{PRESENT}"{text[end:]}'

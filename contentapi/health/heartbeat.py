@@ -128,7 +128,8 @@ def check_worker(connection: DeadlineConnection, deadline: float) -> CheckResult
 
     Of jobs with several workers, one that makes progress is enough. A job that no worker has any more is ignored.
     """
-    ages = [(str(job), int(silent or 0), int(idle or 0)) for job, silent, idle in connection.query(READ_AGES, deadline)]
+    rows = connection.query(READ_AGES, deadline)
+    ages = [(str(job), int(silent or 0), int(idle or 0)) for job, silent, idle in rows]
     if not ages:
         return NO_WORKER
     silence = min(silent for _, silent, _ in ages)
@@ -137,5 +138,6 @@ def check_worker(connection: DeadlineConnection, deadline: float) -> CheckResult
     running = [(job, idle) for job, silent, idle in ages if silent <= HEARTBEAT_LIMIT]
     stuck = [f"{job} for {idle} seconds" for job, idle in running if idle > JOB_PROGRESS_LIMIT]
     if stuck:
-        return failed(f"The worker process is alive, but jobs have made no progress: {', '.join(stuck)}.")
+        jobs = ", ".join(stuck)
+        return failed(f"The worker process is alive, but jobs have made no progress: {jobs}.")
     return OK

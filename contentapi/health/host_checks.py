@@ -86,7 +86,8 @@ def check_disks() -> Messages:
     if (media := find_media_folder()) is not None:
         uses.append(("images", media))
     for purpose, folder in uses:
-        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        candidates = (folder, *folder.absolute().parents)
+        existing = next(path for path in candidates if path.exists())
         folders.setdefault(existing.stat().st_dev, (purpose, existing))
     for purpose, folder in folders.values():
         yield check_disk(purpose, folder)

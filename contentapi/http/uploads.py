@@ -88,7 +88,8 @@ def read_sent_file(environ: Mapping[str, Any], family: str, limit: int) -> SentF
     if content_type != FORM and not content_type.startswith(f"{family}/"):
         raise UnsupportedMediaType(f"Send the file as the body with a type like {family}/png, or in a form ({FORM}).")
     with ExitStack() as opened:  # closes the files if there is an error
-        body = opened.enter_context(closing(spool(environ, limit, FORM_OVERHEAD * (content_type == FORM))))
+        overhead = FORM_OVERHEAD if content_type == FORM else 0
+        body = opened.enter_context(closing(spool(environ, limit, overhead)))
         if content_type == FORM:
             name = take_file_name(body)
             file = opened.enter_context(closing(read_form(environ, body)))

@@ -70,9 +70,12 @@ def choose_response(name: str, size: int, environ: Mapping[str, Any]) -> tuple[H
         return HTTPStatus.NOT_MODIFIED, headers, range(0)
     found = find_range(environ, tag, size)
     if not found:
-        headers |= {"Content-Range": f"bytes */{size}", "Content-Length": "0", "Cache-Control": "no-store"}
+        nothing = f"bytes */{size}"
+        headers |= {"Content-Range": nothing, "Content-Length": "0", "Cache-Control": "no-store"}
         return HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, headers, found
-    headers |= {"Content-Type": get_content_type(name), "Accept-Ranges": "bytes", "Content-Length": str(len(found))}
+    length = str(len(found))
+    kind = get_content_type(name)
+    headers |= {"Content-Type": kind, "Accept-Ranges": "bytes", "Content-Length": length}
     if len(found) == size:
         return HTTPStatus.OK, headers, found
     headers["Content-Range"] = f"bytes {found[0]}-{found[-1]}/{size}"
@@ -84,15 +87,19 @@ def find_range(environ: Mapping[str, Any], tag: str, size: int) -> range:
 
     As RFC 9110 permits, several ranges, and one of a file that has changed (If-Range), get the whole file.
     """
-    asked = RANGE.fullmatch(environ.get("HTTP_RANGE", "").strip())
-    if asked is None or environ["REQUEST_METHOD"] != "GET" or environ.get("HTTP_IF_RANGE", tag) != tag:
+    header = environ.get("HTTP_RANGE", "").strip()
+    asked = RANGE.fullmatch(header)
+    has_changed = environ.get("HTTP_IF_RANGE", tag) != tag
+    if asked is None or environ["REQUEST_METHOD"] != "GET" or has_changed:
         return range(size)
     first, last = asked.groups()
     if not first:
         return range(max(0, size - int(last)), size)
-    if last and int(last) < int(first):
+    start = int(first)
+    end = int(last) + 1 if last else size
+    if last and end <= start:
         return range(size)
-    return range(int(first), min(size, int(last) + 1) if last else size)
+    return range(start, min(size, end))
 
 
 def read_blocks(file: IO[bytes], found: range) -> Iterator[bytes]:

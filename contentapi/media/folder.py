@@ -79,14 +79,16 @@ class FolderStorage(Storage):
 
     def list_files(self, prefix: str = "") -> Iterator[StoredFile]:
         start, _, beginning = prefix.rpartition("/")
-        for each in sorted((self.folder / start).glob(f"{beginning}*")):
+        matching = (self.folder / start).glob(f"{beginning}*")
+        for each in sorted(matching):
             inside = [Path(folder, name) for folder, _, names in os.walk(each) for name in names]
             for path in inside or [each]:
                 with suppress(FileNotFoundError):  # deleted meanwhile
                     status = path.stat()
                     if stat.S_ISREG(status.st_mode):
                         name = path.relative_to(self.folder).as_posix()
-                        yield StoredFile(name, status.st_size, datetime.fromtimestamp(status.st_mtime, UTC))
+                        changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
+                        yield StoredFile(name, status.st_size, changed_at)
 
 
 def get_modes(name: str) -> tuple[int, int]:

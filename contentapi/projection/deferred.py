@@ -78,7 +78,8 @@ def must_defer(model: type[Model], projection: Any) -> bool:
 def defer(field: Any, selected: SelectedField, compilation: Any, model: type[Model]) -> Marker:
     """Compile a field for one row, add it to the deferred ones, and return its marker. Raises `SelectedFieldError`."""
     own = copy(compilation)
-    own.arguments, own.deferred = [], []
+    own.arguments = []
+    own.deferred = []
     query = ParentQuery(model)
     expression = field.build_expression(selected, own).resolve_expression(query)
     try:

@@ -183,7 +183,8 @@ class ToOne(ProjectedField):
             raise ProjectionError(f"{self.relation} is neither a foreign key nor a one-to-one relation")
         require_no_arguments(sdl)
         self.target = require_target_projection(sdl, relation.related_model, is_list=False)
-        if (relation.null or self.filter) and not sdl.is_nullable:
+        can_be_null = relation.null or self.filter
+        if can_be_null and not sdl.is_nullable:
             raise ProjectionError(f"{self.relation} can be NULL, but the SDL type is non-null")
         key = relation if isinstance(relation, ForeignKey) else relation.field
         # Without a key of its own, the other model has it.

@@ -117,7 +117,8 @@ class Listed(ProjectedField):
         self.target = sdl.projection
         rows = self.target.model._base_manager.filter(IsInArray(F("pk"), OuterRef(self.column)))
         # An annotation: Django does not find the enclosing query in ORDER BY.
-        rows = rows.annotate(place=ArrayPosition(OuterRef(self.column), F("pk"))).order_by("place")
+        place = ArrayPosition(OuterRef(self.column), F("pk"))
+        rows = rows.annotate(place=place).order_by("place")
         self.rows = self.filter(rows)
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:

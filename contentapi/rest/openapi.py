@@ -77,7 +77,8 @@ def describe_document(origin: str) -> dict[str, Any]:
 
 def describe_operation(document: dict[str, Any], path: str, method: str, item: dict[str, Any]) -> dict[str, Any]:
     operation = item[method]
-    parameters = [resolve(document, each) for each in [*item.get("parameters", []), *operation.get("parameters", [])]]
+    stated = [*item.get("parameters", []), *operation.get("parameters", [])]
+    parameters = [resolve(document, each) for each in stated]
     responses = [(status, resolve(document, each)) for status, each in operation["responses"].items()]
     return {
         "id": operation["operationId"],

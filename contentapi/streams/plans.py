@@ -138,8 +138,11 @@ class LogPlan(Plan):
                 rows = max(1, rows // 8)
         chunks = [Chunk(at, self.format.frame(value, log.format_cursor(at))) for value, at in found]
         size = sum(len(chunk.content) for chunk in chunks)
-        following = max(1, rows // 2) if size > MANY_BYTES else min(MOST_ROWS, 2 * rows)
-        return Excerpt(chunks, chunks[-1].position if len(chunks) == rows else end, following)
+        fewer = max(1, rows // 2)
+        more = min(MOST_ROWS, 2 * rows)
+        is_full = len(chunks) == rows
+        last = chunks[-1].position if is_full else end
+        return Excerpt(chunks, last, fewer if size > MANY_BYTES else more)
 
 
 class FeedPlan(LogPlan):

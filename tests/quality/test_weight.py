@@ -1,6 +1,7 @@
 """The figures of the weight, and what exceeds a ceiling."""
 
 import grimp
+import pytest
 
 from tests.quality import weight
 
@@ -10,7 +11,19 @@ def test_function_lengths_count_from_def_to_the_last_line() -> None:
         "@cache\ndef a():\n    return 1\n\nclass B:\n    async def c(self):\n        def d(): pass\n        return d\n"
     )
 
-    assert sorted(weight.list_function_lengths(text)) == [1, 2, 3]
+    functions = weight.list_functions([text])
+    assert sorted(map(weight.count_function_lines, functions)) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "is_dense"),
+    [(9, "a(b, c, d, e, f, g, h, i)", False), (10, "a(b, c, d, e, f, g, h, i)", True), (10, "a(b)", False)],
+)
+def test_long_function_with_many_nodes_a_line_is_dense(lines: int, line: str, *, is_dense: bool) -> None:
+    body = "".join(f"    {line}\n" for _ in range(lines - 1))
+    (function,) = weight.list_functions([f'def a():\n    """Do."""\n{body}'])
+
+    assert weight.is_dense(function) is is_dense
 
 
 def test_import_cycle_is_found() -> None:

@@ -24,8 +24,11 @@ from django.contrib import admin
 from tests.contract.internals import list_uses, read_document
 from tests.quality.configuration import ROOT, read_table
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 PACKAGES = ("blog", "contentapi", "orders", "users")
 LARGEST_FILE = 300  # lines
+SHORT = 9  # lines of a function that may be dense
+DENSE = 9  # nodes of the syntax tree a line
 
 
 def main() -> int:
@@ -54,7 +57,7 @@ def measure_weight() -> dict[str, float]:
     files = list_python_files()
     product = {path: text for path, text in files.items() if path.parts[0] in PACKAGES}
     tests = {path: text for path, text in files.items() if path.parts[0] == "tests"}
-    lengths = sorted(length for text in product.values() for length in list_function_lengths(text))
+    lengths = sorted(map(count_function_lines, list_functions(product.values())))
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     parts, imports = count_parts(graph)
     return {
@@ -65,6 +68,9 @@ def measure_weight() -> dict[str, float]:
         "own classes of an admin": max(map(count_own_classes, admin.site._registry.values())),
         "median lines of a function": median(lengths),
         "95th percentile of the lines of a function": round(quantiles(lengths, n=20)[-1], 1),
+        f"functions of more than {SHORT} lines with more than {DENSE} nodes a line": sum(
+            map(is_dense, list_functions(product.values()))
+        ),
         "product files over 300 lines": count_large_files(product.values()),
         "test files over 300 lines": count_large_files(tests.values()),
     }
@@ -83,11 +89,27 @@ def count_lines(text: str) -> int:
     return text.count("\n")
 
 
-def list_function_lengths(text: str) -> Iterator[int]:
-    """Return the lines of each function, from `def` to its last line."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield (node.end_lineno or node.lineno) - node.lineno + 1
+def list_functions(texts: Iterable[str]) -> Iterator[Function]:
+    for text in texts:
+        yield from (node for node in ast.walk(ast.parse(text)) if isinstance(node, Function))
+
+
+def count_function_lines(function: Function) -> int:
+    """Return the lines of a function, from `def` to its last line."""
+    return (function.end_lineno or function.lineno) - function.lineno + 1
+
+
+def is_dense(function: Function) -> bool:
+    """Return whether a function has many nodes of the syntax tree for its lines without the docstring.
+
+    Whether a name is read or written is no node.
+    """
+    docstring = function.body[0] if ast.get_docstring(function) is not None else None
+    lines = count_function_lines(function)
+    if docstring is not None:
+        lines -= (docstring.end_lineno or docstring.lineno) - docstring.lineno + 1
+    nodes = sum(not isinstance(node, ast.expr_context) for node in ast.walk(function))
+    return lines > SHORT and nodes > DENSE * lines
 
 
 def count_large_files(texts: Iterable[str]) -> int:

@@ -69,8 +69,10 @@ def create_own_link(request: HttpRequest, post_id: str) -> services.CreatedLink:
 @require_POST
 def create_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Create a link for a reviewer. Return the section with it, which a script puts below the form."""
-    actor, post = get_actor(request), model_admin.get_object(request, object_id)
-    days, note = parse_id(request.POST.get("days", "")), request.POST.get("note", "")
+    actor = get_actor(request)
+    post = model_admin.get_object(request, object_id)
+    days = parse_id(request.POST.get("days", ""))
+    note = request.POST.get("note", "")
     shown: dict[str, Any] = {}
     status = 200
     try:

@@ -21,7 +21,8 @@ def announce_page(request: HttpRequest, model_admin: PolicyAdmin, object_id: str
 
     A script sends this (blog/static/blog/presence.js).
     """
-    actor, page = get_actor(request), read_page(request.POST)
+    actor = get_actor(request)
+    page = read_page(request.POST)
     if page is None:
         raise Malformed("The page has no number.")
     if "closed" in request.POST:

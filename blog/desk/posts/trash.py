@@ -73,9 +73,10 @@ def ask_before_publication(
     authors = Author.objects.in_bulk([row.author_id for row in public])
     named = [f"“{row.title}” by {authors.get(row.author_id, 'a deleted author')}" for row in public[:MOST_NAMES]]
     more = f" and {len(public) - MOST_NAMES:,} more" if len(public) > MOST_NAMES else ""
+    names = ", ".join(named)
     context = {
         "title": "Restore this public post?" if len(rows) == 1 else f"Restore {len(rows):,} posts?",
-        "description": f"Public again at once: {', '.join(named)}{more}.",
+        "description": f"Public again at once: {names}{more}.",
         "action": {"label": "Restore", "help": "Its readers and the addresses that it had find it again."},
         "form": RestoredForm(initial={"post": [row.id for row in rows], "confirmed": "yes"}),
         "back": reverse("admin:blog_post_deleted"),

@@ -45,12 +45,15 @@ def find_programs(name: str, server_major: int) -> list[Program]:
 
     An older program does not know the server's catalog. Raises `BackupError` if there is none.
     """
-    found = [program for path in list_paths(name, server_major) if (program := read_version(path))]
-    newest = 16 if name == "pg_restore" and server_major < SETS_TRANSACTION_TIMEOUT else NEWEST_MAJOR
+    paths = list_paths(name, server_major)
+    found = [*filter(None, map(read_version, paths))]
+    is_old = server_major < SETS_TRANSACTION_TIMEOUT
+    newest = 16 if is_old and name == "pg_restore" else NEWEST_MAJOR
     fitting = [program for program in found if server_major <= program.major <= newest]
     if fitting:
         return sorted(fitting, key=lambda program: program.major)  # stable: of one version, the first on PATH
-    others = f" Found only: {', '.join(f'{each.path} ({each.version})' for each in found)}." if found else ""
+    listed = ", ".join(f"{each.path} ({each.version})" for each in found)
+    others = f" Found only: {listed}." if found else ""
     wanted = f"{server_major} or newer" if newest == NEWEST_MAJOR else f"{server_major} to {newest}"
     raise BackupError(
         f"The server is PostgreSQL {server_major}, which needs {name} {wanted}.{others} "

@@ -157,7 +157,8 @@ def list_archive(path: Path, programs: Sequence[Program]) -> tuple[Program, str]
             return program, done.stdout.decode(errors="replace")
         failure = done.stderr.decode(errors="replace").strip()
     if "unsupported version" in failure:
-        failure += f" It is of a newer pg_dump; found is only: {', '.join(str(each.path) for each in programs)}."
+        found = ", ".join(str(each.path) for each in programs)
+        failure += f" It is of a newer pg_dump; found is only: {found}."
     raise BackupError(f"{path} cannot be read as a backup. {failure}")
 
 

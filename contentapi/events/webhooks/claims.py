@@ -133,7 +133,8 @@ def claim(lease: UUID, sizes: Mapping[int, int], sending: Collection[int]) -> Cl
         if not locked:
             return Claim({}, {}, [])
         log = read_log()  # after the lock: another sender may have planned events until then
-        webhooks = {webhook.pk: webhook for webhook in Webhook.objects.filter(pk__in=locked)}  # with the last leases
+        found = Webhook.objects.filter(pk__in=locked)  # with the last leases
+        webhooks = {webhook.pk: webhook for webhook in found}
         cursor.execute(OWN, {**values, "ids": locked})
         cursor.execute("SELECT clock_timestamp()")
         (now,) = cursor.fetchone()

@@ -59,7 +59,8 @@ def redeliver(*, actor: Actor, delivery_id: str, webhook_id: str | None = None) 
     webhook = get_enabled_webhook(actor, str(delivery.webhook_id), "send deliveries again")
     delivery.refresh_from_db()  # after the lock
     is_next = delivery.subject_id is None or delivery.due_at is not None
-    values = {"state": DeliveryState.WAITING, "tries": 0, "finished_at": None, "due_at": Now() if is_next else None}
+    due_at = Now() if is_next else None
+    values = {"state": DeliveryState.WAITING, "tries": 0, "finished_at": None, "due_at": due_at}
     Delivery.objects.filter(pk=delivery.pk, day=delivery.day).update(**values)
     if delivery.subject_id is not None:
         advance_idle_subjects(webhook, {delivery.subject_id})

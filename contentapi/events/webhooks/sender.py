@@ -98,7 +98,8 @@ class Sender:
         self.collect(0)
         self.record()
         store_bodies([(delivery, None) for delivery in unsent])
-        release(self.lease, [line.webhook_id for line in lines if not line.places])
+        idle = [line.webhook_id for line in lines if not line.places]
+        release(self.lease, idle)
 
     def collect(self, seconds: float) -> None:
         """Wait for the first result, and for a moment for others: they are recorded together."""

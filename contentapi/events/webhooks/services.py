@@ -90,7 +90,8 @@ def edit_webhook(
     before = {name: getattr(webhook, name) for name in EDITABLE}
     apply_changes(webhook, {name: changes[name] for name in EDITABLE if name in changes})
     is_taking = TAKING & changes.keys() and changes.get("enabled") is not False
-    require_scopes(actor, set(webhook.scopes) - set(() if is_taking else before["scopes"]))
+    former = () if is_taking else before["scopes"]
+    require_scopes(actor, set(webhook.scopes).difference(former))
     changed = [name for name in EDITABLE if getattr(webhook, name) != before[name]]
     if "enabled" in changes:
         changed += set_enabled(actor, webhook, enabled=changes["enabled"])

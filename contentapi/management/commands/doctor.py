@@ -35,7 +35,8 @@ class Command(JsonCommand):
     def handle(self, *, as_json: bool, **_: Any) -> None:
         findings = sorted(find_all(), key=lambda finding: (STATUSES.index(finding.status), finding.check))
         if as_json:
-            self.stdout.write(json.dumps([finding._asdict() for finding in findings], indent=2))
+            tables = [finding._asdict() for finding in findings]
+            self.stdout.write(json.dumps(tables, indent=2))
         else:
             self.stdout.write("\n".join(map(format_finding, findings)))
         counts = Counter(finding.status for finding in findings)
