@@ -107,13 +107,10 @@ def serialize_post(post: MarkdownPost) -> bytes:
 
 
 def refresh_other_keys(post: MarkdownPost) -> Table:
-    """Return the other keys of the file, without statements that contradict the post's present values.
-
-    An editor may have removed a tag that the file has as a category.
-    """
+    """Return the other keys of the file, without statements that contradict the post's present values."""
     other = refresh_addresses(post.other, post.content["slug"], post.content["canonical_url"])
     other = refresh_summaries(other, post.content["excerpt"], post.content["description"])
-    other = refresh_tags(other, post)
+    other = refresh_tags(other, post)  # an editor may have removed one that the file has as a category
     for key in NESTED_TABLES:
         if isinstance(other.get(key), dict):
             other[key] = refresh_tags(other[key], post)

@@ -37,8 +37,7 @@ def parse_search(text: str) -> list[str]:
     """Return the terms of a search for `TermsQuery`: `"blue sky" open-café` is `"blue/blue/ sky/sky/`, `open/open/…`.
 
     A term has each word with its accents and without them, and whether it is a prefix: the last one of two or more
-    characters is; the prefix of one letter would match nearly every post. A phrase in quotes matches as it is, and its
-    term begins with a quote. Raises `Malformed` for a text that is too long.
+    characters is. A phrase in quotes matches as it is, and its term begins with a quote. Raises `Malformed`.
     """
     if len(text) > MAX_SEARCH:
         raise Malformed(f"search must have at most {MAX_SEARCH} characters.")
@@ -50,7 +49,7 @@ def parse_search(text: str) -> list[str]:
         if not words:
             continue
         if compound and (len(words[-1]) > len("a/a/") or is_unspaced(words[-1])):
-            words[-1] += ":*"
+            words[-1] += ":*"  # of one letter, it would match nearly every post
         terms.append('"' * bool(phrase) + " ".join(words))
     return terms
 

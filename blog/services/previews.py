@@ -76,9 +76,8 @@ def add_preview(actor: Actor, token: str) -> Actor:
         raise build_unknown_token_error()
     if link.expires_at <= timezone.now():
         raise PreviewExpired("The preview token has expired.")
-    preview = Preview(
-        link.id, link.post_id, link.maker_id, is_site, read_copies if is_site else partial(read_text, link)
-    )
+    read_texts = read_copies if is_site else partial(read_text, link)
+    preview = Preview(link.id, link.post_id, link.maker_id, is_site, read_texts)
     if is_site:
         return replace(maker, scopes=frozenset({Scope.POSTS_READ}), preview=preview)
     return replace(actor, preview=preview)

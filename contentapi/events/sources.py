@@ -158,18 +158,19 @@ class EventTypes:
     """The sources of all apps, and the types of the graph that are made of them."""
 
     def __init__(self, types: Iterable[EventType]) -> None:
-        self.sources = {f"{each.projection.name}Event": each for each in types}
+        declared = [*types]
+        self.sources = {f"{each.projection.name}Event": each for each in declared}
         rows = {
             Projection(name, Event, {**FIELDS, each.kind: Subject(each.select)}): each.condition
             for name, each in self.sources.items()
         }
         self.interface = RowInterface("Event", Event, rows)
         self.connection = EventConnectionType(self.interface)
-        self.represents = {each.kind: each.source.represent for each in self.sources.values()}
-        self.rules = {each.kind: each.source.visible for each in self.sources.values()}
+        self.represents = {each.kind: each.source.represent for each in declared}
+        self.rules = {each.kind: each.source.visible for each in declared}
         self.names: list[str] = []
         self.meanings: dict[str, list[str]] = {}  # of what `parse` knows
-        for each in self.sources.values():
+        for each in declared:
             names = [f"{each.kind}.{action}" for action in each.source.actions]
             self.names += names
             self.meanings |= {name: [name] for name in names}

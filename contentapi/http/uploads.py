@@ -179,9 +179,8 @@ def take_file_name(body: IO[bytes]) -> str:
 
 def read_form(environ: Mapping[str, Any], body: IO[bytes]) -> IO[bytes]:
     """Return the only file of a form. Raises `Malformed`."""
-    length = str(body.seek(0, 2))
+    changes = {"CONTENT_LENGTH": str(body.seek(0, 2)), "wsgi.input": body, "REQUEST_METHOD": "POST"}
     body.seek(0)
-    changes = {"CONTENT_LENGTH": length, "wsgi.input": body, "REQUEST_METHOD": "POST"}
     try:
         form = FORM + "; boundary=" + parse_header_parameters(environ["CONTENT_TYPE"])[1].get("boundary", "")
         request = WSGIRequest({**environ, **changes, "CONTENT_TYPE": form})

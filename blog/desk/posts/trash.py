@@ -70,19 +70,23 @@ def ask_before_publication(
     public = [row for row in rows if row.status == PostStatus.PUBLISHED]
     if not public or "confirmed" in request.POST:
         return None
-    authors = Author.objects.in_bulk([row.author_id for row in public])
-    named = [f"“{row.title}” by {authors.get(row.author_id, 'a deleted author')}" for row in public[:MOST_NAMES]]
-    more = f" and {len(public) - MOST_NAMES:,} more" if len(public) > MOST_NAMES else ""
-    names = ", ".join(named)
     context = {
         "title": "Restore this public post?" if len(rows) == 1 else f"Restore {len(rows):,} posts?",
-        "description": f"Public again at once: {names}{more}.",
+        "description": f"Public again at once: {name_posts(public)}.",
         "action": {"label": "Restore", "help": "Its readers and the addresses that it had find it again."},
         "form": RestoredForm(initial={"post": [row.id for row in rows], "confirmed": "yes"}),
         "back": reverse("admin:blog_post_deleted"),
         "media": model_admin.media,
     }
     return model_admin.render(request, "desk/action.html", context)
+
+
+def name_posts(rows: Sequence[PostVersion]) -> str:
+    """Return the titles of the first posts with their authors, and the number of the others."""
+    authors = Author.objects.in_bulk([row.author_id for row in rows])
+    named = [f"“{row.title}” by {authors.get(row.author_id, 'a deleted author')}" for row in rows[:MOST_NAMES]]
+    more = f" and {len(rows) - MOST_NAMES:,} more" if len(rows) > MOST_NAMES else ""
+    return ", ".join(named) + more
 
 
 @require_POST

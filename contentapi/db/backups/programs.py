@@ -52,14 +52,17 @@ def find_programs(name: str, server_major: int) -> list[Program]:
     fitting = [program for program in found if server_major <= program.major <= newest]
     if fitting:
         return sorted(fitting, key=lambda program: program.major)  # stable: of one version, the first on PATH
-    listed = ", ".join(f"{each.path} ({each.version})" for each in found)
-    others = f" Found only: {listed}." if found else ""
     wanted = f"{server_major} or newer" if newest == NEWEST_MAJOR else f"{server_major} to {newest}"
     raise BackupError(
-        f"The server is PostgreSQL {server_major}, which needs {name} {wanted}.{others} "
+        f"The server is PostgreSQL {server_major}, which needs {name} {wanted}.{describe_found(found)} "
         f"Install the package postgresql-client-{server_major} (Debian, from apt.postgresql.org) or "
         f"postgresql{server_major} (Red Hat)."
     )
+
+
+def describe_found(programs: Sequence[Program]) -> str:
+    listed = ", ".join(f"{each.path} ({each.version})" for each in programs)
+    return f" Found only: {listed}." if programs else ""
 
 
 def list_paths(name: str, server_major: int) -> Iterator[Path]:
