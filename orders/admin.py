@@ -12,7 +12,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import PolicyAdmin, get_actor
-from contentapi.desk.rendering import build_column, build_time_column
+from contentapi.desk.rendering import build_column, build_time_column, describe_origin
 from orders import policy, selectors, services
 from orders.models import MAX_TRACKING, Order, OrderStatus
 
@@ -112,7 +112,10 @@ class OrderAdmin(PolicyAdmin):
         return selectors.select_order_by_id(actor, row_id).queryset().select_related("user").first()
 
     def build_form_context(self, request: HttpRequest, row: Order | None) -> dict[str, Any]:
-        return {} if row is None else {"states": selectors.list_state_changes(get_actor(request), str(row.pk))}
+        if row is None:
+            return {}
+        changes = selectors.list_state_changes(get_actor(request), str(row.pk))
+        return {"states": [(change, describe_origin(change.person, change.origin)) for change in changes]}
 
     show_status = build_column("Status", lambda order: str(order.status), ordering="status", label=COLORS)
     show_created_at = build_time_column("created_at", "Created at")

@@ -103,7 +103,7 @@ def describe_moderator(comment: Comment) -> str:
     else:
         name = getattr(comment, "state_changed_by_name", None)
         person = name or f"deleted user {comment.state_changed_by}"
-    return ", ".join(filter(None, (person, describe_origin(comment.state_changed_with)))) or "unknown"
+    return describe_origin(person, comment.state_changed_with) or "unknown"
 
 
 class LightCommentList(BoundedList):

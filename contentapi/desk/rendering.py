@@ -44,10 +44,10 @@ def build_time_column(field: str, description: str, **options: Any) -> Callable[
     return build_column(description, lambda row: render_time(getattr(row, field)), **options)
 
 
-def describe_origin(origin: str) -> str:
-    """Return with what something was done, in words: `by a program, API key capi_1234abcd`."""
+def describe_origin(person: str, origin: str) -> str:
+    """Return who did something, and with what: `Edda Editor, in the admin`, `by a program, API key capi_1234abcd`."""
     interface, comma, credential = origin.partition(", ")
-    return f"{INTERFACES.get(interface, interface)}{comma}{credential}"
+    return ", ".join(filter(None, (person, f"{INTERFACES.get(interface, interface)}{comma}{credential}")))
 
 
 def list_scopes(actor: Actor) -> list[tuple[str, str]]:

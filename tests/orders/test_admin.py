@@ -97,9 +97,9 @@ def test_buttons_move_an_order_and_the_page_shows_its_history(admin: Client) -> 
     assert (order.status, order.carrier, order.tracking_number) == ("delivered", "Post", "RR 1")
     states = delivered.context["states"]
     person = User.objects.get(pk=admin.session["_auth_user_id"]).name
-    assert [state.status for state in states] == ["pending", "paid", "shipped", "delivered"]
-    assert {(state.person, state.origin) for state in states[1:]} == {(person, "admin")}
-    assert person in delivered.text
+    assert [state.status for state, _ in states] == ["pending", "paid", "shipped", "delivered"]
+    assert {origin for _, origin in states[1:]} == {f"{person}, in the admin"}
+    assert f"{person}, in the admin, " in delivered.text
 
 
 def test_page_asks_for_the_tracking_and_keeps_what_was_typed(admin: Client) -> None:

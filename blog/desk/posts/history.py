@@ -146,7 +146,7 @@ def read_position(request: HttpRequest, name: str) -> int | None:
 
 def describe_person(change: Change) -> str:
     """Return who made a change, and with what: `Edda Editor, in the admin`."""
-    return ", ".join(filter(None, (change.person, describe_origin(change.origin))))
+    return describe_origin(change.person, change.origin)
 
 
 def describe_changes(version: Version) -> str:
