@@ -44,10 +44,11 @@ def render_post(body: str, excerpt: str | None, find_images: FindImages = find_n
 
 
 def count_images(body: str) -> int:
-    """Return the number of images that a text names, each once; 0 if its length or its addresses exclude too many."""
-    if len(body) <= MAX_IMAGES * len("image:1"):
+    """Return the number of images that a text names, each once; 0 if its addresses exclude too many."""
+    text = entities.unescape(body)
+    if len(text.split(":", MAX_IMAGES)) <= MAX_IMAGES:  # each address has a colon
         return 0
-    addresses = OURS.findall(entities.unescape(body.replace("\\", "")))
+    addresses = OURS.findall(text.replace("\\", ""))
     return len(list_used_images(sanitize_markdown(body))) if len(addresses) > MAX_IMAGES else 0
 
 

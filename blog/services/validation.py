@@ -17,7 +17,7 @@ from contentapi.core.text import convert_to_camel
 NAMES = frozenset(CONTENT)
 # Each access to a member of an enum takes time.
 ADDRESS, LINE, SUMMARY, WORDS, SCHEDULED = Kind.ADDRESS, Kind.LINE, Kind.SUMMARY, Kind.WORDS, PostStatus.SCHEDULED
-IMAGE, IMAGE_TEXT, MARKDOWN = Kind.IMAGE, Kind.IMAGE_TEXT, Kind.MARKDOWN
+IMAGE, IMAGE_TEXT = Kind.IMAGE, Kind.IMAGE_TEXT
 TRANSITIONS: dict[str, set[PostStatus]] = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
@@ -61,11 +61,11 @@ def validate_post(content: Mapping[str, Any], *, body_before: str = "") -> dict[
             values[field.name] = None
             continue
         value = values[field.name] = normalize(field, value)
-        found = list_problems(field, value)
-        if field.kind is MARKDOWN and not found:
-            found = list_image_problems(value, body_before)
-        if found:
+        if found := list_problems(field, value):
             problems[field.api_name] = found
+    body = values["body"]
+    if body != body_before and "body" not in problems and (found := list_image_problems(body, body_before)):
+        problems["body"] = found
     if problems:
         raise Invalid(problems)
     return values
@@ -105,7 +105,7 @@ def list_problems(field: ContentField, value: Any) -> list[str]:
 
 def list_image_problems(body: str, before: str) -> list[str]:
     """Return whether a text names too many images, and more than before."""
-    number = count_images(body) if body != before else 0
+    number = count_images(body)
     if number <= MAX_IMAGES or number <= count_images(before):
         return []
     return [f"At most {MAX_IMAGES} images are allowed (got {number})."]
