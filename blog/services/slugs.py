@@ -72,9 +72,8 @@ def make_slug(title: str) -> str:
 
 def spell_slug(text: str) -> str:
     """Return a text in the characters of slugs, transliterated to a-z, 0-9 and hyphens."""
-    text = remove_invisible(text)
     if not text.isascii():  # symbols such as emojis have names, but are no letters
-        text = APOSTROPHES.sub("", text)
+        text = APOSTROPHES.sub("", remove_invisible(text))
         text = anyascii("".join(char if char.isascii() or is_letter(char) else " " for char in text))
     slug = "-".join(PARTS.findall(text.replace("'", "").lower()))
     if len(slug) > MAX_SLUG:

@@ -89,7 +89,7 @@ def normalize(field: ContentField, value: Any) -> Any:
 def list_problems(field: ContentField, value: Any) -> list[str]:
     """Return why a value of a field cannot be stored."""
     if field.kind is WORDS:
-        return list_word_problems(field, value)
+        return list_word_problems(field, value) if value else []
     if value is None:
         return []
     if field.kind is IMAGE:

@@ -105,7 +105,7 @@ class Account:
                 pass  # charge both below, so that Retry-After respects both limits
             else:
                 return
-        charges = [*(Charge.to(total, limit, self.paid) for limit in self.limits), *write_charges]
+        charges = [Charge.to(total, limit, self.paid) for limit in self.limits] + write_charges
         self.statuses = consume_charges(self.key, charges)
         self.paid = total
 
