@@ -2,7 +2,7 @@
 
 import re
 
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, InternalError, OperationalError
 
 # SQLSTATEs: a lost connection, a lack of connections or space, a standby, a transaction of a process that was stopped,
 # an end of the server
@@ -13,7 +13,7 @@ LOST_NODE = re.compile("server closed|could not commit")
 
 def is_outage(error: Exception) -> bool:
     """Return whether an error of Django means that the database is away. Errors of libpq have no SQLSTATE."""
+    if isinstance(error, InternalError) and LOST_NODE.search(str(error)):
+        return True
     code = getattr(error.__cause__, "sqlstate", None)
-    if code is None:
-        return isinstance(error, OperationalError | InterfaceError)
-    return code.startswith(AWAY) or LOST_NODE.search(str(error)) is not None
+    return isinstance(error, OperationalError | InterfaceError) if code is None else code.startswith(AWAY)

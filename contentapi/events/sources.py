@@ -173,8 +173,8 @@ class EventTypes:
         for each in declared:
             names = [f"{each.kind}.{action}" for action in each.source.actions]
             self.names += names
-            self.meanings |= {name: [name] for name in names}
             self.meanings[f"{each.kind}.*"] = names
+            self.meanings |= {name: [name] for name in names}
 
     @property
     def projections(self) -> list[Projection | RelayType]:

@@ -21,6 +21,7 @@ from contentapi.db.outages import is_outage
         (OperationalError(), errors.LockNotAvailable(), False),
         (OperationalError(), errors.DeadlockDetected(), False),
         (DataError(), None, False),
+        (DataError("could not commit"), errors.DataException(), False),  # a value that the message quotes
     ],
 )
 def test_outage_is_an_error_of_the_database_and_not_of_a_statement(
