@@ -27,7 +27,7 @@ help:
 	@echo "make test     run the tests in parallel, in less than three minutes on two cores"
 	@echo "make test-servers run the tests that start servers"
 	@echo "make test-citus run tests on a cluster of Citus, and tests of the API on it; needs Citus: see docs/citus.md"
-	@echo "make coverage run both, and measure the lines and branches that they execute"
+	@echo "make coverage run the tests of make test, and measure the lines and branches that they execute"
 	@echo "make thorough run the long tests: all examples of the property tests, fuzzing, browsers"
 	@echo "make slow-path run the end-to-end tests with CONTENTAPI_FAST_PATH=off"
 	@echo "make mutation change the code in small ways; each change must make a test fail"
@@ -61,8 +61,7 @@ test-citus: installed-dev
 	@$(if $(LONG),EXAMPLES_IN_PERCENT=$(PERCENT)) exec $(VENV_PYTHON) -m tests.citus $(if $(SHORT),--short) $(if $(LONG),--thorough) $(TESTS)
 
 coverage: installed-dev
-	@$(BUILD_PAGES)
-	@$(PYTEST) -m "not thorough and not citus" --cov --cov-report= --cov-fail-under=0
+	@$(PYTEST) -m "not servers and not thorough and not citus" --cov --cov-report= --cov-fail-under=0
 	@$(VENV_PYTHON) -m tests.quality.coverage_report
 
 thorough: installed-dev
