@@ -1,9 +1,11 @@
 """Requests to pages of the admin site, with objects of a world: what the rows of `admin_urls` send."""
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from django.contrib.contenttypes.models import ContentType
+from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 from oauth2_provider.models import Application
@@ -30,25 +32,31 @@ def read_draft(world: World) -> str:
     return world.post_id("draft")
 
 
-# The object of a page, by the beginning of the name of its URL
+# The object of a page, by the beginning of the name of its URL, if it is not a row that the target owns
 OBJECTS: Mapping[str, Callable[[World], object]] = {
     "auth_user_password_change": lambda world: world.target.user.pk,
-    "blog_author": lambda world: world.target.author.pk,
     "blog_comment": lambda world: world.comment_id("draft"),
-    "blog_image": lambda world: world.target.image.pk,
     "blog_importjob": create_job,
     "blog_post": read_draft,
     "events_webhook": create_webhook,
     "oauth2_provider_application": create_client,
     "oauth2_provider_refreshtoken": create_consent,
-    "orders_order": lambda world: world.target.order.pk,
     "users_apikey": create_key,
-    "users_user": lambda world: world.target.user.pk,
 }
 
 
+def find_objects(world: World) -> dict[str, Callable[[World], object]]:
+    """Return the objects of pages: those of OBJECTS, and the rows that the target owns."""
+    owned = {
+        row._meta.label_lower.replace(".", "_"): attrgetter(f"target.{field}.pk")
+        for field, row in vars(world.target).items()
+        if isinstance(row, Model)
+    }
+    return {**owned, **OBJECTS}
+
+
 def find_object(world: World, name: str) -> object:
-    return next(find(world) for beginning, find in OBJECTS.items() if name.startswith(beginning))
+    return next(find(world) for beginning, find in find_objects(world).items() if name.startswith(beginning))
 
 
 Send = Callable[[World, Client, str], Any]

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
 
 from tests.contract.admin_pages import STAFF, browse, log_in
-from tests.contract.admin_requests import OBJECTS
+from tests.contract.admin_requests import find_objects
 from tests.contract.admin_urls import PAGES, name_outcome
 from tests.contract.permissions import ANONYMOUS_CALLER, OTHERS, choose_cells
 from tests.contract.worlds import World, make_worlds, read_all_rows, roll_back
@@ -29,7 +29,7 @@ def list_names() -> set[str]:
 
 def build_urls(world: World) -> dict[str, str]:
     """Return each URL of the admin site by its name, with objects of the world and the action to delete them."""
-    objects = {beginning: find(world) for beginning, find in OBJECTS.items()}
+    objects = {beginning: find(world) for beginning, find in find_objects(world).items()}
     others = {"action": "delete", "app_label": "blog", "content_type_id": 1, "name": "archive", "number": 1}
     urls = {}
     for pattern in find_patterns(admin.site.get_urls()):
