@@ -43,6 +43,7 @@ from contentapi.conf.timeouts import (
     WEBHOOK_SECRET_OVERLAP,
 )
 from contentapi.core.pagination import DEFAULT_PAGE
+from contentapi.core.text import convert_to_camel
 from contentapi.events.sources import MAX_TYPES
 from contentapi.events.webhooks import models as webhooks
 from contentapi.events.webhooks.resending import MAX_REPLAYED
@@ -51,10 +52,11 @@ from contentapi.events.webhooks.transport import MAX_KEPT
 from contentapi.graphql.cost_directives import ListSize, read_schema_costs
 from contentapi.media.signatures import sign_upload
 from contentapi.media.storage import Expected
+from contentapi.projection import Projection
 from contentapi.rest.pages import MAX_OFFSET
-from contentapi.schema import SCHEMA
+from contentapi.schema import PROJECTIONS, SCHEMA
 from orders.models import LARGEST_TOTAL, SMALLEST_TOTAL
-from tests.content import TEXT_FIELDS
+from tests.contract.openapi_schemas import build_schemas
 from tests.openapi import DOCUMENT
 from users.models import MAX_EMAIL, MAX_NAME
 
@@ -121,28 +123,17 @@ PHRASES = {
     "name": [f"1 to {MAX_NAME} characters"],
     "email": [f"at most {MAX_EMAIL} characters"],
 }
-# The keywords of a schema in openapi.yaml, by the name of the property or the parameter
+LENGTHS = {  # of the columns, by the names of the fields
+    (convert_to_camel(column.name), column.max_length)
+    for projection in PROJECTIONS
+    if isinstance(projection, Projection)
+    for column in projection.model._meta.fields
+    if column.max_length
+}
+# The keywords of parameters, and of schemas in openapi.yaml that are written by hand, by the name
 KEYWORDS: dict[str, dict[str, float]] = {
-    **{field.api_name: {"maxLength": field.longest} for field in TEXT_FIELDS},
-    "coauthors": {"maxItems": MAX_COAUTHORS},
-    "coauthorIds": {"maxItems": MAX_COAUTHORS},
     "tag": {"maxLength": MAX_TAG},
-    "tags": {"maxItems": MAX_TAGS, "maxLength": MAX_TAG},
     "search": {"maxLength": MAX_SEARCH},
-    "expiresIn": {"maximum": LONGEST_PREVIEW_LIFETIME},
-    "note": {"maxLength": MAX_NOTE},
-    "url": {"maxLength": webhooks.MAX_URL},
-    "types": {"maxItems": MAX_TYPES},
-    "selection": {"maxLength": webhooks.MAX_SELECTION},
-    "coalesce": {"maximum": webhooks.LONGEST_COALESCE},
-    "onlyFailed": {"default": False},
-    "alt": {"maxLength": MAX_ALT},
-    "coverAlt": {"maxLength": MAX_ALT},
-    "caption": {"maxLength": MAX_CAPTION},
-    "credit": {"maxLength": MAX_CREDIT},
-    "x": {"maximum": 1},
-    "y": {"maximum": 1},
-    "name": {"maxLength": MAX_NAME},
     "email": {"maxLength": MAX_EMAIL},
     "total": {"maximum": float(LARGEST_TOTAL)},
     "type": {"maxItems": MAX_TYPES},
@@ -193,7 +184,9 @@ def test_each_number_in_the_sdl_is_a_limit_of_the_code() -> None:
     wrong = []
     for coordinate, name, description in iterate_descriptions():
         rest = " ".join(description.split())
-        for phrase in PHRASES.get(name, ()):
+        lengths = [length for field, length in LENGTHS if field == name]
+        columns = [f"{least} {length:,} characters" for length in lengths for least in ("1 to", "at most")]
+        for phrase in [*PHRASES.get(name, ()), *columns]:
             rest = re.sub(rf"(?<![\d.,]){re.escape(phrase)}(?![\d.,]*\d)", "", rest, flags=re.IGNORECASE)
         if re.search(r"\d", rest):
             wrong.append((coordinate, rest))
@@ -230,7 +223,10 @@ def find_maximum(coordinate: str, size: ListSize) -> int | None:
 
 
 def test_each_limit_in_openapi_is_a_limit_of_the_code() -> None:
-    limits = {(name, key, value) for name, key, value in iterate_limits(DOCUMENT)}
-    expected = {(name, key, value) for name, keys in KEYWORDS.items() for key, value in keys.items()}
+    written = {(name, key, value) for name, keys in KEYWORDS.items() for key, value in keys.items()}
+    generated = set(iterate_limits(build_schemas()))
+    of_columns = {name for name, _ in LENGTHS}
+    lengths = {(name, value) for name, key, value in generated if key == "maxLength" and name in of_columns}
 
-    assert limits == expected
+    assert set(iterate_limits(DOCUMENT)) == written | generated
+    assert lengths <= LENGTHS
