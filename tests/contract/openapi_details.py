@@ -5,17 +5,20 @@ from typing import Any
 from blog.models import CONTENT_FIELDS, MAX_ALT, MAX_CAPTION, MAX_COAUTHORS, MAX_CREDIT, MAX_NOTE, ContentField, Kind
 from blog.services import validation
 from contentapi.conf.timeouts import LONGEST_PREVIEW_LIFETIME, SHORTEST_PREVIEW_LIFETIME
+from contentapi.core.text import convert_to_camel
 from contentapi.events.sources import MAX_TYPES
 from contentapi.events.webhooks import models as webhooks
+from contentapi.projection import Projection
+from contentapi.schema import PROJECTIONS
 from users.models import MAX_NAME
 
 Schema = dict[str, Any]
+MODELS = {each.name: each.model for each in PROJECTIONS if isinstance(each, Projection)}
 OF_CONTENT = {"Post", "WorkingCopy", "NewPost", "PostChanges", "WorkingCopyChanges"}
 NULLABLE = {*validation.NULLABLE, "selection"}  # what null changes
 STORABLE, DIGITS = r"^[^\x00]*$", "^[0-9]+$"
 FRACTION = {"minimum": 0, "maximum": 1}
 COUNT = {"minimum": 0}
-NAME, URL = {"minLength": 1, "maxLength": MAX_NAME}, {"minLength": 1, "maxLength": webhooks.MAX_URL}
 TYPES = {"minItems": 1, "maxItems": MAX_TYPES}
 CURSOR = {"pattern": "^(now|[0-9a-z]{1,32}-(0|[1-9][0-9]{0,17}))$"}
 CONTENT = {field.api_name: field for field in CONTENT_FIELDS}
@@ -38,23 +41,18 @@ KEYWORDS: dict[str, Schema] = {  # by the property, or by the schema and the pro
     "x": FRACTION,
     "y": FRACTION,
     "Cover.alt": {},
-    "ImageChanges.name": NAME,
     "NewComment.body": {"minLength": 1},
     "NewPreviewLink.version": {},
     "NewReplay.after": CURSOR,
     "NewReplay.onlyFailed": {"default": False},
     "NewReplay.to": CURSOR,
     "NewReplay.types": {"maxItems": MAX_TYPES},
-    "NewWebhook.name": NAME,
     "NewWebhook.selection": {"maxLength": webhooks.MAX_SELECTION},
     "NewWebhook.types": TYPES,
-    "NewWebhook.url": URL,
     "Webhook.name": {"maxLength": MAX_NAME},
     "Webhook.url": {"maxLength": webhooks.MAX_URL},
-    "WebhookChanges.name": NAME,
     "WebhookChanges.selection": {"maxLength": webhooks.MAX_SELECTION},
     "WebhookChanges.types": TYPES,
-    "WebhookChanges.url": URL,
     "WorkingCopyChanges.baseVersion": {},
 }
 VERSION = "The version that the resource must have, alone or as a whole ETag. A different version gets 409."
@@ -106,7 +104,20 @@ def find_keywords(owner: str, name: str) -> Schema:
     field = CONTENT.get(name) if owner in OF_CONTENT else None
     if field is not None and f"{owner}.{name}" not in KEYWORDS:
         return describe_content(field, is_body=owner.startswith("New") or owner.endswith("Changes"))
-    return KEYWORDS.get(f"{owner}.{name}", KEYWORDS.get(name, {}))
+    if (found := KEYWORDS.get(f"{owner}.{name}", KEYWORDS.get(name))) is not None:
+        return found
+    return describe_column(owner, name)
+
+
+def describe_column(body: str, name: str) -> Schema:
+    """Return the lengths of a property of a body: those of the column of the same name."""
+    model = MODELS.get(body.removeprefix("New").removesuffix("Changes"))
+    if model is None or (not body.startswith("New") and not body.endswith("Changes")):
+        return {}
+    columns = {convert_to_camel(column.name): column for column in model._meta.fields}
+    if name not in columns or not columns[name].max_length:
+        return {}
+    return {**({} if columns[name].blank else {"minLength": 1}), "maxLength": columns[name].max_length}
 
 
 def describe_content(field: ContentField, *, is_body: bool) -> Schema:
