@@ -30,11 +30,12 @@ def build_uploads() -> list[Upload]:
     desk = re.escape(reverse("admin:blog_image_changelist")) + "(add|[0-9]+/replace)/"
     excess = "The zip file is too large: at most {limit:,} bytes can be uploaded. Split it."
     largest = conf.environment.contentapi_image_max_bytes
+    excess_of_desk = f"The file is too large: at most {largest:,} bytes can be uploaded."
     too_large = EXCESS.format(limit=largest)
     return [
         Upload("POST", archive, MAX_ARCHIVE + FORM_OVERHEAD, find_importer, excess, is_metered=False),
         Upload("POST", re.compile(images), largest + FORM_OVERHEAD, find_uploader, too_large),
-        Upload("POST", re.compile(desk), largest + FORM_OVERHEAD, find_editor, too_large, is_metered=False),
+        Upload("POST", re.compile(desk), largest + FORM_OVERHEAD, find_editor, excess_of_desk, is_metered=False),
         Upload("PUT", re.compile(f"{images}/[^/]+/content"), largest + FORM_OVERHEAD, find_uploader, too_large),
         Upload("PUT", re.compile("/uploads/[0-9]+"), largest, find_announcer, too_large),
     ]

@@ -76,7 +76,8 @@ def get_other_front_matter(post: Post) -> Table:
     if source is None:
         return {}
     # An earlier release had fewer fields, and kept keys in other spellings.
-    stored = {spell_key(key): value for key, value in decode_value(source.front_matter).items()}
+    values = decode_value(source.front_matter)
+    stored = {key if spell_key(key) in values else spell_key(key): value for key, value in values.items()}
     other = collect_other_keys(stored) | {key: stored[key] for key in SUMMARIES if key in stored}
     authors = get_author_names(post)
     return other if list(authors) == source.authors else replace_authors(other, authors)
@@ -126,8 +127,9 @@ def refresh_other_keys(post: MarkdownPost) -> Table:
 
 
 def refresh_flags(other: Table, is_draft: bool) -> Table:  # noqa: FBT001 - the only value
-    """Return the other keys without those that hide a post that is no draft any more."""
+    """Return the other keys without those that hide a post that is no draft any more. `status` is written."""
     fresh = {key: value for key, value in other.items() if is_draft or key in SHOWING_KEYS or not is_hiding(key, value)}
+    fresh.pop("post_status", None)
     flags = {key: not is_draft for key in SHOWING_KEYS if key in fresh and (key == "publish" or is_flag(fresh[key]))}
     return fresh | flags
 

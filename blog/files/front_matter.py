@@ -121,13 +121,14 @@ def build_post_of_table(meta: Table, body: str, path: PurePath) -> MarkdownPost 
 
 def name_keys(meta: Table) -> Table:
     """Return front matter with the keys that have a meaning in their usual spelling. Raises `InvalidFile` for a key in
-    two spellings.
+    two spellings with different values.
     """
-    spelled = {key: spell_key(key) for key in meta}
-    for key, name in spelled.items():
-        if key != name and list(spelled.values()).count(name) > 1:
+    named: dict[Any, Any] = {}
+    for key, value in meta.items():
+        name = spell_key(key)
+        if named.setdefault(name, value) != value:
             raise InvalidFile(f"the front matter has the key {name} in two spellings. Remove one.")
-    return {spelled[key]: value for key, value in meta.items()}
+    return named
 
 
 def spell_key(key: Any) -> Any:

@@ -37,6 +37,7 @@ class Author(models.Model):
     """The author of posts and comments: the public profile of a user, or an author without a user."""
 
     shard_key = ""  # each node has a copy
+    guarded_columns = frozenset({"email"})
     id = SharedIdField("ID", primary_key=True)
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,

@@ -179,7 +179,8 @@ def read_credential(function: Callable[[], T]) -> tuple[T, bool]:
         try:
             return function(), True
         except (OperationalError, InterfaceError) as error:
-            if not is_outage(error) or choose(servers) is None:
+            is_slow = getattr(error.__cause__, "sqlstate", None) == QUERY_CANCELED
+            if not (is_slow or is_outage(error)) or choose(servers) is None:
                 raise
     set_route(alias := choose(servers))
     try:

@@ -44,9 +44,13 @@ def list_variants() -> dict[str, str]:
 
 
 def build_pattern(text: str) -> str:
-    """Return a regular expression of PostgreSQL: `(?:[sSśŝ…][\\u0300…]*[sSśŝ…][\\u0300…]*|[ßẞ])` for `ss`."""
+    """Return a regular expression of PostgreSQL: `(?:[sSśŝ…][\\u0300…]*[sSśŝ…][\\u0300…]*|[ßẞ])` for `ss`.
+
+    It matches the text as it is written too: folding it may change characters that the stored text has.
+    """
     pairs = "|".join(letters for letters in list_variants() if len(letters) == 2 and letters.isalpha())
-    return "".join(map(match_letters, re.findall(f"{pairs}|.", fold(text)[:MOST_LETTERS], re.DOTALL)))
+    folded = "".join(map(match_letters, re.findall(f"{pairs}|.", fold(text)[:MOST_LETTERS], re.DOTALL)))
+    return "|".join(filter(None, (folded, re.escape(text[:MOST_LETTERS]))))
 
 
 def match_letters(letters: str) -> str:

@@ -66,7 +66,8 @@ def get_model_field(model: type[Model], name: str) -> Any:
 
 
 def list_plain_columns(model: type[Model]) -> list[Field[Any, Any]]:
-    return [field for field in model._meta.concrete_fields if not field.is_relation]
+    guarded = getattr(model, "guarded_columns", ())  # of which a rule of permission must be declared
+    return [field for field in model._meta.concrete_fields if not field.is_relation and field.name not in guarded]
 
 
 def require_no_arguments(sdl: SdlField) -> None:

@@ -87,7 +87,8 @@ def test_state_of_wordpress_with_a_future_date_makes_a_scheduled_post(tmp_path: 
 @pytest.mark.django_db
 def test_draft_of_another_program_that_is_published_here_is_exported_as_published(tmp_path: Path) -> None:
     lines = "unlisted: true\nPrivate: true\nhidden: false\npublish: false\npublished: false\npermalink: false"
-    import_text(tmp_path / "site", f"---\ntitle: Soup\ndate: 2020-01-02\n{lines}\n---\nBoil.")
+    states = f"{lines}\npost_status: draft"
+    import_text(tmp_path / "site", f"---\ntitle: Soup\ndate: 2020-01-02\n{states}\n---\nBoil.")
     Post.objects.update(status="published", published_at=datetime(2020, 1, 2, tzinfo=UTC))
 
     run_command("export_posts", str(tmp_path / "export"))
@@ -101,7 +102,8 @@ def test_draft_of_another_program_that_is_published_here_is_exported_as_publishe
 
 def test_keys_with_a_meaning_are_read_in_any_case_and_others_stay_as_they_are() -> None:
     post = parse(
-        "TITLE: Soup\nDate: 2020-01-02\nTags: [sea]\nLastMod: 2020-01-03\nCanonicalUrl: https://a.b/\nLayout: x"
+        "TITLE: Soup\nDate: 2020-01-02\nTags: [sea]\ntags: [sea]\nLastMod: 2020-01-03\n"
+        "CanonicalUrl: https://a.b/\nLayout: x"
     )
 
     assert (post.title, post.content["tags"], post.content["canonical_url"]) == ("Soup", ["sea"], "https://a.b/")

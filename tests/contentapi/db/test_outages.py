@@ -18,6 +18,7 @@ from contentapi.db.outages import is_outage
         (InternalError("server closed the connection"), errors.InternalError_(), True),  # a node of Citus
         (InternalError(), errors.InternalError_(), False),
         (OperationalError(), errors.QueryCanceled(), False),
+        (OperationalError(), errors.OutOfMemory(), False),
         (OperationalError(), errors.LockNotAvailable(), False),
         (OperationalError(), errors.DeadlockDetected(), False),
         (DataError(), None, False),

@@ -26,6 +26,12 @@ EQUAL = [
     ("σοφος", "ΣΟΦΌΣ"),
     ("ЁЖ", "ежи"),
     ("京都", "東京都"),
+    ("你好\uff01世界", "你好\uff01世界"),
+    ("\uff21\uff22", "\uff21\uff22株式会社"),
+    ("Zoë… and", "Zoë… and friends"),
+    ("ｶﾞ ½ № ❤️", "ｶﾞ ½ № ❤️ you"),
+    ("می\u200cخو", "می\u200cخو"),
+    ("a\u00a0b", "a\u00a0b"),
     ("a.b*c[d]\\e (100%)_", "A.B*C[D]\\E (100%)_"),
 ]
 
@@ -37,7 +43,10 @@ def test_text_is_found_without_case_and_accents_on_any_locale(searched: str, tex
         assert cursor.fetchone() == (True, True)
 
 
-@pytest.mark.parametrize(("searched", "text"), [("a.b", "aab"), ("muller", "miller"), ("s", "a"), ("100%", "1000")])
+@pytest.mark.parametrize(
+    ("searched", "text"),
+    [("a.b", "aab"), ("muller", "miller"), ("s", "a"), ("100%", "1000"), ("\u200b", "a"), ("\u0301", "a")],
+)
 def test_other_text_is_not_found(searched: str, text: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT %s ~ %s", [text, build_pattern(searched)])

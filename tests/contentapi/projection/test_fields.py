@@ -23,6 +23,7 @@ from contentapi.projection import (
     ToMany,
     ToOne,
 )
+from contentapi.projection.sdl import list_plain_columns
 from tests.contentapi.projection.binding import TYPES, bind
 from users.models import User
 
@@ -190,6 +191,10 @@ def test_field_that_is_not_declared_is_the_column_of_its_name() -> None:
         bind("publishAt: DateTime!", None)
     with pytest.raises(ProjectionError, match=r"Post\.author is neither in its projection nor a column of Post"):
         bind("author: Author!", None)
+
+
+def test_guarded_column_is_no_field_unless_it_is_declared() -> None:
+    assert "email" not in [column.name for column in list_plain_columns(Author)]
 
 
 @pytest.mark.parametrize("case", WRONG)
