@@ -193,11 +193,10 @@ class CostVisitor:
         definition = parent.fields[name]
         cost = self.costs.fields[parent.name, name]
         inner = SelectionCost()
-        is_list = False
+        leaves = inner.leaves
         if node.selection_set is not None:
             inner = self.measure_selections(get_named_type(definition.type), node.selection_set)
-            is_list = is_list_type(get_nullable_type(definition.type))
-        leaves = COUNT_CAP if is_list else inner.leaves
+            leaves = COUNT_CAP if is_list_type(get_nullable_type(definition.type)) else inner.leaves
         one = CostExpression.sum_terms([(1, CostExpression(cost.weight)), (1, inner.once)])
         if cost.is_sized:
             return SelectionCost(each=one, leaves=leaves)
