@@ -65,7 +65,7 @@ class Type:
 class App:
     """What an app adds. `projections` has those of `types` too. `pages` are neither resources nor in the admin.
 
-    `links` are the collections that the index of the API names, `desk_roles` those who may use the app in the admin.
+    `links` are the collections in the index of the API. `desk_roles` are the roles that may use the app in the admin.
     """
 
     types: Sequence[Type] = ()

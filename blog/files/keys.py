@@ -25,7 +25,7 @@ TAG_KEYS = ("tags", "tag")
 CATEGORY_KEYS = ("categories", "category")
 COVER_KEYS = ("cover", "image", "featured_image", "feature_image", "coverImage", "heroImage", "og_image")
 NESTED_TABLES = ("taxonomies", "extra")  # in which Zola has authors and tags too
-# Each limits who may read or find a page.
+# Keys that restrict the readers of a page, or hide it from lists and search engines.
 HIDING_KEYS = (
     *("draft", "isDraft", "wip", "private", "hidden", "unlisted", "password", "protected", "visibility", "headless"),
     "eleventyExcludeFromCollections",

@@ -20,6 +20,6 @@ def get_user_by_email(email: str) -> Any:
 
 
 def name_users(user_ids: Iterable[int | None]) -> dict[int, str]:
-    """Return the names of users by their ids, for who may see what these users did. A deleted user has no name."""
+    """Return the names of users by id. A deleted user has none. The caller checks who may see them."""
     users = get_user_model().objects.filter(pk__in={user_id for user_id in user_ids if user_id is not None})
     return dict(users.values_list("pk", F("name")))

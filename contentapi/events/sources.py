@@ -71,7 +71,7 @@ FIELDS: Mapping[str, ProjectedField | str] = {
 
 @dataclass(frozen=True)
 class EventSource:
-    """What happens to the objects of a type, who may see it, and how an event shows its object in REST.
+    """The actions on the objects of a type, the rule for seeing their events, and the representation in REST.
 
     `visible` is the condition on events that are not public, for actors with `events:read`. `data` is the
     representation, or the names of the fields of which `represent` makes it, with the prefix of paths.

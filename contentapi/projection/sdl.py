@@ -66,7 +66,7 @@ def get_model_field(model: type[Model], name: str) -> Any:
 
 
 def list_plain_columns(model: type[Model]) -> list[Field[Any, Any]]:
-    guarded = getattr(model, "guarded_columns", ())  # of which a rule of permission must be declared
+    guarded = getattr(model, "guarded_columns", ())  # their permission rules must be declared
     return [field for field in model._meta.concrete_fields if not field.is_relation and field.name not in guarded]
 
 

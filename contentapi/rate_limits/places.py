@@ -6,7 +6,7 @@ from threading import Lock
 
 
 class Places:
-    """The places of a process, by who has them. Thread-safe."""
+    """Counts the places in use in a process, in all and for each holder. Thread-safe."""
 
     def __init__(self, number: int) -> None:
         self.free = number
