@@ -142,7 +142,7 @@ def measure_all(
                 print(format_run(run), flush=True)
             save(runs, result.with_suffix(".json"))
     write(report(runs, options.seconds, notes), result.with_suffix(".md"))
-    write(summarise(runs, options.seconds), result.with_name(f"{result.name}-summary.md"))
+    result.with_suffix(".csv").write_text(summarise(runs))
 
 
 def warm_up_all(servers: dict[Key, Server], plan: list[Step]) -> None:
