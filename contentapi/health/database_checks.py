@@ -14,16 +14,8 @@ from contentapi.health import checks
 from contentapi.health.deployment import Messages, describe_result, format_bytes, note, problem, register_check, warning
 
 OLDEST_VERSION = 14
-OLDEST_TRANSACTION_AGE = 1_000_000_000  # transactions; PostgreSQL stops at 2.1 billion, and vacuums from 0.2 billion on
-LARGEST_RETAINED_WAL = 1024**3  # bytes of an inactive slot
 CONNECTIONS_OF_WORKER = 17  # one for each job, and one for the heartbeat
 CONNECTIONS_OF_STREAMS = 10  # of their process: readers, the follower, requests, checks
-
-ALWAYS_ON = {
-    "fsync": "A crash of the host can destroy the database.",
-    "full_page_writes": "A crash of the host can destroy pages.",
-    "synchronous_commit": "A crash loses writes whose clients got a success.",
-}
 Inspection = Callable[[DeadlineConnection], Messages]
 
 
@@ -81,16 +73,6 @@ def inspect_version(connection: DeadlineConnection) -> Messages:
         yield note("database", f"PostgreSQL is version {version}; the database has {format_bytes(int(size or 0))}.")
 
 
-def inspect_durability(connection: DeadlineConnection) -> Messages:
-    names = ", ".join(f"current_setting('{name}')" for name in ALWAYS_ON)
-    (values,) = query(connection, f"SELECT {names}")
-    for name, value in zip(ALWAYS_ON, values, strict=True):
-        if value == "off":
-            yield problem("durability", f"{name} is off. {ALWAYS_ON[name]}", f"ALTER SYSTEM SET {name} = on")
-    if "off" not in values:
-        yield note("durability", f"{', '.join(ALWAYS_ON)} are on.")
-
-
 def inspect_time_limits(_: DeadlineConnection) -> Messages:
     """Connect as a server does: a pooler can drop the options of a session."""
     expected = conf.environment.contentapi_statement_timeout
@@ -140,22 +122,6 @@ def inspect_connections(connection: DeadlineConnection) -> Messages:
         yield note("connections", f"This host may open {needed} of {available} connections.")
 
 
-def inspect_indexes(connection: DeadlineConnection) -> Messages:
-    """Find invalid indexes. An interrupted CREATE INDEX CONCURRENTLY leaves one: it costs writes and serves no read."""
-    rows = query(
-        connection,
-        "SELECT quote_ident(namespace.nspname) || '.' || quote_ident(index.relname)"
-        " FROM pg_index JOIN pg_class AS index ON index.oid = indexrelid"
-        " JOIN pg_namespace AS namespace ON namespace.oid = index.relnamespace"
-        " WHERE NOT (indisvalid AND indisready) AND namespace.nspname <> 'pg_toast' ORDER BY 1",
-    )
-    for (name,) in rows:
-        remedy = f"If no migration is running: DROP INDEX CONCURRENTLY {name}, or REINDEX INDEX CONCURRENTLY {name}"
-        yield problem("indexes", f"The index {name} is invalid.", remedy)
-    if not rows:
-        yield note("indexes", "All are valid.")
-
-
 def inspect_time(connection: DeadlineConnection) -> Messages:
     before = time.time()
     ((seconds,),) = query(connection, "SELECT extract(epoch FROM clock_timestamp())")
@@ -165,37 +131,6 @@ def inspect_time(connection: DeadlineConnection) -> Messages:
         yield problem("time", message, "Synchronise both hosts by NTP.")
     else:
         yield note("time", f"The time of the database differs by {drift:+.3f} seconds from that of this host.")
-
-
-def inspect_transaction_ids(connection: DeadlineConnection) -> Messages:
-    rows = query(connection, "SELECT datname, greatest(age(datfrozenxid), mxid_age(datminmxid)) FROM pg_database")
-    name, age = max(rows, key=lambda row: int(row[1] or 0))
-    message = f"The oldest transaction id is {int(age or 0):,} transactions old (database {name})."
-    if int(age or 0) > OLDEST_TRANSACTION_AGE:
-        remedy = "End old transactions, drop unused replication slots, then: vacuumdb --all --freeze"
-        yield problem("transaction_ids", f"{message} At 2.1 billion, PostgreSQL accepts no writes.", remedy)
-    else:
-        yield note("transaction_ids", message)
-
-
-def inspect_replication_slots(connection: DeadlineConnection) -> Messages:
-    """Find slots that retain WAL for a consumer that does not read: they fill the disk."""
-    rows = query(
-        connection,
-        "SELECT slot_name, active, coalesce(pg_wal_lsn_diff("
-        "  CASE WHEN pg_is_in_recovery() THEN pg_last_wal_receive_lsn() ELSE pg_current_wal_lsn() END, restart_lsn), 0)"
-        "  ::bigint, wal_status FROM pg_replication_slots ORDER BY 1",
-    )
-    has_problem = False
-    for name, is_active, retained, state in rows:
-        is_lost = state in ("lost", "unreserved")
-        if is_lost or (is_active != "t" and int(retained or 0) > LARGEST_RETAINED_WAL):
-            has_problem = True
-            use = "The replica of the slot must be built again" if state == "lost" else "Nobody reads the slot"
-            message = f"The replication slot {name} retains {format_bytes(int(retained or 0))} of WAL ({state})."
-            yield problem("replication_slots", message, f"{use}. Unless it returns: SELECT pg_drop_replication_slot(…)")
-    if not has_problem:
-        yield note("replication_slots", f"{len(rows)} slots; none retains WAL for a consumer that is gone.")
 
 
 def inspect_events(connection: DeadlineConnection) -> Messages:
@@ -252,13 +187,9 @@ def inspect_replicas(_: DeadlineConnection) -> Messages:
 
 INSPECTIONS: tuple[Inspection, ...] = (
     inspect_version,
-    inspect_durability,
     inspect_time_limits,
     inspect_connections,
-    inspect_indexes,
     inspect_time,
-    inspect_transaction_ids,
-    inspect_replication_slots,
     inspect_events,
     inspect_webhooks,
     inspect_replicas,

@@ -24,7 +24,7 @@ NOT_READY = "Not ready: database."
 @pytest.fixture
 def database(tmp_path: Path, template: Template) -> Iterator[PostgresServer]:
     """A PostgreSQL with the migrated database "contentapi". It is not started."""
-    database = template.copy_data(tmp_path / "operators", fsync="on")  # without it, the doctor finds a problem
+    database = template.copy_data(tmp_path / "operators")
     yield database
     database.remove()
 

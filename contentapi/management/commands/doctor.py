@@ -27,7 +27,7 @@ class Finding(NamedTuple):
 
 class Command(JsonCommand):
     help = (
-        "Check this deployment: settings, database, migrations, indexes, worker, Redis, keys, disk. Print what is "
+        "Check this deployment: settings, database, migrations, worker, Redis, keys, disk. Print what is "
         "found and, for each problem, the remedy. Exit with 1 if there is a problem. Nothing is changed."
     )
     requires_system_checks = ()  # their errors are findings
