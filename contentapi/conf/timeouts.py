@@ -164,8 +164,6 @@ ORPHAN_GRACE = 1.0  # for the requests that a worker handles when its master is 
 HANDSHAKE_LIMIT = 0.5  # in which clients complete handshakes that they have begun
 QUEUE_INTERVAL = 0.02  # between two looks at the listen queue
 HEADER_TIMEOUT = 5  # for the headers of a request
-START_PROBE_INTERVAL = 0.1  # between two requests of the server to itself until the first response
-SELF_PROBE_LIMIT = 10.0  # in which a worker responds to them
 PEER_TIMEOUT = 60  # after which the kernel closes the connection of a client that vanished or does not read
 
 # The watch of PostgreSQL servers

@@ -133,13 +133,17 @@ def main() -> None:
         respawn_failed_workers=True,
         workers_kill_timeout=ceil(LINGER + derive_timeouts(conf.environment).shutdown),
     )
-    # granian ends if a worker ends soon after its start. Here this holds only for a worker that was never ready.
-    WATCHDOG.start(on_ready=server.respawned_wrks.clear)
+    WATCHDOG.start(on_ready=partial(note_ready_worker, server))
     server.on_startup(OrderlyEnd(lambda: [WORKER.listener] if WORKER.listener else []).install)
     if os.environ.get("CONTENTAPI_GREETING") == "on":
         server.on_startup(Thread(target=print_greeting, args=(address.strip("[]"), int(port)), daemon=True).start)
-    server.on_startup(partial(systemd.start_notifications, address.strip("[]"), int(port)))
     server.serve()
+
+
+def note_ready_worker(server: Server) -> None:
+    """Let granian end only if a worker that was never ready ends soon after its start."""
+    server.respawned_wrks.clear()
+    systemd.notify("READY=1")
 
 
 def make_application() -> WSGIApplication:

@@ -32,6 +32,7 @@ from contentapi.conf.timeouts import (
     WATCHDOG_INTERVAL,
     derive_timeouts,
 )
+from contentapi.server import systemd
 from contentapi.server.worker import WORKER
 
 JITTER = 0.1  # a worker's limit of requests is up to this part lower or higher, so that workers end at different times
@@ -70,7 +71,11 @@ class Watchdog:
     def run(self) -> None:
         while True:
             time.sleep(WATCHDOG_INTERVAL)
-            for pid in self.observe(self.read()):
+            heard = self.read()
+            overdue = self.observe(heard)
+            if heard:
+                systemd.notify("WATCHDOG=1")  # a server whose workers all hang is silent
+            for pid in overdue:
                 kill_worker(pid)
 
     def read(self) -> set[int]:

@@ -72,6 +72,7 @@ class StreamServer(Server):
         self._sso = listener
         self._ssp = None
         self._shd = SocketHolder(listener.fileno(), uds=False, backlog=self.backlog)  # type: ignore[call-arg,assignment]
+        systemd.notify("READY=1")
 
 
 def main() -> None:
@@ -125,9 +126,10 @@ async def serve() -> None:
     )
     service.start()
     serving = loop.create_task(server.serve())
-    systemd.start_notifications(host, port)
+    watched = loop.create_task(systemd.notify_while_alive())
     waiting = loop.create_task(ending.wait())
     await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    watched.cancel()
     systemd.notify("STOPPING=1")
     await service.end()
     server.stop()  # type: ignore[no-untyped-call]
