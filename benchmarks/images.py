@@ -28,9 +28,9 @@ from PIL import Image
 from benchmarks.drill.images import UNFINISHED, send
 from benchmarks.drill.stack import Stack
 from benchmarks.hostile.victim import Figures, Victim
+from tests.deployment.proxies import start_caddy, start_nginx_with_media
 from tests.hostile_images import MAKERS
 from tests.image_child import Run, run_child
-from tests.proxies import start_caddy, start_nginx_with_media
 
 WINDOW = 5.0  # seconds of requests between two looks for the end of a phase
 PUBLICATION_PAUSE = 5.0

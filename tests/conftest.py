@@ -33,11 +33,11 @@ from contentapi.rate_limits import account
 from contentapi.rate_limits.account import COUNTERS
 from contentapi.rate_limits.counters import InProcessCounter
 from tests.audit_lines import Lines
+from tests.deployment.redis_server import RedisServer
 from tests.factories import make_user
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, post_to_graphql
 from tests.migrated_database import empty_tables, get_or_create_migrated_database
 from tests.quality.process_coverage import measure_processes
-from tests.redis_server import RedisServer
 from users import services
 from users.models import ApiKey, User
 

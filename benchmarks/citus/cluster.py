@@ -23,8 +23,8 @@ from benchmarks.places import ROOT
 from benchmarks.processes import running_seconds
 from benchmarks.scale.deployment import delay_signals
 from tests.citus.cluster import CitusNode, find_programs
-from tests.hosts import Host
-from tests.ports import find_free_port
+from tests.deployment.hosts import Host
+from tests.deployment.ports import find_free_port
 
 PATIENCE = 600  # seconds, for a condition
 HOSTS = ("127.0.0.1", "127.0.0.2")  # of the API

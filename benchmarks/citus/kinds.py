@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from benchmarks.citus.content import AUTHORS, FIRST_POST, TEXTS, WORDS, choose_word
-from tests.hosts import Host
+from tests.deployment.hosts import Host
 
 POST = "query ($id: ID!) { post(id: $id) { title body author { name } comments(limit: 5) { body author { name } } } }"
 PAGE = (

@@ -30,7 +30,7 @@ from benchmarks.scale.network import Network
 from benchmarks.scale.patroni import Member, build_environment, read_cluster, read_example, write_configuration
 from benchmarks.scale.webhooks import METRICS_PORT, TYPES, Inbox, count_relayed
 from contentapi.db.embedded.programs import get_or_create_server_account, grant_server_account_access
-from tests.hosts import Host
+from tests.deployment.hosts import Host
 
 DATABASES, ETCDS, APIS, CACHE = ("db1", "db2", "db3"), ("etcd1", "etcd2", "etcd3"), ("api1", "api2"), "cache"
 PATRONI = ROOT / "var" / "scale" / "patroni"

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.hosts import Host
-from tests.pgbouncer import PgBouncer, find_pgbouncer
-from tests.postgresql_cluster import PostgresServer, reserve_port
-from tests.redis_server import RedisServer
+from tests.deployment.hosts import Host
+from tests.deployment.pgbouncer import PgBouncer, find_pgbouncer
+from tests.deployment.postgresql import PostgresServer, reserve_port
+from tests.deployment.redis_server import RedisServer
 
 PATIENCE = 30  # seconds
 # Durable, unlike the servers of the tests.

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from tests.postgresql_cluster import PostgresServer
+from tests.deployment.postgresql import PostgresServer
 
 CANDIDATES = "/usr/lib/postgresql/*/bin/pg_config"
 DATABASE = "contentapi"

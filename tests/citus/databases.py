@@ -14,8 +14,8 @@ from pathlib import Path
 
 from tests.citus.cluster import CitusNode, run_citus
 from tests.citus.environment import build_environment
-from tests.database_template import LOAD_DEMO, ROOT
-from tests.postgresql_cluster import PostgresServer
+from tests.deployment.postgresql import PostgresServer
+from tests.deployment.template import LOAD_DEMO, ROOT
 
 PORTS = "CITUS_PORTS"  # those of the nodes, for the processes of the tests
 DISTRIBUTED, DEMO = "contentapi", "demo"

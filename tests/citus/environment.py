@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.postgresql_cluster import PostgresServer
+from tests.deployment.postgresql import PostgresServer
 
 KEY = "a key of the tests that is long enough for a deployment 0123456789"
 

@@ -6,8 +6,8 @@ import sys
 
 from tests.citus.cluster import DATABASE, CitusNode
 from tests.citus.environment import build_environment
-from tests.database_template import ROOT
-from tests.postgresql_cluster import PostgresServer
+from tests.deployment.postgresql import PostgresServer
+from tests.deployment.template import ROOT
 
 DISTRIBUTE = ("distribute", "--shards", "4")
 

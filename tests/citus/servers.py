@@ -9,10 +9,10 @@ import pytest
 
 from tests.citus.databases import DemoCopy
 from tests.citus.environment import build_environment
-from tests.database_template import Template
-from tests.e2e.checkout import Checkout
-from tests.e2e.live_server import Site
-from tests.hosts import Host
+from tests.deployment.checkout import Checkout
+from tests.deployment.hosts import Host
+from tests.deployment.live_server import Site
+from tests.deployment.template import Template
 
 COPIES: dict[Path, DemoCopy] = {}  # by the folder of the other data of their servers
 

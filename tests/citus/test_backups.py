@@ -12,8 +12,8 @@ from contentapi.db.citus.tables import CLAIMS
 from tests.citus.cluster import find_programs, join_nodes
 from tests.citus.conftest import Distribution
 from tests.citus.operators import DISTRIBUTE, build_variables, manage, run
-from tests.database_template import ROOT
-from tests.postgresql_cluster import PostgresServer
+from tests.deployment.postgresql import PostgresServer
+from tests.deployment.template import ROOT
 
 pytestmark = [
     pytest.mark.citus,

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from tests.clients.catalogue import HERE, Client, Runtime
-from tests.e2e.checkout import ROOT
+from tests.deployment.checkout import ROOT
 
 INSTALLED = ROOT / "var" / "clients"
 NPM = ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_urlsafe
 
-from tests.database_template import Template
-from tests.e2e.checkout import PATIENCE, ROOT
-from tests.e2e.live_server import Site
+from tests.deployment.checkout import PATIENCE, ROOT
+from tests.deployment.live_server import Site
+from tests.deployment.ports import find_free_port
+from tests.deployment.s3_server import VARIABLES, S3Server
+from tests.deployment.template import Template
 from tests.e2e.streams import serve_streams
-from tests.ports import find_free_port
-from tests.s3_server import VARIABLES, S3Server
 
 MEMBER = "mara@example.com"
 REDIRECT_URI = "https://app.example.com/callback"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contentapi.health import checks, host_checks
-from tests.redis_server import RedisServer
+from tests.deployment.redis_server import RedisServer
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.database_template import Template, get_or_create_template
-from tests.e2e.checkout import Checkout, Run
+from tests.deployment.checkout import Checkout, Run
+from tests.deployment.live_server import Site, run_site
+from tests.deployment.template import Template, get_or_create_template
 from tests.e2e.chromium import launch_chromium
-from tests.e2e.live_server import Site, run_site
 from tests.e2e.shared_servers import SharedServer
 from tests.e2e.writing import Desk, run_desk
 

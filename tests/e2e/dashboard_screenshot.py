@@ -20,9 +20,9 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-from tests.e2e.checkout import ROOT, Checkout, Run
+from tests.deployment.checkout import ROOT, Checkout, Run
+from tests.deployment.ports import find_free_port
 from tests.e2e.chromium import launch_chromium
-from tests.ports import find_free_port
 
 TARGET = ROOT / "docs" / "dashboard.webp"
 STEP = 3  # seconds between two points

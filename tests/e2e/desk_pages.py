@@ -5,7 +5,7 @@ from zipfile import ZipFile
 
 from playwright.sync_api import FilePayload, Page, expect
 
-from tests.e2e.checkout import Checkout, Run
+from tests.deployment.checkout import Checkout, Run
 from tests.image_files import make_jpeg
 
 SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"

@@ -6,8 +6,8 @@ from urllib.request import Request, urlopen
 
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.checkout import Checkout, Run
-from tests.e2e.live_server import LiveServer
+from tests.deployment.checkout import Checkout, Run
+from tests.deployment.live_server import LiveServer
 
 PASSWORD = "a long password of an editor"
 

@@ -11,11 +11,11 @@ from urllib.request import urlopen
 
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.e2e.checkout import PATIENCE
+from tests.deployment.checkout import PATIENCE
+from tests.deployment.live_server import wait_until
 from tests.e2e.chromium import CHROMIUM
 from tests.e2e.example_site import Site, Visit
 from tests.e2e.example_site_addresses import read_metadata
-from tests.e2e.live_server import wait_until
 from tests.image_files import make_png
 
 BOATS = "Three rowing boats: a red one, a yellow one and a blue one"

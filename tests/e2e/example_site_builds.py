@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tests.e2e.checkout import PATIENCE
+from tests.deployment.checkout import PATIENCE
+from tests.deployment.live_server import wait_until
+from tests.deployment.ports import find_free_port
 from tests.e2e.example_site import Site
 from tests.e2e.http_client import HttpClient
-from tests.e2e.live_server import wait_until
-from tests.ports import find_free_port
 
 BUILT = "The site is built."
 

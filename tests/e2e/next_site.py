@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.checkout import PATIENCE, ROOT, Run
+from tests.deployment.checkout import PATIENCE, ROOT, Run
+from tests.deployment.live_server import wait_until
 from tests.e2e.example_site import Site
 from tests.e2e.http_client import HttpClient, HttpResponse
-from tests.e2e.live_server import wait_until
 
 EXAMPLE = ROOT / "examples" / "next"
 NOT_TRACKED = shutil.ignore_patterns("node_modules", ".next", "next-env.d.ts", ".env.local")

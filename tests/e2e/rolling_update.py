@@ -23,13 +23,13 @@ import psutil
 import psycopg
 
 from benchmarks.hostile.servers import CONFIGURATION, adapt_configuration, require_nginx, run_process
-from tests.database_template import Template
-from tests.e2e.checkout import Checkout
-from tests.e2e.live_server import wait_until
+from tests.deployment.checkout import Checkout
+from tests.deployment.hosts import Host
+from tests.deployment.live_server import wait_until
+from tests.deployment.ports import find_free_port
+from tests.deployment.postgresql import PostgresServer
+from tests.deployment.template import Template
 from tests.e2e.next_release import write_migrations
-from tests.hosts import Host
-from tests.ports import find_free_port
-from tests.postgresql_cluster import PostgresServer
 
 READERS, WRITERS = 2, 2
 QUIET = 1.0  # seconds of load before and after the update

@@ -7,11 +7,11 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
-from tests.database_template import Template
-from tests.e2e.live_server import LiveServer, run_site
+from tests.deployment.live_server import LiveServer, run_site
+from tests.deployment.ports import find_free_port
+from tests.deployment.redis_server import RedisServer
+from tests.deployment.template import Template
 from tests.otlp_receiver import OtlpReceiver
-from tests.ports import find_free_port
-from tests.redis_server import RedisServer
 
 PARENT = "00f067aa0ba902b7"
 HAS_REDIS = shutil.which("redis-server") is not None

@@ -14,10 +14,10 @@ import psycopg
 from psycopg.rows import scalar_row
 
 from benchmarks.hostile.servers import run_process
-from tests.e2e.checkout import ROOT
-from tests.e2e.live_server import Site, wait_until
+from tests.deployment.checkout import ROOT
+from tests.deployment.live_server import Site, wait_until
+from tests.deployment.ports import find_free_port
 from tests.e2e.load import PATIENCE
-from tests.ports import find_free_port
 
 STREAM = "text/event-stream"
 EVENTS = 'subscription ($from: String) { events(after: $from, types: ["author.*"]) { cursor type } }'

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.checkout import PATIENCE, Checkout
+from tests.deployment.checkout import PATIENCE, Checkout
 
 pytestmark = [
     pytest.mark.servers,

@@ -13,7 +13,7 @@ from threading import Event, Thread
 import pytest
 
 from tests.contentapi.db.backups.operators import ROOT, Operator, require_success
-from tests.ports import find_free_port
+from tests.deployment.ports import find_free_port
 
 pytestmark = pytest.mark.servers
 WRITERS = 4

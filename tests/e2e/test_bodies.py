@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.e2e.checkout import Checkout, Run
+from tests.deployment.checkout import Checkout, Run
 
 pytestmark = [pytest.mark.servers, pytest.mark.thorough]
 

@@ -11,7 +11,7 @@ from threading import Barrier
 
 import pytest
 
-from tests.e2e.live_server import RATE
+from tests.deployment.live_server import RATE
 from tests.e2e.shared_servers import SharedServer
 
 pytestmark = pytest.mark.servers

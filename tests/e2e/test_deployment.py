@@ -12,11 +12,11 @@ from urllib.request import Request
 import psycopg
 import pytest
 
-from tests.database_template import Template
+from tests.deployment.hosts import Host
+from tests.deployment.live_server import wait_until
+from tests.deployment.postgresql import PostgresServer
+from tests.deployment.template import Template
 from tests.e2e.http_client import HttpClient
-from tests.e2e.live_server import wait_until
-from tests.hosts import Host
-from tests.postgresql_cluster import PostgresServer
 
 pytestmark = pytest.mark.servers
 

@@ -8,8 +8,8 @@ from zipfile import ZipFile
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.deployment.checkout import Checkout, Run
 from tests.e2e.accessibility import find_keyboard_trap, install_axe, list_serious_findings_of_the_desk
-from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.desk_pages import (
     PAGES,

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from contentapi.frontend import build
-from tests.e2e.checkout import Checkout, Run
+from tests.deployment.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.page_visits import FORMS, Visit
 from tests.openapi import OPERATIONS

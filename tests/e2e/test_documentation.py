@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests.e2e.checkout import ROOT, Checkout
+from tests.deployment.checkout import ROOT, Checkout
 from tests.e2e.documentation import Example, differences, documents, examples, run_example
 
 pytestmark = pytest.mark.servers

@@ -7,10 +7,10 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.checkout import ROOT, Checkout
+from tests.deployment.checkout import ROOT, Checkout
+from tests.deployment.ports import find_free_port
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.example_site import Site, serve
-from tests.ports import find_free_port
 
 EXAMPLE = ROOT / "examples" / "live"
 PATIENCE = 60_000  # milliseconds: a stream that was cut begins again after two seconds

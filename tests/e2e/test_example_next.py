@@ -11,15 +11,15 @@ import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
 from contentapi.frontend.build import has_node
-from tests.e2e.checkout import Checkout
+from tests.deployment.checkout import Checkout
+from tests.deployment.live_server import wait_until
+from tests.deployment.ports import find_free_port
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.desk_pages import log_in
 from tests.e2e.example_images import check_next_images
 from tests.e2e.example_site import NODE, install, read_node_version
 from tests.e2e.http_client import HttpClient
-from tests.e2e.live_server import wait_until
 from tests.e2e.next_site import EXAMPLE, KEPT, NOT_TRACKED, NextSite
-from tests.ports import find_free_port
 
 FORGED = f"cap_{64 * '0'}"
 EXPIRE = """

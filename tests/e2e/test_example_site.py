@@ -12,8 +12,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from contentapi.frontend.build import has_node
 from tests.blog.xss import VECTORS
+from tests.deployment.checkout import Checkout
+from tests.deployment.ports import find_free_port
 from tests.e2e.accessibility import install_axe, list_serious_findings
-from tests.e2e.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.example_images import (
     BOATS,
@@ -26,7 +27,6 @@ from tests.e2e.example_images import (
 from tests.e2e.example_site import EXAMPLE, NODE, NOT_TRACKED, Site, Visit, install, read_node_version, serve
 from tests.e2e.example_site_addresses import check_addresses, check_feed, check_links_and_sitemap, write_posts
 from tests.e2e.example_site_builds import check_builds
-from tests.ports import find_free_port
 
 DRAFT = "Notes for the winter issue"
 ODD = "</title><b>&amp; {@html x} ${y} 'q' \"q\" \\u0041 עברית 👩🏽‍🚀 e\u0301 \u2028 \U000e0041"

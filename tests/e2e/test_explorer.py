@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from contentapi.frontend import build
 from contentapi.graphql.explorer.examples import load_examples
-from tests.e2e.checkout import Checkout, Run
+from tests.deployment.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.page_visits import EDITOR, FORMS, LOADED, Visit
 

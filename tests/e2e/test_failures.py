@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from tests.e2e.checkout import ROOT, Checkout
-from tests.ports import find_free_port
+from tests.deployment.checkout import ROOT, Checkout
+from tests.deployment.ports import find_free_port
 
 pytestmark = pytest.mark.servers
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.deployment.checkout import Checkout
+from tests.deployment.live_server import wait_until
 from tests.e2e.accessibility import install_axe, list_serious_findings_of_the_desk
-from tests.e2e.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.editors import create_editor
-from tests.e2e.live_server import wait_until
 
 NEW = "fourteen lamps and a harbour"
 

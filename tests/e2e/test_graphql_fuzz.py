@@ -14,7 +14,7 @@ from hypothesis_graphql import nodes
 from schemathesis import GenerationMode
 from schemathesis.core.result import Ok
 
-from tests.e2e.checkout import Checkout, Run
+from tests.deployment.checkout import Checkout, Run
 from tests.thoroughness import scale_examples
 
 pytestmark = [pytest.mark.servers, pytest.mark.thorough]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.database_template import Template
-from tests.e2e.checkout import Checkout
-from tests.e2e.live_server import wait_until
-from tests.hosts import ROOT, SECRET, Host, HostResponse
-from tests.postgresql_cluster import PostgresServer
-from tests.redis_server import RedisServer
+from tests.deployment.checkout import Checkout
+from tests.deployment.hosts import ROOT, SECRET, Host, HostResponse
+from tests.deployment.live_server import wait_until
+from tests.deployment.postgresql import PostgresServer
+from tests.deployment.redis_server import RedisServer
+from tests.deployment.template import Template
 
 pytestmark = pytest.mark.servers
 

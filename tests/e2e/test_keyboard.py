@@ -6,8 +6,8 @@ from typing import Any
 from playwright.sync_api import Browser, Page, expect
 
 from contentapi.demo import ADMIN
+from tests.deployment.live_server import LiveServer, Site
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.live_server import LiveServer, Site
 
 pytestmark = NEEDS_CHROMIUM
 

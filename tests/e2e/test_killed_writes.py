@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.e2e.live_server import LiveServer, Site, wait_until
+from tests.deployment.live_server import LiveServer, Site, wait_until
 from tests.e2e.load import PATIENCE
 from tests.thoroughness import scale_examples
 

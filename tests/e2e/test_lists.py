@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.e2e.checkout import Checkout
+from tests.deployment.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.desk_pages import log_in
 

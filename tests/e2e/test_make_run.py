@@ -16,10 +16,10 @@ import pytest
 
 from contentapi.frontend import BUILT, hash_sources
 from contentapi.frontend.build import has_node
-from tests.database_template import Template
-from tests.e2e.checkout import Checkout, Run
-from tests.e2e.live_server import wait_until
-from tests.ports import find_free_port
+from tests.deployment.checkout import Checkout, Run
+from tests.deployment.live_server import wait_until
+from tests.deployment.ports import find_free_port
+from tests.deployment.template import Template
 
 pytestmark = pytest.mark.servers
 needs_node = pytest.mark.skipif(not has_node(), reason="Node and npm are not installed")

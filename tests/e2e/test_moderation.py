@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.checkout import PATIENCE, Checkout, Run
+from tests.deployment.checkout import PATIENCE, Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 
 EMAIL, PASSWORD = "edda@example.invalid", "seven harbours and a lamp"

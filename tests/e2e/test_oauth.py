@@ -12,8 +12,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
+from tests.deployment.live_server import LiveServer, Site, wait_until
 from tests.e2e.http_client import HttpClient, HttpResponse
-from tests.e2e.live_server import LiveServer, Site, wait_until
 
 pytestmark = pytest.mark.servers
 

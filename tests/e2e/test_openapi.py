@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.e2e.checkout import ROOT, Checkout, Run
+from tests.deployment.checkout import ROOT, Checkout, Run
 from tests.thoroughness import scale_examples
 
 pytestmark = [pytest.mark.thorough, pytest.mark.servers]

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from contentapi.frontend import build
+from tests.deployment.checkout import Checkout, Run
 from tests.e2e.accessibility import find_keyboard_trap, install_axe, list_serious_findings
-from tests.e2e.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.page_visits import FORMS, Visit
 

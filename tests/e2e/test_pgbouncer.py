@@ -12,10 +12,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.database_template import Template
-from tests.hosts import ROOT, Host
-from tests.pgbouncer import PgBouncer
-from tests.postgresql_cluster import PATIENCE, PostgresServer
+from tests.deployment.hosts import ROOT, Host
+from tests.deployment.pgbouncer import PgBouncer
+from tests.deployment.postgresql import PATIENCE, PostgresServer
+from tests.deployment.template import Template
 
 pytestmark = pytest.mark.servers
 

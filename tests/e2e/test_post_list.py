@@ -4,9 +4,9 @@ import re
 
 from playwright.sync_api import Browser, Page, expect
 
+from tests.deployment.live_server import Site
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.editors import PASSWORD, log_in, open_admin, save
-from tests.e2e.live_server import Site
 
 pytestmark = NEEDS_CHROMIUM
 DRAFT = "Notes for the winter issue"

@@ -18,12 +18,12 @@ import pytest
 import yaml
 
 from benchmarks.hostile.servers import find_nginx, start_nginx
-from tests.database_template import Template
+from tests.deployment.hosts import Host
+from tests.deployment.ports import find_free_port
+from tests.deployment.postgresql import PostgresServer
+from tests.deployment.proxies import CADDYFILE, DEPLOY, start_caddy, start_nginx_with_media
+from tests.deployment.template import Template
 from tests.e2e.forged_headers import FORGED, SHAPES, send_from
-from tests.hosts import Host
-from tests.ports import find_free_port
-from tests.postgresql_cluster import PostgresServer
-from tests.proxies import CADDYFILE, DEPLOY, start_caddy, start_nginx_with_media
 
 pytestmark = [
     pytest.mark.servers,

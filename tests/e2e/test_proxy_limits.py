@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hostile.servers import find_nginx, start_nginx
-from tests.ports import find_free_port
+from tests.deployment.ports import find_free_port
 
 pytestmark = [
     pytest.mark.servers,

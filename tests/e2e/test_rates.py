@@ -10,9 +10,9 @@ from http.client import HTTPConnection
 
 import pytest
 
-from tests.e2e.live_server import LiveServer, Site, wait_until
+from tests.deployment.live_server import LiveServer, Site, wait_until
+from tests.deployment.redis_server import RedisServer
 from tests.e2e.load import PATIENCE
-from tests.redis_server import RedisServer
 
 pytestmark = pytest.mark.servers
 

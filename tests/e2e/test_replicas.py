@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.database_template import Template
-from tests.hosts import Host, HostResponse
-from tests.redis_server import RedisServer
+from tests.deployment.hosts import Host, HostResponse
+from tests.deployment.redis_server import RedisServer
+from tests.deployment.template import Template
 
 pytestmark = pytest.mark.servers
 

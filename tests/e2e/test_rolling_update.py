@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hostile.servers import find_nginx
-from tests.database_template import Template
+from tests.deployment.template import Template
 from tests.e2e.rolling_update import describe, update
 
 pytestmark = [

@@ -1,7 +1,7 @@
 """The only test of `make test` that starts the server: the others are left to `make test-servers`."""
 
+from tests.deployment.live_server import Site
 from tests.e2e.http_client import HttpClient
-from tests.e2e.live_server import Site
 
 
 def test_server_starts_answers_on_both_transports_and_ends(site: Site) -> None:

@@ -12,11 +12,11 @@ import pytest
 
 from benchmarks.followers import Follower, open_stream
 from benchmarks.hostile.servers import start_nginx
-from tests.database_template import Template
-from tests.e2e.live_server import Site, run_site, wait_until
+from tests.deployment.live_server import Site, run_site, wait_until
+from tests.deployment.proxies import CADDYFILE, DEPLOY, start_caddy
+from tests.deployment.template import Template
 from tests.e2e.streams import serve_streams
 from tests.e2e.test_proxies import PROXIES, pytestmark, send
-from tests.proxies import CADDYFILE, DEPLOY, start_caddy
 
 __all__ = ["pytestmark"]
 

@@ -18,10 +18,10 @@ from tempfile import TemporaryDirectory
 import psutil
 import pytest
 
-from tests.e2e.checkout import Checkout, Run
-from tests.e2e.live_server import wait_until
+from tests.deployment.checkout import Checkout, Run
+from tests.deployment.live_server import wait_until
+from tests.deployment.ports import reserve
 from tests.e2e.units import INSTALLED, PATIENCE, UNITS, NotificationSocket, read_command, read_variables
-from tests.ports import reserve
 
 pytestmark = pytest.mark.servers
 needs_systemd_analyze = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.checkout import Run
+from tests.deployment.checkout import Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.editors import create_editor, make_draft, open_admin, save
 

@@ -11,7 +11,7 @@ import pytest
 
 from contentapi.frontend.build import INSTALL, has_node
 from tests.contract.test_typed_client import CLIENT, CONTENT
-from tests.e2e.checkout import ROOT, Checkout
+from tests.deployment.checkout import ROOT, Checkout
 
 pytestmark = [
     pytest.mark.servers,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from contentapi.db.watch.watch import build_end_of_backends
-from tests.database_template import Template
-from tests.hosts import Host, HostResponse
+from tests.deployment.hosts import Host, HostResponse
+from tests.deployment.template import Template
 
 pytestmark = pytest.mark.servers
 

@@ -11,10 +11,10 @@ import psutil
 
 from tests.blog.archives import build_archive
 from tests.blog.import_work import make_files
-from tests.database_template import Template
-from tests.e2e.live_server import wait_until
-from tests.hosts import ROOT, Host
-from tests.postgresql_cluster import PostgresServer
+from tests.deployment.hosts import ROOT, Host
+from tests.deployment.live_server import wait_until
+from tests.deployment.postgresql import PostgresServer
+from tests.deployment.template import Template
 
 # Seconds from the time of a post to its publication, also while other jobs work, hang or fail. An idle machine needs
 # two, and a publication that waited for an import would need minutes.

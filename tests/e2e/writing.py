@@ -8,11 +8,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, Dialog, Locator, Page
 
-from tests.database_template import Template
-from tests.e2e.checkout import Checkout, Run
+from tests.deployment.checkout import Checkout, Run
+from tests.deployment.live_server import wait_until
+from tests.deployment.template import Template
 from tests.e2e.chromium import launch_chromium
 from tests.e2e.desk_pages import log_in
-from tests.e2e.live_server import wait_until
 
 EXACT = "\n\n  Two spaces at the end  \n\tA tab\n\n\nThe end \n"
 KEPT = "Object.keys(localStorage).filter((key) => key.startsWith('kept-text:')).length"

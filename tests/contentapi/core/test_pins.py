@@ -11,7 +11,7 @@ from contentapi.rate_limits import redis_windows
 from contentapi.rate_limits.counters import RedisCounter
 from contentapi.rate_limits.limits import AUTHENTICATED, Charge
 from tests.contentapi.rate_limits.counting import Clock
-from tests.redis_server import RedisServer
+from tests.deployment.redis_server import RedisServer
 
 LIFE = 6.5  # seconds
 

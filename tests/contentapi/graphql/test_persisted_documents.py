@@ -17,8 +17,8 @@ from contentapi.graphql.requests import GraphQLRequest
 from contentapi.graphql.trusted_documents import ManifestError, TrustedDocuments, load_trusted_documents
 from contentapi.schema import SCHEMA
 from contentapi.urls import endpoint
+from tests.deployment.redis_server import RedisServer
 from tests.graphql_requests import PostToGraphQL, build_error_entry
-from tests.redis_server import RedisServer
 
 TEXT = "query Ping { __typename }"
 HASH = sha256(TEXT.encode()).hexdigest()

@@ -22,8 +22,8 @@ from contentapi.health.checks import (
 )
 from contentapi.health.results import OK
 from tests.contentapi.health.commits import commit
+from tests.deployment.redis_server import RedisServer
 from tests.environment import set_environment
-from tests.redis_server import RedisServer
 
 pytestmark = pytest.mark.django_db
 

@@ -21,8 +21,8 @@ from contentapi.health.deployment import Messages, format_bytes, problem, regist
 from contentapi.health.heartbeat import Heartbeat
 from contentapi.management.commands.doctor import Finding, describe_message, find_all
 from tests.contentapi.health.commits import commit
+from tests.deployment.redis_server import RedisServer
 from tests.environment import set_environment
-from tests.redis_server import RedisServer
 
 pytestmark = pytest.mark.django_db
 KEY = "a key that is long enough for the tests, 50 bytes or more"

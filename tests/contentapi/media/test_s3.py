@@ -25,13 +25,13 @@ from contentapi.media.access import build_bucket
 from contentapi.media.folder import FolderStorage
 from contentapi.media.s3 import S3Storage, parse_place
 from contentapi.media.storage import Expected, Presigned
+from tests.deployment.ports import find_free_port
+from tests.deployment.s3_server import VARIABLES, S3Server
 from tests.e2e.chromium import CHROMIUM, launch_chromium
 from tests.e2e.example_site import serve
 from tests.environment import set_environment
 from tests.factories import make_actor
 from tests.image_files import make_png
-from tests.ports import find_free_port
-from tests.s3_server import VARIABLES, S3Server
 
 pytestmark = pytest.mark.servers
 NAME = f"media/7-{'0' * 32}/640.webp"

@@ -22,7 +22,7 @@ from contentapi.rate_limits.counters import InProcessCounter, RedisCounter
 from contentapi.rate_limits.limits import Charge, Limit
 from tests.contentapi.rate_limits.counting import Clock
 from tests.contentapi.rate_limits.test_account import WRITER, limited, make_account
-from tests.redis_server import RedisServer
+from tests.deployment.redis_server import RedisServer
 
 pytestmark = pytest.mark.servers
 

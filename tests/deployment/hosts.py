@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.postgresql_cluster import reserve_port
+from tests.deployment.postgresql import reserve_port
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 180  # seconds; the machine may be busy
 SECRET = "a secret that is long enough for a deployment in a test, and for nothing else"
 OURS = ("DATABASE", "REDIS", "JWT_", "SECRET_KEY", "CONTENTAPI", "DJANGO_", "PORT", "PG")

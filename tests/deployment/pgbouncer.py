@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 from contentapi.db.embedded.programs import get_or_create_server_account
-from tests.postgresql_cluster import PATIENCE, PostgresServer, reserve_port
+from tests.deployment.postgresql import PATIENCE, PostgresServer, reserve_port
 
-UNPACKED = Path(__file__).resolve().parents[1] / "var/pgbouncer/pgbouncer"  # by .ci/install_pgbouncer
+UNPACKED = Path(__file__).resolve().parents[2] / "var/pgbouncer/pgbouncer"  # by .ci/install_pgbouncer
 MINIMUM = (1, 21)  # the first with prepared statements in transaction mode
 CONFIGURATION = """
 [databases]

@@ -15,8 +15,8 @@ from pathlib import Path
 import psutil
 
 from contentapi.frontend import BUILT
-from tests.database_template import Template
-from tests.ports import find_free_port
+from tests.deployment.ports import find_free_port
+from tests.deployment.template import Template
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 180  # seconds; the machine may be busy

@@ -1,6 +1,6 @@
 """A migrated PostgreSQL with the demo content, which is created once for a test run, and copied by the tests.
 
-`python -m tests.database_template FOLDER` creates one for several runs, which find it in `TESTS_TEMPLATE`.
+`python -m tests.deployment.template FOLDER` creates one for several runs, which find it in `TESTS_TEMPLATE`.
 """
 
 import fcntl
@@ -13,10 +13,10 @@ import psycopg
 import pytest
 
 from contentapi.db.embedded.server import EmbeddedServer
+from tests.deployment.postgresql import TEST_SETTINGS, PostgresServer
 from tests.migrated_database import name_migrated_database
-from tests.postgresql_cluster import TEST_SETTINGS, PostgresServer
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 300
 GIVEN = "TESTS_TEMPLATE"
 # Its images are processed once here, and not by the worker of each server.

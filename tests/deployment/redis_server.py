@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ports import find_free_port
+from tests.deployment.ports import find_free_port
 
 PATIENCE = 120
 

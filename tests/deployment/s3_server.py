@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ports import find_free_port
+from tests.deployment.ports import find_free_port
 
 PATIENCE = 60
 KEY, SECRET = "tests", "a secret of the tests"

@@ -6,9 +6,9 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from benchmarks.hostile.servers import run_process, start_nginx
-from tests.ports import find_free_port
+from tests.deployment.ports import find_free_port
 
-DEPLOY = Path(__file__).resolve().parents[1] / "deploy"
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 CADDYFILE = DEPLOY / "Caddyfile"
 
 

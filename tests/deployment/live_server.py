@@ -16,11 +16,11 @@ import psutil
 import psycopg
 
 from contentapi.db.embedded.server import EmbeddedServer
-from tests.database_template import Template
-from tests.e2e.checkout import ROOT
+from tests.deployment.checkout import ROOT
+from tests.deployment.ports import find_free_port
+from tests.deployment.template import Template
 from tests.e2e.http_client import HttpClient, HttpResponse
 from tests.e2e.load import PATIENCE, send_requests
-from tests.ports import find_free_port
 
 GRANIAN = ["-m", "contentapi.server.granian"]
 GUNICORN = ["-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"]

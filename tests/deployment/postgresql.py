@@ -14,7 +14,7 @@ import psutil
 import psycopg
 
 from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_account, grant_server_account_access
-from tests.ports import find_free_port
+from tests.deployment.ports import find_free_port
 
 PATIENCE = 120  # seconds; the machine may be busy
 LOCALE = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]

@@ -1,0 +1,1 @@
+"""Starts a deployment of this project, for tests and measurements: none of these modules needs pytest."""
