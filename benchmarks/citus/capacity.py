@@ -1,6 +1,6 @@
 """What larger clusters carry, computed from the costs of requests. This is arithmetic, not an observation.
 
-Lists are taken to cost as much for each shard as now. The coordinator spends less: see docs/scaling.md.
+Lists are taken to cost as much for each shard as now. The coordinator spends less: see docs/operations/cluster.md.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from benchmarks.citus.kinds import LISTS
 CORES = 32  # of each server
 BUSY = 0.6  # of them, so that a peak or a lost server has room
 SERVERS = (8, 32, 128)
-POSTS_OF_SERVER = 300_000_000  # 6.6 TB with comments and history, at 22 kB: see docs/scaling.md
+POSTS_OF_SERVER = 300_000_000  # 6.6 TB with comments and history, at 22 kB: see docs/operations/cluster.md
 HEADER = """
 | Workers | Posts | Request | On one coordinator /s | On the workers /s | From every node /s | Ends at |
 |---|---|---|---|---|---|---|"""

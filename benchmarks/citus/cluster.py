@@ -1,8 +1,8 @@
 """A database that begins on one PostgreSQL and moves to Citus, and two hosts with the API, on this machine.
 
-The nodes are PostgreSQL servers of the host, whose PostgreSQL has the extension (see docs/citus.md). Everything is in a
-temporary folder, which is removed at the end. With CONTENTAPI_DRILL_KEEP=on, it stays. A folder that is named stays
-too, and the next run continues there.
+The nodes are PostgreSQL servers of the host, whose PostgreSQL has the extension (see docs/operations/cluster.md).
+Everything is in a temporary folder, which is removed at the end. With CONTENTAPI_DRILL_KEEP=on, it stays. A folder that
+is named stays too, and the next run continues there.
 """
 
 import json
@@ -51,7 +51,7 @@ class Cluster:
 
     def __init__(self, folder: Path | None = None, **settings: str) -> None:
         if find_programs() is None:
-            raise SystemExit("No PostgreSQL of this host has Citus: see docs/citus.md.")
+            raise SystemExit("No PostgreSQL of this host has Citus: see docs/operations/cluster.md.")
         self.settings = {**SETTINGS, **settings}
         self.is_kept = folder is not None or os.environ.get("CONTENTAPI_DRILL_KEEP") == "on"
         self.folder = folder or Path(tempfile.mkdtemp(prefix="contentapi-citus-"))

@@ -104,7 +104,7 @@ def print_load(when: str) -> None:
 
 
 def print_outages(names: Iterable[str], outages: Iterable[Outage]) -> None:
-    """Print the tables of docs/scaling.md."""
+    """Print the counts, times and announcements of each fault as tables in Markdown."""
     by_name = {name: [each for each in outages if each.fault == name] for name in names}
     print(COUNTS_HEADER)
     for name, some in by_name.items():

@@ -39,7 +39,7 @@ def main() -> int:
     parser.add_argument("tests", nargs="*", help="tests of the API (default: those of all its areas)")
     arguments = parser.parse_args()
     if find_programs() is None:
-        sys.stdout.write("Skipped: no PostgreSQL of this host has Citus. See docs/citus.md.\n")
+        sys.stdout.write("Skipped: no PostgreSQL of this host has Citus. See docs/operations/cluster.md.\n")
         return 0
     status = 0
     if not arguments.tests and not arguments.thorough:

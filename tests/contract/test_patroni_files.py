@@ -1,4 +1,4 @@
-"""The files of deploy/patroni: the promises of docs/patroni.md, and agreement with each other."""
+"""The files of deploy/patroni: the promises of docs/operations/postgresql.md, and agreement with each other."""
 
 import re
 import subprocess
@@ -62,6 +62,6 @@ def test_haproxy_accepts_its_file() -> None:
 
 
 def test_documents_name_every_file() -> None:
-    page = (FILES.parents[1] / "docs/patroni.md").read_text()
+    page = (FILES.parents[1] / "docs/operations/postgresql.md").read_text()
 
     assert [path.name for path in FILES.iterdir() if path.name not in page] == []

@@ -2,7 +2,7 @@
 
 Two servers of the old release run behind nginx, under a load of reads and writes. The new release adds a column, an
 index and a constraint. Its `migrate` runs while a long transaction reads the changed table, and then while the old
-servers continue. Afterwards the servers are replaced one after the other, as docs/deployment.md describes.
+servers continue. Afterwards the servers are replaced one after the other, as docs/operations/run.md describes.
 """
 
 import json

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.servers
 
 QUERY = "{ posts(limit: 1) { title } }"
 POSTS: tuple[int, Any, None] = (200, {"data": {"posts": [{"title": "How we name our boats"}]}}, None)
-RECOVERY = 60  # seconds; five on an idle machine, as docs/deployment.md says
+RECOVERY = 60  # seconds; five on an idle machine, as docs/operations/run.md says
 SESSION = {"Cookie": "sessionid=abcdefghijklmnopqrstuvwxyz012345"}
 
 

@@ -146,7 +146,7 @@ def test_create_admin_without_a_terminal_requires_password_stdin(monkeypatch: py
 def test_command_of_the_docker_commands_creates_an_admin_who_can_log_in(
     monkeypatch: pytest.MonkeyPatch, client: Client
 ) -> None:
-    page = (settings.BASE_DIR / "docs/deployment.md").read_text()
+    page = (settings.BASE_DIR / "docs/operations/run.md").read_text()
     [command] = re.findall(r"^docker compose .* exec server python manage\.py (create_.*)$", page, re.MULTILINE)
     monkeypatch.setattr(create_admin, "prompt_for_password", lambda: PASSWORD)
 

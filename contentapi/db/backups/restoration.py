@@ -130,7 +130,7 @@ def require_extensions(connection: psycopg.Connection[Any], names: Sequence[str]
     if "citus" in missing:
         raise BackupError(
             "The backup is of a distributed database, and this server does not have Citus. Restore it into an empty "
-            "database of a coordinator, and run `distribute` there. See docs/citus.md."
+            "database of a coordinator, and run `distribute` there. See docs/operations/cluster.md."
         )
     if missing:
         raise BackupError(

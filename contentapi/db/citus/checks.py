@@ -10,7 +10,7 @@ REMEDIES = {
     MISSING: "Set CONTENTAPI_DISTRIBUTED=citus for each process.",
     UNEXPECTED: "Run python manage.py distribute, or unset CONTENTAPI_DISTRIBUTED.",
     WORKER: "Set DATABASE_URL to the address of the coordinator.",
-    POOLED: "Set them for the role: see docs/citus.md.",
+    POOLED: "Set them for the role: see docs/operations/cluster.md.",
 }
 
 

@@ -28,7 +28,7 @@ def test_doctor_counts_a_connection_for_each_job_and_one_for_the_heartbeat() -> 
 
 
 def test_document_lists_the_jobs_and_their_intervals() -> None:
-    text = (Path(__file__).parents[3] / "docs/deployment.md").read_text()
+    text = (Path(__file__).parents[3] / "docs/operations/run.md").read_text()
     table = text.partition("<!-- jobs -->")[2].partition("<!-- /jobs -->")[0]
 
     rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", table, re.MULTILINE)
