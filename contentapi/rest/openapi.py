@@ -79,7 +79,7 @@ def describe_operation(document: dict[str, Any], path: str, method: str, item: d
     operation = item[method]
     stated = [*item.get("parameters", []), *operation.get("parameters", [])]
     parameters = [resolve(document, each) for each in stated]
-    responses = [(status, resolve(document, each)) for status, each in operation["responses"].items()]
+    responses = [(status, resolve(document, each)) for status, each in sorted(operation["responses"].items())]
     return {
         "id": operation["operationId"],
         "tags": operation["tags"],

@@ -34,10 +34,33 @@ def build_line(folder: Path) -> str:
     return f"{title:<18} {sentence}"
 
 
-def render_openapi(function: str) -> str:
-    """Return a part of openapi.yaml, which needs the bound schema of the project."""
+def set_up() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contentapi.settings")
     django.setup()
+
+
+def render_events() -> str:
+    """Return the type `<Type>Event` of each type with events: the fields of the interface, and the object."""
+    set_up()
+    from contentapi.declarations import load_apps
+
+    interface = re.search(
+        r"^interface Event {\n(.*?)^}", (ROOT / "schema/events.graphql").read_text(), re.DOTALL | re.M
+    )
+    names = [each.projection.name for app in load_apps() for each in app.types if each.events]
+    return "\n\n".join(render_event(name, interface[1] if interface else "") for name in names)
+
+
+def render_event(name: str, fields: str) -> str:
+    kind = name.lower()
+    field = f'  "The {kind} as it is now; null if you may not see it."\n  {kind}: {name}\n'
+    description = f'"Something that happened to {"an" if name[0] in "AEIO" else "a"} {kind}."'
+    return f"{description}\ntype {name}Event implements Event {{\n{fields}{field}}}"
+
+
+def render_openapi(function: str) -> str:
+    """Return a part of openapi.yaml, which needs the bound schema of the project."""
+    set_up()
     from tests.contract import openapi_schemas
 
     text: str = getattr(openapi_schemas, function)()
@@ -47,7 +70,9 @@ def render_openapi(function: str) -> str:
 PARTS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/internals.md", "internals"): build_tables,
     ("docs/architecture.md", "tree"): build_tree,
+    ("schema/events.graphql", "events"): render_events,  # before what needs the bound schema
     ("schema/openapi.yaml", "texts"): lambda: render_openapi("render_example"),
+    ("schema/openapi.yaml", "types"): lambda: render_openapi("render_types"),
     ("schema/openapi.yaml", "schemas"): lambda: render_openapi("render_schemas"),
 }
 

@@ -88,6 +88,23 @@ OWN = {  # by the schema, by the property, or by both
     ),
     "expectedVersion": VERSION,
 }
+PAGE: dict[str, Schema] = {  # the members of a page beside its items
+    "next_cursor": {
+        "description": "Send it back as `cursor`. Null on the last page; absent from a page by `offset`.",
+        "type": ["string", "null"],
+    },
+    "total": {
+        "description": "The number of items on all pages. Only with `offset`.",
+        "type": "integer",
+        "minimum": 0,
+    },
+    "offset": {"description": "The offset of the request. Only with `offset`.", "type": "integer", "minimum": 0},
+    "limit": {
+        "description": "The limit of the request or its default. Only with `offset`.",
+        "type": "integer",
+        "minimum": 1,
+    },
+}
 EXAMPLE = {  # the content of a post in the examples
     "title": "How we name our boats",
     "slug": "how-we-name-our-boats",

@@ -19,9 +19,19 @@ from graphql import (
 
 from contentapi.projection.selections import SelectedField
 from contentapi.rest import Body
-from contentapi.schema import APPS, SCHEMA
+from contentapi.rest.openapi import load_openapi_document
+from contentapi.schema import APPS, EVENT_TYPES, SCHEMA
 from tests.content import TEXT_FIELDS
-from tests.contract.openapi_details import EXAMPLE, NULLABLE, OWN, STORABLE, Schema, find_description, find_keywords
+from tests.contract.openapi_details import (
+    EXAMPLE,
+    NULLABLE,
+    OWN,
+    PAGE,
+    STORABLE,
+    Schema,
+    find_description,
+    find_keywords,
+)
 
 WIDTH = 120
 REPRESENTATIONS = [each for app in APPS for each in app.representations]
@@ -31,7 +41,7 @@ EXTENDED = {  # a representation with what only one response has: the members of
     "CreatedPreviewLink": ("PreviewLink", "CreatePreviewLinkPayload"),
     "WebhookWithSecret": ("Webhook", "CreateWebhookPayload"),
 }
-HAND_WRITTEN = {"EmptyBody", "NewOrder", "NewUser"}  # bodies
+HAND_WRITTEN = {"EmptyBody", "EventPage", "NewOrder", "NewUser", "WebhookDeliveryPage"}  # bodies, and pages by cursor
 INPUTS = {  # the input of the SDL that describes a body, unless it has the name that `find_inputs` expects
     "ExpectedVersionBody": "UpdatePostInput",
     "NewComment": "AddCommentInput",
@@ -66,7 +76,26 @@ def build_schemas() -> dict[str, Schema]:
         found[name] = build_object(name, kind.description, {**found[base]["properties"], **added})
     bodies = {body.__name__: body for body in iterate_bodies() if body.__name__ not in HAND_WRITTEN}
     found |= {name: describe_body(body, find_inputs(name)) for name, body in bodies.items()}
+    found |= {name: describe_page(name.removesuffix("Page")) for name in iterate_pages()}
     return {name: found[name] for name in sorted(found)}
+
+
+def iterate_pages() -> Iterator[str]:
+    """Yield the names of the pages of lists, but for those by cursor alone."""
+    for item in load_openapi_document()["paths"].values():
+        content = item.get("get", {}).get("responses", {}).get("200", {}).get("content", {})
+        name = content.get("application/json", {}).get("schema", {}).get("$ref", "").rsplit("/", 1)[-1]
+        if name.endswith("Page") and name not in HAND_WRITTEN:
+            yield name
+
+
+def describe_page(item: str) -> Schema:
+    words = re.sub(r"(?<!^)(?=[A-Z])", " ", item).lower()
+    kind = SCHEMA.type_map.get(f"{item}Connection")
+    text = re.split(r"\.| on ", kind.description or "")[0] if kind else f"A page of {words}s"
+    data = {"description": "The items.", "type": "array", "items": build_reference(item)}
+    page = build_object(f"{item}Page", f"{text}, by cursor or by offset.", {"data": data, **PAGE}, optional=PAGE)
+    return {**page, "additionalProperties": False}
 
 
 def build_object(
@@ -203,6 +232,11 @@ def describe_input(of_sdl: Any, decoded: Schema, keywords: Schema) -> Schema:
 
 def render_schemas() -> str:
     return "\n".join(render_mapping(build_schemas(), 4))
+
+
+def render_types() -> str:
+    """Return the types of events."""
+    return "\n".join(f"{' ' * 16}- {render_value(name)}" for name in EVENT_TYPES.meanings)
 
 
 def render_example() -> str:
