@@ -12,7 +12,7 @@ from pathlib import Path
 
 import django
 
-from tests.contract.internals import build_tables
+from tests.contract.internals import build_table
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("contentapi", "blog", "orders", "users")
@@ -68,7 +68,7 @@ def render_openapi(function: str) -> str:
 
 
 PARTS: dict[tuple[str, str], Callable[[], str]] = {
-    ("docs/internals.md", "internals"): build_tables,
+    ("docs/internals.md", "internals"): build_table,
     ("docs/architecture.md", "tree"): build_tree,
     ("schema/events.graphql", "events"): render_events,  # before what needs the bound schema
     ("schema/openapi.yaml", "texts"): lambda: render_openapi("render_example"),

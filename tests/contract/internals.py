@@ -1,4 +1,4 @@
-"""The third-party internals of internals.toml: their tables in docs/internals.md, and the hashes of their sources."""
+"""The third-party internals of internals.toml: their table in docs/internals.md, and the hashes of their sources."""
 
 import hashlib
 import importlib
@@ -6,6 +6,7 @@ import inspect
 import re
 import textwrap
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,27 +39,12 @@ def list_uses(document: Mapping[str, Any]) -> Iterator[Use]:
             yield Use(package, files.split(", "), reason, hashes)
 
 
-def build_tables() -> str:
-    """Return the generated part of docs/internals.md: a summary, and a table for each package."""
+def build_table() -> str:
+    """Return the generated part of docs/internals.md: the packages, with the number of their interfaces in use."""
     document = read_document()
-    uses = list(list_uses(document))
-    packages = {use.package: document[use.package]["version"] for use in uses}
-    number = sum(len(use.hashes) for use in uses)
-    parts = [f"**{number} interfaces** of {len(packages)} packages:"]
-    for package, version in packages.items():
-        own = [use for use in uses if use.package == package]
-        lines = [f"## {package}", "", f"Version {version}, {sum(len(use.hashes) for use in own)} interfaces.", ""]
-        lines += ["| Names | Files | Use |", "|---|---|---|", *map(build_row, own)]
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
-
-
-def build_row(use: Use) -> str:
-    return f"| {list_in_code(use.hashes)} | {list_in_code(use.files)} | {use.reason} |"
-
-
-def list_in_code(names: "list[str] | Mapping[str, str]") -> str:
-    return ", ".join(f"`{name}`" for name in names)
+    numbers = Counter(use.package for use in list_uses(document) for _ in use.hashes)
+    rows = [f"| {package} | {document[package]['version']} | {number} |" for package, number in numbers.items()]
+    return "\n".join(["| Package | Version | Interfaces |", "|---|---|--:|", *rows])
 
 
 def compute_hash(name: str) -> str:

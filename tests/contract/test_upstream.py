@@ -1,7 +1,7 @@
 """The third-party code that this project overrides, copies, bypasses or calls without a documented interface.
 
 `internals.toml` has the hash of each source text and the version of each package. An upgrade that changes one of them
-fails here. `docs/internals.md` shows the same names.
+fails here.
 """
 
 import ast
