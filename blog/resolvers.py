@@ -114,31 +114,31 @@ def create_post(_: None, info: Info, input: dict[str, Any]) -> Post:
 @MUTATION.field("updatePost")
 def update_post(_: None, info: Info, input: dict[str, Any]) -> Post:
     changes = {name: value for name, value in input.items() if name not in ("id", "expected_version")}
-    return edit_post(info, input["id"], changes, input.get("expected_version"))
+    return apply_changes(info, input["id"], changes, input.get("expected_version"))
 
 
 @MUTATION.field("publishPost")
 def publish_post(_: None, info: Info, id: str, expected_version: str | None = None) -> Post:
-    return edit_post(info, id, {"status": PostStatus.PUBLISHED}, expected_version)
+    return apply_changes(info, id, {"status": PostStatus.PUBLISHED}, expected_version)
 
 
 @MUTATION.field("unpublishPost")
 def unpublish_post(_: None, info: Info, id: str, expected_version: str | None = None) -> Post:
-    return edit_post(info, id, {"status": PostStatus.DRAFT}, expected_version)
+    return apply_changes(info, id, {"status": PostStatus.DRAFT}, expected_version)
 
 
 @MUTATION.field("archivePost")
 def archive_post(_: None, info: Info, id: str, expected_version: str | None = None) -> Post:
-    return edit_post(info, id, {"status": PostStatus.ARCHIVED}, expected_version)
+    return apply_changes(info, id, {"status": PostStatus.ARCHIVED}, expected_version)
 
 
 @MUTATION.field("schedulePost")
 def schedule_post(_: None, info: Info, input: dict[str, Any]) -> Post:
     changes = {"status": PostStatus.SCHEDULED, "publish_at": input["publish_at"]}
-    return edit_post(info, input["id"], changes, input.get("expected_version"))
+    return apply_changes(info, input["id"], changes, input.get("expected_version"))
 
 
-def edit_post(info: Info, post_id: str, changes: dict[str, Any], expected_version: str | None) -> Post:
+def apply_changes(info: Info, post_id: str, changes: dict[str, Any], expected_version: str | None) -> Post:
     return services.edit_post(
         actor=info.context["actor"], post_id=post_id, changes=changes, expected_version=expected_version
     )

@@ -9,6 +9,7 @@ from blog.images.formats import CONTENT_TYPES
 from blog.rendering import render_post
 from blog.services.authors import create_author, delete_author, edit_author, get_or_create_profile
 from blog.services.comments import add_comment, delete_comment
+from blog.services.edits import CopyAction, Edit, Saved, StateAction, save_edit
 from blog.services.image_checks import check_media
 from blog.services.image_deletion import delete_outdated_files, hide_deleted_images, purge_images
 from blog.services.image_figures import count_images
@@ -71,9 +72,9 @@ from blog.services.sources import claim_file
 from blog.services.validation import TRANSITIONS, list_problems, validate_post, validate_publish_at
 from blog.services.working_copies import (
     discard_working_copy,
+    find_visible_copy,
     has_changed_since,
     publish_due_copies,
     publish_working_copy,
-    require_present_base,
     save_working_copy,
 )

@@ -83,6 +83,14 @@ def find_working_copy(post: Post) -> WorkingCopy | None:
     return WorkingCopy.objects.filter(pk=post.pk).first()
 
 
+def find_visible_copy(actor: Actor, post: Post | None) -> WorkingCopy | None:
+    """Return the working copy of a post, if there is one and the actor may see it."""
+    if post is None or not policy.may_see_history_of(actor, post.author.user_id):
+        return None
+    copy: WorkingCopy | None = getattr(post, "working_copy", None)  # a statement for each object of the post
+    return copy
+
+
 def require_copy_version(copy: WorkingCopy | None, expected: ExpectedVersion) -> None:
     """Raise `VersionConflict` unless the working copy has the expected version. Version 0 is that of no copy."""
     if copy is not None:

@@ -61,13 +61,9 @@ class ServiceAdmin(PolicyAdmin):
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *others: Any) -> Any:
         try:
             return super().changeform_view(request, object_id, *others)
-        except ApiError as error:
-            return self.show_refusal(request, error, object_id, *others)
-
-    def show_refusal(self, request: HttpRequest, error: ApiError, object_id: str | None, *others: Any) -> Any:
-        """Return the response to a refused save: the form with the values that were sent and the error."""
-        request.api_error = error  # type: ignore[attr-defined]
-        return super().changeform_view(request, object_id, *others)
+        except ApiError as error:  # the form again, with the values that were sent and the error
+            request.api_error = error  # type: ignore[attr-defined]
+            return super().changeform_view(request, object_id, *others)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
         form: Any = super().get_form(request, obj, change=change, **options)
@@ -77,7 +73,6 @@ class ServiceAdmin(PolicyAdmin):
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         actor = get_actor(request)
-        request.saved_form = form  # type: ignore[attr-defined]  # for the page of the response
         if change:
             self.edit(actor, obj, form)
         else:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from blog import services
 from blog.models import Post, WorkingCopy
-from blog.services.states import StateAction, change_state
+from blog.services import Edit, StateAction, save_edit
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.factories import get_user, make_actor, make_post
 from users.services import lock_user, unlock_user
@@ -87,7 +87,7 @@ def test_another_person_who_chooses_a_time_lets_it_be_published(editor: Actor, o
     schedule(editor, post)
     schedule_copy(editor, copied)
     lock(editor)
-    change_state(actor=other, post_id=str(post.pk), action=StateAction.SCHEDULE, publish_at=get_time(2))
+    save_edit(other, str(post.pk), Edit(action=StateAction.SCHEDULE, publish_at=get_time(2)))
     schedule_copy(other, copied, days=2)
     publish_all()
 

@@ -13,7 +13,7 @@ from blog import background, services
 from blog.history import trash, versions
 from blog.models import IS_UNRENDERED, Post, PostStatus
 from blog.rendering import RENDERER
-from blog.services import states
+from blog.services import Edit, StateAction, save_edit
 from blog.services.renderings import POSTS_AT_ONCE
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import OPERATOR, WORKER, Actor, Role
@@ -80,7 +80,7 @@ def test_post_that_becomes_public_is_rendered(gql: GraphQL, editor: Actor, *, is
     Post.objects.filter(pk=scheduled.pk).update(publish_at=timezone.now())
     list(services.publish_due_posts(actor=WORKER))
     edit_post(again, status="archived")
-    states.change_state(actor=OPERATOR, post_id=str(again.pk), action=states.StateAction.PUBLISH_AGAIN)
+    save_edit(OPERATOR, str(again.pk), Edit(action=StateAction.PUBLISH_AGAIN))
 
     assert [read(gql, post) for post in (published, scheduled, again)] == [BOILED] * 3
 

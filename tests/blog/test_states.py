@@ -7,8 +7,8 @@ import pytest
 
 from blog import services
 from blog.models import Post, PostStatus, PostVersion
-from blog.services import states
-from blog.services.states import PATHS, TARGETS, StateAction
+from blog.services import Edit, StateAction, edits, save_edit
+from blog.services.edits import PATHS, TARGETS
 from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, VersionConflict
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from tests.factories import make_actor, make_author, make_post
@@ -31,7 +31,7 @@ def test_action_leads_to_its_state(action: StateAction, status: str) -> None:
     post = make_post_in(status)
     publish_at = MUCH_LATER if action is StateAction.SCHEDULE else None
 
-    states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), action=action, publish_at=publish_at)
+    save_edit(make_actor(Role.EDITOR), str(post.pk), Edit(action=action, publish_at=publish_at))
 
     post.refresh_from_db()
     assert (post.status, post.publish_at) == (TARGETS[action], publish_at)
@@ -45,7 +45,7 @@ def test_action_that_the_state_does_not_allow_is_a_conflict(action: StateAction,
     post = make_post_in(status)
 
     with pytest.raises(Conflict) as refusal:
-        states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), action=action, publish_at=MUCH_LATER)
+        save_edit(make_actor(Role.EDITOR), str(post.pk), Edit(action=action, publish_at=MUCH_LATER))
 
     assert refusal.value.message == f"A post that is {status} cannot be {action.label}."
     assert Post.objects.get().version == 1
@@ -65,12 +65,10 @@ def test_every_step_of_every_action_is_a_transition() -> None:
 def test_archived_post_is_published_again_in_one_action_with_its_text() -> None:
     post = make_post(status="archived", published_at=EARLIER, title="Old")
 
-    states.change_state(
-        actor=make_actor(Role.EDITOR),
-        post_id=str(post.pk),
-        action=StateAction.PUBLISH_AGAIN,
-        changes={"title": "New"},
-        expected_version="1",
+    save_edit(
+        make_actor(Role.EDITOR),
+        str(post.pk),
+        Edit(changes={"title": "New"}, action=StateAction.PUBLISH_AGAIN, version="1"),
     )
 
     post.refresh_from_db()
@@ -82,7 +80,7 @@ def test_archived_post_is_published_again_in_one_action_with_its_text() -> None:
 def test_first_publication_of_an_archived_post_sets_its_time() -> None:
     post = make_post(status="archived")
 
-    states.change_state(actor=make_actor(Role.EDITOR), post_id=str(post.pk), action=StateAction.PUBLISH_AGAIN)
+    save_edit(make_actor(Role.EDITOR), str(post.pk), Edit(action=StateAction.PUBLISH_AGAIN))
 
     post.refresh_from_db()
     assert post.published_at is not None
@@ -95,9 +93,7 @@ def test_refused_second_step_undoes_the_first() -> None:
     actor = make_actor(Role.AUTHOR, author=author, scopes=scopes)
 
     with pytest.raises(Forbidden):
-        states.change_state(
-            actor=actor, post_id=str(post.pk), action=StateAction.PUBLISH_AGAIN, changes={"title": "New"}
-        )
+        save_edit(actor, str(post.pk), Edit(changes={"title": "New"}, action=StateAction.PUBLISH_AGAIN))
 
     assert Post.objects.values_list("status", "title", "version").get() == ("archived", "Old", 1)
 
@@ -106,9 +102,7 @@ def test_new_time_in_the_past_leaves_a_scheduled_post_scheduled() -> None:
     post = make_post_in("scheduled")
 
     with pytest.raises(Invalid) as refusal:
-        states.change_state(
-            actor=make_actor(Role.EDITOR), post_id=str(post.pk), action=StateAction.SCHEDULE, publish_at=EARLIER
-        )
+        save_edit(make_actor(Role.EDITOR), str(post.pk), Edit(action=StateAction.SCHEDULE, publish_at=EARLIER))
 
     assert refusal.value.fields == {"publishAt": ["The time of publication must be in the future."]}
     assert Post.objects.values_list("status", "publish_at").get() == ("scheduled", LATER)
@@ -117,19 +111,19 @@ def test_new_time_in_the_past_leaves_a_scheduled_post_scheduled() -> None:
 def test_other_version_is_a_conflict_of_versions() -> None:
     post = make_post(status="draft")
 
-    with pytest.raises(VersionConflict):
-        states.change_state(
-            actor=make_actor(Role.EDITOR), post_id=str(post.pk), action=StateAction.PUBLISH, expected_version="7"
-        )
+    saved = save_edit(make_actor(Role.EDITOR), str(post.pk), Edit(action=StateAction.PUBLISH, version="7"))
+
+    assert isinstance(saved, VersionConflict)
+    assert Post.objects.get().status == "draft"
 
 
 def test_author_does_no_action_to_posts_of_others() -> None:
     actor = make_actor(Role.AUTHOR, author=make_author())
 
     with pytest.raises(Forbidden):
-        states.change_state(actor=actor, post_id=str(make_post().pk), action=StateAction.UNPUBLISH)
+        save_edit(actor, str(make_post().pk), Edit(action=StateAction.UNPUBLISH))
     with pytest.raises(NotFound):
-        states.change_state(actor=actor, post_id=str(make_post(status="draft").pk), action=StateAction.PUBLISH)
+        save_edit(actor, str(make_post(status="draft").pk), Edit(action=StateAction.PUBLISH))
 
 
 @pytest.mark.parametrize(
@@ -145,14 +139,14 @@ def test_listed_actions_change_the_state(status: str, actions: set[StateAction])
     author = make_author()
     post, actor = make_post_in(status, author=author), make_actor(Role.AUTHOR, author=author)
 
-    assert set(states.list_actions(actor, post)) == actions
-    assert states.list_actions(make_actor(Role.AUTHOR, author=make_author()), post) == []
+    assert set(edits.list_actions(actor, post)) == actions
+    assert edits.list_actions(make_actor(Role.AUTHOR, author=make_author()), post) == []
 
 
 def test_actor_without_the_scope_to_publish_sees_acts_without_publication() -> None:
     author = make_author()
     actor = make_actor(Role.AUTHOR, author=author, scopes={Scope.POSTS_READ, Scope.POSTS_WRITE})
 
-    assert states.list_actions(actor, make_post_in("draft", author=author)) == [StateAction.ARCHIVE]
-    assert states.list_actions(actor, make_post_in("archived", author=author)) == [StateAction.UNARCHIVE]
-    assert states.list_actions(actor, make_post_in("published", author=author)) == []
+    assert edits.list_actions(actor, make_post_in("draft", author=author)) == [StateAction.ARCHIVE]
+    assert edits.list_actions(actor, make_post_in("archived", author=author)) == [StateAction.UNARCHIVE]
+    assert edits.list_actions(actor, make_post_in("published", author=author)) == []

@@ -22,8 +22,7 @@ from django.utils import timezone  # noqa: E402 - Django must be set up before
 from blog import services  # noqa: E402
 from blog.history import trash  # noqa: E402
 from blog.models import Author, Comment, Post  # noqa: E402
-from blog.services import moderation, states  # noqa: E402
-from blog.services.states import StateAction  # noqa: E402
+from blog.services import Edit, StateAction, moderation, save_edit  # noqa: E402
 from contentapi.core.errors import ApiError  # noqa: E402
 from contentapi.core.identity import OPERATOR  # noqa: E402
 from tests.content import TEXTS, make_text  # noqa: E402
@@ -87,7 +86,7 @@ class Editor:
     def schedule(self) -> None:
         if post := self.choose(is_public=False):
             time = timezone.now() + timedelta(days=1)
-            states.change_state(actor=OPERATOR, post_id=str(post.pk), action=StateAction.SCHEDULE, publish_at=time)
+            save_edit(OPERATOR, str(post.pk), Edit(action=StateAction.SCHEDULE, publish_at=time))
 
     def save_copy(self) -> None:
         if post := self.choose(is_public=True):

@@ -7,10 +7,9 @@ the values of the route.
 from collections.abc import Sequence
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db import models
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.http import Http404, HttpRequest, HttpResponse
 
 from blog import policy, selectors, services
 from blog.desk import queries, writers
@@ -20,17 +19,15 @@ from blog.desk.posts import (
     address,
     coauthors,
     conflict,
-    copies,
     history,
     pages,
-    presence,
     reading,
-    save,
+    saving,
     site,
     states,
     writing,
 )
-from blog.desk.posts.form import PostForm
+from blog.desk.posts.form import PostForm, read_action
 from blog.desk.posts.list import (
     LightPostList,
     choose_columns,
@@ -42,7 +39,7 @@ from blog.desk.posts.list import (
 from blog.desk.posts.source import SourceInline
 from blog.models import Post
 from contentapi.conf.timeouts import RESTORABLE_FOR
-from contentapi.core.errors import ApiError, NotFound, VersionConflict
+from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action
 from contentapi.desk.bases import get_actor
@@ -166,19 +163,15 @@ class PostAdmin(ServiceAdmin):
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *others: Any) -> Any:
         """Return the page of the form. The frame of its preview has the policy of the page, and loads images."""
+        is_save = request.method == "POST" and object_id is not None
         try:
-            response = super().changeform_view(request, object_id, *others)
+            response = saving.save_form(request, self, str(object_id)) if is_save else None
+            response = response or super().changeform_view(request, object_id, *others)
         except (Http404, NotFound):
-            if object_id is None or request.method != "POST" or "body" not in request.POST:
+            if not is_save or "body" not in request.POST:
                 raise
-            response = conflict.show_deletion(request, self, object_id)
+            response = conflict.show_deletion(request, self, str(object_id))
         return restrict_admin_page(response, images="http: https:")
-
-    def show_refusal(self, request: HttpRequest, error: ApiError, object_id: str | None, *others: Any) -> Any:
-        """Show the page of the conflict to a person whose form is older than the post."""
-        if object_id is not None and isinstance(error, VersionConflict):
-            return conflict.show_conflict(request, self, request.saved_form)  # type: ignore[attr-defined]
-        return super().show_refusal(request, error, object_id, *others)
 
     def build_form_context(self, request: HttpRequest, row: Post | None) -> dict[str, Any]:
         actor = get_actor(request)
@@ -196,7 +189,7 @@ class PostAdmin(ServiceAdmin):
         if obj is not None and not self.may_change(get_actor(request), obj):
             options["form"] = reading.ReadingForm
         form: Any = super().get_form(request, obj, change=change, **options)
-        form.copy = copies.find_copy(get_actor(request), obj)
+        form.copy = services.find_visible_copy(get_actor(request), obj)
         return form
 
     def get_fieldsets(self, request: HttpRequest, obj: Post | None = None) -> Any:
@@ -231,12 +224,7 @@ class PostAdmin(ServiceAdmin):
             return LocalTimeField(label="Published at", help_text=db_field.help_text)
         return writers.offer_accounts(super().formfield_for_dbfield(db_field, request, **options))
 
-    create = staticmethod(save.create_post)
-
-    def edit(self, actor: Actor, row: Post, form: PostForm) -> None:
-        form.version_before = row.version
-        copies.edit_post(actor, row, form)
-        presence.forget_saved_page(actor, row, form.data)
+    create = staticmethod(saving.create_post)
 
     def delete(self, actor: Actor, row: Post) -> None:
         services.delete_post(actor=actor, post_id=str(row.pk))
@@ -246,28 +234,14 @@ class PostAdmin(ServiceAdmin):
     ) -> HttpResponse:
         return history.show_history(request, self, object_id)
 
-    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
-        """Return the fields that have changed. The form's own list also has values that the service has normalised."""
-        if add:
-            return super().construct_change_message(request, form, formsets, add)
-        return history.build_log_message(request, form.instance, form.version_before)
-
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         return super().log_change(request, obj, message) if message else None  # unless nothing has changed
 
     def response_add(self, request: HttpRequest, obj: Post, post_url_continue: str | None = None) -> HttpResponse:
-        if copies.report_save(request, self, obj):
-            response = self.response_post_save_add(request, obj)
-        else:
+        action = read_action(request.POST)
+        if action is None:
             response = super().response_add(request, obj, post_url_continue)
-        return writing.name_saved_text(request, response)
-
-    def response_change(self, request: HttpRequest, obj: Post) -> HttpResponse:
-        if copies.leads_to_changes(request.saved_form):  # type: ignore[attr-defined]
-            response: HttpResponse = HttpResponseRedirect(reverse("admin:blog_post_changes", args=[obj.pk]))
-        elif copies.report_save(request, self, obj):
-            stays = "_continue" in request.POST
-            response = HttpResponseRedirect(request.path) if stays else self.response_post_save_change(request, obj)
         else:
-            response = super().response_change(request, obj)
+            self.message_user(request, states.describe_result(action, obj), messages.SUCCESS)
+            response = self.response_post_save_add(request, obj)
         return writing.name_saved_text(request, response)

@@ -34,7 +34,7 @@ def show_changes(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
         "post": post,
         "comparison": comparison,
         "fields": history.list_fields(comparison),
-        **copies.build_copy_state(actor, post, copies.find_copy(actor, post)),
+        **copies.build_copy_state(actor, post, services.find_visible_copy(actor, post)),
     }
     return model_admin.render(request, "admin/blog/post/changes.html", context)
 

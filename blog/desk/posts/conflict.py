@@ -3,58 +3,43 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from blog import selectors
 from blog.desk.posts import copies
 from blog.desk.posts.coauthors import name_authors
+from blog.desk.posts.form import COPY_BUTTONS, OPENED, PostForm, list_versions, read_action, read_pressed
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
-from blog.desk.posts.save import OPENED, StateForm, list_versions
 from blog.desk.posts.states import STATE_ACTIONS
 from blog.desk.posts.writing import split_lines
 from blog.history import conflicts, versions
 from blog.history.conflicts import EditConflict
-from blog.history.merging import has_marks
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post, WorkingCopy
-from blog.services import states
+from blog.services import CopyAction, edits, find_visible_copy
 from contentapi.core.errors import ApiError, NotFound, VersionConflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.desk.bases import PolicyAdmin, get_actor
 
 MERGED = [*(name for name in CONTENT if name != "body"), "body"]  # the fields that a person can merge by hand
-BUTTONS = {"_save", "_continue", "_addanother", "_act", "_merged", *copies.BUTTONS}
+BUTTONS = {"_save", "_continue", "_addanother", "_act", "_merged", *COPY_BUTTONS}
 NOT_SENT_AGAIN = {"csrfmiddlewaretoken", *OPENED, *BUTTONS}
 # What a button of the page does beside saving. Discarding is not among them: a person who wanted to discard the changes
 # sees the other text first.
 THEN = {
-    copies.PUBLISH: " and publish it",
-    copies.SCHEDULE: " and schedule the changes",
-    copies.UNSCHEDULE: " without a time of publication",
+    CopyAction.PUBLISH: " and publish it",
+    CopyAction.SCHEDULE: " and schedule the changes",
+    CopyAction.UNSCHEDULE: " without a time of publication",
 }
 
 
-class ConflictForm(StateForm):
-    """A form that refuses a merged text in which a conflict is not decided."""
-
-    def clean(self) -> dict[str, Any] | None:
-        cleaned = super().clean() or self.cleaned_data
-        if "_merged" in self.data and has_marks(cleaned.get("body", "")):
-            problem = (
-                "The text still has marks of a conflict (<<<<<<< and >>>>>>>). Delete them, or save again as it is."
-            )
-            self.add_error("body", ValidationError(problem))
-        return cleaned
-
-
-def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateForm) -> HttpResponse:
+def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm) -> HttpResponse:
     """Show who changed what, both texts, the difference, and what the person can do."""
     actor = get_actor(request)
     post_id, mine = form.instance.pk, form.cleaned_data
     # The versions before the texts: what somebody saves between the two is a conflict of the next save.
     post = require_found(selectors.find_post(actor, str(post_id)), "post")
-    copy = copies.find_copy(actor, post)
+    copy = find_visible_copy(actor, post)
     opened = list_versions(post, copy)
     conflict = conflicts.read_conflict(actor=actor, post_id=str(post_id), opened=mine["opened_version"])
     if copy is not None and copy.version != mine["opened_copy"]:
@@ -84,13 +69,14 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: StateFor
     return render_conflict(request, model_admin, "conflict", context, VersionConflict.status)
 
 
-def choose_button(actor: Actor, form: StateForm, post: Post, copy: WorkingCopy | None) -> Mapping[str, str]:
+def choose_button(actor: Actor, form: PostForm, post: Post, copy: WorkingCopy | None) -> Mapping[str, str]:
     """Return the button that the person pressed, if the present state still allows its action; else “Save”."""
-    pressed, action = copies.read_pressed(form.data), form.state_action
-    offered = [copies.PUBLISH, *(button.name for button in copies.list_buttons(actor, post, copy))]
-    if pressed in THEN and pressed in offered:
-        return {"name": pressed, "value": "yes", "then": THEN[pressed]}
-    if action is not None and action in states.list_actions(actor, post):
+    pressed, action = read_pressed(form.data), read_action(form.data)
+    copy_action = COPY_BUTTONS.get(pressed)
+    offered = [CopyAction.PUBLISH, *(button.action for button in copies.list_buttons(actor, post, copy))]
+    if copy_action in THEN and copy_action in offered:
+        return {"name": pressed, "value": "yes", "then": THEN[copy_action]}
+    if action is not None and action in edits.list_actions(actor, post):
         return {"name": "_act", "value": action.value, "then": f" and {STATE_ACTIONS[action].label.lower()}"}
     return {"name": "_save", "value": "Save", "then": ""}
 

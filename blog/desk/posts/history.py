@@ -8,11 +8,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from blog import selectors
-from blog.desk.posts.copies import find_copy, name_saver
+from blog.desk.posts.copies import name_saver
 from blog.history import copies, versions
 from blog.history.versions import Change, Comparison, Version
 from blog.models import CONTENT_FIELDS, Image, Post, PostStatus, WorkingCopy
-from blog.services.states import MOST_STEPS
+from blog.services import find_visible_copy
+from blog.services.edits import MOST_STEPS
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 from contentapi.desk.bases import PolicyAdmin, get_actor
@@ -83,7 +84,7 @@ def render_version(
     """Return the page of a version of a post, or with `is_copy` of a working copy, which can restore it."""
     actor = get_actor(request)
     post = selectors.find_post(actor, object_id)
-    copy = find_copy(actor, post)
+    copy = find_visible_copy(actor, post)
     context = {
         "title": title,
         "object_id": object_id,

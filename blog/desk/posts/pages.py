@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from blog import policy
+from blog import policy, services
 from blog.desk.comments import build_newest_comments
 from blog.desk.posts import (
     announcements,
-    autosave,
     changes,
     conflict,
     copies,
     history,
     links,
     presence,
+    saving,
     states,
     trash,
     writing,
@@ -23,7 +23,7 @@ from contentapi.desk.bases import Page
 
 PAGES = [
     Page("<str:object_id>/events/", "events", announcements.show_events),
-    Page("<str:object_id>/autosave/", "autosave", autosave.save_text),
+    Page("<str:object_id>/autosave/", "autosave", saving.save_text),
     Page("<str:object_id>/changes/", "changes", changes.show_changes),
     Page("<str:object_id>/history/changes/<int:number>/", "copy", changes.show_copy),
     Page("<str:object_id>/history/changes/<int:number>/restore/", "restore_copy", changes.restore_changes),
@@ -54,5 +54,5 @@ def build_form_context(actor: Actor, post: Post | None, *, may_change: bool) -> 
     if may_change:
         context["presence"] = presence.build_presence(actor, post)
         context |= links.build_preview_links(actor, post)
-        context |= copies.build_copy_state(actor, post, copies.find_copy(actor, post))
+        context |= copies.build_copy_state(actor, post, services.find_visible_copy(actor, post))
     return context

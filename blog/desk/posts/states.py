@@ -14,10 +14,9 @@ from blog import policy, selectors, services
 from blog.desk.local_times import LocalTimeField
 from blog.desk.posts.site import link_site
 from blog.models import Post, PostStatus
-from blog.services import states
-from blog.services.states import StateAction
+from blog.services import Edit, StateAction, edits, save_edit
 from contentapi.conf.timeouts import RESTORABLE_FOR
-from contentapi.core.errors import Conflict, Invalid
+from contentapi.core.errors import Conflict, Invalid, VersionConflict
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, Log, Outcome, Perform, collect_outcome, list_offered_actions, perform_each
 from contentapi.desk.rendering import render_time
@@ -77,8 +76,11 @@ def change_states(state_action: StateAction) -> Perform:
 
     def perform(actor: Actor, posts: Sequence[Post], values: Mapping[str, Any], log: Log) -> Outcome:
         def change_state(post: Post) -> Post:
-            time = values.get("schedule_at")
-            changed = states.change_state(actor=actor, post_id=str(post.pk), action=state_action, publish_at=time)
+            edit = Edit(action=state_action, publish_at=values.get("schedule_at"))
+            saved = save_edit(actor, str(post.pk), edit)
+            if isinstance(saved, VersionConflict):
+                raise saved
+            changed = saved.post
             if changed.version == post.version:
                 raise Conflict(f"It is {changed.status} already.")
             changed.version_before = post.version  # type: ignore[attr-defined]
@@ -96,7 +98,7 @@ def build_action(state_action: StateAction, label: str, effect: str, list_label:
         help=effect,
         done=state_action.label.capitalize(),
         perform=change_states(state_action),
-        is_permitted=lambda actor, post: state_action in states.list_actions(actor, post),
+        is_permitted=lambda actor, post: state_action in edits.list_actions(actor, post),
         form=ScheduleForm if state_action is StateAction.SCHEDULE else None,
         list_label=list_label,
         list_help=list_effect,
@@ -181,7 +183,7 @@ def list_actions_on_some(actor: Actor) -> list[Action]:
     """Return the actions that the actor may do to some posts, perhaps only to their own."""
     if not policy.may_write_posts(actor):
         return []
-    offered = states.list_actions_on_some(actor)
+    offered = edits.list_actions_on_some(actor)
     return [*(action for state_action, action in STATE_ACTIONS.items() if state_action in offered), DELETION]
 
 

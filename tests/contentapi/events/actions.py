@@ -11,8 +11,7 @@ from django.utils import timezone
 from blog import services
 from blog.history import trash
 from blog.models import Author, Comment, Image, Post
-from blog.services import moderation, states
-from blog.services.states import StateAction
+from blog.services import Edit, StateAction, moderation, save_edit
 from contentapi.core.identity import OPERATOR, WORKER, Actor
 from orders import services as orders
 from tests.factories import make_author, make_comment, make_image, make_order, make_post, make_working_copy
@@ -36,7 +35,7 @@ def edit(**changes: Any) -> Callable[[Actor, Post], object]:
 
 
 def change_state(action: StateAction, **values: Any) -> Callable[[Actor, Post], object]:
-    return lambda actor, post: states.change_state(actor=actor, post_id=str(post.pk), action=action, **values)
+    return lambda actor, post: save_edit(actor, str(post.pk), Edit(action=action, **values))
 
 
 def moderate(function: Callable[..., object]) -> Callable[[Actor, Comment], object]:

@@ -17,8 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from blog import services
 from blog.history import trash
 from blog.models import Comment, DeletedComment, OldSlug, Post
-from blog.services import moderation, states
-from blog.services.states import StateAction
+from blog.services import Edit, StateAction, moderation, save_edit
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import OPERATOR
 from contentapi.events.feed import read_log
@@ -75,9 +74,8 @@ class DraftMachine(RuleBasedStateMachine):
         time = timezone.now() + timedelta(days=1)
         publish_at = time if action is StateAction.SCHEDULE else None
         with suppress(ApiError):
-            states.change_state(
-                **self.options, action=action, publish_at=publish_at, changes={"body": make_secret("body")}
-            )
+            edit = Edit({"body": make_secret("body")}, action, publish_at=publish_at)
+            save_edit(self.options["actor"], self.options["post_id"], edit)
 
     @rule(name=st.sampled_from(TEXTS))
     def save_copy(self, name: str) -> None:

@@ -1,0 +1,210 @@
+"""Saves of a post: by the buttons of its form, by Ctrl+S, and by itself while a person writes.
+
+The scripts are `autosave.js` and `saving.js` in `static/blog/`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.views.decorators.http import require_POST
+
+from blog import services
+from blog.desk.posts import conflict, presence, writing
+from blog.desk.posts.form import COPY_BUTTONS, NEW, PostForm, list_versions, read_action
+from blog.desk.posts.history import build_log_message
+from blog.desk.posts.states import NEW_POST, describe_result, link_post
+from blog.models import ADDRESSES, CONTENT, Post, PostStatus
+from blog.services import CopyAction, Edit, Saved, StateAction
+from contentapi.core.errors import ApiError, Invalid, Malformed, VersionConflict
+from contentapi.core.identity import Actor
+from contentapi.desk.bases import PolicyAdmin, get_actor
+
+CREATED = "created_posts"  # the key in a session: the post of each kept text, so that no text becomes two posts
+MOST_CREATED = 10
+WORDS_OF_TITLE = 8
+MOST_OF_BODY = 2000  # characters, of which a title is made
+# The messages after a save of a working copy, by the action of the button
+RESULTS: Mapping[CopyAction | None, str] = {
+    CopyAction.PUBLISH: "Readers see the text of “{}” already: there are no changes.",
+    CopyAction.SCHEDULE: "The changes of “{}” are saved. Readers will see them at the time that you chose.",
+    CopyAction.UNSCHEDULE: "The changes of “{}” are saved, without a time of publication.",
+    CopyAction.DISCARD: "The changes of “{}” are discarded. "
+    '<a class="message-link" href="{}">Look at them, or restore them</a>.',
+    None: "The changes of “{}” are saved. Readers do not see them yet.",
+}
+
+
+def save_form(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse | None:
+    """Save the form of a post. Return the next page, or None for a form with errors, which is shown again."""
+    post = find_post(request, model_admin, object_id)
+    form = model_admin.get_form(request, post, change=True)(request.POST, instance=post)
+    if not form.is_valid():
+        return None
+    edit = form.read_edit()
+    try:
+        saved = save_edit(request, model_admin, form, edit)
+    except ApiError as error:
+        request.api_error = error  # type: ignore[attr-defined]  # for the form that is shown again
+        return None
+    if isinstance(saved, VersionConflict):
+        return conflict.show_conflict(request, model_admin, form)
+    presence.forget_saved_page(get_actor(request), saved.post, request.POST)
+    return writing.name_saved_text(request, choose_next_page(request, model_admin, saved, edit))
+
+
+def find_post(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> Post:
+    post: Post = model_admin.get_object(request, object_id)
+    if not model_admin.may_change(get_actor(request), post):
+        raise PermissionDenied
+    return post
+
+
+def save_edit(
+    request: HttpRequest, model_admin: PolicyAdmin, form: PostForm, edit: Edit, *, is_logged: bool = True
+) -> Saved | VersionConflict:
+    """Save an edit, and write it to the log of the admin."""
+    with transaction.atomic():
+        saved = services.save_edit(get_actor(request), str(form.instance.pk), edit)
+        if is_logged and isinstance(saved, Saved):
+            message = build_log_message(request, saved.post, form.instance.version)
+            model_admin.log_change(request, saved.post, message)
+    return saved
+
+
+def choose_next_page(request: HttpRequest, model_admin: PolicyAdmin, saved: Saved, edit: Edit) -> HttpResponse:
+    """Return the page after a save, and show what the pressed button has done.
+
+    What a working copy changes is shown before it is published.
+    """
+    post = saved.post
+    if edit.copy_action is CopyAction.PUBLISH and saved.copy is not None:
+        return HttpResponseRedirect(reverse("admin:blog_post_changes", args=[post.pk]))
+    if edit.action is not None:
+        message = describe_result(edit.action, post)
+    elif edit.copy_version is not None:
+        copy_address = reverse("admin:blog_post_copy", args=[post.pk, edit.copy_version])
+        message = format_html(RESULTS[edit.copy_action], link_post(post), copy_address)
+    else:
+        response: HttpResponse = model_admin.response_change(request, post)
+        return response
+    model_admin.message_user(request, message, messages.SUCCESS)
+    stays = "_continue" in request.POST
+    return HttpResponseRedirect(request.path) if stays else model_admin.response_post_save_change(request, post)
+
+
+def create_post(actor: Actor, row: Post, form: PostForm) -> Post:
+    """Create the post that the form describes, in the state of the pressed button."""
+    state: dict[str, Any] = {}
+    action = read_action(form.data)
+    if action is not None:
+        if action not in NEW_POST:
+            raise Malformed(f"A new post cannot be {action.label}.")
+        state = {"status": NEW_POST[action]}
+    if action is StateAction.SCHEDULE:
+        state["publish_at"] = form.cleaned_data["schedule_at"]
+    content = {name: form.cleaned_data[name] for name in CONTENT}
+    author_id = str(row.author_id) if row.author_id else None
+    coauthor_ids = list(map(str, form.cleaned_data.get("coauthor_ids", ())))
+    post = services.create_post(actor=actor, author_id=author_id, coauthor_ids=coauthor_ids, **content, **state)
+    row.author_id = post.author_id  # the form of an author has no author
+    for name in ("title", "status", "publish_at", "published_at"):  # which messages describe
+        setattr(row, name, getattr(post, name))
+    return post
+
+
+@require_POST
+def save_text(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Save a form in the background. Return the versions that it then shows, or what is wrong with which field.
+
+    A new post becomes a draft, and the state of others does not change. By itself, the desk saves the text of drafts
+    and working copies; by hand, it saves what the button "Save" does.
+    """
+    if object_id == NEW:  # perhaps a draft already, if the browser got no response
+        object_id = request.session.get(CREATED, {}).get(request.POST.get("kept_text", ""), "")
+    post = find_post(request, model_admin, object_id) if object_id else None
+    if post is None and not model_admin.may_add(get_actor(request)):
+        raise PermissionDenied
+    form = build_form(request, model_admin, post)
+    if not form.is_valid():
+        return JsonResponse({"problem": describe_errors(form)}, status=Invalid.status)
+    try:
+        saved = (create_draft if post is None else save_in_background)(request, model_admin, form)
+    except VersionConflict as error:
+        return JsonResponse({"problem": error.message, "isConflict": True}, status=error.status)
+    except ApiError as error:
+        form.add_api_error(error)
+        return JsonResponse({"problem": describe_errors(form)}, status=error.status)
+    response = JsonResponse(saved)
+    return writing.name_saved_text(request, response) if "leaving" in request.POST else response
+
+
+def build_form(request: HttpRequest, model_admin: PolicyAdmin, post: Post | None) -> PostForm:
+    """Return the form with what was sent, without a button. A new text without a title gets one."""
+    form_class: type[PostForm] = model_admin.get_form(request, post, change=post is not None)
+    sent = request.POST.copy()  # with the author profiles that `get_form` has created
+    for name in ("_act", *COPY_BUTTONS):
+        sent.pop(name, None)
+    if post is None and not sent.get("title", "").strip():
+        sent["title"] = make_title(sent.get("body", ""))
+    return form_class(sent, instance=post)
+
+
+def make_title(body: str) -> str:
+    """Return the first words of a text: "Untitled" for a text without words, and an empty title for an empty one."""
+    words = services.render_post(body[:MOST_OF_BODY], None).default_excerpt or ("Untitled" if body.strip() else "")
+    first = words.split()[:WORDS_OF_TITLE]
+    return " ".join(first) + ("…" if len(first) < len(words.split()) else "")
+
+
+def describe_errors(form: PostForm) -> str:
+    """Return the rules that the form breaks, each with the label of its field."""
+    problems = ((name, text) for name, texts in form.errors.items() for text in texts)
+    return " ".join(f"{form[name].label}: {text}" if name in form.fields else str(text) for name, text in problems)
+
+
+def create_draft(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm) -> dict[str, Any]:
+    """Create a draft. Return its versions and title, its id and the addresses at which the form is saved now."""
+    post = create_post(get_actor(request), form.instance, form)
+    model_admin.log_addition(request, post, [{"added": {}}])
+    created = request.session.get(CREATED, {})
+    latest = dict(list(created.items())[-MOST_CREATED:])
+    request.session[CREATED] = {**latest, request.POST.get("kept_text", ""): str(post.pk)}
+    pages = {name: reverse(f"admin:blog_post_{name}", args=[post.pk]) for name in ("autosave", "change")}
+    saved = describe_save(list_versions(post, None), vars(post), ("title", *ADDRESSES))
+    return saved | {"post": {"id": str(post.pk), **pages}}
+
+
+def save_in_background(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm) -> dict[str, Any]:
+    """Save a form. Return its hidden fields, and the addresses that were made from the title."""
+    post, edit, by_hand = form.instance, form.read_edit(), "by_hand" in request.POST
+    is_on_copy = edit.copy_version is not None
+    if not by_hand:
+        saved_names = edit.changes.keys() & CONTENT if is_on_copy or post.status == PostStatus.DRAFT else ()
+        edit = edit._replace(changes={name: edit.changes[name] for name in saved_names})
+    if not is_on_copy and not edit.changes:
+        return describe_save({"opened_copy": "", "opened_version": form.cleaned_data["opened_version"]}, vars(post))
+    saved = save_edit(request, model_admin, form, edit, is_logged=by_hand)
+    if isinstance(saved, VersionConflict):
+        raise saved
+    if not is_on_copy:
+        return describe_save({"opened_copy": "", "opened_version": saved.post.version}, vars(saved.post))
+    versions = {name: form.cleaned_data[name] for name in ("opened_version", "opened_copy", "opened_post")}
+    if edit.changes.keys() - CONTENT:
+        versions["opened_post"] = saved.post.version
+    if saved.copy is None:
+        return describe_save(versions, {})
+    return describe_save(versions | {"opened_copy": saved.copy.version}, saved.copy.content)
+
+
+def describe_save(
+    versions: Mapping[str, Any], content: Mapping[str, Any], names: Iterable[str] = ADDRESSES
+) -> dict[str, Any]:
+    addresses = {name: content[name] or "" for name in names if name in content}
+    return {"versions": versions, "addresses": addresses, "saved_at": timezone.now().isoformat()}
