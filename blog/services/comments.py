@@ -37,7 +37,7 @@ def add_comment(*, actor: Actor, post_id: str, body: str, author_id: str | None 
         require_permission(actor, policy.may_manage_comments(actor), "comment as this author")
     require_comment_body(body)
     author = get_or_create_own_author_id(actor) if author_id is None else require_author(author_id).id
-    return COMMENTS.create(post_id=post.pk, author_id=author, body=body)
+    return require_found(COMMENTS.create(post_id=post.pk, author_id=author, body=body), "comment")
 
 
 def require_comment_body(body: str) -> None:

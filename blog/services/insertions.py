@@ -1,14 +1,19 @@
 """Insertions of posts, each in one statement if possible."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from enum import Enum
 from typing import Any
 
 from django.db import transaction
 
 from blog.models import COVER, RENDERED, SUMMARIES, Author, OldSlug, Post, PostStatus
 from blog.services import coauthors, slugs
-from blog.services.authors import build_unknown_author_error, get_or_create_own_author_id, require_author
+from blog.services.authors import (
+    build_unknown_author_error,
+    get_author,
+    get_author_of_user,
+    get_or_create_own_author_id,
+)
 from contentapi.core.identity import Actor
 from contentapi.db.citus.claims import is_distributed
 from contentapi.db.ids import take_id
@@ -24,6 +29,13 @@ DRAFTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlu
 OWN_DRAFTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug, without=UNUSED)
 
 
+class Refusal(Enum):
+    """Why a row is not inserted."""
+
+    TAKEN = "its slug is taken"
+    UNKNOWN_AUTHOR = "there is no such author"
+
+
 @transaction.atomic
 def insert_joint_post(
     actor: Actor, author_id: int | None, coauthor_ids: Sequence[str], values: Mapping[str, Any]
@@ -34,72 +46,69 @@ def insert_joint_post(
 
 
 def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
-    """Insert a post; without an author, it gets the actor's own author profile. Raises `Invalid` and `Conflict`."""
-    if author_id is None:
-        return insert_own_post(actor, values)
+    """Insert a post; without an author, it gets the actor's own author profile, which an actor's first post creates.
+
+    Raises `Invalid` and `Conflict`.
+    """
+    owner = {"user_id": actor.user_id} if author_id is None else {"author_id": author_id}
     slug = values["slug"] or slugs.make_slug(values["title"])
     if not slug:
-        return insert_post_without_letters(author_id, values)
-    try:
-        return insert_row(values, author_id=author_id, slug=slug)
-    except Author.DoesNotExist:
-        if not values["slug"]:
-            return insert_post_with_number(slug, {**values, "author_id": author_id})
-    require_author(str(author_id))
-    raise slugs.build_conflict(slug)
-
-
-def insert_post_with_number(base: str, values: Mapping[str, Any]) -> Post:
-    """Insert a post whose slug is taken: with the next number that no other transaction takes at the same moment."""
-    while True:
-        with suppress(Author.DoesNotExist):
-            return insert_row(values, slug=slugs.find_free_slug(base, None))
-        require_author(str(values["author_id"]))
-
-
-@transaction.atomic
-def insert_post_without_letters(author_id: int, values: Mapping[str, Any]) -> Post:
-    """Insert a post whose slug is made of its id, which is known after the insertion."""
-    try:
-        post = insert_row(values, author_id=author_id)
-    except Author.DoesNotExist:
-        raise build_unknown_author_error() from None
-    slugs.give_first_slug(post)
-    return post if post.slug == f"post-{post.pk}" else Post.objects.get(pk=post.pk)  # to be selected again
-
-
-def insert_own_post(actor: Actor, values: Mapping[str, Any]) -> Post:
-    """Insert a post of the actor's own author profile, which an actor's first post creates."""
-    slug = values["slug"] or slugs.make_slug(values["title"])
-    if slug:
-        with suppress(Author.DoesNotExist):
-            return insert_row(values, user_id=actor.user_id, slug=slug)
+        return insert_post_without_letters(actor, author_id, values)
+    inserted = insert_row(values, owner, slug)
+    if inserted is Refusal.TAKEN:
+        if values["slug"]:
+            raise slugs.build_conflict(slug)
+        while inserted is Refusal.TAKEN:  # until no other transaction takes the slug at the same moment
+            inserted = insert_row(values, owner, slugs.find_free_slug(slug, None))
+    if inserted is not Refusal.UNKNOWN_AUTHOR:
+        return inserted
+    if author_id is not None:
+        raise build_unknown_author_error()
     with transaction.atomic():
         return insert_post(actor, get_or_create_own_author_id(actor), values)
 
 
-def insert_row(values: Mapping[str, Any], **others: Any) -> Post:
-    """Insert a row by the shortest statement for its values. Raises `Author.DoesNotExist`."""
-    row, is_own, is_chosen = {**values, **others}, "user_id" in others, bool(values["slug"])
+@transaction.atomic
+def insert_post_without_letters(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
+    """Insert a post whose slug is made of its id, which is known after the insertion."""
+    author = get_or_create_own_author_id(actor) if author_id is None else author_id
+    post = insert_row(values, {"author_id": author}, None)
+    if isinstance(post, Refusal):
+        raise build_unknown_author_error()
+    slugs.give_first_slug(post)
+    return post if post.slug == f"post-{post.pk}" else Post.objects.get(pk=post.pk)  # to be selected again
+
+
+def insert_row(values: Mapping[str, Any], owner: Mapping[str, int | None], slug: str | None) -> Post | Refusal:
+    """Insert a row by the shortest statement for its values. `owner` has the id of its author, or of their user."""
+    row, is_own, is_chosen = {**values, **owner, "slug": slug}, "user_id" in owner, bool(values["slug"])
     if is_chosen:
         row["slug_is_chosen"] = True
     if IS_DISTRIBUTED:
-        return insert_distributed_row(row)
-    if is_chosen or row["status"] != PostStatus.DRAFT or any(row.get(name) for name in RARE):
-        return (OWN_POSTS if is_own else POSTS).create(**row)
-    for name in RARE:
-        row.pop(name, None)
-    return (OWN_DRAFTS if is_own else DRAFTS).create(**row)
+        post = insert_distributed_row(row)
+    elif is_chosen or row["status"] != PostStatus.DRAFT or any(row.get(name) for name in RARE):
+        post = (OWN_POSTS if is_own else POSTS).create(**row)
+    else:
+        for name in RARE:
+            row.pop(name, None)
+        post = (OWN_DRAFTS if is_own else DRAFTS).create(**row)
+    return explain_refusal(owner) if post is None else post
+
+
+def explain_refusal(owner: Mapping[str, int | None]) -> Refusal:
+    user_id = owner.get("user_id")
+    author = get_author(str(owner["author_id"])) if "author_id" in owner else user_id and get_author_of_user(user_id)
+    return Refusal.TAKEN if author else Refusal.UNKNOWN_AUTHOR
 
 
 @transaction.atomic
-def insert_distributed_row(row: dict[str, Any]) -> Post:
+def insert_distributed_row(row: dict[str, Any]) -> Post | None:
     """Insert a row of a distributed database, where no statement reads several shards and writes to one.
 
-    Raises `Author.DoesNotExist`, also for a slug that is taken.
+    Returns None without the author, and for a slug that is taken.
     """
     found = {"user": row.pop("user_id")} if "user_id" in row else {"pk": row.pop("author_id")}
-    author, pk = Author.objects.only("pk").get(**found), take_id()
-    if row["slug"] is not None and not slugs.claim_slug(row["slug"], pk):
-        raise Author.DoesNotExist
+    author, pk = Author.objects.only("pk").filter(**found).first(), take_id()
+    if author is None or (row["slug"] is not None and not slugs.claim_slug(row["slug"], pk)):
+        return None
     return Post.objects.create(pk=pk, author_id=author.pk, **row)

@@ -106,11 +106,11 @@ class PreparedInsert(Generic[M]):
         self.returns_json = not is_distributed()  # Citus allows no JSON of other rows in RETURNING
         self.cache_key = ("insert", model, requiring, found_by, unique, tuple(without))
 
-    def create(self, **values: Any) -> M:
+    def create(self, **values: Any) -> M | None:
         """Insert a row. Fields without a value get their defaults.
         Inside of `register_inserted_row_selection`, select the row too.
 
-        Raises `DoesNotExist` of the required model, also for a value that is not unique, `SelectedFieldError`, and
+        Returns None without the required row, and for a value that is not unique. Raises `SelectedFieldError` and
         Django's database errors. In all these cases nothing is inserted.
         """
         row = {name: values[name] if name in values else default() for name, default in self.defaults.items()}
@@ -126,10 +126,13 @@ class PreparedInsert(Generic[M]):
             statement = selecting if selecting.sql else statement  # the caller selects in a second statement
         inputs = ExecutionInputs(actor, None, None, 0, None, arguments)
         if selection is None or statement is self.insert_statement:
-            return self.build_instance(statement.execute(using, inputs, self.read_values(row)), row, using)
+            result = statement.execute(using, inputs, self.read_values(row))
+            return self.build_instance(result, row, using) if result.ntuples else None
         # A cursor of another row is found only in the result: the transaction undoes the insertion.
         with transaction.atomic(using) if has_unverified_cursor(arguments) else nullcontext():
             result = statement.execute(using, inputs, self.read_values(row))
+            if not result.ntuples:
+                return None
             instance = self.build_instance(result, row, using)
             text = result.get_value(0, result.nfields - 1) or b""
             reject_foreign_cursors(arguments, [text])
@@ -142,12 +145,7 @@ class PreparedInsert(Generic[M]):
         return isinstance(request.projection, Projection) and request.projection.model is self.model
 
     def build_instance(self, result: PGresult, row: dict[str, Any], using: str) -> M:
-        """Return the inserted row as a saved instance, as `from_db` does, without the descriptors of its fields.
-
-        Raises `DoesNotExist` of the required model.
-        """
-        if result.ntuples == 0:
-            raise self.required.related_model.DoesNotExist
+        """Return the inserted row as a saved instance, as `from_db` does, without the descriptors of its fields."""
         instance, state = self.model.__new__(self.model), ModelState()
         state.adding, state.db = False, using
         if self.found_by:
