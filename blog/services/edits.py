@@ -17,7 +17,7 @@ from blog.models import CONTENT, Post, PostStatus, WorkingCopy
 from blog.services import working_copies
 from blog.services.posts import edit_post, get_post_for_update
 from blog.services.validation import validate_publish_at
-from contentapi.core.entity_tags import ExpectedVersion, require_version
+from contentapi.core.entity_tags import require_version
 from contentapi.core.errors import Conflict, VersionConflict
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_permission
@@ -100,9 +100,9 @@ class Edit(NamedTuple):
     action: StateAction | None = None
     copy_action: CopyAction | None = None
     publish_at: datetime | None = None
-    version: ExpectedVersion = None
-    copy_version: ExpectedVersion = None
-    settings_version: ExpectedVersion = None
+    version: str | None = None
+    copy_version: str | None = None
+    settings_version: str | None = None
 
 
 class Saved(NamedTuple):
@@ -122,16 +122,15 @@ def save_edit(actor: Actor, post_id: str, edit: Edit) -> Saved | VersionConflict
             if edit.copy_version is not None:
                 return save_on_copy(actor, post_id, edit)
             if edit.action is not None:
-                return Saved(change_state(actor, post_id, edit))
+                return Saved(change_state(actor, post_id, edit.action, edit))
             changes, version = edit.changes, edit.version
             return Saved(edit_post(actor=actor, post_id=post_id, changes=changes, expected_version=version))
     except VersionConflict as error:
         return error
 
 
-def change_state(actor: Actor, post_id: str, edit: Edit) -> Post:
-    """Do the action of an edit together with its changes. Each transition is a version of its own."""
-    action = StateAction(edit.action)
+def change_state(actor: Actor, post_id: str, action: StateAction, edit: Edit) -> Post:
+    """Do an action together with the changes of an edit. Each transition is a version of its own."""
     post = get_post_for_update(actor, post_id, "change posts")
     target = TARGETS[action]
     may_transition = policy.may_transition_posts_of(actor, post.author.user_id, post.status, target)
@@ -160,7 +159,7 @@ def save_on_copy(actor: Actor, post_id: str, edit: Edit) -> Saved:
     post = get_post_for_update(actor, post_id, "change posts")
     copy = save_text(actor, post, edit)
     if edit.action is not None:
-        return Saved(change_state_with_text(actor, post, copy, edit))
+        return Saved(take_over_text(actor, post, copy, edit.action, edit.publish_at))
     if copy is not None and edit.copy_action is CopyAction.PUBLISH:
         working_copies.require_present_base(post, copy)
     return Saved(post, copy)
@@ -187,14 +186,15 @@ def save_text(actor: Actor, post: Post, edit: Edit) -> WorkingCopy | None:
     )
 
 
-def change_state_with_text(actor: Actor, post: Post, copy: WorkingCopy | None, edit: Edit) -> Post:
-    """Do the action of an edit. The post takes over the text that the person sees, unless it is put away."""
-    post_id, state = str(post.pk), Edit(action=edit.action, publish_at=edit.publish_at)
-    is_taken_over = copy is not None and edit.action is not StateAction.ARCHIVE
-    if not is_taken_over or post.status == TARGETS[StateAction(edit.action)]:
-        return change_state(actor, post_id, state)
-    if edit.action is StateAction.UNPUBLISH:  # hidden first: readers do not see the new text
-        change_state(actor, post_id, state)
+def take_over_text(
+    actor: Actor, post: Post, copy: WorkingCopy | None, action: StateAction, publish_at: datetime | None
+) -> Post:
+    """Do an action. The post takes over the text that the person sees, unless it is put away."""
+    post_id, state = str(post.pk), Edit(publish_at=publish_at)
+    if copy is None or action is StateAction.ARCHIVE or post.status == TARGETS[action]:
+        return change_state(actor, post_id, action, state)
+    if action is StateAction.UNPUBLISH:  # hidden first: readers do not see the new text
+        change_state(actor, post_id, action, state)
         return working_copies.publish_working_copy(actor=actor, post_id=post_id)
     working_copies.publish_working_copy(actor=actor, post_id=post_id)
-    return change_state(actor, post_id, state)
+    return change_state(actor, post_id, action, state)

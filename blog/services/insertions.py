@@ -23,8 +23,8 @@ IS_DISTRIBUTED = is_distributed()
 POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug)
 OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
 # Most new posts are drafts that have none of these. Each value takes time, also null.
-RARE = ("canonical_url", *SUMMARIES, *COVER, "publish_at", "published_at")
-UNUSED = ("slug_is_chosen", *RARE, *RENDERED)
+RARE = ("slug_is_chosen", "canonical_url", *SUMMARIES, *COVER, "publish_at", "published_at")
+UNUSED = (*RARE, *RENDERED)
 DRAFTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug, without=UNUSED)
 OWN_DRAFTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug, without=UNUSED)
 
@@ -81,12 +81,13 @@ def insert_post_without_letters(actor: Actor, author_id: int | None, values: Map
 
 def insert_row(values: Mapping[str, Any], owner: Mapping[str, int | None], slug: str | None) -> Post | Refusal:
     """Insert a row by the shortest statement for its values. `owner` has the id of its author, or of their user."""
-    row, is_own, is_chosen = {**values, **owner, "slug": slug}, "user_id" in owner, bool(values["slug"])
-    if is_chosen:
+    row = {**values, **owner, "slug": slug}
+    is_own = "user_id" in owner
+    if values["slug"]:
         row["slug_is_chosen"] = True
     if IS_DISTRIBUTED:
         post = insert_distributed_row(row)
-    elif is_chosen or row["status"] != PostStatus.DRAFT or any(row.get(name) for name in RARE):
+    elif row["status"] != PostStatus.DRAFT or any(row.get(name) for name in RARE):
         post = (OWN_POSTS if is_own else POSTS).create(**row)
     else:
         for name in RARE:
@@ -96,8 +97,8 @@ def insert_row(values: Mapping[str, Any], owner: Mapping[str, int | None], slug:
 
 
 def explain_refusal(owner: Mapping[str, int | None]) -> Refusal:
-    user_id = owner.get("user_id")
-    author = get_author(str(owner["author_id"])) if "author_id" in owner else user_id and get_author_of_user(user_id)
+    author_id = owner.get("author_id")
+    author = get_author_of_user(owner.get("user_id") or 0) if author_id is None else get_author(str(author_id))
     return Refusal.TAKEN if author else Refusal.UNKNOWN_AUTHOR
 
 

@@ -27,6 +27,10 @@ class CopyButton(NamedTuple):
     has_time: bool = False
     verb: str = ""
 
+    @property
+    def name(self) -> str:
+        return f"_{self.action}"
+
 
 def name_saver(copy: WorkingCopy) -> str:
     """Return the name of the person who saved a working copy last; an empty one for a program."""

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 
 from blog import services
 from blog.desk.posts import conflict, presence, writing
-from blog.desk.posts.form import COPY_BUTTONS, NEW, PostForm, list_versions, read_action
+from blog.desk.posts.form import COPY_BUTTONS, NEW, OPENED, PostForm, list_versions, read_action
 from blog.desk.posts.history import build_log_message
 from blog.desk.posts.states import NEW_POST, describe_result, link_post
 from blog.models import ADDRESSES, CONTENT, Post, PostStatus
@@ -183,19 +183,29 @@ def create_draft(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm)
 
 def save_in_background(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm) -> dict[str, Any]:
     """Save a form. Return its hidden fields, and the addresses that were made from the title."""
-    post, edit, by_hand = form.instance, form.read_edit(), "by_hand" in request.POST
-    is_on_copy = edit.copy_version is not None
+    by_hand, edit = "by_hand" in request.POST, form.read_edit()
     if not by_hand:
-        saved_names = edit.changes.keys() & CONTENT if is_on_copy or post.status == PostStatus.DRAFT else ()
-        edit = edit._replace(changes={name: edit.changes[name] for name in saved_names})
-    if not is_on_copy and not edit.changes:
-        return describe_save({"opened_copy": "", "opened_version": form.cleaned_data["opened_version"]}, vars(post))
+        edit = keep_text(form.instance, edit)
+    if edit.copy_version is None and not edit.changes:
+        opened = form.cleaned_data["opened_version"]
+        return describe_save({"opened_copy": "", "opened_version": opened}, vars(form.instance))
     saved = save_edit(request, model_admin, form, edit, is_logged=by_hand)
     if isinstance(saved, VersionConflict):
         raise saved
-    if not is_on_copy:
+    if edit.copy_version is None:
         return describe_save({"opened_copy": "", "opened_version": saved.post.version}, vars(saved.post))
-    versions = {name: form.cleaned_data[name] for name in ("opened_version", "opened_copy", "opened_post")}
+    return describe_saved_copy(form, edit, saved)
+
+
+def keep_text(post: Post, edit: Edit) -> Edit:
+    """Return the part of an edit that the desk saves by itself: the text of a draft or of a working copy."""
+    if edit.copy_version is None and post.status != PostStatus.DRAFT:
+        return edit._replace(changes={})
+    return edit._replace(changes={name: value for name, value in edit.changes.items() if name in CONTENT})
+
+
+def describe_saved_copy(form: PostForm, edit: Edit, saved: Saved) -> dict[str, Any]:
+    versions = {name: form.cleaned_data[name] for name in OPENED}
     if edit.changes.keys() - CONTENT:
         versions["opened_post"] = saved.post.version
     if saved.copy is None:

@@ -62,6 +62,7 @@ def test_insertion_stores_the_same_row_as_create() -> None:
     values = {"title": "Sou%p", "body": "$1", "author_id": author.pk, "tags": ['a "quoted" \\ one', "{b,c}", "NULL"]}
 
     inserted = PreparedInsert(Post).create(**values, status="scheduled", publish_at=LATER)
+    assert inserted
 
     by_django = Post.objects.create(**values, status="scheduled", publish_at=LATER)
     found = Post.objects.get(pk=inserted.pk)
@@ -77,6 +78,7 @@ def test_insertion_stores_the_same_row_as_create() -> None:
 
 def test_inserted_instance_can_be_saved_and_deleted() -> None:
     inserted = PreparedInsert(Author).create(name="Ines")
+    assert inserted
 
     inserted.name = "Inês"
     inserted.save()
