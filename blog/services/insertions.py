@@ -23,8 +23,8 @@ IS_DISTRIBUTED = is_distributed()
 POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug)
 OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
 # Most new posts are drafts that have none of these. Each value takes time, also null.
-RARE = ("slug_is_chosen", "canonical_url", *SUMMARIES, *COVER, "publish_at", "published_at")
-UNUSED = (*RARE, *RENDERED)
+RARE = ("canonical_url", *SUMMARIES, *COVER, "publish_at", "published_at")
+UNUSED = ("slug_is_chosen", *RARE, *RENDERED)
 DRAFTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug, without=UNUSED)
 OWN_DRAFTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug, without=UNUSED)
 
@@ -55,17 +55,21 @@ def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) 
     if not slug:
         return insert_post_without_letters(actor, author_id, values)
     inserted = insert_row(values, owner, slug)
-    if inserted is Refusal.TAKEN:
+    while not isinstance(inserted, Post):  # until no other transaction takes the slug at the same moment
+        if inserted is Refusal.UNKNOWN_AUTHOR:
+            return insert_first_post(actor, author_id, values)
         if values["slug"]:
             raise slugs.build_conflict(slug)
-        while inserted is Refusal.TAKEN:  # until no other transaction takes the slug at the same moment
-            inserted = insert_row(values, owner, slugs.find_free_slug(slug, None))
-    if inserted is not Refusal.UNKNOWN_AUTHOR:
-        return inserted
+        inserted = insert_row(values, owner, slugs.find_free_slug(slug, None))
+    return inserted
+
+
+@transaction.atomic
+def insert_first_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:
+    """Insert the first post of an actor, with an author profile. An unknown author is refused."""
     if author_id is not None:
         raise build_unknown_author_error()
-    with transaction.atomic():
-        return insert_post(actor, get_or_create_own_author_id(actor), values)
+    return insert_post(actor, get_or_create_own_author_id(actor), values)
 
 
 @transaction.atomic
@@ -87,7 +91,7 @@ def insert_row(values: Mapping[str, Any], owner: Mapping[str, int | None], slug:
         row["slug_is_chosen"] = True
     if IS_DISTRIBUTED:
         post = insert_distributed_row(row)
-    elif row["status"] != PostStatus.DRAFT or any(row.get(name) for name in RARE):
+    elif values["slug"] or row["status"] != PostStatus.DRAFT or any(row.get(name) for name in RARE):
         post = (OWN_POSTS if is_own else POSTS).create(**row)
     else:
         for name in RARE:
