@@ -54,3 +54,9 @@ def test_each_decision_is_in_the_index() -> None:
 
     assert re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", index) == numbered
     assert len({name[:4] for name in numbered}) == len(numbered)
+
+
+def test_each_decision_has_at_most_400_words() -> None:
+    words = {path.name: len(path.read_text().split()) for path in (DOCS / "decisions").glob("[0-9]*.md")}
+
+    assert {name: number for name, number in words.items() if number > 400} == {}
