@@ -7,75 +7,46 @@ the memory of the worker at each step. The worker is not replaced meanwhile. Abo
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
-from http.client import HTTPConnection, HTTPException
 
 import psutil
 
 from benchmarks.places import ROOT, WORK
-from benchmarks.postgres import free_port
+from tests.deployment.hosts import Host
+from tests.deployment.processes import SERVERS
 
-COMMANDS = {
-    "granian": ["-m", "contentapi.server.granian"],
-    "gunicorn": ["-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"],
-}
 STEPS = (0, 10_000, 50_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000, 900_000, 1_000_000)
 SLICE = 5  # seconds of one run of wrk
-PATIENCE = 60  # seconds for the start
 MOST_REFUSED = 0.8  # of the requests
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("server", choices=COMMANDS)
+    parser.add_argument("server", choices=SERVERS)
     parser.add_argument("--requests", type=int, default=1_000_000)
     parser.add_argument("--port", type=int, default=0)
     options = parser.parse_args()
-    port = options.port or free_port()
-    process = start(options.server, port)
+    host = build_host(options.server, options.port)
+    for command in ("migrate", "load_demo"):
+        host.manage(command)
     try:
-        measure(options.server, process, port, options.requests)
+        measure(host.start(), options.requests)
     finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(60)
+        host.stop()
 
 
-def start(kind: str, port: int) -> subprocess.Popen[bytes]:
-    unreached = {f"CONTENTAPI_RATE_{name}": "999999999/minute" for name in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
+def build_host(kind: str, port: int) -> Host:
     limits = {"CONTENTAPI_WORKER_MAX_REQUESTS": "999999999", "CONTENTAPI_WORKER_MAX_MEMORY": "99999999999"}
-    place = {"WEB_CONCURRENCY": "1", "PORT": str(port), "CONTENTAPI_VAR": str(WORK / f"different-{kind}")}
-    environment = os.environ | unreached | limits | place
-    for command in (["migrate", "--noinput"], ["load_demo"]):
-        subprocess.run(
-            [sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True, capture_output=True
-        )
-    process = subprocess.Popen(
-        [sys.executable, *COMMANDS[kind]],
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    deadline = time.monotonic() + PATIENCE
-    while process.poll() is None and time.monotonic() < deadline:
-        try:
-            connection = HTTPConnection("127.0.0.1", port, timeout=5)
-            connection.request("GET", "/posts", headers={"Host": "localhost"})
-            connection.getresponse().read()
-        except (OSError, HTTPException):
-            time.sleep(0.1)
-        else:
-            return process
-    sys.exit(f"{kind} does not start")
+    place = WORK / f"different-{kind}"
+    place.mkdir(parents=True, exist_ok=True)
+    return Host(place / "server.log", {**limits, "CONTENTAPI_VAR": str(place)}, port=port, server=kind)
 
 
-def measure(kind: str, process: subprocess.Popen[bytes], port: int, requests: int) -> None:
+def measure(host: Host, requests: int) -> None:
     """Send requests until their number is reached, and print a row of a table at each step."""
-    worker = find_worker(process)
+    worker = find_worker(host)
     steps = [step for step in STEPS if step <= requests]
     sent = refused = failed = 0
     start = time.monotonic()
@@ -86,7 +57,7 @@ def measure(kind: str, process: subprocess.Popen[bytes], port: int, requests: in
             memory = worker.memory_full_info()
             rate = sent / (time.monotonic() - start)
             print(
-                f"| {kind} | {sent:,} | {refused:,} | {failed:,} | {rate:,.0f} "
+                f"| {host.server} | {sent:,} | {refused:,} | {failed:,} | {rate:,.0f} "
                 f"| {memory.rss / 1e6:.1f} | {memory.uss / 1e6:.1f} |",
                 flush=True,
             )
@@ -94,13 +65,13 @@ def measure(kind: str, process: subprocess.Popen[bytes], port: int, requests: in
             continue
         if sent and refused > MOST_REFUSED * sent:
             sys.exit(f"{refused:,} of {sent:,} requests were refused: something else than their input is wrong.")
-        result = run_load(port, sent)
+        result = run_load(host.port, sent)
         sent, refused, failed = sent + result["requests"], refused + result["refused"], failed + result["failed"]
 
 
-def find_worker(process: subprocess.Popen[bytes]) -> psutil.Process:
+def find_worker(host: Host) -> psutil.Process:
     """Return the worker process, which is the child of the master that runs Python."""
-    for child in psutil.Process(process.pid).children():
+    for child in psutil.Process(host.pid).children():
         if "python" in child.name() or "gunicorn" in child.name() or "granian" in child.name():
             return child
     sys.exit("there is no worker")

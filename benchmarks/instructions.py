@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.inside import send
 from benchmarks.places import ROOT, WORK
 from benchmarks.workloads import CREATE, PAGE, POST
+from tests.deployment.processes import UNREACHED_RATES
 
 WARM_UP, REQUESTS = 30, 60  # of each kind
 KINDS = ("post", "page10", "create", "rest")
@@ -27,7 +28,8 @@ ENVIRONMENT = {
     "CONTENTAPI_LOG_SAMPLE": "0",
     "CONTENTAPI_VAR": str(WORK / "instructions"),
     "PYTHONHASHSEED": "0",
-} | {f"CONTENTAPI_RATE_{limit}": "999999999/minute" for limit in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
+    **UNREACHED_RATES,
+}
 
 
 def main() -> None:

@@ -7,17 +7,15 @@ without that of PostgreSQL and the client, and the median ratio of the pairs.
 
 import argparse
 import json
-import os
-import signal
-import subprocess
 import sys
-import time
 from http.client import HTTPConnection
 from statistics import median, quantiles
 
-from benchmarks.different import COMMANDS, PATIENCE, find_worker
-from benchmarks.places import ROOT, WORK
-from benchmarks.postgres import free_port
+from benchmarks.different import find_worker
+from benchmarks.places import WORK
+from tests.deployment.hosts import Host
+from tests.deployment.ports import find_free_port
+from tests.deployment.processes import PATIENCE, SERVERS
 
 PAIRS = 60
 BLOCK = 1000  # requests
@@ -29,24 +27,16 @@ JSON_TYPE = {"Content-Type": "application/json"}
 class Server:
     """A server with one worker, which serves metrics if `counts`."""
 
-    def __init__(self, kind: str, environment: dict[str, str], *, counts: bool) -> None:
-        self.port = free_port()
-        address = {"CONTENTAPI_METRICS_BIND": f"127.0.0.1:{free_port()}"} if counts else {}
-        self.process = subprocess.Popen(
-            [sys.executable, *COMMANDS[kind]],
-            cwd=ROOT,
-            env=environment | address | {"PORT": str(self.port)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        deadline = time.monotonic() + PATIENCE
-        while not is_listening(self.port):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                sys.exit(f"{kind} does not start")
-            time.sleep(0.1)
-        self.worker = find_worker(self.process)
-        self.connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+    def __init__(self, kind: str, *, counts: bool) -> None:
+        folder = WORK / "monitoring"
+        folder.mkdir(parents=True, exist_ok=True)
+        own = {"CONTENTAPI_LOG_SAMPLE": "0", "CONTENTAPI_VAR": str(folder)}
+        address = {"CONTENTAPI_METRICS_BIND": f"127.0.0.1:{find_free_port()}"} if counts else {}
+        self.host = Host(folder / "server.log", own | address, server=kind)
+
+    def start(self) -> None:
+        self.worker = find_worker(self.host.start())
+        self.connection = HTTPConnection("127.0.0.1", self.host.port, timeout=PATIENCE)
 
     def send(self, query: str, **variables: str) -> dict[str, list[dict[str, str]]]:
         body = json.dumps({"query": query, "variables": variables})
@@ -66,29 +56,22 @@ class Server:
         after = self.worker.cpu_times()
         return (after.user + after.system - before.user - before.system) * 1000 / BLOCK
 
-    def end(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(PATIENCE)
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("server", choices=COMMANDS, nargs="?", default="granian")
+    parser.add_argument("server", choices=SERVERS, nargs="?", default="granian")
     kind = parser.parse_args().server
-    unreached = {f"CONTENTAPI_RATE_{name}": "999999999/minute" for name in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
-    own = {"CONTENTAPI_LOG_SAMPLE": "0", "CONTENTAPI_VAR": str(WORK / "monitoring"), "WEB_CONCURRENCY": "1"}
-    environment = os.environ | unreached | own
-    for command in (["migrate", "--noinput"], ["load_demo"]):
-        subprocess.run(
-            [sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True, capture_output=True
-        )
-    silent, counting = (Server(kind, environment, counts=counts) for counts in (False, True))
+    silent, counting = (Server(kind, counts=counts) for counts in (False, True))
+    for command in ("migrate", "load_demo"):
+        silent.host.manage(command)
     try:
+        silent.start()
+        counting.start()
         post_id = silent.send(QUERY)["posts"][0]["id"]
         plain, ratios = measure_pairs(silent, counting, post_id)
     finally:
-        silent.end()
-        counting.end()
+        silent.host.stop()
+        counting.host.stop()
     low, _, high = quantiles(ratios, n=4)
     print("| Server | CPU ms | with metrics | quartiles |\n|---|--:|--:|---|")
     print(f"| {kind} | {median(plain):.4f} | {median(ratios):.3f} | {low:.3f} to {high:.3f} |")
@@ -105,18 +88,6 @@ def measure_pairs(silent: Server, counting: Server, post_id: str) -> tuple[list[
             plain.append(cost[silent])
             ratios.append(cost[counting] / cost[silent])
     return plain, ratios
-
-
-def is_listening(port: int) -> bool:
-    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    try:
-        connection.request("GET", "/healthz")
-        connection.getresponse().read()
-    except OSError:
-        return False
-    finally:
-        connection.close()
-    return True
 
 
 if __name__ == "__main__":

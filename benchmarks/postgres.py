@@ -2,10 +2,10 @@
 
 import secrets
 import shlex
-import socket
 from dataclasses import dataclass
 
 from contentapi.db.embedded.server import PORT, EmbeddedServer
+from tests.deployment.ports import find_free_port
 
 SOCKET, TCP = "socket", "tcp"
 TRANSPORTS = (SOCKET, TCP)
@@ -41,7 +41,7 @@ class BenchmarkServer(EmbeddedServer):
     def restart(self, folder: str, *, with_tcp: bool) -> Address:
         """Restart, so that all settings apply. With TCP, each start has a new port and a new password."""
         if with_tcp:
-            address = Address(folder, free_port(), secrets.token_hex(16))
+            address = Address(folder, find_free_port(), secrets.token_hex(16))
             access = self.data / "benchmark_hba.conf"
             access.write_text(f"local all all trust\nhost all all {HOST}/32 scram-sha-256\n")
             access.chmod(0o644)  # as root, the server runs as another account
@@ -53,10 +53,3 @@ class BenchmarkServer(EmbeddedServer):
         log = str(self.data / "server.log")
         self._run("pg_ctl", "restart", "-w", "-m", "fast", "-D", str(self.data), "-l", log, "-o", options)
         return address
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -2,13 +2,9 @@
 
 import os
 import shutil
-import signal
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,11 +13,11 @@ from benchmarks.conditions import ORIGIN
 from benchmarks.database import Database, our_environment
 from benchmarks.install import BUN, NODE, python_of
 from benchmarks.places import LOGS, PEERS, ROOT, clean_environment
-from benchmarks.postgres import SOCKET, free_port
+from benchmarks.postgres import SOCKET
 from benchmarks.processes import SERVER_CORE
 from benchmarks.workloads import Dialect
-
-PATIENCE = 60  # seconds for a start
+from tests.deployment.ports import find_free_port
+from tests.deployment.processes import COMMANDS, UNREACHED_RATES, start_process, stop_process, wait_until_listening
 
 # One worker and four threads each.
 GRANIAN = (
@@ -79,20 +75,15 @@ class Peer:
         return None
 
 
-# Requests are charged as usual, but no run reaches these rate limits.
-UNREACHED_RATES = {f"CONTENTAPI_RATE_{limit}": "999999999/minute" for limit in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
-
-
-def ours(name: str, *command: str) -> Peer:
-    program = str(Path(sys.executable).with_name(command[0]))
+def ours(name: str, server: str) -> Peer:
     environment = {
         "CONTENTAPI_BIND": "127.0.0.1",
         "CORS_ALLOWED_ORIGINS": ORIGIN,
         "WEB_CONCURRENCY": "1",
         "CONTENTAPI_LOG_SAMPLE": "0",  # the others log no requests either
-        **UNREACHED_RATES,
+        **UNREACHED_RATES,  # requests are charged as usual
     }
-    return Peer(name, [program, *command[1:]], ROOT, "", environment, database="contentapi", credentials=CREDENTIALS)
+    return Peer(name, COMMANDS[server], ROOT, "", environment, database="contentapi", credentials=CREDENTIALS)
 
 
 def django(name: str, module: str, *, server: str = "gunicorn", kit: str = "python") -> Peer:
@@ -117,10 +108,8 @@ REFERENCE = "ariadne"  # the most usual implementation: the responses of all ser
 PEERS_BY_NAME = {
     peer.name: peer
     for peer in (
-        ours(OURS, "python", "-m", "contentapi.server.granian"),  # as `make run`
-        ours(
-            OURS_GUNICORN, "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"
-        ),  # as the Procfile
+        ours(OURS, "granian"),  # as `make run`
+        ours(OURS_GUNICORN, "gunicorn"),  # as the Procfile
         django("floor-django", "peer_floor"),
         django("floor-django-granian", "peer_floor", server="granian"),
         django(REFERENCE, "peer_ariadne"),
@@ -145,7 +134,7 @@ class Server:
     ) -> None:
         """Take a header and its value for each kind of credential."""
         self.peer, self.database, self.transport, self._headers = peer, database, transport, headers
-        self.port = free_port()
+        self.port = find_free_port()
         self.url = f"http://127.0.0.1:{self.port}/graphql"
         self.sizes: dict[tuple[str, str], int] = {}  # bytes of a response, by workload and condition
         self._process: subprocess.Popen[bytes] | None = None
@@ -171,39 +160,20 @@ class Server:
             database = our_environment(self.database, self.transport)
         else:
             database = {"DATABASE_URL": self.database.url_over(self.transport)}
-        with log.open("wb") as output:
-            self._process = subprocess.Popen(
-                [word.replace("{port}", str(self.port)) for word in self.peer.command],
-                cwd=self.peer.folder,
-                env=clean_environment() | database | self.peer.environment | {"PORT": str(self.port)},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE}),
-            )
+        log.unlink(missing_ok=True)
+        self._process = start_process(
+            [word.replace("{port}", str(self.port)) for word in self.peer.command],
+            log,
+            clean_environment() | database | self.peer.environment | {"PORT": str(self.port)},
+            cwd=self.peer.folder,
+            preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE}),
+        )
         try:
-            self.wait()
-        except TimeoutError as error:
-            end = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-            sys.exit(f"{self.name} does not start: {error}. The end of its log:\n{end}")
-
-    def wait(self) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            if self._process is not None and self._process.poll() is not None:
-                raise TimeoutError(f"it ended with {self._process.returncode}")
-            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 0.3):
-                return
-            time.sleep(0.1)
-        raise TimeoutError(f"nothing listens on its port after {PATIENCE} seconds")
+            wait_until_listening(self._process, self.port, log)
+        except RuntimeError as error:
+            sys.exit(f"{self.name}: {error}")
 
     def stop(self) -> None:
-        if self._process is None:
-            return
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, number)  # the process has its own session
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(8)
-        self._process = None
+        if self._process is not None:
+            stop_process(self._process)
+            self._process = None

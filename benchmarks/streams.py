@@ -15,10 +15,9 @@ import json
 import os
 import random
 import resource
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from http.client import HTTPConnection
 from multiprocessing import get_context
 from statistics import mean, quantiles
@@ -29,11 +28,11 @@ import psutil
 from benchmarks.database import EDITOR, Database, manage, our_environment
 from benchmarks.events import Row, report
 from benchmarks.followers import HOST, Crowd, Follower, Received, open_stream
-from benchmarks.hostile.servers import run_process
 from benchmarks.places import ROOT, clean_environment
-from benchmarks.postgres import free_port
 from benchmarks.processes import pin, resident_megabytes, with_descendants
 from contentapi.db.embedded.server import EmbeddedServer
+from tests.deployment.ports import find_free_port
+from tests.deployment.processes import COMMANDS, UNREACHED_RATES, Process, run_process
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -61,33 +60,24 @@ class Site:
 
     def __init__(self, stack: ExitStack) -> None:
         self.database = prepare_database(EmbeddedServer(FOLDER / "postgres").acquire())
-        self.port, self.stream_port = free_port(), free_port()
+        self.port, self.stream_port = find_free_port(), find_free_port()
         self.environment = self.build_environment()
-        api = ["-m", "contentapi.server.granian"]
-        self.processes = {
-            "api": stack.enter_context(self.run("api", api, self.port)),
-            "worker": stack.enter_context(self.run("worker", ["manage.py", "worker"], self.metrics)),
-            "stream": stack.enter_context(self.run("stream", ["manage.py", "stream"], self.stream_port)),
-        }
+        ports = {"granian": self.port, "worker": self.metrics, "stream": self.stream_port}
+        self.processes = {name: stack.enter_context(self.run(name, port)) for name, port in ports.items()}
         key = manage(self.database, "create_api_key", EDITOR, "--name", f"streams {random.random()}")
         self.headers = {"X-API-Key": key.split()[-1]}
         self.post_id = self.create_post()
 
     def build_environment(self) -> dict[str, str]:
-        self.metrics = free_port()
-        rates = {f"CONTENTAPI_RATE_{name}": "999999999/minute" for name in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
+        self.metrics = find_free_port()
         own = {"WEB_CONCURRENCY": "1", "CONTENTAPI_LOG_SAMPLE": "0", "CONTENTAPI_BIND": HOST, "PORT": str(self.port)}
         stream = {"CONTENTAPI_STREAM_PORT": str(self.stream_port), "CONTENTAPI_VAR": str(FOLDER / "var")}
-        return clean_environment() | our_environment(self.database) | rates | own | stream
+        return clean_environment() | our_environment(self.database) | UNREACHED_RATES | own | stream
 
-    @contextmanager
-    def run(self, name: str, command: list[str], port: int) -> Iterator[psutil.Process]:
-        """Run a program until it listens on a port. Yield its process."""
+    def run(self, name: str, port: int) -> AbstractContextManager[Process]:
+        """Run a program that listens on a port."""
         metrics = {"CONTENTAPI_METRICS_BIND": f"{HOST}:{self.metrics}"} if name == "worker" else {}
-        before = {process.pid for process in psutil.Process().children()}
-        with run_process([sys.executable, *command], FOLDER / f"{name}.log", port, self.environment | metrics):
-            [process] = [each for each in psutil.Process().children() if each.pid not in before]
-            yield process
+        return run_process(COMMANDS[name], FOLDER / f"{name}.log", port, self.environment | metrics)
 
     def separate(self) -> None:
         """Let the streams use one core, and everything else the other."""

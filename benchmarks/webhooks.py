@@ -12,8 +12,6 @@ make the rows; with `--deliveries 300000` for one.
 
 import argparse
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -28,6 +26,7 @@ from benchmarks.database import EDITOR, Database, manage, our_environment
 from benchmarks.events import COLUMNS, DAYS, Row, create_partition, fill, measure_drop, move_all, report
 from benchmarks.places import ROOT, clean_environment
 from contentapi.db.embedded.server import EmbeddedServer
+from tests.deployment.processes import COMMANDS, start_process
 from tests.receiver_behaviours import accept
 from tests.webhook_receivers import Receiver
 
@@ -119,7 +118,7 @@ def measure_rates(database: Database, posts: list[int], number: int) -> Iterator
         make_webhooks(ours.recv(), webhooks)
         announce(database, posts, number // webhooks)
         environment = clean_environment() | our_environment(database) | SETTINGS
-        worker = subprocess.Popen([sys.executable, "manage.py", "worker"], cwd=ROOT, env=environment)
+        worker = start_process(COMMANDS["worker"], None, environment)
         wait_until_sent(database)
         used = psutil.Process(worker.pid).cpu_times()
         worker.terminate()

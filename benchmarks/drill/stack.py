@@ -6,7 +6,6 @@ Each is started again when it ends.
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,14 +20,11 @@ from benchmarks.drill.load import Client
 from benchmarks.drill.network import Network, can_cut_networks
 from benchmarks.drill.supervisor import MARK, Service, kill_marked_processes
 from benchmarks.places import ROOT, clean_environment
+from tests.deployment.ports import find_free_port
+from tests.deployment.processes import COMMANDS, UNREACHED_RATES
 
 WORKERS = 2
 THREADS = 8
-SERVERS = ("granian", "gunicorn")
-COMMANDS = {
-    "granian": ["-m", "contentapi.server.granian"],
-    "gunicorn": ["-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"],
-}
 DISK = "320m"
 PATIENCE = 90  # seconds for the start of the server
 
@@ -52,7 +48,7 @@ class Stack:
         self.replica = Postgres("replica", self.disk, ports[1], self.network, bases, self.logs)
         hosts = ",".join(f"{each.host}:{each.port}" for each in (self.primary, self.replica))
         secret = secrets.token_hex(40)
-        self.environment = clean_environment() | own | {
+        self.environment = clean_environment() | own | UNREACHED_RATES | {
             "DATABASE_URL": f"postgresql://postgres@{hosts}/postgres?target_session_attrs=read-write",
             "REDIS_URL": f"redis://127.0.0.1:{redis_port}/0",
             "SECRET_KEY": secret,
@@ -63,17 +59,14 @@ class Stack:
             "CONTENTAPI_VAR": str(self.folder / "var"),
             "CONTENTAPI_THREADS": str(THREADS),
             "WEB_CONCURRENCY": str(WORKERS),
-            "CONTENTAPI_RATE_ANONYMOUS": "100000/second",
-            "CONTENTAPI_RATE_AUTHENTICATED": "100000/second",
-            "CONTENTAPI_RATE_WRITES": "100000/second",
             "CONTENTAPI_WEBHOOK_NETWORKS": "127.0.0.0/8",
             "PYTHONUNBUFFERED": "1",
         }  # fmt: skip
         redis = [shutil.which("redis-server") or "redis-server", "--port", str(redis_port), "--save", "", "--dir", "/"]
         self.redis = Service("redis", [*redis, "--bind", "127.0.0.1"], bases, self.logs)
-        self.server = Service("server", [sys.executable, *COMMANDS[server]], self.environment, self.logs)
-        self.background = Service("background", [sys.executable, "manage.py", "worker"], self.environment, self.logs)
-        self.stream = Service("stream", [sys.executable, "manage.py", "stream"], self.environment, self.logs)
+        self.server = Service("server", COMMANDS[server], self.environment, self.logs)
+        self.background = Service("background", COMMANDS["worker"], self.environment, self.logs)
+        self.stream = Service("stream", COMMANDS["stream"], self.environment, self.logs)
         self.key = self.post_id = ""
         self.database = self.primary  # the one that accepts writes
 
@@ -148,10 +141,3 @@ class Stack:
             self.network.delete()
         if os.environ.get("CONTENTAPI_DRILL_KEEP") != "on":
             shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def find_free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

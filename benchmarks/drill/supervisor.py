@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 import psutil
 
-from benchmarks.places import ROOT
+from tests.deployment.processes import start_process
 
 MARK = "CONTENTAPI_DRILL"  # an environment variable that only processes of this drill have
 RESTART_DELAY = 0.2  # seconds
@@ -44,16 +44,7 @@ class Service:
             self.may_start.wait()
             if self.stopped.is_set():
                 return
-            with self.log.open("ab") as output:
-                self.process = subprocess.Popen(
-                    self.command,
-                    cwd=ROOT,
-                    env=self.environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )
+            self.process = start_process(self.command, self.log, self.environment)
             self.restarts += 1
             self.process.wait()
             self.stopped.wait(RESTART_DELAY)

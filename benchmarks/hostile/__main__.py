@@ -13,10 +13,11 @@ from benchmarks.hostile.attackers import start_attack
 from benchmarks.hostile.attacks import ATTACKS, KEY, Attack
 from benchmarks.hostile.places import WORK, raise_open_files_limit, server_environment
 from benchmarks.hostile.report import Result, format_row, format_table
-from benchmarks.hostile.servers import SERVERS, find_nginx, start_server
+from benchmarks.hostile.servers import SERVERS, start_server
 from benchmarks.hostile.victim import Victim
 from benchmarks.places import ROOT
 from contentapi.db.embedded.server import EmbeddedServer
+from tests.deployment.proxies import find_nginx
 
 NEEDS_A_PROXY = "body-1000"  # more clients than threads: only a server that buffers requests withstands it
 WARM_UP = 2  # seconds

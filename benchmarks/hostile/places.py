@@ -1,7 +1,6 @@
 """The folders, the environment and the machine limits of the measurement."""
 
 import resource
-import socket
 
 from benchmarks.places import ROOT, clean_environment
 
@@ -18,10 +17,3 @@ def raise_open_files_limit() -> None:
     """Allow this process and its children as many open files as the system permits."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-def find_free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

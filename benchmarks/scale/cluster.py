@@ -31,6 +31,7 @@ from benchmarks.scale.patroni import Member, build_environment, read_cluster, re
 from benchmarks.scale.webhooks import METRICS_PORT, TYPES, Inbox, count_relayed
 from contentapi.db.embedded.programs import get_or_create_server_account, grant_server_account_access
 from tests.deployment.hosts import Host
+from tests.deployment.processes import start_process
 
 DATABASES, ETCDS, APIS, CACHE = ("db1", "db2", "db3"), ("etcd1", "etcd2", "etcd3"), ("api1", "api2"), "cache"
 PATRONI = ROOT / "var" / "scale" / "patroni"
@@ -102,11 +103,7 @@ class Cluster:
     ) -> "subprocess.Popen[bytes]":
         """Run a program on a host. Its log is NAME.log."""
         environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", **(variables or {})}
-        with (self.folder / f"{name}.log").open("ab") as log:
-            return subprocess.Popen(
-                [*self.network.enter(host), *command], env=environment, cwd="/", stdout=log, stderr=log,
-                stdin=subprocess.DEVNULL, start_new_session=True,
-            )  # fmt: skip
+        return start_process([*self.network.enter(host), *command], self.folder / f"{name}.log", environment, cwd="/")
 
     def start_etcd(self, host: str) -> None:
         own = {name: self.address(name) for name in ETCDS}

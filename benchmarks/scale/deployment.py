@@ -1,8 +1,8 @@
 """Start and stop every part of the deployment. Its data are in a temporary folder, which is removed at the end."""
 
+import os
 import shutil
 import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -11,10 +11,11 @@ from pathlib import Path
 
 from tests.deployment.hosts import Host
 from tests.deployment.pgbouncer import PgBouncer, find_pgbouncer
-from tests.deployment.postgresql import PostgresServer, reserve_port
+from tests.deployment.ports import find_free_port
+from tests.deployment.postgresql import PostgresServer
+from tests.deployment.processes import run_process
 from tests.deployment.redis_server import RedisServer
 
-PATIENCE = 30  # seconds
 # Durable, unlike the servers of the tests.
 SETTINGS = {"fsync": "on", "shared_buffers": "128MB", "max_connections": "100"}
 HAPROXY = """
@@ -67,7 +68,6 @@ class Deployment:
         self.hosts: list[Host] = []
         self.serving = ExitStack()
         self.stack.callback(lambda: self.serving.close())
-        self.haproxy: subprocess.Popen[bytes] | None = None
         self.pgbouncer: PgBouncer | None = None
         self.port = 0
 
@@ -113,19 +113,10 @@ class Deployment:
         for host in self.hosts:
             self.serving.callback(host.stop)
             host.start()
-        self.port = reserve_port()
+        self.port = find_free_port()
         servers = [f"    server host{number} 127.0.0.1:{host.port} check" for number, host in enumerate(self.hosts, 1)]
         configuration = self.folder / "haproxy.cfg"
         configuration.write_text(HAPROXY.format(port=self.port, servers="\n".join(servers)))
-        with (self.folder / "haproxy.log").open("ab") as log:
-            self.haproxy = subprocess.Popen(
-                [find_haproxy(), "-db", "-f", str(configuration)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True,
-            )  # fmt: skip
-        self.serving.callback(self.stop_haproxy)
+        command = [find_haproxy(), "-db", "-f", str(configuration)]
+        self.serving.enter_context(run_process(command, self.folder / "haproxy.log", self.port, os.environ))
         time.sleep(2.5)  # until health checks have passed, and the replicas are in use
-
-    def stop_haproxy(self) -> None:
-        if self.haproxy is not None:
-            self.haproxy.terminate()
-            self.haproxy.wait(PATIENCE)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.deployment.template import ROOT
+from tests.deployment.processes import ROOT
 
 PROGRAMS = sorted(file.parent.name for file in (ROOT / "benchmarks").glob("*/__main__.py"))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.citus.cluster import find_programs
 from tests.citus.databases import run_databases
-from tests.deployment.template import ROOT
+from tests.deployment.processes import ROOT
 
 EXCEPTIONS = Path(__file__).with_name("exceptions.txt")
 PACKAGES = ("events", "graphql", "http", "media", "projection", "rest", "streams")

@@ -15,7 +15,8 @@ from pathlib import Path
 from tests.citus.cluster import CitusNode, run_citus
 from tests.citus.environment import build_environment
 from tests.deployment.postgresql import PostgresServer
-from tests.deployment.template import LOAD_DEMO, ROOT
+from tests.deployment.processes import ROOT
+from tests.deployment.template import LOAD_DEMO
 
 PORTS = "CITUS_PORTS"  # those of the nodes, for the processes of the tests
 DISTRIBUTED, DEMO = "contentapi", "demo"

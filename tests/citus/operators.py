@@ -7,7 +7,7 @@ import sys
 from tests.citus.cluster import DATABASE, CitusNode
 from tests.citus.environment import build_environment
 from tests.deployment.postgresql import PostgresServer
-from tests.deployment.template import ROOT
+from tests.deployment.processes import ROOT
 
 DISTRIBUTE = ("distribute", "--shards", "4")
 

@@ -13,7 +13,7 @@ from tests.citus.cluster import find_programs, join_nodes
 from tests.citus.conftest import Distribution
 from tests.citus.operators import DISTRIBUTE, build_variables, manage, run
 from tests.deployment.postgresql import PostgresServer
-from tests.deployment.template import ROOT
+from tests.deployment.processes import ROOT, wait_until
 
 pytestmark = [
     pytest.mark.citus,
@@ -41,7 +41,7 @@ def backup(distribution: Distribution, tmp_path_factory: pytest.TempPathFactory)
             command, cwd=ROOT, env=build_variables(coordinator), stderr=subprocess.PIPE, text=True
         )
         try:
-            PostgresServer.wait_until(lambda: running.poll() is not None or coordinator.execute(WAITS_FOR_WRITES))
+            wait_until(lambda: running.poll() is not None or coordinator.execute(WAITS_FOR_WRITES), "the wait")
             writer.commit()
         finally:
             _, messages = running.communicate()

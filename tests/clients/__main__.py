@@ -18,7 +18,7 @@ from tests.clients.catalogue import CLIENTS, Client, Runtime
 from tests.clients.installation import INSTALLED, PYTHON, CannotInstall, find_missing_program, install
 from tests.clients.samples import PAGE, follow_recipe, pin_versions, read_samples
 from tests.clients.site import ClientSite
-from tests.deployment.checkout import ROOT
+from tests.deployment.processes import ROOT
 
 PATIENCE = 300.0  # seconds for the script or the recipe of a client
 WIDTH = 100  # characters of the column `how`

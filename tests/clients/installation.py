@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from tests.clients.catalogue import HERE, Client, Runtime
-from tests.deployment.checkout import ROOT
+from tests.deployment.processes import ROOT
 
 INSTALLED = ROOT / "var" / "clients"
 NPM = ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from tests.clients.catalogue import HERE
 from tests.clients.installation import INSTALLED
-from tests.deployment.checkout import ROOT
+from tests.deployment.processes import ROOT
 from tests.markdown import FencedBlock, find_fenced_blocks
 
 PAGE = ROOT / "docs" / "clients.md"

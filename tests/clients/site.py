@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_urlsafe
 
-from tests.deployment.checkout import PATIENCE, ROOT
 from tests.deployment.live_server import Site
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import PATIENCE, ROOT
 from tests.deployment.s3_server import VARIABLES, S3Server
 from tests.deployment.template import Template
 from tests.e2e.streams import serve_streams

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.deployment.checkout import ROOT
+from tests.deployment.processes import ROOT
 
 PRINT = "import gc; print(gc.isenabled(), gc.get_freeze_count() > 100_000)"
 

@@ -4,7 +4,7 @@ import re
 from itertools import groupby
 
 from tests.citus.__main__ import EXCEPTIONS
-from tests.deployment.template import ROOT
+from tests.deployment.processes import ROOT
 
 LINES = EXCEPTIONS.read_text().splitlines()
 NAMES = [line for line in LINES if line and not line.startswith("#")]

@@ -31,7 +31,7 @@ from contentapi.graphql.cost_directives import read_schema_costs
 from contentapi.graphql.schema_diff import list_breaking_changes, list_dangerous_changes
 from contentapi.schema import PROJECTIONS, SCHEMA
 from orders.models import OrderAction, OrderStatus
-from tests.deployment.checkout import ROOT
+from tests.deployment.processes import ROOT
 
 # The types that no projection reads, and payloads without an object
 WITHOUT_ROWS = {

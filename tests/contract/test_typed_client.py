@@ -17,7 +17,7 @@ from graphql import (
 
 from contentapi.schema import SCHEMA
 from tests.content import SELECTION
-from tests.deployment.checkout import ROOT
+from tests.deployment.processes import ROOT
 
 CLIENT = ROOT / "tests" / "contract" / "client"
 CONTENT = "\n".join(f"fragment {kind}Content on {kind} {{ {SELECTION} }}" for kind in ("Post", "WorkingCopy"))

@@ -16,10 +16,8 @@ import psutil
 
 from contentapi.frontend import BUILT
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import PATIENCE, ROOT, start_process
 from tests.deployment.template import Template
-
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 180  # seconds; the machine may be busy
 
 
 class Checkout:
@@ -144,16 +142,7 @@ class Run:
             accept_ctrl_c()
             prepare()
 
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(
-                command,
-                cwd=checkout.folder,
-                env=environment,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                preexec_fn=prepare_child,
-            )
+        self.process = start_process(command, self.log, environment, cwd=checkout.folder, preexec_fn=prepare_child)
 
     @property
     def printed(self) -> str:

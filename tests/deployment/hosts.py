@@ -4,20 +4,26 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.deployment.postgresql import reserve_port
+from tests.deployment.ports import find_free_port
+from tests.deployment.processes import (
+    COMMANDS,
+    PATIENCE,
+    ROOT,
+    UNREACHED_RATES,
+    Process,
+    inherit_environment,
+    run_manage,
+    start_process,
+    wait_until,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 180  # seconds; the machine may be busy
 SECRET = "a secret that is long enough for a deployment in a test, and for nothing else"
-OURS = ("DATABASE", "REDIS", "JWT_", "SECRET_KEY", "CONTENTAPI", "DJANGO_", "PORT", "PG")
 
 
 class HostResponse(NamedTuple):
@@ -43,59 +49,46 @@ class Host:
         self.folder = folder
         self.address = address
         self.enter = enter
-        self.port = port or reserve_port()
+        self.port = port or find_free_port()
         self.log = log
         self.server = server
         self.variables = {"PORT": str(self.port), **variables}
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Process | None = None
 
     @property
     def environment(self) -> dict[str, str]:
-        ours = OURS if self.folder == ROOT else (*OURS, "COVERAGE")  # the files of a checkout are copies
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        unmeasured = [] if self.folder == ROOT else ["COVERAGE"]  # the files of a checkout are copies
+        inherited = inherit_environment(*unmeasured)
         common = {"SECRET_KEY": SECRET, "JWT_SECRET": SECRET, "CONTENTAPI_BIND": self.address, "WEB_CONCURRENCY": "1"}
-        rates = {f"CONTENTAPI_RATE_{name}": "1000000/second" for name in ("ANONYMOUS", "AUTHENTICATED", "WRITES")}
-        return {**inherited, **common, **rates, **self.variables}
+        return {**inherited, **common, **UNREACHED_RATES, **self.variables}
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
 
     def manage(self, *arguments: str) -> str:
         """Run a command of an operator. Returns its standard output."""
-        command = [*self.enter, sys.executable, "manage.py", *arguments]
-        done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        return run_manage(self.environment, *arguments, cwd=self.folder, enter=self.enter)
 
     def spawn(self) -> None:
         """Start the processes."""
-        granian = [sys.executable, "-m", "contentapi.server.granian"]
-        gunicorn = [sys.executable, "-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py"]
-        command = [*self.enter, *(granian if self.server == "granian" else [*gunicorn, "contentapi.wsgi"])]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                command, cwd=self.folder, env=self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
-                start_new_session=True,
-            )  # fmt: skip
+        command = [*self.enter, *COMMANDS[self.server]]
+        self.process = start_process(command, self.log, self.environment, cwd=self.folder)
 
     def start(self) -> "Host":
         """Start the processes, and wait until they respond."""
         self.spawn()
+        wait_until(self.is_responding, f"the start of {self.log}")
+        return self
+
+    def is_responding(self) -> bool:
         assert self.process
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            assert self.process.poll() is None, self.log.read_text()
-            assert time.monotonic() < deadline, self.log.read_text()
-            try:
-                if self.request("POST", "/graphql", {"query": "{ __typename }"}).status == 200:
-                    return self
-            except OSError:
-                time.sleep(0.1)
+        assert self.process.poll() is None, self.log.read_text()
+        try:
+            return self.request("POST", "/graphql", {"query": "{ __typename }"}).status == 200
+        except OSError:
+            return False
 
     def stop(self) -> None:
         if self.process is not None:

@@ -4,8 +4,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,15 +14,12 @@ import psutil
 import psycopg
 
 from contentapi.db.embedded.server import EmbeddedServer
-from tests.deployment.checkout import ROOT
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import COMMANDS, run_manage, start_process, wait_until
 from tests.deployment.template import Template
 from tests.e2e.http_client import HttpClient, HttpResponse
 from tests.e2e.load import PATIENCE, send_requests
 
-GRANIAN = ["-m", "contentapi.server.granian"]
-GUNICORN = ["-m", "gunicorn", "--config", "contentapi/server/gunicorn_conf.py", "contentapi.wsgi"]
-COMMANDS = {"granian": GRANIAN, "gunicorn": GUNICORN}
 RATE = "999999999/minute"  # of anonymous callers
 
 # Code that Python runs at the start of each process of the server. A signal makes a worker hang in one of two ways.
@@ -43,15 +38,6 @@ signal.signal(signal.SIGVTALRM, hold_the_interpreter_lock)
 signal.signal(signal.SIGPROF, take_all_slots)
 """
 HOLD_LOCK, TAKE_SLOTS = signal.SIGVTALRM, signal.SIGPROF
-
-
-def wait_until(condition: Callable[[], object], what: str, patience: float = PATIENCE) -> float:
-    """Wait until a condition holds. Return the number of seconds. Raises `AssertionError` after `patience` seconds."""
-    start = time.monotonic()
-    while not condition():
-        assert time.monotonic() - start < patience, f"{what} did not happen within {patience} s"
-        time.sleep(0.02)
-    return time.monotonic() - start
 
 
 class Site:
@@ -93,18 +79,7 @@ class Site:
 
     def manage(self, *arguments: str, given: str = "", **variables: str) -> str:
         """Run an operator's command, with `given` on its standard input. Return its standard output."""
-        done = subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=ROOT,
-            env=self.environment(**variables),
-            input=given,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        return run_manage(self.environment(**variables), *arguments, given=given)
 
     def connect(self) -> psycopg.Connection[Any]:
         return psycopg.connect(host=self.socket_folder, user="postgres", dbname="postgres")
@@ -145,16 +120,8 @@ class LiveServer:
         self.port = int(variables.get("PORT", 0)) or find_free_port()
         self.count_of_workers = int(variables.get("WEB_CONCURRENCY", 1))
         self.log = site.folder / f"{kind}-{self.port}-{len([*site.folder.iterdir()])}.log"
-        with self.log.open("wb") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, *COMMANDS[kind]],
-                cwd=ROOT,
-                env=site.environment(**variables | {"PORT": str(self.port)}),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        environment = site.environment(**variables | {"PORT": str(self.port)})
+        self.process = start_process(COMMANDS[kind], self.log, environment)
 
     @property
     def address(self) -> str:

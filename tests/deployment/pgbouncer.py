@@ -4,17 +4,18 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
+from unittest import SkipTest
 
 import psycopg
-import pytest
 
 from contentapi.db.embedded.programs import get_or_create_server_account
-from tests.deployment.postgresql import PATIENCE, PostgresServer, reserve_port
+from tests.deployment.ports import find_free_port
+from tests.deployment.postgresql import PostgresServer
+from tests.deployment.processes import PATIENCE, ROOT, start_process, wait_until_listening
 
-UNPACKED = Path(__file__).resolve().parents[2] / "var/pgbouncer/pgbouncer"  # by .ci/install_pgbouncer
+UNPACKED = ROOT / "var/pgbouncer/pgbouncer"  # by .ci/install_pgbouncer
 MINIMUM = (1, 21)  # the first with prepared statements in transaction mode
 CONFIGURATION = """
 [databases]
@@ -54,9 +55,9 @@ class PgBouncer:
     def __init__(self, folder: Path, server: PostgresServer, *, pool: int, port: int = 0) -> None:
         program = find_pgbouncer()
         if program is None:
-            pytest.skip("There is no PgBouncer 1.21 or newer (run .ci/install_pgbouncer).")
+            raise SkipTest("There is no PgBouncer 1.21 or newer (run .ci/install_pgbouncer).")
         folder.mkdir(mode=0o755)
-        self.port = port or reserve_port()
+        self.port = port or find_free_port()
         users = folder / "users.txt"
         users.write_text('"postgres" ""\n')
         configuration = folder / "pgbouncer.ini"
@@ -65,25 +66,11 @@ class PgBouncer:
         if os.geteuid() == 0:  # PgBouncer refuses to run as root
             user, group = get_or_create_server_account()
             as_root = {"user": user, "group": group, "extra_groups": []}
-        with (folder / "log").open("wb") as log:
-            self.process = subprocess.Popen(
-                [program, str(configuration)], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", **as_root
-            )
-        deadline = time.monotonic() + PATIENCE
-        while not self.is_accepting():
-            assert self.process.poll() is None, (folder / "log").read_text()
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        self.process = start_process([program, str(configuration)], folder / "log", os.environ, cwd="/", **as_root)
+        wait_until_listening(self.process, self.port, folder / "log")
 
     def build_url(self, database: str = "contentapi") -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
-
-    def is_accepting(self) -> bool:
-        try:
-            self.show("VERSION")
-        except psycopg.OperationalError:
-            return False
-        return True
 
     def show(self, what: str) -> list[dict[str, Any]]:
         """Return the rows of a SHOW command of the console."""

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,14 +14,11 @@ import psycopg
 
 from contentapi.db.embedded.programs import PROGRAMS, get_or_create_server_account, grant_server_account_access
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import PATIENCE, start_process, wait_until
 
-PATIENCE = 120  # seconds; the machine may be busy
 LOCALE = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
 # Small and fast: the data of a test need not survive the machine.
 TEST_SETTINGS = {"fsync": "off", "shared_buffers": "32MB", "max_connections": "60"}
-
-
-reserve_port = find_free_port
 
 
 class PostgresServer:
@@ -33,7 +29,7 @@ class PostgresServer:
 
     def __init__(self, folder: Path, *, port: int | None = None, settings: dict[str, str] | None = None) -> None:
         self.folder = folder
-        self.port = port or reserve_port()
+        self.port = port or find_free_port()
         self.settings = {**TEST_SETTINGS, **(settings or {})}
         self.process: subprocess.Popen[Any] | None = None
 
@@ -84,8 +80,15 @@ class PostgresServer:
             grant_server_account_access(self.folder)
 
     def run(self, program: str, *arguments: str) -> None:
+        options = self.account_options
         done = subprocess.run(
-            [self.programs / program, *arguments], check=False, capture_output=True, text=True, **self.account_options
+            [self.programs / program, *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            env=options.pop("environment"),
+            **options,
         )
         assert done.returncode == 0, done.stderr
 
@@ -95,17 +98,15 @@ class PostgresServer:
         user, group = get_or_create_server_account() if os.geteuid() == 0 else (None, None)
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
         groups: dict[str, Any] = {"extra_groups": []} if user is not None else {}
-        return {"cwd": "/", "env": clean, "user": user, "group": group, "stdin": subprocess.DEVNULL, **groups}
+        return {"cwd": "/", "environment": clean, "user": user, "group": group, **groups}
 
     def start(self) -> None:
         options = {"port": str(self.port), "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
         values = [f"-c{name}={value}" for name, value in {**options, **self.settings}.items()]
-        with self.folder.with_name(f"{self.folder.name}.log").open("ab") as log:
-            command = [str(self.programs / "postgres"), "-D", str(self.folder), *values]
-            self.process = subprocess.Popen(
-                command, stdout=log, stderr=log, start_new_session=True, **self.account_options
-            )
-        self.wait_until(self.is_accepting)
+        command = [str(self.programs / "postgres"), "-D", str(self.folder), *values]
+        log = self.folder.with_name(f"{self.folder.name}.log")
+        self.process = start_process(command, log, **self.account_options)
+        wait_until(self.is_accepting, "the start of PostgreSQL")
 
     def is_accepting(self) -> bool:
         assert self.process is not None
@@ -127,14 +128,8 @@ class PostgresServer:
     def wait_for_replay(self, primary: "PostgresServer") -> None:
         """Wait until this replica has replayed what the primary has written."""
         (position,) = primary.execute("SELECT pg_current_wal_insert_lsn()")[0]
-        self.wait_until(lambda: self.execute(f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == [(True,)])
-
-    @staticmethod
-    def wait_until(condition: Any, patience: float = PATIENCE) -> None:
-        deadline = time.monotonic() + patience
-        while not condition():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        replayed = f"SELECT pg_last_wal_replay_lsn() >= '{position}'"
+        wait_until(lambda: self.execute(replayed) == [(True,)], "the replay")
 
     def get_processes(self) -> list[psutil.Process]:
         assert self.process is not None

@@ -1,39 +1,29 @@
 """A Redis server for one test, which can be killed, suspended and restarted at the same address."""
 
+import os
 import shutil
 import signal
 import socket
-import subprocess
-import time
 from pathlib import Path
-
-import pytest
+from unittest import SkipTest
 
 from tests.deployment.ports import find_free_port
-
-PATIENCE = 120
+from tests.deployment.processes import PATIENCE, start_process, wait_until_listening
 
 
 class RedisServer:
     def __init__(self, folder: Path) -> None:
         program = shutil.which("redis-server")
         if program is None:
-            pytest.skip("redis-server is not installed (Debian: apt-get install redis-server).")
+            raise SkipTest("redis-server is not installed (Debian: apt-get install redis-server).")
         self.port = find_free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.command = [program, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
         self.start()
 
     def start(self) -> None:
-        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            assert self.process.poll() is None
-            time.sleep(0.02)
-        raise AssertionError("redis-server did not start.")
+        self.process = start_process(self.command, None, os.environ)
+        wait_until_listening(self.process, self.port)
 
     def kill(self) -> None:
         self.process.kill()

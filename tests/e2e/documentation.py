@@ -13,7 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.deployment.checkout import PATIENCE, Run
+from tests.deployment.checkout import Run
+from tests.deployment.processes import PATIENCE
 from tests.markdown import FencedBlock, find_fenced_blocks
 
 RUNNABLE = ("sh runnable", "graphql runnable", *(["js runnable"] if shutil.which("node") else []))

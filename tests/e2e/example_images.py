@@ -11,8 +11,7 @@ from urllib.request import urlopen
 
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.deployment.checkout import PATIENCE
-from tests.deployment.live_server import wait_until
+from tests.deployment.processes import PATIENCE, wait_until
 from tests.e2e.chromium import CHROMIUM
 from tests.e2e.example_site import Site, Visit
 from tests.e2e.example_site_addresses import read_metadata

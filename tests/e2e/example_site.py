@@ -18,7 +18,8 @@ from urllib.request import Request, urlopen
 from playwright.sync_api import Browser, Dialog
 
 from contentapi.frontend.build import INSTALL
-from tests.deployment.checkout import ROOT, Run
+from tests.deployment.checkout import Run
+from tests.deployment.processes import ROOT
 
 EXAMPLE = ROOT / "examples" / "site"
 NOT_TRACKED = shutil.ignore_patterns("node_modules", ".svelte-kit", "build", "schema.graphql", "graphql-env.d.ts")

@@ -2,14 +2,12 @@
 
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tests.deployment.checkout import PATIENCE
-from tests.deployment.live_server import wait_until
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import PATIENCE, start_process, wait_until
 from tests.e2e.example_site import Site
 from tests.e2e.http_client import HttpClient
 
@@ -43,15 +41,7 @@ def build_on_webhook(site: Site) -> Iterator[tuple[str, Callable[[], int]]]:
     webhook = site.send("/webhooks", {"url": address, "types": ["post.*"], "coalesce": 1, "name": "Site"})
     settings = {"PORT": address.rsplit(":", 1)[1], "WEBHOOK_SECRET": webhook["secret"], "BUILD": "npm exec vite build"}
     log = site.folder / "builds.log"
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            ["npm", "run", "build-on-webhook"],
-            cwd=site.folder,
-            env={**site.environment, **settings},
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+    process = start_process(["npm", "run", "build-on-webhook"], log, site.environment | settings, cwd=site.folder)
     try:
         yield address, lambda: log.read_text().count(BUILT)
     finally:

@@ -3,14 +3,13 @@
 import os
 import shutil
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.deployment.checkout import PATIENCE, ROOT, Run
-from tests.deployment.live_server import wait_until
+from tests.deployment.checkout import Run
+from tests.deployment.processes import PATIENCE, ROOT, start_process, wait_until
 from tests.e2e.example_site import Site
 from tests.e2e.http_client import HttpClient, HttpResponse
 
@@ -42,10 +41,7 @@ class NextSite(Site):
     def serve(self) -> Iterator[None]:
         """Serve the build. The files that this writes are the cache of static pages."""
         command = ["node", NEXT, "start", "--port", self.address.rsplit(":", 1)[1]]
-        with (self.folder / "printed.log").open("w") as log:
-            process = subprocess.Popen(
-                command, cwd=self.folder, env=self.environment, stdout=log, stderr=log, start_new_session=True
-            )
+        process = start_process(command, self.folder / "printed.log", self.environment, cwd=self.folder)
         try:
             wait_until(self.is_reachable, "the first response of the site", PATIENCE)
             yield

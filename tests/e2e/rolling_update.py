@@ -22,12 +22,12 @@ from typing import NamedTuple
 import psutil
 import psycopg
 
-from benchmarks.hostile.servers import CONFIGURATION, adapt_configuration, require_nginx, run_process
 from tests.deployment.checkout import Checkout
 from tests.deployment.hosts import Host
-from tests.deployment.live_server import wait_until
 from tests.deployment.ports import find_free_port
 from tests.deployment.postgresql import PostgresServer
+from tests.deployment.processes import run_process, wait_until
+from tests.deployment.proxies import CONFIGURATION, adapt_configuration, require_nginx
 from tests.deployment.template import Template
 from tests.e2e.next_release import write_migrations
 

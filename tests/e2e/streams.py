@@ -3,8 +3,6 @@
 import json
 import re
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,10 +11,9 @@ from typing import Any, Self
 import psycopg
 from psycopg.rows import scalar_row
 
-from benchmarks.hostile.servers import run_process
-from tests.deployment.checkout import ROOT
-from tests.deployment.live_server import Site, wait_until
+from tests.deployment.live_server import Site
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import COMMANDS, run_process, start_process, wait_until
 from tests.e2e.load import PATIENCE
 
 STREAM = "text/event-stream"
@@ -39,16 +36,8 @@ class StreamProcess:
         self.start()
 
     def start(self) -> None:
-        with self.log.open("ab") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, "manage.py", "stream"],
-                cwd=ROOT,
-                env=self.site.environment(CONTENTAPI_STREAM_PORT=str(self.port)),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        environment = self.site.environment(CONTENTAPI_STREAM_PORT=str(self.port))
+        self.process = start_process(COMMANDS["stream"], self.log, environment)
         wait_until(self.is_ready, "the start of the streams")
 
     def is_ready(self) -> bool:
@@ -144,7 +133,7 @@ def run_worker(site: Site, variables: Mapping[str, str] = {}) -> Iterator[None]:
     """Run a worker, which moves events to the log."""
     port = find_free_port()
     environment = site.environment(**{**variables, "CONTENTAPI_METRICS_BIND": f"127.0.0.1:{port}"})
-    with run_process([sys.executable, "manage.py", "worker"], site.folder / "worker.log", port, environment):
+    with run_process(COMMANDS["worker"], site.folder / "worker.log", port, environment):
         yield
 
 
@@ -164,8 +153,7 @@ def serve_streams(site: Site, variables: Mapping[str, str] = {}, port: int | Non
     """Run a worker and the process of streams. Yield the port of streams, a free one by default."""
     port = port or find_free_port()
     environment = site.environment(**{**variables, "CONTENTAPI_STREAM_PORT": str(port)})
-    command = [sys.executable, "manage.py", "stream"]
-    with run_worker(site, variables), run_process(command, site.folder / "stream.log", port, environment):
+    with run_worker(site, variables), run_process(COMMANDS["stream"], site.folder / "stream.log", port, environment):
         yield port
 
 

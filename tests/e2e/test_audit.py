@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.deployment.checkout import PATIENCE, Checkout
+from tests.deployment.checkout import Checkout
+from tests.deployment.processes import PATIENCE
 
 pytestmark = [
     pytest.mark.servers,

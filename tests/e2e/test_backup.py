@@ -2,8 +2,6 @@
 
 import http.client
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,12 +10,12 @@ from threading import Event, Thread
 
 import pytest
 
-from tests.contentapi.db.backups.operators import ROOT, Operator, require_success
+from tests.contentapi.db.backups.operators import Operator, require_success
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import COMMANDS, PATIENCE, run_process
 
 pytestmark = pytest.mark.servers
 WRITERS = 4
-PATIENCE = 120
 MUTATION = "mutation ($title: String!) { createPost(input: {title: $title, body: $title}) { id } }"
 
 
@@ -61,34 +59,12 @@ def writers(operator: Operator, tmp_path: Path) -> Iterator[list[Writer]]:
     port = find_free_port()
     limits = {f"CONTENTAPI_RATE_{name}": "10000000/minute" for name in ("AUTHENTICATED", "WRITES")}
     environment = operator.build_environment("source", PORT=str(port), WEB_CONCURRENCY="1", **limits)
-    with (tmp_path / "server.log").open("w") as log:
-        command = [sys.executable, "-m", "contentapi.server.granian"]
-        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-    wait_until_served(server, port)
-    threads = [Writer(port, key, f"writer {number}") for number in range(WRITERS)]
-    for thread in threads:
-        thread.start()
-    yield threads
-    stop(threads)
-    server.terminate()
-    server.wait(PATIENCE)
-
-
-def wait_until_served(server: "subprocess.Popen[bytes]", port: int) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        assert server.poll() is None
-        assert time.monotonic() < deadline
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-        try:
-            connection.request("GET", "/healthz")
-            connection.getresponse().read()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-        finally:
-            connection.close()
+    with run_process(COMMANDS["granian"], tmp_path / "server.log", port, environment):
+        threads = [Writer(port, key, f"writer {number}") for number in range(WRITERS)]
+        for thread in threads:
+            thread.start()
+        yield threads
+        stop(threads)
 
 
 def stop(writers: list[Writer]) -> None:

@@ -13,8 +13,8 @@ import psycopg
 import pytest
 
 from tests.deployment.hosts import Host
-from tests.deployment.live_server import wait_until
 from tests.deployment.postgresql import PostgresServer
+from tests.deployment.processes import wait_until
 from tests.deployment.template import Template
 from tests.e2e.http_client import HttpClient
 

@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-from tests.deployment.checkout import ROOT, Checkout
+from tests.deployment.checkout import Checkout
+from tests.deployment.processes import ROOT
 from tests.e2e.documentation import Example, differences, documents, examples, run_example
 
 pytestmark = pytest.mark.servers

@@ -7,8 +7,9 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.deployment.checkout import ROOT, Checkout
+from tests.deployment.checkout import Checkout
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import ROOT
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.example_site import Site, serve
 

@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Page, Response, expect
 
 from contentapi.frontend.build import has_node
 from tests.deployment.checkout import Checkout
-from tests.deployment.live_server import wait_until
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import wait_until
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.desk_pages import log_in
 from tests.e2e.example_images import check_next_images

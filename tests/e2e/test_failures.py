@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from tests.deployment.checkout import ROOT, Checkout
+from tests.deployment.checkout import Checkout
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import ROOT
 
 pytestmark = pytest.mark.servers
 

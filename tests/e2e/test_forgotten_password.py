@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.deployment.checkout import Checkout
-from tests.deployment.live_server import wait_until
+from tests.deployment.processes import wait_until
 from tests.e2e.accessibility import install_axe, list_serious_findings_of_the_desk
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.editors import create_editor

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.deployment.checkout import Checkout
-from tests.deployment.hosts import ROOT, SECRET, Host, HostResponse
-from tests.deployment.live_server import wait_until
+from tests.deployment.hosts import SECRET, Host, HostResponse
 from tests.deployment.postgresql import PostgresServer
+from tests.deployment.processes import ROOT, wait_until
 from tests.deployment.redis_server import RedisServer
 from tests.deployment.template import Template
 

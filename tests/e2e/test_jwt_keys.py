@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.deployment.live_server import LiveServer, Site, wait_until
+from tests.deployment.live_server import LiveServer, Site
+from tests.deployment.processes import wait_until
 from tests.e2e.http_client import HttpClient
 from tests.e2e.test_oauth import get_status_with_token
 

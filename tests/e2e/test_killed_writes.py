@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.deployment.live_server import LiveServer, Site, wait_until
+from tests.deployment.live_server import LiveServer, Site
+from tests.deployment.processes import wait_until
 from tests.e2e.load import PATIENCE
 from tests.thoroughness import scale_examples
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment.live_server import HOLD_LOCK, TAKE_SLOTS, LiveServer, Site, run_site, wait_until
+from tests.deployment.live_server import HOLD_LOCK, TAKE_SLOTS, LiveServer, Site, run_site
+from tests.deployment.processes import wait_until
 from tests.deployment.template import Template
 from tests.e2e.load import BODY, PATIENCE, Results, load
 

@@ -17,8 +17,8 @@ import pytest
 from contentapi.frontend import BUILT, hash_sources
 from contentapi.frontend.build import has_node
 from tests.deployment.checkout import Checkout, Run
-from tests.deployment.live_server import wait_until
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import wait_until
 from tests.deployment.template import Template
 
 pytestmark = pytest.mark.servers

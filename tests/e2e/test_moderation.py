@@ -6,7 +6,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.deployment.checkout import PATIENCE, Checkout, Run
+from tests.deployment.checkout import Checkout, Run
+from tests.deployment.processes import PATIENCE
 from tests.e2e.chromium import NEEDS_CHROMIUM
 
 EMAIL, PASSWORD = "edda@example.invalid", "seven harbours and a lamp"

@@ -12,8 +12,9 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.deployment.live_server import LiveServer, Site, wait_until
+from tests.deployment.live_server import LiveServer, Site
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import wait_until
 from tests.e2e.http_client import HttpClient
 from tests.e2e.load import PATIENCE
 from tests.e2e.shared_servers import SharedServer

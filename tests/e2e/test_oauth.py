@@ -12,7 +12,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from tests.deployment.live_server import LiveServer, Site, wait_until
+from tests.deployment.live_server import LiveServer, Site
+from tests.deployment.processes import wait_until
 from tests.e2e.http_client import HttpClient, HttpResponse
 
 pytestmark = pytest.mark.servers

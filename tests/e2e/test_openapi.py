@@ -9,7 +9,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.deployment.checkout import ROOT, Checkout, Run
+from tests.deployment.checkout import Checkout, Run
+from tests.deployment.processes import ROOT
 from tests.thoroughness import scale_examples
 
 pytestmark = [pytest.mark.thorough, pytest.mark.servers]

@@ -12,9 +12,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.deployment.hosts import ROOT, Host
+from tests.deployment.hosts import Host
 from tests.deployment.pgbouncer import PgBouncer
-from tests.deployment.postgresql import PATIENCE, PostgresServer
+from tests.deployment.postgresql import PostgresServer
+from tests.deployment.processes import PATIENCE, ROOT, wait_until
 from tests.deployment.template import Template
 
 pytestmark = pytest.mark.servers
@@ -93,7 +94,7 @@ def test_many_clients_share_few_connections_with_prepared_statements(pooled: Poo
 
     assert len(ids) == 40
     assert pooled.server.execute("SELECT count(*) FROM blog_post WHERE title LIKE 'Changed %'") == [(40,)]
-    pooled.server.wait_until(lambda: count_own_connections(pooled.server) <= POOL)
+    wait_until(lambda: count_own_connections(pooled.server) <= POOL, "the change")
     (figures,) = [row for row in pooled.pool.show("STATS") if row["database"] == "contentapi"]
     assert int(figures["total_bind_count"]) > 300
     # PgBouncer prepares a statement once for each of its connections, and each client of it once.
@@ -105,7 +106,7 @@ def test_request_waits_for_a_full_pool(pooled: Pooled) -> None:
     assert pooled.host.request("GET", "/posts").status == 200
     with ThreadPoolExecutor(POOL) as executor:
         others = [executor.submit(sleep_in_database, pooled.pool, 3) for _ in range(POOL)]
-        pooled.server.wait_until(lambda: count_sleeping(pooled.server) == POOL)
+        wait_until(lambda: count_sleeping(pooled.server) == POOL, "the change")
 
         response = pooled.host.request("GET", "/posts")
 
@@ -189,9 +190,9 @@ def test_postgresql_that_hangs_or_restarts_behind_the_pool_is_noticed(
                 assert not is_successful()
                 time.sleep(0.25)
             assert time.monotonic() - start < 12
-        pooled.server.wait_until(is_successful)
+        wait_until(is_successful, "the change")
 
         pooled.server.kill()
         assert not is_successful()
         pooled.server.start()
-        pooled.server.wait_until(is_successful)
+        wait_until(is_successful, "the change")

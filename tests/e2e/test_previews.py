@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from benchmarks.hostile.servers import find_nginx, start_nginx
+from tests.deployment.proxies import find_nginx, start_nginx
 from tests.e2e.http_client import HttpClient, HttpResponse
 from tests.e2e.shared_servers import SharedServer
 

@@ -17,11 +17,10 @@ from urllib.parse import urlencode
 import pytest
 import yaml
 
-from benchmarks.hostile.servers import find_nginx, start_nginx
 from tests.deployment.hosts import Host
 from tests.deployment.ports import find_free_port
 from tests.deployment.postgresql import PostgresServer
-from tests.deployment.proxies import CADDYFILE, DEPLOY, start_caddy, start_nginx_with_media
+from tests.deployment.proxies import CADDYFILE, DEPLOY, find_nginx, start_caddy, start_nginx, start_nginx_with_media
 from tests.deployment.template import Template
 from tests.e2e.forged_headers import FORGED, SHAPES, send_from
 

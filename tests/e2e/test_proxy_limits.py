@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hostile.servers import find_nginx, start_nginx
 from tests.deployment.ports import find_free_port
+from tests.deployment.proxies import find_nginx, start_nginx
 
 pytestmark = [
     pytest.mark.servers,

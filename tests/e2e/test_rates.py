@@ -10,7 +10,8 @@ from http.client import HTTPConnection
 
 import pytest
 
-from tests.deployment.live_server import LiveServer, Site, wait_until
+from tests.deployment.live_server import LiveServer, Site
+from tests.deployment.processes import wait_until
 from tests.deployment.redis_server import RedisServer
 from tests.e2e.load import PATIENCE
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hostile.servers import find_nginx
+from tests.deployment.proxies import find_nginx
 from tests.deployment.template import Template
 from tests.e2e.rolling_update import describe, update
 

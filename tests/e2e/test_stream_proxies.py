@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.followers import Follower, open_stream
-from benchmarks.hostile.servers import start_nginx
-from tests.deployment.live_server import Site, run_site, wait_until
-from tests.deployment.proxies import CADDYFILE, DEPLOY, start_caddy
+from tests.deployment.live_server import Site, run_site
+from tests.deployment.processes import wait_until
+from tests.deployment.proxies import CADDYFILE, DEPLOY, start_caddy, start_nginx
 from tests.deployment.template import Template
 from tests.e2e.streams import serve_streams
 from tests.e2e.test_proxies import PROXIES, pytestmark, send

@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks.followers import Follower
 from tests.content import SELECTION
-from tests.deployment.checkout import ROOT
-from tests.deployment.live_server import Site, wait_until
+from tests.deployment.live_server import Site
+from tests.deployment.processes import ROOT, wait_until
 from tests.e2e.streams import serve_streams
 from tests.thoroughness import scale_examples
 

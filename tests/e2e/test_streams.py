@@ -9,7 +9,8 @@ import psutil
 import psycopg
 import pytest
 
-from tests.deployment.live_server import run_site, wait_until
+from tests.deployment.live_server import run_site
+from tests.deployment.processes import wait_until
 from tests.deployment.template import Template
 from tests.e2e.load import PATIENCE
 from tests.e2e.streams import StreamClient, StreamProcess, list_cursors, make_authors, run_streams

@@ -19,8 +19,8 @@ import psutil
 import pytest
 
 from tests.deployment.checkout import Checkout, Run
-from tests.deployment.live_server import wait_until
 from tests.deployment.ports import reserve
+from tests.deployment.processes import wait_until
 from tests.e2e.units import INSTALLED, PATIENCE, UNITS, NotificationSocket, read_command, read_variables
 
 pytestmark = pytest.mark.servers

@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.deployment.live_server import Site, wait_until
+from tests.deployment.live_server import Site
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import wait_until
 from tests.e2e.shared_servers import HAS_REDIS, PARENT, SharedServer, TracedServer, trace_to
 from tests.otlp_receiver import OtlpReceiver, build_tree
 

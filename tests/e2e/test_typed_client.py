@@ -11,7 +11,8 @@ import pytest
 
 from contentapi.frontend.build import INSTALL, has_node
 from tests.contract.test_typed_client import CLIENT, CONTENT
-from tests.deployment.checkout import ROOT, Checkout
+from tests.deployment.checkout import Checkout
+from tests.deployment.processes import ROOT
 
 pytestmark = [
     pytest.mark.servers,

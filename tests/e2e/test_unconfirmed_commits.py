@@ -11,6 +11,7 @@ import pytest
 
 from contentapi.db.watch.watch import build_end_of_backends
 from tests.deployment.hosts import Host, HostResponse
+from tests.deployment.processes import wait_until
 from tests.deployment.template import Template
 
 pytestmark = pytest.mark.servers
@@ -55,7 +56,7 @@ class Deployment:
 
     def wait_for(self, sql: str) -> None:
         """Wait until a statement has a row."""
-        self.primary.wait_until(lambda: self.primary.execute(sql))
+        wait_until(lambda: self.primary.execute(sql), sql)
 
     def cancel_commit(self) -> None:
         self.wait_for(f"SELECT 1 {WAITING}")

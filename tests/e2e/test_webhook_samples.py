@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.deployment.checkout import PATIENCE, ROOT
+from tests.deployment.processes import PATIENCE, ROOT
 from tests.markdown import find_fenced_blocks
 
 PAGE = ROOT / "docs" / "events.md"

@@ -10,9 +10,9 @@ from threading import Event, Thread
 import psycopg
 import pytest
 
-from tests.deployment.live_server import wait_until
+from tests.deployment.processes import PATIENCE, wait_until
 from tests.deployment.template import Template
-from tests.e2e.worker_deployment import PATIENCE, Deployment, run_deployment
+from tests.e2e.worker_deployment import Deployment, run_deployment
 from tests.receiver_behaviours import delay, fail_one_in
 from tests.thoroughness import scale_examples
 from tests.webhook_receivers import Received, Receiver

@@ -8,10 +8,10 @@ from urllib.request import urlopen
 import psutil
 import pytest
 
-from tests.deployment.live_server import wait_until
 from tests.deployment.ports import find_free_port
+from tests.deployment.processes import PATIENCE, wait_until
 from tests.deployment.template import Template
-from tests.e2e.worker_deployment import PATIENCE, Deployment, run_deployment
+from tests.e2e.worker_deployment import Deployment, run_deployment
 
 pytestmark = pytest.mark.servers
 

@@ -1,8 +1,6 @@
 """A PostgreSQL with the demo and real worker processes."""
 
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,15 +9,14 @@ import psutil
 
 from tests.blog.archives import build_archive
 from tests.blog.import_work import make_files
-from tests.deployment.hosts import ROOT, Host
-from tests.deployment.live_server import wait_until
+from tests.deployment.hosts import Host
 from tests.deployment.postgresql import PostgresServer
+from tests.deployment.processes import COMMANDS, PATIENCE, Process, start_process, wait_until
 from tests.deployment.template import Template
 
 # Seconds from the time of a post to its publication, also while other jobs work, hang or fail. An idle machine needs
 # two, and a publication that waited for an import would need minutes.
 PUBLICATION_LIMIT = 30
-PATIENCE = 180
 UPLOAD = """
 from blog.files import jobs
 from contentapi.auth.sessions import build_session_actor
@@ -38,13 +35,10 @@ class Deployment:
         self.server = server
         self.log = folder / "worker.log"
         self.host = Host(self.log, {"DATABASE_URL": server.build_url(), "PYTHONUNBUFFERED": "1"})
-        self.workers: list[subprocess.Popen[bytes]] = []
+        self.workers: list[Process] = []
 
     def start_worker(self, **variables: str) -> psutil.Process:
-        with self.log.open("ab") as log:
-            command = [sys.executable, "manage.py", "worker"]
-            environment = {**self.host.environment, **variables}
-            self.workers.append(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log))
+        self.workers.append(start_process(COMMANDS["worker"], self.log, {**self.host.environment, **variables}))
         return psutil.Process(self.workers[-1].pid)
 
     def stop_workers(self) -> None:

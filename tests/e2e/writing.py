@@ -9,7 +9,7 @@ from typing import Any
 from playwright.sync_api import Browser, Dialog, Locator, Page
 
 from tests.deployment.checkout import Checkout, Run
-from tests.deployment.live_server import wait_until
+from tests.deployment.processes import wait_until
 from tests.deployment.template import Template
 from tests.e2e.chromium import launch_chromium
 from tests.e2e.desk_pages import log_in
