@@ -1,6 +1,5 @@
 """An HTTP server in this process that records its requests."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,13 +17,12 @@ class Received(NamedTuple):
 
 
 class Upstream(ThreadingHTTPServer):
-    """Responds to the first request immediately with a page, and to others after `delay` seconds with `status`."""
+    """Responds to each request with a page."""
 
     daemon_threads = True
 
-    def __init__(self, *, status: int, delay: float) -> None:
+    def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.status, self.delay = status, delay
         self.received: list[Received] = []
 
     @property
@@ -44,10 +42,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def respond(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        is_first = not self.server.received
         self.server.received.append(Received(self.client_address, self.path, dict(self.headers), body))
-        time.sleep(0 if is_first else self.server.delay)
-        self.send_response(200 if is_first else self.server.status)
+        self.send_response(200)
         self.send_header("Content-Length", str(len(PAGE)))
         self.end_headers()
         self.wfile.write(PAGE)
@@ -57,8 +53,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def run_upstream(*, status: int = 200, delay: float = 0) -> Iterator[Upstream]:
-    with Upstream(status=status, delay=delay) as server:
+def run_upstream() -> Iterator[Upstream]:
+    with Upstream() as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield server
         server.shutdown()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.upstream import PAGE, Upstream, run_upstream
 from tests.deployment.proxies import CONFIGURATION, adapt_configuration, find_nginx, start_nginx
+from tests.e2e.upstream import PAGE, Upstream, run_upstream
 
 pytestmark = [
     pytest.mark.servers,

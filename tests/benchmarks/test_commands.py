@@ -1,0 +1,77 @@
+"""The commands of benchmarks/ start without settings and pytest, and their requests are valid for the schema."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+from graphql import parse, validate
+
+from benchmarks import memory
+from benchmarks.hostile.documents import EXPENSIVE, Kind, large_response, make_document
+from benchmarks.measure import name_series
+from benchmarks.plan import MAIN
+from benchmarks.workloads import ALL, Dialect, variables
+from contentapi.graphql.limits import measure_operations, require_within_limits
+from contentapi.schema import SCHEMA
+from tests.deployment.processes import ROOT
+
+MODULES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for path in sorted((ROOT / "benchmarks").rglob("*.py"))
+    if "peers" not in path.parts and path.name != "__main__.py"
+]
+PROGRAMS = [path for path in sorted((ROOT / "benchmarks").glob("*.py")) if "ArgumentParser(" in path.read_text()]
+COMMANDS = ["benchmarks", *(f"benchmarks.{path.stem}" for path in PROGRAMS if path.stem != "options")]
+COMMANDS += sorted(f"benchmarks.{path.parent.name}" for path in (ROOT / "benchmarks").glob("*/__main__.py"))
+IMPORT_ALL = """
+import importlib, sys
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+print("pytest" in sys.modules)
+"""
+
+
+def run_python(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    variables = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.servers
+def test_modules_are_imported_without_pytest() -> None:
+    done = run_python("-c", IMPORT_ALL, *MODULES)
+
+    assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_shows_its_options(command: str) -> None:
+    done = run_python("-m", command, "--help")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("usage: ")
+
+
+@pytest.mark.parametrize("workload", ALL)
+def test_workload_is_valid_for_the_schema(workload: str) -> None:
+    series = name_series("m", 0, MAIN)
+    body = json.loads(Dialect().body(workload, variables(workload, random.Random(1), 1), 1, series))  # noqa: S311
+
+    assert validate(SCHEMA, parse(body["query"])) == []
+
+
+def test_other_requests_are_valid_for_the_schema() -> None:
+    for query in (large_response(), *(json.loads(memory.body(number))["query"] for number in range(50))):
+        assert validate(SCHEMA, parse(query)) == []
+
+
+@pytest.mark.parametrize("kind", EXPENSIVE)
+def test_expensive_document_is_valid_and_within_the_structural_limits(kind: Kind) -> None:
+    document = parse(make_document([kind], 7), max_lexical_tokens=2000)
+
+    assert validate(SCHEMA, document) == []
+    require_within_limits(measure_operations(document), None)
