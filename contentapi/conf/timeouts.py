@@ -87,13 +87,11 @@ OVERDUE = timedelta(minutes=1)  # of a scheduled post; the worker publishes it w
 STREAM_LIFETIME = 3600  # at most; a tenth less for some, so that clients do not come back together
 STREAM_RETRY = 2000  # milliseconds after which a browser comes back
 STREAM_WRITE_LIMIT = 10  # in which a client takes a write
-STREAM_WRITE_LIMIT_AT_WORST = 1.0  # the same, while the events that were read for others take too much memory
 STREAM_KEEP_ALIVE = 15  # between two signs of life
 STREAM_CHECK_INTERVAL = 1.0  # between two looks at the time limits
 STREAM_CREDENTIAL_INTERVAL = 2.5  # between two checks of credentials; with `REVOCATION_INTERVAL` less than 5
 STREAM_FOLLOW_INTERVAL = 1.0  # for which the follower waits for a notification
 STREAM_RETRY_INTERVAL = 1.0  # after a read that failed
-STREAM_QUICK_READ = 0.1  # less is quick: such groups of streams read beside others
 STREAM_PACE = 0.1  # for which a group of streams lets its clients read before it reads on
 STREAM_BODY_TIMEOUT = 5.0  # for the body of a request
 STREAM_STOP_LIMIT = 5.0  # in which streams end after SIGTERM

@@ -1,109 +1,71 @@
-"""Follow the log: a thread that passes each batch of events to the hub.
+"""Follow the log, in a thread of its own.
 
 It hears of a batch by the notification of the relay, and looks each second in any case: behind a pooler there are no
-notifications. When the database was gone, or users have changed, the credentials of all streams are checked before
-anything is sent again.
+notifications.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
-from threading import Event as StopEvent
-from threading import Thread
-from time import monotonic
+import time
+from typing import Any
 
-import psycopg
-from django.db import Error as DatabaseError
-from django.db import InterfaceError, connection
+from django.db import connection
 
-from contentapi.conf.timeouts import STREAM_FOLLOW_INTERVAL, STREAM_RETRY_INTERVAL
-from contentapi.core.errors import Unavailable
+from contentapi.conf.timeouts import STREAM_FOLLOW_INTERVAL
 from contentapi.db.engine.pooling import is_pooled
 from contentapi.events.feed import LogState, read_log
 from contentapi.events.relay import CHANNEL
 from contentapi.streams.plans import Batch, build_batch, select_batch
+from contentapi.streams.readers import Readers
 
-LOG = logging.getLogger("contentapi.streams")
-EVENTS_PER_ROUND = 1000
-USERS = "user."  # types of events
-FAILURES = (DatabaseError, InterfaceError, Unavailable, psycopg.Error)
+EVENTS_PER_BATCH = 1000
 
 
-class Follower:
-    """The thread. `announce` gets each batch. `prepare` is called before the first one after an outage
-    and before one with changes of users.
+class Follower(Readers):
+    """The thread, whose connection listens."""
 
-    `seen_at` is the time of the last look at the log, by the monotonic clock.
-    """
+    def __init__(self) -> None:
+        super().__init__(1, "follower")
+        self.listening: Any = None  # the connection of psycopg
 
-    def __init__(self, announce: Callable[[LogState, Batch], None], prepare: Callable[[], bool]) -> None:
-        self.pass_on = announce
-        self.prepare = prepare
-        self.stop = StopEvent()
-        self.seen_at = float("-inf")
-        self.log: LogState | None = None
-        self.thread = Thread(target=self.run, name="follower", daemon=True)
+    async def wait(self, known: LogState) -> tuple[LogState, Batch]:
+        """Return the next batch after a state of the log. It is empty after a while without events.
 
-    def run(self) -> None:
-        """Follow the log until the end, through all outages of the database. Log each outage once."""
-        has_failed = False
-        while not self.stop.is_set():
-            try:
-                connection.close()
-                self.follow(was_away=has_failed)
-            except FAILURES as error:
-                if not has_failed:
-                    LOG.warning("The log of events cannot be read, and streams wait: %s", str(error).strip())
-                has_failed = True
-                self.stop.wait(STREAM_RETRY_INTERVAL)
-            except Exception:
-                LOG.exception("The follower of the log failed, and begins again.")
-                self.stop.wait(STREAM_RETRY_INTERVAL)
-        connection.close()
+        Raises errors of the database. The next call has a new connection then.
+        """
+        return await self.run(self.read_next, known)
 
-    def follow(self, *, was_away: bool) -> None:
-        """Follow the log on a new connection. Raises `FAILURES`."""
-        connection.ensure_connection()
-        may_listen = not is_pooled(connection)
-        raw = connection.connection
-        if may_listen:
-            raw.execute(f"LISTEN {CHANNEL}")
-        if was_away:
-            self.check_credentials()
-            LOG.info("The log of events can be read again.")
-        while not self.stop.is_set():
-            self.read_on()
-            if not may_listen:
-                self.stop.wait(STREAM_FOLLOW_INTERVAL)
-                continue
-            # Statements take notifications from the socket, on which the generator would then wait for more.
-            if raw.pgconn.notifies() is None:
-                list(raw.notifies(timeout=STREAM_FOLLOW_INTERVAL, stop_after=1))
+    def read_next(self, known: LogState) -> tuple[LogState, Batch]:
+        try:
+            return self.read(known)
+        except Exception:
+            connection.close()
+            raise
 
-    def read_on(self) -> None:
-        """Pass on all batches since the last round, or the first state of the log."""
+    def read(self, known: LogState) -> tuple[LogState, Batch]:
+        self.listen()
         log = read_log()
-        known = self.log
-        if known is None or known.epoch != log.epoch:
-            self.announce(log, build_batch([], log.position))
-        else:
-            position = known.position
-            while position < log.position:
-                rows = [*select_batch(position).filter(position__lte=log.position)[:EVENTS_PER_ROUND]]
-                end = rows[-1][0] if len(rows) == EVENTS_PER_ROUND else log.position
-                position = end
-                self.announce(LogState(log.epoch, end, log.expired), build_batch(rows, end))
-        self.log = log
-        self.seen_at = monotonic()
+        if (log.epoch, log.position) == (known.epoch, known.position):
+            self.wait_for_notification()
+            log = read_log()
+        if log.epoch != known.epoch:
+            return log, build_batch([], log.position)
+        rows = [*select_batch(known.position).filter(position__lte=log.position)[:EVENTS_PER_BATCH]]
+        if len(rows) == EVENTS_PER_BATCH:
+            log.position = rows[-1][0]
+        return log, build_batch(rows, log.position)
 
-    def check_credentials(self) -> None:
-        """Wait until the credentials of all streams have been checked."""
-        while not self.stop.is_set() and not self.prepare():
-            self.stop.wait(STREAM_RETRY_INTERVAL)
+    def listen(self) -> None:
+        connection.ensure_connection()
+        if connection.connection is not self.listening:
+            if not is_pooled(connection):
+                connection.connection.execute(f"LISTEN {CHANNEL}")
+            self.listening = connection.connection
 
-    def announce(self, log: LogState, batch: Batch) -> None:
-        if any(name.startswith(USERS) for name in batch.types):  # the stream of a locked user gets no later event
-            self.check_credentials()
-        self.pass_on(log, batch)
-        self.log = log
+    def wait_for_notification(self) -> None:
+        """Wait for a moment, or until the relay has moved events."""
+        if is_pooled(connection):
+            time.sleep(STREAM_FOLLOW_INTERVAL)
+        # Statements take notifications from the socket, on which the generator would then wait for more.
+        elif self.listening.pgconn.notifies() is None:
+            list(self.listening.notifies(timeout=STREAM_FOLLOW_INTERVAL, stop_after=1))

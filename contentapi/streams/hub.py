@@ -1,47 +1,138 @@
-"""All streams of the process. All of it runs in the event loop, except what `Readers.run` calls.
+"""All streams of the process, in groups. All of it runs in the event loop, except what `Readers.run` calls.
 
-The hub gets each batch of the log from the follower (`contentapi.streams.follower`), and passes it to the groups. A
-stream that resumes at an older cursor first reads for itself, up to where its group is: a batch at a time, and the next
-one when the client has taken the last. Few of them read at once, so that their number costs neither memory nor the
-events of the others.
+The hub gets each batch of the log, and passes it to the groups. A group has the streams with equal plans, and reads
+what is new once for all of them. A stream that resumes at an older cursor first reads for itself, up to where its group
+is: a batch at a time, and the next one when the client has taken the last. Few of them read at once, so that their
+number does not hold up the groups.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
+from hashlib import blake2b
 from time import monotonic
 
-from psycopg.errors import QueryCanceled
-
-from contentapi.conf.timeouts import STREAM_PACE, STREAM_RETRY_INTERVAL, STREAM_WRITE_LIMIT_AT_WORST
+from contentapi.conf.timeouts import STREAM_CHECK_INTERVAL, STREAM_KEEP_ALIVE, STREAM_PACE
 from contentapi.core.errors import EventsExpired
-from contentapi.events.feed import EXPIRED, LogState, read_log
+from contentapi.events.feed import EXPIRED, LogState
 from contentapi.monitoring.figures import FIGURES, Sample
-from contentapi.streams.groups import OUTAGES, Group, GroupReaders, LogGroup, ObjectGroup, Readers, may_end
-from contentapi.streams.limits import PLAN_LIMITS
-from contentapi.streams.plans import FIRST_ROWS, MOST_ROWS, Batch, Excerpt, LogPlan, ObjectPlan
+from contentapi.streams.plans import Batch, Excerpt, LogPlan, Plan
+from contentapi.streams.readers import Readers, Reading, Resumption
 from contentapi.streams.stream import Reason, Stream
 
-RESUMED_READERS = 2  # threads, and connections
-MOST_RESUMED_BYTES = 32 * 1024 * 1024  # that were read for streams which resume, and are not written yet
-ALIGNMENT = 64  # bytes: the last bits of an address are equal
-Step = Callable[[], Awaitable[None]]
+READERS = 4  # threads, and connections
+RESUMED_READERS = 2  # of them
+
+
+class Group(Reading):
+    """Streams of events. `position` is how far it has read, and `target` how far it has to."""
+
+    def __init__(self, hub: Hub, plan: Plan, position: int) -> None:
+        super().__init__(hub, plan, position)
+        self.target = position
+        self.streams: set[Stream] = set()
+        self.task: asyncio.Task[None] | None = None
+
+    def is_needed(self) -> bool:
+        return bool(self.streams)
+
+    def advance(self, batch: Batch) -> None:
+        """Take note of what has happened, and read it if it may concern this plan."""
+        if self.plan.may_concern(batch):
+            self.target = batch.end
+            self.begin_to_read()
+        elif self.task is None:
+            self.position = batch.end
+
+    def begin_to_read(self) -> None:
+        if self.task is None:
+            self.task = asyncio.get_running_loop().create_task(self.read_on())
+
+    async def read_on(self) -> None:
+        """Read until the target is reached, and send what was read. An error ends the streams of this group alone."""
+        try:
+            while self.is_needed() and self.position < self.target:
+                after = self.position
+                excerpt = await self.read_next(self.target)
+                if excerpt is not None:
+                    self.send(excerpt, after)
+                    await self.wait_for_writers()
+        except Exception as error:  # noqa: BLE001 - of whatever kind
+            self.hub.forget(self)
+            for stream in [*self.streams]:
+                stream.fail(error)
+        finally:
+            self.task = None
+
+    def send(self, excerpt: Excerpt, after: int) -> None:
+        everything = b"".join(chunk.content for chunk in excerpt.chunks)
+        sent = 0
+        for stream in [*self.streams]:
+            content, events = everything, len(excerpt.chunks)
+            if stream.position > after:  # it has read beyond its group
+                rest = [chunk.content for chunk in excerpt.chunks if chunk.position > stream.position]
+                content, events = b"".join(rest), len(rest)
+            if events:
+                stream.add(content, events)
+            stream.position = max(stream.position, excerpt.end)
+            sent += events
+        FIGURES.count("contentapi_stream_events_total", amount=sent)
+
+    async def wait_for_writers(self) -> None:
+        """Let the streams write before more is read. One whose client does not read is not waited for long."""
+        await asyncio.sleep(0)
+        if self.position < self.target and any(stream.waiting for stream in self.streams):
+            await asyncio.sleep(STREAM_PACE)
+
+    def add(self, stream: Stream) -> None:
+        self.streams.add(stream)
+
+
+class ObjectGroup(Group):
+    """Streams of an object. They get its value when they join, and each value that differs from the last one.
+
+    So nobody learns of a change that they cannot see. Positions are the numbers of the reasons to read: a change, or
+    a new stream, which waits for a value that is read after it has joined.
+    """
+
+    digest = b""  # of the last value
+
+    def advance(self, batch: Batch) -> None:
+        if self.plan.may_concern(batch):
+            self.target += 1
+            self.begin_to_read()
+
+    def send(self, excerpt: Excerpt, after: int) -> None:
+        content = excerpt.chunks[0].content
+        digest = blake2b(content).digest()
+        is_equal, self.digest = digest == self.digest, digest
+        for stream in [*self.streams]:
+            is_new = after < stream.position <= excerpt.end
+            if is_new or (stream.position <= after and not is_equal):
+                stream.add(content, 1)
+
+    def add(self, stream: Stream) -> None:
+        super().add(stream)
+        self.target += 1
+        stream.position = self.target
+        self.begin_to_read()
 
 
 class Hub:
-    """The streams, in groups, and how far the log is."""
+    """The streams, in groups, and how far the log is.
+
+    `is_checked` says whether the credentials of all streams were checked since the last outage.
+    """
 
     def __init__(self) -> None:
         self.log = LogState("", 0, 0)
         self.groups: dict[Hashable, Group] = {}
         self.streams: set[Stream] = set()
-        self.readers = GroupReaders()
-        self.resumed_readers = Readers(RESUMED_READERS, "resumed streams")
-        self.resumed_bytes = 0
+        self.readers = Readers(READERS, "streams")
+        self.turns = asyncio.Semaphore(RESUMED_READERS)
         self.is_checked = asyncio.Event()
         self.is_checked.set()
-        self.turns = asyncio.Semaphore(RESUMED_READERS)
 
     def advance(self, log: LogState, batch: Batch) -> None:
         """Take note that the log has a batch more. After a new epoch, clients must read everything again.
@@ -59,84 +150,53 @@ class Hub:
         for group in [*self.groups.values()]:
             group.advance(batch)
 
-    async def join(self, stream: Stream, write: Step, charge: Step) -> None:
-        """Add a stream to its group, after it has written what its group has read already, and was charged for it."""
+    async def join(self, stream: Stream, write: Callable[[], Awaitable[None]]) -> None:
+        """Add a stream to its group, after it has written what its group has read already."""
         plan = stream.opening.plan
-        if isinstance(plan, LogPlan):
-            await self.catch_up(stream, plan, write, charge)
+        is_of_log = isinstance(plan, LogPlan)
+        if is_of_log:
+            await self.catch_up(stream, write)
         if stream.has_ended():
             return
         group = self.groups.get(plan.key)
         if group is None:
-            group = self.groups[plan.key] = self.build_group(stream)
-        stream.opening.plan = group.plan  # equal plans are one object
-        PLAN_LIMITS.exchange(plan, group.plan)
+            group = Group(self, plan, stream.position) if is_of_log else ObjectGroup(self, plan, 0)
+            self.groups[plan.key] = group
         group.add(stream)
 
-    def build_group(self, stream: Stream) -> Group:
+    async def catch_up(self, stream: Stream, write: Callable[[], Awaitable[None]]) -> None:
         plan = stream.opening.plan
-        if isinstance(plan, LogPlan):
-            return LogGroup(plan, self.readers, stream.position, self.is_checked, lambda: self.log)
-        assert isinstance(plan, ObjectPlan)  # noqa: S101 - there are two kinds
-        return ObjectGroup(plan, self.readers, self.log.position, self.is_checked)
-
-    async def catch_up(self, stream: Stream, plan: LogPlan, write: Step, charge: Step) -> None:
-        rows, most_rows = FIRST_ROWS, MOST_ROWS
+        reading = Resumption(self, stream)
         while not stream.has_ended():
             group = self.groups.get(plan.key)
-            target = self.log.position if group is None else group.position
-            if stream.position >= target:
+            end = self.log.position if group is None else group.position
+            if stream.position >= end:
                 return
             try:
                 async with self.turns:
-                    await self.wait_for_memory()  # with a turn: otherwise all who wait for one would pass together
-                    await self.is_checked.wait()
-                    if stream.has_ended():  # meanwhile
-                        return
-                    excerpt = await self.resumed_readers.run(
-                        read_resumed, plan, self.log, stream.position, target, rows
-                    )
+                    excerpt = await reading.read_next(end)
             except Exception as error:  # noqa: BLE001 - as in `Group.read_on`
-                if isinstance(error, OUTAGES) and may_end(error):
-                    self.is_checked.clear()
-                    await asyncio.sleep(STREAM_RETRY_INTERVAL)
-                    continue
-                if rows > 1 and isinstance(error.__cause__, QueryCanceled):
-                    rows = most_rows = max(1, rows // 8)  # so many at once take longer than a statement may
-                    continue
                 stream.fail(error)
                 return
-            rows, stream.position = min(excerpt.rows, most_rows), excerpt.end
-            content, events = b"".join([chunk.content for chunk in excerpt.chunks]), len(excerpt.chunks)
-            del excerpt
-            self.resumed_bytes += len(content)
-            try:
-                if events:
-                    stream.add(content, events)
-                    FIGURES.count("contentapi_stream_events_total", amount=events)
-                if stream.waiting:
-                    await write()
-            finally:
-                self.resumed_bytes -= len(content)
-            await charge()
-
-    async def wait_for_memory(self) -> None:
-        """Wait while too much was read that clients have not taken. Those that do not read at all are ended then."""
-        while self.resumed_bytes > MOST_RESUMED_BYTES:
-            begun_before = monotonic() - STREAM_WRITE_LIMIT_AT_WORST
-            for stream in [*self.streams]:
-                if 0 < stream.write_began < begun_before:
-                    stream.close("slow")
-            await asyncio.sleep(STREAM_PACE)
+            if excerpt is None:
+                continue
+            if excerpt.chunks:
+                stream.add(b"".join(chunk.content for chunk in excerpt.chunks), len(excerpt.chunks))
+                FIGURES.count("contentapi_stream_events_total", amount=len(excerpt.chunks))
+            stream.position = excerpt.end
+            await write()
 
     def remove(self, stream: Stream) -> None:
         self.streams.discard(stream)
-        key = stream.opening.plan.key
-        group = self.groups.get(key)
+        group = self.groups.get(stream.opening.plan.key)
         if group is not None:
-            group.remove(stream)
-            if not group.members:
-                del self.groups[key]
+            group.streams.discard(stream)
+            if not group.streams:
+                self.forget(group)
+
+    def forget(self, group: Group) -> None:
+        if self.groups.get(group.plan.key) is group:
+            del self.groups[group.plan.key]
 
     def get_cursor(self, stream: Stream) -> str:
         """Return the cursor after which a stream can resume, if nothing waits for it. It is empty without a log."""
@@ -144,7 +204,7 @@ class Hub:
         if not isinstance(plan, LogPlan):
             return ""
         group = self.groups.get(plan.key)
-        is_member = group is not None and stream in group.members
+        is_member = group is not None and stream in group.streams
         return self.log.format_cursor(max(stream.position, group.position if group and is_member else 0))
 
     def close_all(self, reason: Reason) -> None:
@@ -152,34 +212,16 @@ class Hub:
             stream.close(reason)
 
     def check(self) -> None:
-        """Look at the time limits of all streams."""
+        """Look at the time limits of all streams. Each that was silent for a while gets a sign of life."""
         now = monotonic()
+        last = now - STREAM_KEEP_ALIVE + STREAM_CHECK_INTERVAL
         for stream in [*self.streams]:
             stream.check(now)
-
-    def keep_alive(self, part: int, parts: int) -> None:
-        """Let one of so many parts of the streams write a sign of life, unless they have written since the last one."""
-        for stream in [*self.streams]:
-            if id(stream) // ALIGNMENT % parts == part:
-                if stream.is_idle and not stream.waiting:
-                    stream.add(stream.opening.plan.format.keep_alive(self.get_cursor(stream)), 0)
-                stream.is_idle = True
+            if stream.added_at < last and not stream.waiting:
+                stream.add(stream.opening.plan.format.keep_alive(self.get_cursor(stream)), 0)
 
     def measure(self) -> list[Sample]:
         return [
             ("contentapi_streams", (), len(self.streams)),
             ("contentapi_stream_groups", (), len(self.groups)),
         ]
-
-
-def read_resumed(plan: LogPlan, log: LogState, after: int, end: int, rows: int) -> Excerpt:
-    """Read for a stream that resumes. Raises `EventsExpired` if events have been dropped before they were read."""
-    excerpt = plan.read(log, after, end, rows)
-    now = read_log()
-    if now.epoch != log.epoch or after < now.expired:
-        raise EventsExpired(EXPIRED)
-    return excerpt
-
-
-def count_end(stream: Stream) -> None:
-    FIGURES.count("contentapi_streams_closed_total", stream.reason or "client")

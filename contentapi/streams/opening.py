@@ -47,8 +47,8 @@ from contentapi.http.response import OK, Response
 from contentapi.rate_limits.account import Account
 from contentapi.schema import EVENT_TYPES, SCHEMA
 from contentapi.streams.formats import FEED, GRAPHQL_FORMATS, EventStream
-from contentapi.streams.limits import PLAN_LIMITS, STREAMS, reserve_stream
-from contentapi.streams.plans import FIRST_ROWS, EventsPlan, FeedPlan, LogPlan, ObjectPlan, Plan
+from contentapi.streams.limits import DOCUMENTS, STREAMS, reserve_stream
+from contentapi.streams.plans import FIRST_ROWS, ObjectPlan, Plan, plan_events, plan_feed
 from contentapi.urls import endpoint
 
 FEED_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -86,7 +86,8 @@ class Opening(msgspec.Struct):
 
     def release(self) -> None:
         """Make room for other streams, when this one has ended."""
-        PLAN_LIMITS.release(self.plan)
+        if self.plan.operation is not None:
+            DOCUMENTS.release(self.plan.operation)
         STREAMS.leave(self.account.key)
 
 
@@ -102,7 +103,8 @@ def open_stream(environ: dict[str, Any], account: Account, find: Find, headers: 
     reserve_stream(account.key, is_anonymous=actor.is_anonymous)
     try:
         plan, position, epoch = find(environ, actor, account)
-        PLAN_LIMITS.reserve(plan)
+        if plan.operation is not None:
+            DOCUMENTS.reserve(plan.operation, is_anonymous=actor.is_anonymous)
     except BaseException:
         STREAMS.leave(account.key)
         raise
@@ -161,10 +163,10 @@ def open_feed(environ: dict[str, Any], prefix: str) -> Opening | Response:
         def find(environ: Mapping[str, Any], actor: Actor, _: Account) -> tuple[Plan, int, str]:
             query = QueryDict(environ.get("QUERY_STRING", "").encode("latin-1")).lists()
             values, names = parse_filter(query, TICKET)
-            types = None if names is None else EVENT_TYPES.parse(names)
+            types = None if names is None else frozenset(EVENT_TYPES.parse(names))
             subject = None if "subject" not in values else parse_id(values["subject"])
-            start = find_position(environ.get("HTTP_LAST_EVENT_ID") or values.get("after"))
-            return FeedPlan(actor, FEED, types, subject, prefix), *start
+            followed = LogSubscription(environ.get("HTTP_LAST_EVENT_ID") or values.get("after"), types, subject)
+            return plan_feed(actor, FEED, followed, prefix), *find_position(followed.after)
 
         return open_stream(environ, account, find, {"X-API-Version": VERSION})
     except Exception as error:  # noqa: BLE001 - every error has the same format
@@ -234,8 +236,8 @@ def find_plan(
     start = find_position(last_event or followed.after)
     text, variables = replace_cursor(text, variables, subscription, "after")
     subscription = Subscription(get_subscription(SCHEMA, text, name), variables, actor)
-    plan = EventsPlan(subscription, actor, format_, followed.types, followed.subject, cost)
-    require_readable(plan)
+    plan = plan_events(subscription, actor, format_, followed, cost)
+    plan.read(LogState("", 0, 0), 0, 0, FIRST_ROWS)  # no events, so that a wrong argument is found now
     return plan, *start
 
 
@@ -247,8 +249,3 @@ def select_declared_variables(operation: Operation, given: Mapping[str, Any]) ->
     if length > MOST_VARIABLES:
         raise Malformed(f"At most {MOST_VARIABLES} bytes of variables are allowed in a subscription (got {length}).")
     return declared
-
-
-def require_readable(plan: LogPlan) -> None:
-    """Read no events, so that a wrong argument is found now. Raises `DocumentRejected`."""
-    plan.read(LogState("", 0, 0), 0, 0, FIRST_ROWS)

@@ -7,9 +7,9 @@ of the actor. Plans are read in threads, many at once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Hashable
+from collections.abc import Callable, Collection, Hashable
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from django.db import Error as DatabaseError
@@ -21,6 +21,7 @@ from contentapi.core.errors import ResponseTooLarge, Unavailable
 from contentapi.core.identity import Actor, Scope
 from contentapi.events.feed import WINDOW, LogState, select_events
 from contentapi.events.models import Event
+from contentapi.events.subscriptions import LogSubscription
 from contentapi.events.views import read_events
 from contentapi.graphql.endpoint import build_result_response
 from contentapi.graphql.execution.operations import Operation
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 FIRST_ROWS = 8  # that are read at once; more if they are small
 MOST_ROWS = 64
-MOST_BYTES = 256 * 1024  # of several rows
-MANY_BYTES = MOST_BYTES // 4  # after which fewer rows are read
+MOST_BYTES = 128 * 1024  # of several rows
+MANY_BYTES = MOST_BYTES // 2  # after which fewer rows are read
 COST_OF_READ = 2500  # objects that one statement may read
 
 
@@ -49,7 +50,7 @@ class Batch(msgspec.Struct):
 
 
 class Chunk(NamedTuple):
-    """The bytes of an event in a stream."""
+    """The bytes of a value in a stream."""
 
     position: int
     content: bytes
@@ -60,15 +61,14 @@ class Excerpt(NamedTuple):
 
     chunks: list[Chunk]
     end: int
-    rows: int
+    rows: int = 1
 
 
 class Plan(ABC):
-    """What equal streams send. `is_log` says whether it has positions, so that a stream can resume."""
+    """What equal streams send."""
 
-    is_log: ClassVar[bool]
     operation: Operation | None = None  # of a subscription
-    subject: int | None = None  # the id of the only object that concerns it
+    most_rows = 1  # that one statement reads
 
     def __init__(self, key: Hashable, actor: Actor, format_: EventStream) -> None:
         self.key = (key, type(format_), actor.user_id, actor.role, actor.scopes, actor.preview)
@@ -84,25 +84,29 @@ class Plan(ABC):
     def may_concern(self, batch: Batch) -> bool:
         """Return whether a batch may have something for these streams. It may return True too often."""
 
+    @abstractmethod
+    def read(self, log: LogState, after: int, end: int, rows: int) -> Excerpt:
+        """Read what is new between two positions. Raises errors of the database and of documents."""
+
 
 class LogPlan(Plan):
-    """Events. The actor sees of them what the feed shows."""
+    """Events. The actor sees of them what the feed shows.
 
-    is_log = True
+    `read_rows` returns the values of events with their positions, within a number of bytes.
+    """
 
     def __init__(
         self,
         key: Hashable,
         actor: Actor,
         format_: EventStream,
-        types: Collection[str] | None,
-        subject: int | None,
+        followed: LogSubscription,
+        read_rows: Callable[[Rows[Event], int], list[tuple[bytes, int]]],
         cost: int = 1,
     ) -> None:
-        names = None if types is None else frozenset(types)
-        super().__init__((key, names, subject), actor, format_)
-        self.types = names
-        self.subject = subject
+        super().__init__((key, followed.types, followed.subject), actor, format_)
+        self.types, self.subject = followed.types, followed.subject
+        self.read_rows = read_rows
         self.most_rows = max(1, min(MOST_ROWS, COST_OF_READ // max(cost, 1)))
         self.sees_others = actor.has(Scope.EVENTS_READ)
 
@@ -112,11 +116,7 @@ class LogPlan(Plan):
         types = batch.types if self.sees_others else batch.public_types
         return bool(types) if self.types is None else not types.isdisjoint(self.types)
 
-    @abstractmethod
-    def read_rows(self, rows: Rows[Event], room: int) -> list[tuple[bytes, int]]:
-        """Return the values of events with their positions. Raises `ResponseTooLarge`."""
-
-    def read(self, log: LogState, after: int, end: int, rows: int = FIRST_ROWS) -> Excerpt:
+    def read(self, log: LogState, after: int, end: int, rows: int) -> Excerpt:
         """Read the next events after a position, `rows` at most. The first of them may be large, all together may not.
 
         Executes one statement, or some more if rows turn out to be large. Raises `DocumentRejected`,
@@ -124,7 +124,6 @@ class LogPlan(Plan):
         """
         self.renew_preview()
         end = end if self.subject is not None else min(end, after + WINDOW)
-        rows = min(rows, self.most_rows)
         types = None if self.types is None else sorted(self.types)
         selected = select_events(self.actor, after=after, end=end, types=types, subject=self.subject)
         while True:
@@ -138,52 +137,37 @@ class LogPlan(Plan):
                 rows = max(1, rows // 8)
         chunks = [Chunk(at, self.format.frame(value, log.format_cursor(at))) for value, at in found]
         size = sum(len(chunk.content) for chunk in chunks)
-        fewer = max(1, rows // 2)
-        more = min(MOST_ROWS, 2 * rows)
-        is_full = len(chunks) == rows
-        last = chunks[-1].position if is_full else end
-        return Excerpt(chunks, last, fewer if size > MANY_BYTES else more)
+        last = chunks[-1].position if len(chunks) == rows else end
+        next_rows = rows // 2 if size > MANY_BYTES else 2 * rows
+        return Excerpt(chunks, last, min(max(next_rows, 1), self.most_rows))
 
 
-class FeedPlan(LogPlan):
-    """Events as REST shows them. `prefix` is that of paths."""
+def plan_feed(actor: Actor, format_: EventStream, followed: LogSubscription, prefix: str) -> LogPlan:
+    """Return the plan of events as REST shows them. `prefix` is that of paths."""
 
-    def __init__(
-        self, actor: Actor, format_: EventStream, types: Collection[str] | None, subject: int | None, prefix: str
-    ) -> None:
-        super().__init__(("feed", prefix), actor, format_, types, subject)
-        self.prefix = prefix
+    def read_rows(rows: Rows[Event], room: int) -> list[tuple[bytes, int]]:
+        return read_events(rows, EVENT_TYPES, actor, prefix, room)
 
-    def read_rows(self, rows: Rows[Event], room: int) -> list[tuple[bytes, int]]:
-        return read_events(rows, EVENT_TYPES, self.actor, self.prefix, room)
+    return LogPlan(("feed", prefix), actor, format_, followed, read_rows)
 
 
-class EventsPlan(LogPlan):
-    """Events as a subscription selects them."""
+def plan_events(
+    subscription: Subscription, actor: Actor, format_: EventStream, followed: LogSubscription, cost: int
+) -> LogPlan:
+    """Return the plan of events as a subscription selects them."""
+    name = msgspec.json.encode(subscription.root.key)
 
-    def __init__(
-        self,
-        subscription: Subscription,
-        actor: Actor,
-        format_: EventStream,
-        types: Collection[str] | None,
-        subject: int | None,
-        cost: int,
-    ) -> None:
-        super().__init__(build_subscription_key(subscription), actor, format_, types, subject, cost)
-        self.subscription = subscription
-        self.operation = subscription.operation
-
-    def read_rows(self, rows: Rows[Event], room: int) -> list[tuple[bytes, int]]:
-        found = self.subscription.read_rows(rows, "position", room)
-        name = msgspec.json.encode(self.subscription.root.key)
+    def read_rows(rows: Rows[Event], room: int) -> list[tuple[bytes, int]]:
+        found = subscription.read_rows(rows, "position", room)
         return [(b'{"data":{%s:%s}}' % (name, event), int(position)) for event, position in found]
+
+    plan = LogPlan(build_subscription_key(subscription), actor, format_, followed, read_rows, cost)
+    plan.operation = subscription.operation
+    return plan
 
 
 class ObjectPlan(Plan):
     """An object, as a subscription selects it."""
-
-    is_log = False
 
     def __init__(self, subscription: Subscription, actor: Actor, format_: EventStream, subject: int) -> None:
         super().__init__(build_subscription_key(subscription), actor, format_)
@@ -194,8 +178,8 @@ class ObjectPlan(Plan):
     def may_concern(self, batch: Batch) -> bool:
         return self.subject in batch.objects
 
-    def read(self) -> bytes:
-        """Return the result of the operation as a chunk. Raises `LimitExceeded`, and errors of the database."""
+    def read(self, log: LogState, after: int, end: int, rows: int) -> Excerpt:  # noqa: ARG002
+        """Return the result of the operation. Raises `LimitExceeded`, and errors of the database."""
         self.renew_preview()
         subscription = self.subscription
         result = subscription.operation.execute(
@@ -204,7 +188,7 @@ class ObjectPlan(Plan):
         for error in result.errors or ():
             if isinstance(error.original_error, (DatabaseError, InterfaceError, Unavailable)):
                 raise error.original_error  # the group distinguishes an outage from a statement that takes too long
-        return self.format.frame(build_result_response(result, None).body)
+        return Excerpt([Chunk(end, self.format.frame(build_result_response(result, None).body))], end)
 
 
 def build_subscription_key(subscription: Subscription) -> Hashable:

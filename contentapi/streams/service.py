@@ -1,32 +1,38 @@
-"""The streams of this process: their hub, what runs beside it, and the life of one stream."""
+"""The streams of this process: what follows the log, what runs beside the streams, and the life of one of them."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from time import monotonic
+from typing import Any
 
+import psycopg
+from django.db import InterfaceError
+
+from contentapi.auth.authentication import HEADERS, authenticate_request, load_function
 from contentapi.conf.timeouts import (
     STREAM_CHECK_INTERVAL,
     STREAM_CREDENTIAL_INTERVAL,
     STREAM_FOLLOW_INTERVAL,
-    STREAM_KEEP_ALIVE,
+    STREAM_RETRY_INTERVAL,
     STREAM_STOP_LIMIT,
 )
 from contentapi.core.errors import ApiError, RateLimited, Unavailable
+from contentapi.core.identity import Actor
 from contentapi.events.feed import LogState
 from contentapi.health.results import OK, CheckResult, failed
+from contentapi.http.previews import TOKEN
 from contentapi.monitoring.figures import FIGURES
 from contentapi.rate_limits.account import charge_limits
-from contentapi.streams.credentials import CredentialChecks
 from contentapi.streams.follower import Follower
-from contentapi.streams.groups import Readers
-from contentapi.streams.hub import Hub, count_end
-from contentapi.streams.opening import NOW, Opening
+from contentapi.streams.hub import Hub
+from contentapi.streams.opening import NOW, Credential, Opening
 from contentapi.streams.plans import Batch
+from contentapi.streams.readers import OUTAGES, Readers
 from contentapi.streams.requests import Receive, Send
 from contentapi.streams.stream import Stream
 
@@ -34,6 +40,7 @@ LOG = logging.getLogger("contentapi.streams")
 REQUEST_THREADS = 2  # which open streams and charge for events
 EVENTS_PER_CHARGE = 100
 LATE = 5 * STREAM_FOLLOW_INTERVAL  # without a look at the log
+USERS = "user."  # types of events
 
 
 class StreamService:
@@ -42,25 +49,24 @@ class StreamService:
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.requests = Readers(REQUEST_THREADS, "requests")
+        self.checks = Readers(1, "credentials")
+        self.follower = Follower()
         self.hub = Hub()
-        self.checks = CredentialChecks(self.hub, Readers(1, "credentials"))
-        self.follower = Follower(self.tell, self.check_credentials_now)
         self.is_ending = False
-        self.part = 0  # of the streams, which got the last signs of life
+        self.seen_at = float("-inf")  # the time of the last look at the log, by the monotonic clock
         self.tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         FIGURES.gauge_sources.append(self.hub.measure)
-        self.follower.thread.start()
         self.tasks = [
+            self.loop.create_task(self.follow()),
             self.loop.create_task(self.repeat(STREAM_CHECK_INTERVAL, self.check_limits)),
-            self.loop.create_task(self.repeat(STREAM_CREDENTIAL_INTERVAL, self.checks.check)),
+            self.loop.create_task(self.repeat(STREAM_CREDENTIAL_INTERVAL, self.check_credentials)),
         ]
 
     async def end(self) -> None:
         """End all streams. Their clients come back to the next process."""
         self.is_ending = True
-        self.follower.stop.set()
         self.hub.close_all("end")
         end = monotonic() + STREAM_STOP_LIMIT
         while self.hub.streams and monotonic() < end:
@@ -70,25 +76,45 @@ class StreamService:
         for task in self.tasks:
             task.cancel()
 
-    # --- The follower, which is another thread
-
-    def tell(self, log: LogState, batch: Batch) -> None:
-        self.loop.call_soon_threadsafe(self.hub.advance, log, batch)
-
-    def check_credentials_now(self) -> bool:
-        return asyncio.run_coroutine_threadsafe(self.checks.check(), self.loop).result()
-
     def inspect(self) -> CheckResult:
         """Return whether streams can be sent at present."""
         if self.is_ending:
             return failed("The process ends.")
         if not self.hub.is_checked.is_set():
             return failed("The credentials of the streams have not been checked since an outage.")
-        if monotonic() - self.follower.seen_at > LATE:
+        if monotonic() - self.seen_at > LATE:
             return failed("The log of events cannot be read.")
         return OK
 
     # --- What runs beside the streams
+
+    async def follow(self) -> None:
+        """Pass on all batches of the log, through all outages of the database. Log each outage once."""
+        is_away = False
+        while True:
+            try:
+                log, batch = await self.follower.wait(self.hub.log)
+                await self.pass_on(log, batch, must_check=is_away)
+            except (*OUTAGES, InterfaceError, psycopg.Error) as error:
+                if not is_away:
+                    LOG.warning("The log of events cannot be read, and streams wait: %s", str(error).strip())
+                is_away = True
+                await asyncio.sleep(STREAM_RETRY_INTERVAL)
+            except Exception:
+                LOG.exception("The follower of the log failed, and begins again.")
+                await asyncio.sleep(STREAM_RETRY_INTERVAL)
+            else:
+                if is_away:
+                    LOG.info("The log of events can be read again.")
+                is_away = False
+
+    async def pass_on(self, log: LogState, batch: Batch, *, must_check: bool) -> None:
+        """Pass a batch to the streams. The stream of a locked user gets no later event."""
+        must_check = must_check or any(name.startswith(USERS) for name in batch.types)
+        while must_check and not await self.check_credentials():
+            await asyncio.sleep(STREAM_RETRY_INTERVAL)
+        self.hub.advance(log, batch)
+        self.seen_at = monotonic()
 
     async def repeat(self, interval: float, work: Callable[[], Awaitable[object]]) -> None:
         """Do something again and again. An error ends one round alone: streams depend on these checks."""
@@ -100,11 +126,32 @@ class StreamService:
                 LOG.exception("A check of the streams failed, and is repeated.")
 
     async def check_limits(self) -> None:
-        # A stream that was not idle at its turn gets a sign of life at the next one at the latest.
-        parts = int(STREAM_KEEP_ALIVE / 2 / STREAM_CHECK_INTERVAL)
-        self.part = (self.part + 1) % parts
         self.hub.check()
-        self.hub.keep_alive(self.part, parts)
+
+    async def check_credentials(self) -> bool:
+        """End the streams whose actor is another one now. Return False if that cannot be known at present.
+
+        A revoked key, a deleted or locked user, a token that has expired: the credential is not valid any more. A new
+        role or other scopes: the actor is another one. The client comes back, and gets 401 or its new rights.
+        """
+        streams: dict[tuple[Credential, Actor], list[Stream]] = {}
+        for stream in self.hub.streams:
+            opening = stream.opening
+            if opening.credential.environ:
+                streams.setdefault((opening.credential, opening.actor), []).append(stream)
+        try:
+            actors = await self.checks.run(find_actors, [credential for credential, _ in streams]) if streams else []
+        except Exception as error:
+            self.hub.is_checked.clear()  # nothing is sent on rights that cannot be checked
+            if isinstance(error, OUTAGES):
+                return False
+            raise
+        self.hub.is_checked.set()
+        for ((_, actor), members), present in zip(streams.items(), actors, strict=True):
+            if present != actor:
+                for stream in members:
+                    stream.close("credential")
+        return True
 
     async def charge(self, stream: Stream) -> None:
         """Charge for the events that were sent. A client that has used up its limit comes back when it may."""
@@ -139,17 +186,16 @@ class StreamService:
         finally:
             watching.cancel()
             self.hub.remove(stream)
-            count_end(stream)
+            FIGURES.count("contentapi_streams_closed_total", stream.reason or "client")
 
     async def write(self, stream: Stream, send: Send) -> None:
         async def write() -> None:
             await stream.write(send)
-            await charge()
+            await self.charge(stream)
 
-        charge = partial(self.charge, stream)
         stream.add(stream.opening.plan.format.begin(self.hub.get_cursor(stream)), 0)
         await write()
-        await self.hub.join(stream, partial(stream.write, send), charge)
+        await self.hub.join(stream, write)
         await stream.write_forever(write)
         if stream.reason != "client":
             await send({"type": "http.response.body", "body": stream.final, "more_body": False})
@@ -160,3 +206,21 @@ async def watch_client(receive: Receive, stream: Stream) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     stream.close("client")
+
+
+def find_actors(credentials: Sequence[Credential]) -> list[Actor | None]:
+    """Return the present actors. Raises Django's database errors."""
+    environs: list[Mapping[str, Any]] = [dict(credential.environ) for credential in credentials]
+    plain = [environ for environ in environs if TOKEN not in environ]
+    headers = [{name: environ[key] for name, key in HEADERS.items() if key in environ} for environ in plain]
+    found = iter(load_function("AUTHENTICATE_AGAIN")(headers))
+    return [find_preview_actor(environ) if TOKEN in environ else next(found) for environ in environs]
+
+
+def find_preview_actor(environ: Mapping[str, Any]) -> Actor | None:
+    try:
+        return authenticate_request(environ)
+    except Unavailable:
+        raise
+    except ApiError:
+        return None

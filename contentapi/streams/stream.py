@@ -1,7 +1,7 @@
 """One stream: what waits for its client, and the loop that writes it.
 
-All of this runs in the event loop, so that nothing needs a lock. There are thousands of streams: an object of this
-class is small, and has no timer of its own (`contentapi.streams.hub` looks at all of them from time to time).
+All of this runs in the event loop, so that nothing needs a lock. A stream has no timer of its own: the hub
+looks at all of them from time to time.
 """
 
 from __future__ import annotations
@@ -37,36 +37,19 @@ class Stream:
     `position` is that of the last event which the stream has, or has left out. `reason` is set when it ends.
     """
 
-    __slots__ = (
-        "charged",
-        "deadline",
-        "events",
-        "final",
-        "is_idle",
-        "opening",
-        "position",
-        "reason",
-        "sent",
-        "size",
-        "task",
-        "waiter",
-        "waiting",
-        "write_began",
-    )
-
     def __init__(self, opening: Opening) -> None:
         self.opening = opening
         self.position = opening.position
         self.waiting: list[tuple[bytes, int]] = []  # with the numbers of events
         self.size = self.events = 0  # of what waits
         self.sent = self.charged = 0  # events
-        self.waiter: asyncio.Future[None] | None = None
+        self.has_changed = asyncio.Event()
         self.task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]
         self.write_began = 0.0  # 0: no write waits
         self.deadline = monotonic() + STREAM_LIFETIME * uniform(1 - JITTER, 1)  # noqa: S311 - a delay
         self.reason: Reason | None = None
         self.final = b""  # what is written before the end
-        self.is_idle = False  # no event since the last keep-alive
+        self.added_at = monotonic()  # when something was added last
 
     def has_ended(self) -> bool:
         return self.reason is not None
@@ -83,8 +66,8 @@ class Stream:
         self.waiting.append((content, events))
         self.size += len(content)
         self.events += events
-        self.is_idle = self.is_idle and not events
-        self.wake()
+        self.added_at = monotonic()
+        self.has_changed.set()
 
     def close(self, reason: Reason, final: bytes = b"") -> None:
         """End the stream. What waits is still written, unless nobody reads it, or nobody may read it any more."""
@@ -97,7 +80,7 @@ class Stream:
             self.cancel(reason)
             return
         self.reason, self.final = reason, final
-        self.wake()
+        self.has_changed.set()
 
     def cancel(self, reason: Reason) -> None:
         """End the stream in the midst of a write."""
@@ -111,10 +94,6 @@ class Stream:
         final = format_.frame(describe_error(error)) + format_.end if format_.end else b""
         self.close("expired" if isinstance(error, EventsExpired) else "error", final)
 
-    def wake(self) -> None:
-        if self.waiter is not None and not self.waiter.done():
-            self.waiter.set_result(None)
-
     def check(self, now: float) -> None:
         """End the stream if a write waits for too long, or at the end of its life."""
         if self.write_began and now - self.write_began > STREAM_WRITE_LIMIT:
@@ -124,23 +103,11 @@ class Stream:
 
     # --- Writing
 
-    def take(self) -> bytes:
-        """Remove the first of what waits, up to the size of a piece but at least one part, and return it."""
-        number = size = 0
-        for content, events in self.waiting:
-            if number and size + len(content) > PIECE:
-                break
-            number, size = number + 1, size + len(content)
-            self.events -= events
-            self.sent += events
-        taken, self.size = self.waiting[:number], self.size - size
-        del self.waiting[:number]
-        return taken[0][0] if number == 1 else b"".join([content for content, _ in taken])
-
     async def write(self, send: Write) -> None:
         """Write what waits, and wait until the server has taken it. The task is cancelled if that takes too long."""
         while self.waiting:
-            content = self.take()
+            content, events = self.waiting.pop(0)
+            self.size, self.events, self.sent = self.size - len(content), self.events - events, self.sent + events
             for begin in range(0, len(content), PIECE):
                 self.write_began = monotonic()
                 piece = content if len(content) <= PIECE else content[begin : begin + PIECE]
@@ -155,9 +122,8 @@ class Stream:
             elif self.reason is not None:
                 return
             else:
-                self.waiter = asyncio.get_running_loop().create_future()
-                await self.waiter
-                self.waiter = None
+                self.has_changed.clear()
+                await self.has_changed.wait()
 
 
 def describe_error(error: Exception) -> bytes:

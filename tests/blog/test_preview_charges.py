@@ -16,14 +16,13 @@ from blog.rendering import render_post
 from blog.services import previews
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Role
-from contentapi.streams.credentials import find_actors
-from contentapi.streams.plans import ObjectPlan
+from contentapi.streams.service import find_actors
 from tests.blog.own_posts import make_own_post
 from tests.blog.post_copies import save
 from tests.blog.preview_requests import get, make_link, query
 from tests.blog.racing import race
 from tests.conftest import make_api_key
-from tests.contentapi.streams.openings import feed, subscribe
+from tests.contentapi.streams.openings import feed, read_object, subscribe
 from tests.factories import get_user, make_actor, make_post
 from users.models import User
 
@@ -224,11 +223,10 @@ def test_stream_shows_the_present_text_at_each_read() -> None:
         preview_token=make_link(post).token,
     )
     plan = opening.plan
-    assert isinstance(plan, ObjectPlan)
-    assert b'"Ebb"' in plan.read()
+    assert b'"Ebb"' in read_object(plan)
 
     save(post, title="Flood")
-    assert b'"Flood"' in plan.read()
+    assert b'"Flood"' in read_object(plan)
 
 
 def test_streams_with_links_of_a_person_count_together() -> None:

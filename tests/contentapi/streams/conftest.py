@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from contentapi.events.feed import LogState
-from contentapi.streams import groups, hub
-from contentapi.streams.limits import FOR_PROCESS, PLAN_LIMITS, STREAMS
+from contentapi.streams import readers
+from contentapi.streams.limits import DOCUMENTS, FOR_PROCESS, STREAMS
 
 
 @pytest.fixture(autouse=True)
@@ -18,13 +18,12 @@ def _nobody_has_streams() -> Iterator[None]:
 
 def forget_streams() -> None:
     STREAMS.taken.clear()
-    STREAMS.free, PLAN_LIMITS.document_bytes = FOR_PROCESS, 0
-    PLAN_LIMITS.streams.clear()
-    PLAN_LIMITS.documents.clear()
+    STREAMS.free = FOR_PROCESS
+    DOCUMENTS.streams.clear()
 
 
 @pytest.fixture
 def log_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let plans be read from memory, without a log in the database."""
-    monkeypatch.setattr(hub, "read_log", lambda: LogState("e", 10**9, 0))
-    monkeypatch.setattr(groups, "STREAM_RETRY_INTERVAL", 0.01)
+    monkeypatch.setattr(readers, "read_log", lambda: LogState("e", 10**9, 0))
+    monkeypatch.setattr(readers, "STREAM_RETRY_INTERVAL", 0.01)

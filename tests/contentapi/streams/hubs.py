@@ -30,10 +30,7 @@ class World:
         stream = Stream(make_opening(plan, position=position))
         self.hub.streams.add(stream)
 
-        async def leave() -> None:
-            """Leave everything where the test finds it."""
-
-        await self.hub.join(stream, leave, leave)
+        await self.hub.join(stream, leave_unwritten)
         return stream
 
     async def get_stuck(self, plan: Plan, position: int) -> tuple[Stream, asyncio.Task[None]]:
@@ -43,18 +40,19 @@ class World:
         for _ in range(hub.RESUMED_READERS):
             await self.hub.turns.acquire()
 
-        async def leave() -> None:
-            """Leave everything where the test finds it."""
-
-        task = asyncio.create_task(self.hub.join(stream, leave, leave))
+        task = asyncio.create_task(self.hub.join(stream, leave_unwritten))
         await asyncio.sleep(0.01)
         return stream, task
 
     async def settle(self) -> None:
         """Wait until no group reads."""
         async with asyncio.timeout(60):
-            while any(group.reading for group in self.hub.groups.values()):
+            while any(group.task for group in self.hub.groups.values()):
                 await asyncio.sleep(0.005)
+
+
+async def leave_unwritten() -> None:
+    """Leave everything where the test finds it."""
 
 
 def run(work: Callable[[World], Awaitable[None]]) -> None:

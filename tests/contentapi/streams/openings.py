@@ -8,7 +8,7 @@ import msgspec
 from contentapi.events.feed import read_log
 from contentapi.http.response import Response
 from contentapi.streams.opening import Opening, open_feed, open_subscription
-from contentapi.streams.plans import LogPlan
+from contentapi.streams.plans import LogPlan, ObjectPlan, Plan
 
 EVENTS = "subscription ($from: String) { events(after: $from) { cursor type } }"
 STREAM = "text/event-stream"
@@ -66,3 +66,9 @@ def read_all(opening: Opening) -> list[tuple[str, Any]]:
         lines = dict(line.split(": ", 1) for line in chunk.content.decode().strip().split("\n"))
         found.append((lines["id"], msgspec.json.decode(lines["data"])))
     return found
+
+
+def read_object(plan: Plan) -> bytes:
+    assert isinstance(plan, ObjectPlan)
+    (value,) = plan.read(read_log(), 0, 1, 1).chunks
+    return value.content

@@ -1,35 +1,32 @@
 """Plans whose events are in memory, and openings of streams with them."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.events.feed import LogState
+from contentapi.events.subscriptions import LogSubscription
 from contentapi.rate_limits.account import Account
 from contentapi.streams.formats import FEED, EventStream
 from contentapi.streams.opening import Credential, Opening
-from contentapi.streams.plans import MOST_ROWS, Batch, Chunk, Excerpt, LogPlan, ObjectPlan, Plan
+from contentapi.streams.plans import Batch, Chunk, Excerpt, LogPlan, ObjectPlan, Plan
 
 
 class MemoryPlan(LogPlan):
     """Events at positions. `reads` has the bounds of each read."""
 
     def __init__(self, positions: Iterable[int] = (), name: str = "events", subject: int | None = None) -> None:
-        super().__init__(name, ANONYMOUS, FEED, None, subject)
+        super().__init__(name, ANONYMOUS, FEED, LogSubscription(None, None, subject), lambda *_: [])
         self.positions = [*positions]
         self.reads: list[tuple[int, int]] = []
         self.errors: list[Exception] = []
 
-    def read(self, _: LogState, after: int, end: int, rows: int = MOST_ROWS) -> Excerpt:
+    def read(self, _: LogState, after: int, end: int, rows: int) -> Excerpt:
         self.reads.append((after, end))
         if self.errors:
             raise self.errors.pop()
         found = [position for position in self.positions if after < position <= end][:rows]
         chunks = [Chunk(position, b"%d " % position) for position in found]
         return Excerpt(chunks, found[-1] if len(found) == rows else end, rows)
-
-    def read_rows(self, rows: Any, room: int) -> list[tuple[bytes, int]]:
-        raise NotImplementedError
 
 
 class MemoryObject(ObjectPlan):
@@ -40,8 +37,8 @@ class MemoryObject(ObjectPlan):
         self.subject = 7
         self.values = [*values]
 
-    def read(self) -> bytes:
-        return self.values.pop(0) if len(self.values) > 1 else self.values[0]
+    def read(self, _: LogState, __: int, end: int, ___: int) -> Excerpt:
+        return Excerpt([Chunk(end, self.values.pop(0) if len(self.values) > 1 else self.values[0])], end)
 
 
 def make_opening(

@@ -1,14 +1,11 @@
 """Groups of streams."""
 
 import asyncio
-import threading
 
 import pytest
 from django.db import OperationalError
 
-from contentapi.events.feed import LogState
-from contentapi.streams import groups
-from contentapi.streams.plans import Excerpt
+from contentapi.conf.timeouts import STREAM_KEEP_ALIVE
 from tests.contentapi.streams.hubs import World, build_late_error, get_text, run
 from tests.contentapi.streams.plans import MemoryObject, MemoryPlan
 
@@ -131,9 +128,10 @@ def test_sign_of_life_has_the_cursor_of_what_the_filter_left_out() -> None:
     async def work(world: World) -> None:
         stream = await world.join(MemoryPlan(subject=8))
         world.tell(9)
-        world.hub.keep_alive(0, 1)
+        world.hub.check()
         assert not stream.waiting  # something was written a moment ago, for all that is known
-        world.hub.keep_alive(0, 1)
+        stream.added_at -= STREAM_KEEP_ALIVE
+        world.hub.check()
 
         assert get_text(stream) == ":\nid: e-9\n\n"
 
@@ -153,47 +151,5 @@ def test_statement_that_takes_too_long_is_read_with_fewer_rows_then_fails() -> N
         await world.settle()
 
         assert stream.reason == "error"
-
-    run(work)
-
-
-def test_groups_that_read_slowly_leave_a_thread_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groups, "STREAM_QUICK_READ", 60)
-    ready = threading.Event()
-
-    class SlowPlan(MemoryPlan):
-        def read(self, log: LogState, after: int, end: int, rows: int = 0) -> Excerpt:
-            assert ready.wait(60)
-            return super().read(log, after, end, rows or 8)
-
-    async def work(world: World) -> None:
-        slow = [await world.join(SlowPlan([2], name, subject=8)) for name in ("one", "two", "three")]
-        quick = await world.join(MemoryPlan([1, 2], "quick"))
-        world.tell(1)
-        await world.settle()
-        try:
-            world.tell(2, subjects=(8,))
-            async with asyncio.timeout(60):
-                while get_text(quick) != "1 2 ":
-                    await asyncio.sleep(0.005)
-            assert [get_text(stream) for stream in slow] == ["", "", ""]
-        finally:
-            ready.set()
-        await world.settle()
-        assert [get_text(stream) for stream in slow] == ["2 ", "2 ", "2 "]
-
-    run(work)
-
-
-@pytest.mark.parametrize(("limit", "expected"), [(0, False), (60, True)])
-def test_group_is_quick_if_its_last_read_was(monkeypatch: pytest.MonkeyPatch, *, limit: float, expected: bool) -> None:
-    monkeypatch.setattr(groups, "STREAM_QUICK_READ", limit)
-
-    async def work(world: World) -> None:
-        await world.join(MemoryPlan([1]))
-        world.tell(1)
-        await world.settle()
-
-        assert [group.is_quick for group in world.hub.groups.values()] == [expected]
 
     run(work)

@@ -1,16 +1,14 @@
 """How many streams may be open."""
 
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from contentapi.core.errors import RateLimited, Unavailable
-from contentapi.core.identity import Actor, Role
 from contentapi.rate_limits.places import Places
 from contentapi.streams import limits
-from contentapi.streams.limits import FOR_ADDRESS, FOR_PERSON, PlanLimits, reserve_stream
-from tests.contentapi.streams.plans import MemoryPlan
+from contentapi.streams.limits import FOR_ADDRESS, FOR_PERSON, Documents, reserve_stream
 
 
 @pytest.fixture
@@ -44,61 +42,22 @@ def test_full_process_refuses_everybody() -> None:
         reserve_stream("somebody else", is_anonymous=True)
 
 
-def build_plan(
-    name: str, operation: Any = None, *, is_anonymous: bool = True, subject: int | None = None
-) -> MemoryPlan:
-    plan = MemoryPlan(name=name, subject=subject)
-    plan.operation = operation
-    plan.actor = plan.actor if is_anonymous else Actor(7, Role.ADMIN)
-    return plan
-
-
-def test_different_plans_have_a_limit_and_anonymous_callers_half_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "PLANS", 4)
-    plans = PlanLimits()
-    for name in ("one", "two"):
-        plans.reserve(build_plan(name))
-    with pytest.raises(Unavailable):
-        plans.reserve(build_plan("three"))
-    plans.reserve(build_plan("two"))  # an equal one
-    plans.reserve(build_plan("of an object", subject=8))
-    for name in ("three", "four"):
-        plans.reserve(build_plan(name, is_anonymous=False))
-    with pytest.raises(Unavailable):
-        plans.reserve(build_plan("five", is_anonymous=False))
-
-    plans.release(build_plan("four", is_anonymous=False))
-    plans.reserve(build_plan("five", is_anonymous=False))
-    assert sorted(plans.streams.values()) == [1, 1, 1, 1, 2]
+def build_operation() -> Any:
+    return Mock(document_size=6)
 
 
 def test_documents_have_a_limit_and_each_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "DOCUMENT_BYTES", 20)
-    plans, operations = PlanLimits(), [SimpleNamespace(document_size=6) for _ in range(2)]
-    same = [build_plan("one", operations[0]), build_plan("two", operations[0])]
-    for plan in same:
-        plans.reserve(plan)
+    monkeypatch.setattr(limits, "DOCUMENT_BYTES", 13)
+    documents, first, second, third = Documents(), build_operation(), build_operation(), build_operation()
+    documents.reserve(first, is_anonymous=True)
+    documents.reserve(first, is_anonymous=True)
+    with pytest.raises(Unavailable):  # anonymous callers have half of the room
+        documents.reserve(second, is_anonymous=True)
+    documents.reserve(second, is_anonymous=False)
+    documents.reserve(first, is_anonymous=True)
     with pytest.raises(Unavailable):
-        plans.reserve(build_plan("three", operations[1]))
-    plans.reserve(build_plan("three", operations[1], is_anonymous=False))
-    plans.reserve(build_plan("without a document"))
-    assert plans.document_bytes == 12
+        documents.reserve(third, is_anonymous=False)
 
-    for plan in (*same, build_plan("three", operations[1]), build_plan("without a document")):
-        plans.release(plan)
-    assert (plans.document_bytes, plans.documents, plans.streams) == (0, {}, {})
-
-
-def test_document_of_an_equal_plan_takes_the_place_of_its_copy() -> None:
-    plans = PlanLimits()
-    first, copy = (build_plan("one", SimpleNamespace(document_size=6)) for _ in range(2))
-    for plan in (first, copy):
-        plans.reserve(plan)
-    assert plans.document_bytes == 12
-    plans.exchange(copy, first)
-    plans.exchange(first, first)
-    assert plans.document_bytes == 6
-    for _ in range(2):
-        plans.release(first)
-
-    assert (plans.document_bytes, plans.documents, plans.streams) == (0, {}, {})
+    documents.release(second)
+    documents.reserve(third, is_anonymous=False)
+    assert documents.streams == {first: 3, third: 1}

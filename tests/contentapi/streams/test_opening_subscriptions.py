@@ -11,13 +11,14 @@ from contentapi.http.response import Response
 from contentapi.streams.formats import GRAPHQL_FORMATS
 from contentapi.streams.limits import FOR_ADDRESS, STREAMS
 from contentapi.streams.opening import Opening, open_subscription
-from contentapi.streams.plans import EventsPlan, ObjectPlan
+from contentapi.streams.plans import LogPlan
 from tests.conftest import make_api_key
 from tests.contentapi.streams.openings import (
     EVENTS,
     STREAM,
     build_environ,
     read_all,
+    read_object,
     refuse_subscription,
     send,
     subscribe,
@@ -81,7 +82,7 @@ def test_object_of_a_subscription_is_read_with_the_rights_of_its_caller() -> Non
     query = f'subscription {{ post(id: "{draft.pk}") {{ title }} }}'
     plans = [subscribe(query).plan, subscribe(query, x_api_key=make_api_key(make_actor(Role.ADMIN))).plan]
 
-    texts = [plan.read() for plan in plans if isinstance(plan, ObjectPlan)]
+    texts = [read_object(plan) for plan in plans]
 
     assert texts[0] == GRAPHQL_FORMATS[0].frame(b'{"data":{"post":null}}')
     assert draft.title.encode() in texts[1]
@@ -93,7 +94,7 @@ def test_subscription_by_get_is_opened() -> None:
     opening = open_subscription(environ)
 
     assert isinstance(opening, Opening)
-    assert isinstance(opening.plan, EventsPlan)
+    assert isinstance(opening.plan, LogPlan)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,11 @@ import asyncio
 
 import pytest
 
-from contentapi.core.errors import EventsExpired
 from contentapi.events.feed import LogState
-from contentapi.streams import hub
-from contentapi.streams.plans import FIRST_ROWS, Excerpt, LogPlan
-from contentapi.streams.stream import Stream
+from contentapi.streams import readers
+from contentapi.streams.plans import FIRST_ROWS, Excerpt
 from tests.contentapi.streams.hubs import World, build_late_error, get_text, run
-from tests.contentapi.streams.plans import MemoryPlan, make_opening
+from tests.contentapi.streams.plans import MemoryPlan
 
 pytestmark = pytest.mark.usefixtures("log_in_memory")
 
@@ -28,7 +26,6 @@ def test_resumed_stream_reads_first_and_then_joins_its_group() -> None:
         assert get_text(head) == "51 52 "
         assert get_text(stream).split()[-2:] == ["51", "52"]
         assert len(world.hub.groups) == 1
-        assert stream.opening.plan is plan
 
     run(work)
 
@@ -46,8 +43,9 @@ def test_stream_ahead_of_its_group_gets_no_event_twice() -> None:
     run(work)
 
 
-def test_events_that_were_dropped_before_they_were_read_expire(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "read_log", lambda: LogState("e", 50, 30))
+@pytest.mark.parametrize("log", [LogState("e", 50, 30), LogState("other", 50, 0)])
+def test_events_that_were_dropped_before_they_were_read_expire(monkeypatch: pytest.MonkeyPatch, log: LogState) -> None:
+    monkeypatch.setattr(readers, "read_log", lambda: log)
 
     async def work(world: World) -> None:
         world.tell(50)
@@ -55,28 +53,6 @@ def test_events_that_were_dropped_before_they_were_read_expire(monkeypatch: pyte
 
         assert stream.reason == "expired"
         assert get_text(stream) == ""
-
-    run(work)
-
-
-def test_reading_for_a_resumed_stream_refuses_another_epoch() -> None:
-    with pytest.raises(EventsExpired):
-        hub.read_resumed(MemoryPlan(), LogState("other", 5, 0), 0, 5, 8)
-
-
-def test_memory_of_resumed_streams_ends_those_that_do_not_read() -> None:
-    async def work(world: World) -> None:
-        stuck = await world.join(MemoryPlan())
-        stuck.write_began = 0.001
-        world.hub.resumed_bytes = hub.MOST_RESUMED_BYTES + 1
-        stuck.task = asyncio.create_task(asyncio.sleep(600))
-        waiting = asyncio.create_task(world.hub.wait_for_memory())
-        await asyncio.wait({stuck.task}, timeout=60)
-        assert stuck.task.cancelled()
-        assert stuck.reason == "slow"
-        assert not waiting.done()
-        world.hub.resumed_bytes = 0
-        await asyncio.wait_for(waiting, 60)
 
     run(work)
 
@@ -95,41 +71,21 @@ def test_stream_that_ends_while_it_waits_reads_nothing() -> None:
     run(work)
 
 
-def test_resumed_stream_reads_no_more_rows_than_a_statement_can(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resumed_stream_reads_no_more_rows_than_a_statement_can() -> None:
     asked = []
 
-    def read(_: LogPlan, __: LogState, after: int, end: int, rows: int) -> Excerpt:
-        asked.append(rows)
-        if rows == FIRST_ROWS:
-            raise build_late_error()
-        return Excerpt([], min(end, after + rows), 2 * rows)
-
-    monkeypatch.setattr(hub, "read_resumed", read)
+    class LargePlan(MemoryPlan):
+        def read(self, _: LogState, after: int, end: int, rows: int) -> Excerpt:
+            asked.append(rows)
+            if rows == FIRST_ROWS:
+                raise build_late_error()
+            return Excerpt([], min(end, after + rows), 2 * rows)
 
     async def work(world: World) -> None:
         world.tell(5)
-        await world.join(MemoryPlan(), position=1)
+        await world.join(LargePlan(), position=1)
 
         assert asked == [FIRST_ROWS, 1, 1, 1, 1]
-
-    run(work)
-
-
-def test_what_was_written_does_not_count_while_it_is_charged() -> None:
-    async def work(world: World) -> None:
-        held = []
-        world.tell(5)
-        stream = Stream(make_opening(MemoryPlan([5]), position=1))
-
-        async def write() -> None:
-            held.append(world.hub.resumed_bytes)
-
-        async def charge() -> None:
-            held.append(world.hub.resumed_bytes)
-
-        await world.hub.join(stream, write, charge)
-
-        assert held == [len("5 "), 0]
 
     run(work)
 

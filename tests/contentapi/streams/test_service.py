@@ -7,12 +7,11 @@ import pytest
 from contentapi.core.errors import RateLimited
 from contentapi.core.identity import ANONYMOUS, Actor, Role
 from contentapi.events.feed import LogState
-from contentapi.streams import credentials, service
-from contentapi.streams.credentials import find_actors
-from contentapi.streams.groups import OUTAGES, Readers
+from contentapi.streams import service
 from contentapi.streams.opening import Credential
+from contentapi.streams.readers import OUTAGES, Readers
 from contentapi.streams.requests import Message
-from contentapi.streams.service import EVENTS_PER_CHARGE, StreamService
+from contentapi.streams.service import EVENTS_PER_CHARGE, StreamService, find_actors
 from contentapi.streams.stream import Reason, Stream
 from tests.conftest import make_api_key
 from tests.contentapi.streams.plans import MemoryPlan, make_batch, make_opening
@@ -104,7 +103,7 @@ def test_actor_is_made_from_the_credential_each_time(change: str) -> None:
 def test_stream_whose_actor_has_changed_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     then, now = Actor(7, Role.ADMIN), Actor(7, Role.READER)
     present = {"same": then, "other": now, "none": None}
-    monkeypatch.setattr(credentials, "find_actors", lambda found: [present[each.environ[0][1]] for each in found])
+    monkeypatch.setattr(service, "find_actors", lambda found: [present[each.environ[0][1]] for each in found])
 
     async def main() -> dict[str, Reason | None]:
         streams = StreamService()
@@ -113,7 +112,7 @@ def test_stream_whose_actor_has_changed_ends(monkeypatch: pytest.MonkeyPatch) ->
             streams.hub.streams.add(Stream(opening))
         anonymous = Stream(make_opening())
         streams.hub.streams.add(anonymous)
-        assert await streams.checks.check()
+        assert await streams.check_credentials()
         assert anonymous.reason is None
         held = streams.hub.streams - {anonymous}
         return {stream.opening.credential.environ[0][1]: stream.reason for stream in held}
@@ -125,13 +124,13 @@ def test_outage_ends_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: object) -> None:
         raise OUTAGES[0]("gone")
 
-    monkeypatch.setattr(credentials, "find_actors", fail)
+    monkeypatch.setattr(service, "find_actors", fail)
 
     async def main() -> None:
         streams = StreamService()
         stream = Stream(make_opening(credential=Credential((("HTTP_X_API_KEY", "key"),))))
         streams.hub.streams.add(stream)
-        assert not await streams.checks.check()
+        assert not await streams.check_credentials()
         assert stream.reason is None
 
     asyncio.run(main())
@@ -143,16 +142,16 @@ def test_nothing_is_sent_while_credentials_cannot_be_checked(monkeypatch: pytest
 
     async def main() -> None:
         streams = StreamService()
-        streams.follower.seen_at = float("inf")
+        streams.seen_at = float("inf")
         streams.hub.streams.add(Stream(make_opening(credential=Credential((("HTTP_X_API_KEY", "key"),)))))
         assert streams.inspect().status == "ok"
-        monkeypatch.setattr(credentials, "find_actors", fail)
+        monkeypatch.setattr(service, "find_actors", fail)
         with pytest.raises(ValueError, match="a fault"):
-            await streams.checks.check()
+            await streams.check_credentials()
         assert not streams.hub.is_checked.is_set()
         assert streams.inspect().status == "failed"
-        monkeypatch.setattr(credentials, "find_actors", lambda found: [ANONYMOUS for _ in found])
-        await streams.checks.check()
+        monkeypatch.setattr(service, "find_actors", lambda found: [ANONYMOUS for _ in found])
+        await streams.check_credentials()
         assert streams.inspect().status == "ok"
 
     asyncio.run(main())
@@ -201,3 +200,27 @@ def test_write_that_hangs_does_not_outlive_the_process(monkeypatch: pytest.Monke
         assert task.done()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("types", "checks"), [(["post.updated"], 0), (["user.updated", "post.updated"], 2), (["user.deleted"], 2)]
+)
+def test_credentials_are_checked_before_events_after_a_change_of_users(
+    monkeypatch: pytest.MonkeyPatch, types: list[str], checks: int
+) -> None:
+    monkeypatch.setattr(service, "STREAM_RETRY_INTERVAL", 0)
+    results, done = iter([False, True]), []  # the first check fails: the database is away
+
+    async def check(_: StreamService) -> bool:
+        done.append("check")
+        return next(results)
+
+    async def main() -> None:
+        streams = StreamService()
+        monkeypatch.setattr(StreamService, "check_credentials", check)
+        monkeypatch.setattr(streams.hub, "advance", lambda *_: done.append("events"))
+        await streams.pass_on(LogState("e", 1, 0), make_batch(1, types=types), must_check=False)
+
+    asyncio.run(main())
+
+    assert done == ["check"] * checks + ["events"]

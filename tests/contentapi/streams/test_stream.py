@@ -56,7 +56,7 @@ def test_what_waits_is_written_before_the_end() -> None:
 
     stream, written = run(work)
 
-    assert (written, stream.sent, stream.size, stream.events) == (b"ab", 2, 0, 0)
+    assert (written, stream.sent, stream.size, stream.events) == (b"a|b", 2, 0, 0)
 
 
 def test_long_content_is_written_in_pieces() -> None:
