@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from contentapi.events.feed import LogState
-from contentapi.streams import readers
+from contentapi.streams import hub
 from contentapi.streams.plans import FIRST_ROWS, Excerpt
 from tests.contentapi.streams.hubs import World, build_late_error, get_text, run
 from tests.contentapi.streams.plans import MemoryPlan
@@ -45,7 +45,7 @@ def test_stream_ahead_of_its_group_gets_no_event_twice() -> None:
 
 @pytest.mark.parametrize("log", [LogState("e", 50, 30), LogState("other", 50, 0)])
 def test_events_that_were_dropped_before_they_were_read_expire(monkeypatch: pytest.MonkeyPatch, log: LogState) -> None:
-    monkeypatch.setattr(readers, "read_log", lambda: log)
+    monkeypatch.setattr(hub, "read_log", lambda: log)
 
     async def work(world: World) -> None:
         world.tell(50)
