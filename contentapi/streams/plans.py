@@ -124,22 +124,25 @@ class LogPlan(Plan):
         """
         self.renew_preview()
         end = end if self.subject is not None else min(end, after + WINDOW)
-        types = None if self.types is None else sorted(self.types)
-        selected = select_events(self.actor, after=after, end=end, types=types, subject=self.subject)
-        while True:
-            room = MOST_BYTES if rows > 1 else conf.environment.contentapi_max_response
-            try:
-                found = self.read_rows(selected[:rows], room)
-                break
-            except ResponseTooLarge:
-                if rows == 1:
-                    raise
-                rows = max(1, rows // 8)
+        found, rows = self.read_fitting(self.select_rows(after, end), rows)
         chunks = [Chunk(at, self.format.frame(value, log.format_cursor(at))) for value, at in found]
         size = sum(len(chunk.content) for chunk in chunks)
         last = chunks[-1].position if len(chunks) == rows else end
         next_rows = rows // 2 if size > MANY_BYTES else 2 * rows
         return Excerpt(chunks, last, min(max(next_rows, 1), self.most_rows))
+
+    def select_rows(self, after: int, end: int) -> Rows[Event]:
+        types = None if self.types is None else sorted(self.types)
+        return select_events(self.actor, after=after, end=end, types=types, subject=self.subject)
+
+    def read_fitting(self, selected: Rows[Event], rows: int) -> tuple[list[tuple[bytes, int]], int]:
+        """Return the first rows, as many as are small enough together, and their greatest number."""
+        while rows > 1:
+            try:
+                return self.read_rows(selected[:rows], MOST_BYTES), rows
+            except ResponseTooLarge:
+                rows = max(1, rows // 8)
+        return self.read_rows(selected[:1], conf.environment.contentapi_max_response), 1
 
 
 def plan_feed(actor: Actor, format_: EventStream, followed: LogSubscription, prefix: str) -> LogPlan:
