@@ -1,5 +1,6 @@
 """Runs the child process that makes the variants of an image, and measures it."""
 
+import io
 import json
 import subprocess
 import sys
@@ -7,16 +8,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from blog.images.formats import MAX_MEMORY
-from blog.images.processing import COMMAND, ROOT
+from blog.images.processing import COMMAND, build_request
 from contentapi.conf.timeouts import IMAGE_LIMIT
+from contentapi.core.child_limits import send
+from tests.deployment.processes import ROOT
 
 # Linux counts the memory of the process that starts a child as the child's: this one is small, the tests are not.
 LAUNCHER = """
 import json, resource, subprocess, sys
-done = subprocess.run(sys.argv[1:], capture_output=True)
+done = subprocess.run(sys.argv[1:], input=sys.stdin.buffer.read(), capture_output=True)
 usage = resource.getrusage(resource.RUSAGE_CHILDREN)
 seconds = usage.ru_utime + usage.ru_stime
-print(json.dumps([done.stdout.decode(), done.returncode, usage.ru_maxrss * 1024, seconds]))
+print(json.dumps([done.stdout[1 + 8 :].decode(), done.returncode, usage.ru_maxrss * 1024, seconds]))
 """
 
 
@@ -38,7 +41,9 @@ def run_child(content: bytes, folder: Path, *, avif: str = "on") -> Run:
     source, files = folder / "source", folder / "files"
     files.mkdir(parents=True)
     source.write_bytes(content)
-    command: list[str | Path] = [*COMMAND, source, files, avif, str(MAX_MEMORY), str(IMAGE_LIMIT)]
-    launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, *command]
-    printed, *usage = json.loads(subprocess.run(launcher, cwd=ROOT, capture_output=True, check=True).stdout)
+    request = io.BytesIO()
+    send(request, build_request(source, files, with_avif=avif == "on"))
+    launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, *COMMAND, str(MAX_MEMORY), str(IMAGE_LIMIT)]
+    done = subprocess.run(launcher, input=request.getvalue(), cwd=ROOT, capture_output=True, check=True)
+    printed, *usage = json.loads(done.stdout)
     return Run(json.loads(printed) if printed else {}, *usage)

@@ -2,24 +2,23 @@
 
 import json
 import logging
-import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from signal import SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGKILL, SIGSEGV, SIGXCPU
+from signal import SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGKILL, SIGPROF, SIGSEGV
 from typing import Any, NamedTuple
 
 from blog.images.formats import MAX_MEMORY
 from contentapi.conf import conf
 from contentapi.conf.timeouts import IMAGE_CLAIM_RENEWAL, IMAGE_LIMIT
+from contentapi.core.limited_child import ChildEnded, LimitedChild
 
 LOG = logging.getLogger("contentapi.worker")
 COMMAND = [sys.executable, "-m", "blog.images.variants_process"]
-ROOT = Path(__file__).parents[2]
-
 
 # The signals by which a limit, or an error in a decoder, ends the child
-BREAKDOWNS = {-SIGXCPU, -SIGSEGV, -SIGABRT, -SIGBUS, -SIGFPE, -SIGILL}
+BREAKDOWNS = {-SIGPROF, -SIGSEGV, -SIGABRT, -SIGBUS, -SIGFPE, -SIGILL}
 
 
 class ChildKilled(Exception):
@@ -42,26 +41,28 @@ def process_file(source: Path, folder: Path, may_continue: Callable[[], bool]) -
 
     Raises `ChildKilled` and `ChildFailed`.
     """
-    limits = [str(MAX_MEMORY), str(IMAGE_LIMIT)]
-    command: list[str | Path] = [*COMMAND, source, folder, conf.environment.contentapi_image_avif, *limits]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=ROOT) as child:
-        while True:
-            try:
-                printed, _ = child.communicate(timeout=IMAGE_CLAIM_RENEWAL)
-                break
-            except subprocess.TimeoutExpired:
+    request = build_request(source, folder, with_avif=conf.environment.contentapi_image_avif == "on")
+    try:
+        with closing(LimitedChild(COMMAND, memory=MAX_MEMORY, seconds=IMAGE_LIMIT)) as child:
+            child.begin(request)
+            while not child.is_done(IMAGE_CLAIM_RENEWAL):
                 if not may_continue():
-                    child.kill()
                     return None
-            except BaseException:
-                child.kill()
-                raise
-    if child.returncode == 0 and printed:
-        response = json.loads(printed)
-        return Outcome(None, response["rejection"]) if "rejection" in response else Outcome(response)
-    message = f"The process that makes the variants of an image has ended with status {child.returncode}."
-    if child.returncode not in BREAKDOWNS:
-        raise (ChildKilled if child.returncode == -SIGKILL else ChildFailed)(message)
+            response = json.loads(child.read_response())
+    except ChildEnded as ended:
+        return judge_end(ended.status)
+    return Outcome(None, response["rejection"]) if "rejection" in response else Outcome(response)
+
+
+def build_request(source: Path, folder: Path, *, with_avif: bool) -> bytes:
+    return json.dumps([str(source), str(folder), with_avif]).encode()
+
+
+def judge_end(status: int) -> Outcome:
+    """Return the rejection of an image that has ended the child."""
+    message = f"The process that makes the variants of an image has ended with status {status}."
+    if status not in BREAKDOWNS:
+        raise (ChildKilled if status == -SIGKILL else ChildFailed)(message)
     LOG.warning(message)
     limit = f"{MAX_MEMORY // 2**20} MiB of memory and {IMAGE_LIMIT} s of processor time"
     return Outcome(None, f"The image cannot be processed with {limit}. Upload it in a smaller size.")

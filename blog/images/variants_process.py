@@ -1,35 +1,32 @@
-"""The child process of `blog.images.processing`, called with SOURCE FOLDER AVIF MEMORY SECONDS.
+"""The child process of `blog.images.processing`: `python -m blog.images.variants_process MEMORY SECONDS`.
 
-It writes the variants of the file SOURCE to FOLDER, and prints a JSON object: a `Result`, or the reason of a rejection.
-The limit of time ends it by a signal. A failure that says nothing about the image, such as a full disk, is a traceback.
-Neither Django nor the settings are imported.
+A request has the arguments of `make_variants`, and a response is a `Result` or the reason of a rejection, both as JSON.
+A failure that says nothing about the image, such as a full disk, is a traceback. Neither Django nor the settings are
+imported.
 """
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-from contentapi.core.child_limits import be_gentle, ignore_signals_of_a_stop, limit_memory, limit_processor_time
+from contentapi.core.child_limits import be_gentle, respond_within_limits
 
 
-def run_child(source: Path, folder: Path, *, with_avif: bool) -> None:
+def build_response(request: bytes) -> bytes:
     from blog.images.decoding import Rejected  # Pillow is imported within the limits
     from blog.images.variants import make_variants
 
+    source, folder, with_avif = json.loads(request)
     response: dict[str, Any]
     try:
-        response = make_variants(source, folder, with_avif=with_avif)._asdict()
+        response = make_variants(Path(source), Path(folder), with_avif=with_avif)._asdict()
     except Rejected as error:
         response = {"rejection": str(error)}
     except MemoryError:
         response = {"rejection": "The image needs more memory than the limit. Upload it in a smaller size."}
-    print(json.dumps(response))  # noqa: T201 - the response
+    return json.dumps(response).encode()
 
 
 if __name__ == "__main__":
-    ignore_signals_of_a_stop()
     be_gentle()
-    limit_memory(int(sys.argv[4]))
-    limit_processor_time(int(sys.argv[5]))
-    run_child(Path(sys.argv[1]), Path(sys.argv[2]), with_avif=sys.argv[3] == "on")
+    respond_within_limits(build_response)

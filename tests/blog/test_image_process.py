@@ -43,7 +43,7 @@ def test_file_that_needs_more_memory_is_rejected(tmp_path: Path, monkeypatch: py
     assert outcome == Outcome(None, "The image needs more memory than the limit. Upload it in a smaller size.")
 
 
-@pytest.mark.parametrize("number", [signal.SIGXCPU, signal.SIGSEGV])
+@pytest.mark.parametrize("number", [signal.SIGPROF, signal.SIGSEGV])
 def test_limit_or_error_of_a_decoder_that_ends_the_child_rejects_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
@@ -74,7 +74,9 @@ def test_other_ends_of_the_child_say_nothing_about_the_file(
 
 
 def test_child_is_ended_when_the_worker_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processing, "COMMAND", [sys.executable, "-c", "import time; time.sleep(600)"])
+    monkeypatch.setattr(
+        processing, "COMMAND", [sys.executable, "-c", "import time; print(end='.', flush=True); time.sleep(600)"]
+    )
     monkeypatch.setattr(processing, "IMAGE_CLAIM_RENEWAL", 0.05)
     asked: list[bool] = []
 
