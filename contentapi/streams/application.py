@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from functools import partial
 from typing import Any
+
+from django.core.handlers.wsgi import WSGIRequest
 
 from contentapi.core.errors import ApiError, NotFound
 from contentapi.graphql.endpoint import respond_with_error
@@ -158,17 +161,9 @@ def refuse_start(*_: Any) -> None:
 
 def call_django(fast_path: FastPath, environ: dict[str, Any]) -> tuple[Response, Headers]:
     """Return Django's response to a request."""
-    started: list[Any] = []
-
-    def start_response(*given: Any) -> Any:
-        started[:] = given[:2]
-
-    parts = fast_path.django(environ, start_response)
-    body = b"".join(parts)
-    if close := getattr(parts, "close", None):
-        close()
-    status, headers = started
-    return Response(int(status.split(" ", 1)[0]), body), headers
+    response: Any = fast_path.django.get_response(WSGIRequest(environ))
+    with closing(response):
+        return Response(response.status_code, response.content), [*response.items()]
 
 
 async def send_response(send: Send, response: Response, headers: Headers) -> None:

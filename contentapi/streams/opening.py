@@ -11,6 +11,7 @@ from django.http import QueryDict
 
 from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core.errors import (
+    ApiError,
     Forbidden,
     Malformed,
     MethodNotAllowed,
@@ -194,28 +195,30 @@ def open_subscription(environ: dict[str, Any]) -> Opening | Response:
             return find_plan(request, actor, account, format_, environ.get("HTTP_LAST_EVENT_ID", ""))
 
         return open_stream(environ, account, find, {})
-    except DocumentRejected as rejection:
-        return refuse_subscription(report_errors(rejection.errors), environ, account, format_)
     except Exception as error:  # noqa: BLE001 - every error has the same format
-        known = account.charge_failure(error)
-        content = encode_members({"errors": [build_error_entry(known)]})
-        headers = add_resource_metadata(known.headers, environ)
-        is_kept = isinstance(known, KEPT) or known.status == INTERNAL
-        return refuse_subscription(Response(known.status, content, headers), environ, account, format_, is_kept=is_kept)
+        known = error if isinstance(error, DocumentRejected) else account.charge_failure(error)
+        return refuse_subscription(known, environ, account, format_)
 
 
 def refuse_subscription(
-    response: Response, environ: Mapping[str, Any], account: Account, format_: EventStream, *, is_kept: bool = False
+    error: DocumentRejected | ApiError, environ: Mapping[str, Any], account: Account, format_: EventStream
 ) -> Response:
     """Return an error response, in a stream if the client accepts nothing else. See `KEPT`."""
+    response = describe_error(error)
     media_type = negotiate_media_type(environ)
-    headers = {**account.headers, **response.headers, "Cache-Control": "no-store"}
+    headers = {**account.headers, **add_resource_metadata(response.headers, environ), "Cache-Control": "no-store"}
+    is_kept = isinstance(error, ApiError) and (isinstance(error, KEPT) or error.status == INTERNAL)
     if media_type is not None or is_kept:
-        return Response(
-            response.status, response.body, {**headers, "Content-Type": f"{media_type or JSON}; charset=utf-8"}
-        )
+        headers["Content-Type"] = f"{media_type or JSON}; charset=utf-8"
+        return Response(response.status, response.body, headers)
     body = format_.begin("") + format_.frame(response.body) + format_.end
     return Response(OK, body, {**headers, "Content-Type": format_.content_type})
+
+
+def describe_error(error: DocumentRejected | ApiError) -> Response:
+    if isinstance(error, DocumentRejected):
+        return report_errors(error.errors)
+    return Response(error.status, encode_members({"errors": [build_error_entry(error)]}), error.headers)
 
 
 def find_plan(

@@ -14,11 +14,9 @@ from time import monotonic
 from typing import Any, Literal
 
 from contentapi.conf.timeouts import STREAM_LIFETIME, STREAM_WRITE_LIMIT
-from contentapi.core.errors import EventsExpired, Internal, to_api_error
+from contentapi.core.errors import ApiError, EventsExpired, Internal, to_api_error
 from contentapi.graphql.documents import DocumentRejected
-from contentapi.graphql.endpoint import encode_members, report_errors
-from contentapi.graphql.errors import build_error_entry
-from contentapi.streams.opening import Opening
+from contentapi.streams.opening import Opening, describe_error
 
 LOG = logging.getLogger("contentapi.streams")
 AT_ONCE: tuple[Reason, ...] = ("client", "slow", "credential")
@@ -91,7 +89,10 @@ class Stream:
     def fail(self, error: Exception) -> None:
         """End the stream because of an error. A client of GraphQL gets it."""
         format_ = self.opening.plan.format
-        final = format_.frame(describe_error(error)) + format_.end if format_.end else b""
+        known = error if isinstance(error, DocumentRejected) else to_api_error(error)
+        if isinstance(known, ApiError) and known.status == Internal.status:
+            LOG.error("A stream has failed.", exc_info=error)
+        final = format_.frame(describe_error(known).body) + format_.end if format_.end else b""
         self.close("expired" if isinstance(error, EventsExpired) else "error", final)
 
     def check(self, now: float) -> None:
@@ -124,13 +125,3 @@ class Stream:
             else:
                 self.has_changed.clear()
                 await self.has_changed.wait()
-
-
-def describe_error(error: Exception) -> bytes:
-    """Return the response of GraphQL for an error of a stream."""
-    if isinstance(error, DocumentRejected):
-        return report_errors(error.errors).body
-    known = to_api_error(error)
-    if known.status == Internal.status:
-        LOG.error("A stream has failed.", exc_info=error)
-    return encode_members({"errors": [build_error_entry(known)]})
