@@ -5,23 +5,25 @@ for every action.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-from django.conf import settings
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 from django.urls import reverse
 
 from blog.models import Post, PreviewLink
 from tests.admin_forms import read_form
-from tests.contract.permissions import COAUTHORED, OTHERS, OWN, REPLACE_FILE, Outcome
-from tests.contract.worlds import CHANGED, World, read_all_rows
-from tests.image_files import make_png
+from tests.contract.admin_browser import (
+    browse,
+    confirm_deletion,
+    name_outcome,
+    open_list,
+    open_page,
+    press_button,
+    send_form,
+)
+from tests.contract.permissions import COAUTHORED, OTHERS, OWN, Outcome
+from tests.contract.types import collect
+from tests.contract.worlds import CHANGED, World
 from tests.webhook_rows import WEBHOOK
-from users.models import User
-
-STAFF = ("author", "editor", "admin")
 
 AS_ONESELF = "as oneself"  # done, but with an object of one's own
 ALONE = "alone"  # done, but without co-authors
@@ -44,47 +46,8 @@ NARROWER: dict[tuple[str, str], tuple[tuple[str, ...], Outcome, str]] = {
     ("comment on a draft", COAUTHORED): (("author",), "403", "Authors comment by the API, as readers do."),
     ("read the events of a draft", COAUTHORED): (("author",), "403", "They belong to the history of one's own posts."),
     ("comment on a draft", OTHERS): (("author",), "403", "The form for comments is for editors."),
-    ("list orders", OWN): (("author", "editor"), "403", "The section is for admins. One's own order has its page."),
-    ("list orders", OTHERS): (("author", "editor"), "403", "The section is for admins."),
-    ("list users", OWN): (("author", "editor"), "403", "The section is for admins. One's own account has its page."),
-    ("list users", OTHERS): (("author", "editor"), "403", "The section is for admins."),
+    **collect("NARROWER"),
 }
-
-
-def log_in(worlds: dict[str, World]) -> dict[str, World]:
-    """Log the caller in, and return the worlds with the session."""
-    browser = Client()
-    browser.force_login(User.objects.get(pk=worlds[OWN].actor.user_id or 0))
-    session, rows = browser.cookies[settings.SESSION_COOKIE_NAME].value, read_all_rows()
-    return {whose: replace(world, session=session, rows=rows) for whose, world in worlds.items()}
-
-
-def browse(world: World) -> Client:
-    """Return a new browser in which the caller is logged in."""
-    browser = Client()
-    browser.cookies[settings.SESSION_COOKIE_NAME] = world.session
-    return browser
-
-
-def name_outcome(response: Any, *, done: bool) -> Outcome:
-    """Return `ok`, or the status of a refusal. A page of the admin's errors is HTML, whatever its status."""
-    if response.status_code >= 400:
-        assert response["Content-Type"].startswith("text/html")
-        return str(response.status_code)
-    assert done, response.status_code
-    return "ok"
-
-
-def open_page(world: World, page: str, row_id: object) -> Outcome:
-    response = browse(world).get(reverse(f"admin:{page}_change", args=[row_id]))
-    return name_outcome(response, done=response.status_code == 200)
-
-
-def open_list(world: World, page: str, row_id: int, **filters: str) -> Outcome:
-    response = browse(world).get(reverse(f"admin:{page}_changelist"), filters)
-    if response.status_code >= 400:
-        return name_outcome(response, done=False)
-    return "ok" if row_id in {row.pk for row in response.context["cl"].result_list} else "404"
 
 
 def open_email(world: World) -> Outcome:
@@ -103,19 +66,6 @@ def open_copy(world: World) -> Outcome:
     """Look for the text of the working copy in the form of its post."""
     page = browse(world).get(reverse("admin:blog_post_change", args=[world.post_id("published")]))
     return "ok" if CHANGED in page.text else "404"
-
-
-def send_form(world: World, url: str, **edits: Any) -> Outcome:
-    """Get a form and send it with the edits; if the form is refused, send the edits without it."""
-    browser = browse(world)
-    page = browser.get(url)
-    values = read_form(page.text) if page.status_code == 200 else {}
-    response = browser.post(url, {**values, **edits})
-    if page.status_code >= 400:
-        assert response.status_code == page.status_code
-    if response.status_code == 200:
-        raise AssertionError(response.context["adminform"].form.errors)
-    return name_outcome(response, done=response.status_code == 302)
 
 
 def change_post(world: World, old: str, **edits: Any) -> Outcome:
@@ -157,10 +107,6 @@ def create_joint_post(world: World) -> Outcome:
     return ALONE if outcome == "ok" and not Post.objects.get(title="New").coauthor_ids else outcome
 
 
-def confirm_deletion(world: World, page: str, row_id: object) -> Outcome:
-    return send_form(world, reverse(f"admin:{page}_delete", args=[row_id]), post="yes")
-
-
 def create_link(world: World) -> Outcome:
     """Send the form for a link. The page of the result shows it; a refusal leads to the post."""
     url = reverse("admin:blog_post_create_preview_link", args=[world.post_id("published")])
@@ -176,28 +122,10 @@ def revoke_link(world: World) -> Outcome:
     return name_outcome(response, done=done) if done or response.status_code >= 400 else "404"
 
 
-def press_button(world: World, page: str, row_id: object, action: str) -> Outcome:
-    """Send the form of a button, such as Hide."""
-    response = browse(world).post(reverse(f"admin:{page}_action", args=[row_id, action]))
-    return name_outcome(response, done=response.status_code == 302)
-
-
 def comment(world: World, status: str) -> Outcome:
     author = str(world.target.author.pk)
     values = {"post": world.post_id(status), "author": author, "body": "Well said."}
     return send_form(world, reverse("admin:blog_comment_add"), **values)
-
-
-def send_image(world: World, page: str, *row_id: int) -> Outcome:
-    file = SimpleUploadedFile("a.png", make_png(8, 8))
-    response = browse(world).post(reverse(f"admin:blog_image_{page}", args=row_id), {"file": file})
-    return name_outcome(response, done=response.status_code == 302)
-
-
-def create_user(world: World) -> Outcome:
-    values = {"email": "new@example.invalid", "name": "New", "role": "reader", "usable_password": "true"}
-    values |= dict.fromkeys(("password1", "password2"), "seven harbours and a lamp")
-    return send_form(world, reverse("admin:users_user_add"), **values)
 
 
 def create_webhook(world: World) -> Outcome:
@@ -231,13 +159,6 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "update a draft": lambda world: change_post(world, "draft", title="New"),
     "change the author of a post": change_author,
     "set the co-authors of a post": set_coauthors,
-    "list images": lambda world: open_list(world, "blog_image", world.target.image.pk),
-    "upload an image": lambda world: send_image(world, "add"),
-    "change an image": lambda world: send_form(
-        world, reverse("admin:blog_image_change", args=[world.target.image.pk]), alt="New"
-    ),
-    REPLACE_FILE: lambda world: send_image(world, "replace", world.target.image.pk),
-    "delete an image": lambda world: press_button(world, "blog_image", world.target.image.pk, "delete"),
     "use an image as a cover": lambda world: publish_changes(world, "published", cover_id=str(world.target.image.pk)),
     "create a post with co-authors": create_joint_post,
     "read a working copy": open_copy,
@@ -267,14 +188,6 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "hide a comment": lambda world: press_button(world, "blog_comment", world.comment_id("published"), "hide"),
     "hide a comment on a draft": lambda world: press_button(world, "blog_comment", world.comment_id("draft"), "hide"),
     "read an author's email": open_email,
-    "read an order": lambda world: open_page(world, "orders_order", world.target.order.pk),
-    "pay an order": lambda world: press_button(world, "orders_order", world.target.order.pk, "pay"),
-    "cancel an order": lambda world: press_button(world, "orders_order", world.target.order.pk, "cancel"),
-    "list orders": lambda world: open_list(world, "orders_order", world.target.order.pk),
-    "read a user": lambda world: open_page(world, "users_user", world.target.user.pk),
-    "list users": lambda world: open_list(world, "users_user", world.target.user.pk),
-    "create a user": create_user,
-    "lock a user": lambda world: press_button(world, "users_user", world.target.user.pk, "lock"),
-    "delete a user": lambda world: confirm_deletion(world, "users_user", world.target.user.pk),
     "create a webhook": create_webhook,
+    **collect("ADMIN"),
 }

@@ -1,8 +1,8 @@
 """Requests to pages of the admin site, with objects of a world: what the rows of `admin_urls` send."""
 
 from collections.abc import Callable, Mapping
-from operator import attrgetter
-from typing import Any
+from operator import methodcaller
+from typing import Any, NamedTuple
 
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Model
@@ -22,6 +22,7 @@ from tests.contract.admin_rows import (
     create_key,
     create_webhook,
 )
+from tests.contract.permissions import ADMINS, AUTHORS, EDITORS, Outcome, allow
 from tests.contract.worlds import World
 from users.oauth.clients import describe_state
 
@@ -48,8 +49,8 @@ OBJECTS: Mapping[str, Callable[[World], object]] = {
 def find_objects(world: World) -> dict[str, Callable[[World], object]]:
     """Return the objects of pages: those of OBJECTS, and the rows that the target owns."""
     owned = {
-        row._meta.label_lower.replace(".", "_"): attrgetter(f"target.{field}.pk")
-        for field, row in vars(world.target).items()
+        row._meta.label_lower.replace(".", "_"): methodcaller("find_id", field)
+        for field, row in (vars(world.target) | world.target.others).items()
         if isinstance(row, Model)
     }
     return {**owned, **OBJECTS}
@@ -191,3 +192,24 @@ def renew_secret(world: World, browser: Client, name: str) -> Any:
     client_id = create_client(world)
     values = {"opened": describe_state(Application.objects.get())}
     return browser.post(reverse(f"admin:{name}", args=[client_id, "renew-secret"]), values, follow=True)
+
+
+class Page(NamedTuple):
+    """A request to a page, and its outcome for each role: `ok`, or the status of the refusal."""
+
+    name: str
+    whose: str
+    outcomes: dict[str, Outcome]
+    send: Send = get_object
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.whose}"
+
+
+ALL = allow(AUTHORS)
+EDITORS_MAY, EDITORS_SEE = allow(EDITORS, author=403), allow(EDITORS, author=404)
+ADMINS_MAY, ADMINS_SEE = allow(ADMINS, author=403, editor=403), allow(ADMINS, author=404, editor=404)
+NOBODY = allow((), author=403, editor=403, admin=403)
+HIDDEN = allow((), author=404, editor=404, admin=404)
+ONLY_EDITORS_SEE = allow((), author=404, editor=403, admin=403)
+ONLY_ADMINS_SEE = allow((), author=404, editor=404, admin=403)

@@ -1,4 +1,4 @@
-"""Mutations whose only argument is an input, for the actions of the permission table."""
+"""Documents of GraphQL for the actions of the permission table."""
 
 from typing import Any
 
@@ -19,3 +19,7 @@ def copy_document(
 
 def link_document(world: World, **values: Any) -> tuple[str, dict[str, Any], None]:
     return input_document("createPreviewLink", "previewLink { id }", postId=world.post_id("published"), **values)
+
+
+def object_document(field: str, id_: object) -> tuple[str, dict[str, Any], None]:
+    return f"query ($id: ID!) {{ {field}(id: $id) {{ id }} }}", {"id": str(id_)}, None

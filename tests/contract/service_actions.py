@@ -1,26 +1,20 @@
 """The actions of the permission table on the services. An action returns its result; an empty result counts as 404."""
 
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any, NamedTuple
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 
 import blog.selectors
 import blog.services
-import orders.selectors
-import orders.services
-import users.selectors
-import users.services
 from blog import policy
 from blog.models import Author, Comment, Post, PreviewLink, WorkingCopy
 from contentapi.core.errors import ApiError
 from contentapi.events.feed import select_events
 from contentapi.events.webhooks import services as webhooks
-from orders.models import Order
-from tests.contract.permissions import REPLACE_FILE, Outcome
-from tests.contract.worlds import LATER, World
-from tests.image_files import make_png, send_file
+from tests.contract.permissions import Outcome
+from tests.contract.types import collect
+from tests.contract.worlds import LATER, World, contains_row
 from tests.webhook_rows import WEBHOOK
 
 
@@ -72,32 +66,11 @@ def select_posts(world: World, status: str) -> QuerySet[Post]:
     return blog.selectors.select_newest_posts(world.actor, status=status).queryset()
 
 
-def contains_row(rows: QuerySet[Any], row: Model) -> bool:
-    return row in list(rows)
-
-
 def select_author_with_email(world: World) -> QuerySet[Author]:
     author = blog.selectors.select_author_by_id(world.actor, str(world.target.author.pk))
     return author.queryset().filter(policy.visible_author_emails(world.actor))
 
 
-def create_order(world: World) -> Order:
-    user_id = None if world.is_own else world.target.user.pk
-    return orders.services.create_order(actor=world.actor, user_id=user_id, total=Decimal(1))
-
-
-def delete_user(world: World) -> bool:
-    users.services.delete_user(actor=world.actor, user_id=str(world.target.user.pk))
-    return True
-
-
-def replace_file(world: World) -> object:
-    return blog.services.replace_image_file(
-        actor=world.actor, image_id=str(world.target.image.pk), read_file=send_file(make_png(8, 8))
-    )
-
-
-ANNOUNCED: dict[str, Any] = {"name": "a.png", "content_type": "image/png", "size": 8, "digest": "0" * 64}
 SERVICES: dict[str, Callable[[World], object]] = {
     "read a published post": lambda world: select_post(world, "published"),
     "list published posts": lambda world: contains_row(
@@ -140,16 +113,6 @@ SERVICES: dict[str, Callable[[World], object]] = {
     "revoke a preview link": lambda world: blog.services.revoke_preview_link(
         actor=world.actor, link_id=str(world.target.link.pk)
     ),
-    "list images": lambda world: contains_row(blog.selectors.select_images(world.actor).queryset(), world.target.image),
-    "upload an image": lambda world: blog.services.create_upload(actor=world.actor, **ANNOUNCED),
-    "change an image": lambda world: blog.services.edit_image(
-        actor=world.actor, image_id=str(world.target.image.pk), changes={"alt": "New"}
-    ),
-    REPLACE_FILE: replace_file,
-    "delete an image": lambda world: blog.services.delete_image(actor=world.actor, image_id=str(world.target.image.pk)),
-    "use an image as a cover": lambda world: blog.services.edit_post(
-        actor=world.actor, post_id=world.post_id("published"), changes={"cover_id": str(world.target.image.pk)}
-    ),
     "discard a working copy": lambda world: blog.services.discard_working_copy(
         actor=world.actor, post_id=world.post_id("published")
     ),
@@ -174,22 +137,8 @@ SERVICES: dict[str, Callable[[World], object]] = {
         actor=world.actor, comment_id=world.comment_id("draft")
     ),
     "read an author's email": select_author_with_email,
-    "read an order": lambda world: orders.selectors.select_order_by_id(
-        world.actor, str(world.target.order.pk)
-    ).exists(),
-    "list orders": lambda world: contains_row(orders.selectors.select_orders(world.actor), world.target.order),
-    "pay an order": lambda world: orders.services.pay_order(actor=world.actor, order_id=str(world.target.order.pk)),
-    "cancel an order": lambda world: orders.services.cancel_order(
-        actor=world.actor, order_id=str(world.target.order.pk)
-    ),
-    "create an order": create_order,
-    "read a user": lambda world: users.selectors.select_user_by_id(world.actor, str(world.target.user.pk)).exists(),
-    "list users": lambda world: contains_row(users.selectors.select_users(world.actor), world.target.user),
-    "create a user": lambda world: users.services.create_user(
-        actor=world.actor, email="new@example.invalid", name="New"
-    ),
-    "delete a user": delete_user,
     "create a webhook": lambda world: webhooks.create_webhook(actor=world.actor, **WEBHOOK),
+    **collect("SERVICES"),
 }
 
 

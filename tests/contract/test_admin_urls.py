@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
 
-from tests.contract.admin_pages import STAFF, browse, log_in
+from tests.contract.admin_browser import STAFF, browse, log_in
 from tests.contract.admin_requests import find_objects
 from tests.contract.admin_urls import PAGES, name_outcome
 from tests.contract.permissions import ANONYMOUS_CALLER, OTHERS, choose_cells

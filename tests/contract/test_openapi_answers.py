@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import make_api_key
-from tests.contract.openapi_requests import SUCCESSES, MakeRequest, World, assert_conforms, build_cases, send_request
+from tests.contract.openapi_requests import MakeRequest, World, assert_conforms, build_cases, send_request
+from tests.contract.openapi_successes import SUCCESSES
 from tests.openapi import OPERATIONS, Operation
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]

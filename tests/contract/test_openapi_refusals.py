@@ -13,7 +13,6 @@ from tests.contract.openapi_requests import (
     NEW_POST,
     NEW_USER,
     NEW_WEBHOOK,
-    SUCCESSES,
     MakeRequest,
     Request,
     World,
@@ -28,6 +27,7 @@ from tests.contract.openapi_requests import (
     shipped_order_request,
     webhook_request,
 )
+from tests.contract.openapi_successes import SUCCESSES
 from tests.image_files import make_png
 from tests.openapi import OPERATIONS, Operation
 

@@ -2,8 +2,10 @@
 
 import pytest
 
-from tests.contract.admin_pages import ADMIN, NARROWER, NO_PAGE, STAFF, log_in
-from tests.contract.permissions import ADMIN_ROWS, ROWS, Outcome, Row
+from tests.contract.admin_browser import STAFF, log_in
+from tests.contract.admin_pages import ADMIN, NARROWER, NO_PAGE
+from tests.contract.permission_table import ADMIN_ROWS, ROWS
+from tests.contract.permissions import Outcome, Row
 from tests.contract.worlds import make_worlds, read_all_rows, roll_back
 
 ALL_ROWS = [*ROWS, *ADMIN_ROWS]

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Model, QuerySet
 
 from blog.models import Author, Comment, Image, ImageUpload, Post, PostStatus, PreviewLink, WorkingCopy
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
@@ -17,6 +18,7 @@ from contentapi.schema import TYPES
 from orders.models import Order
 from tests.conftest import make_api_key
 from tests.contract.permissions import ANONYMOUS_CALLER, COAUTHORED, ON_OWN_POSTS, OTHERS, OWN
+from tests.contract.types import collect
 from tests.event_log import relay
 from tests.factories import (
     make_author,
@@ -44,6 +46,12 @@ class OwnedRows:
     order: Order
     link: PreviewLink  # of the published post
     image: Image
+    others: dict[str, Model]  # by the types of `tests.contract.types`
+
+    def find(self, name: str) -> Model:
+        """Return the row of this name, such as `order`."""
+        found: Model = self.others.get(name) or getattr(self, name)
+        return found
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,9 @@ class World:
     other_author: Author  # than that of the posts
     rows: list[str] = field(repr=False)  # all rows
     session: str = ""  # the cookie of a browser in which the caller is logged in
+
+    def find_id(self, name: str) -> object:
+        return self.target.find(name).pk
 
     def post_id(self, status: str) -> str:
         return str(self.target.posts[status].pk)
@@ -111,7 +122,8 @@ def make_owned_rows(role: Role, **values: object) -> OwnedRows:
         make_working_copy(posts[status], title=CHANGED)
     link = make_preview_link(posts["published"], maker=user)
     image = make_image(owner_id=user.pk)
-    return OwnedRows(user, author, posts, make_order(user=user), link, image)
+    others = {name: make(user) for name, make in collect("ROWS").items()}
+    return OwnedRows(user, author, posts, make_order(user=user), link, image, others)
 
 
 MODELS: list[Any] = [kind.projection.model for kind in TYPES if kind.events]
@@ -133,3 +145,7 @@ def roll_back() -> Iterator[None]:
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
+
+
+def contains_row(rows: QuerySet[Any], row: Model) -> bool:
+    return row in list(rows)

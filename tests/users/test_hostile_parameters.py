@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
-from tests.contract.admin_pages import browse, log_in
+from tests.contract.admin_browser import browse, log_in
 from tests.contract.admin_walk import LEFT_OUT, name_model
 from tests.contract.permissions import OWN
 from tests.contract.test_admin_urls import build_urls, find_patterns, list_parameters

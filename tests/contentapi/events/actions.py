@@ -14,6 +14,7 @@ from blog.models import Author, Comment, Image, Post
 from blog.services import Edit, StateAction, moderation, save_edit
 from contentapi.core.identity import OPERATOR, WORKER, Actor
 from orders import services as orders
+from tests.contract.types import collect
 from tests.factories import make_author, make_comment, make_image, make_order, make_post, make_working_copy
 from users import services as users
 from users.models import User
@@ -285,4 +286,5 @@ CASES = {
         ("post.updated", "published", "published"),
         "title",
     ),
+    **{name: Case(*case) for name, case in collect("EVENTS").items()},
 }

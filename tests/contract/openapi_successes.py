@@ -1,0 +1,86 @@
+"""A request for each operation of schema/openapi.yaml that succeeds, with each status."""
+
+from tests.contract.openapi_requests import (
+    NEW_POST,
+    NEW_WEBHOOK,
+    MakeRequest,
+    Request,
+    author_request,
+    comment_request,
+    plain_request,
+    post_request,
+    preview_request,
+    slug_request,
+    webhook_request,
+)
+from tests.contract.types import collect
+
+SUCCESSES: dict[str, list[tuple[int, MakeRequest]]] = {
+    "listPosts": [
+        (200, plain_request()),
+        (200, plain_request(query="?offset=1&limit=1")),
+        (200, plain_request(query="?limit=1", who="")),
+    ],
+    "createPost": [
+        (201, plain_request(body=NEW_POST)),
+        (201, plain_request(body={**NEW_POST, "tags": None, "status": "published"})),
+        (201, lambda world: Request(body={**NEW_POST, "coauthorIds": [str(world.post.author.pk)]})),
+    ],
+    "getPost": [(200, post_request()), (200, post_request(who=""))],
+    "getPostBySlug": [(200, slug_request("chosen")), (308, slug_request("old"))],
+    "updatePost": [(200, post_request(body={"title": "New"})), (200, post_request(body={"expectedVersion": "1"}))],
+    "deletePost": [(204, post_request())],
+    "publishPost": [(200, post_request()), (200, lambda world: Request({"post_id": world.draft.pk}))],
+    "getWorkingCopy": [(200, post_request())],
+    "saveWorkingCopy": [
+        (200, post_request(body={"title": "New"})),
+        (201, lambda world: Request({"post_id": world.draft.pk}, {"title": "New"})),
+    ],
+    "discardWorkingCopy": [(204, post_request())],
+    "publishWorkingCopy": [(200, post_request())],
+    "listPreviewLinks": [(200, post_request()), (200, post_request(query="?offset=0"))],
+    "createPreviewLink": [(201, post_request()), (201, post_request(body={"mode": "version", "version": "1"}))],
+    "revokePreviewLink": [(204, lambda world: Request({"link_id": world.link.preview_link.pk}))],
+    "getPreview": [(200, preview_request())],
+    "listComments": [(200, post_request()), (200, post_request(query="?offset=0"))],
+    "addComment": [(201, post_request(body={"body": "Well said."}))],
+    "getComment": [(200, comment_request()), (200, comment_request(who=""))],
+    "deleteComment": [(204, comment_request())],
+    "listAuthors": [
+        (200, plain_request()),
+        (200, plain_request(query="?offset=0")),
+        (200, plain_request(query="?limit=1", who="")),
+    ],
+    "getAuthor": [(200, author_request()), (200, author_request(who=""))],
+    "listPostsOfAuthor": [(200, author_request(query="?status=draft")), (200, author_request(query="?offset=0"))],
+    "listEvents": [
+        (200, plain_request()),
+        (200, plain_request(query="?type=post.*,order.created&limit=2", who="")),
+        (200, plain_request(query="?after=now")),
+    ],
+    "streamEvents": [(400, plain_request())],  # of this server, which has no streams
+    "createEventTicket": [(200, plain_request()), (200, plain_request(body={}))],
+    "listWebhooks": [(200, plain_request()), (200, plain_request(query="?offset=0"))],
+    "createWebhook": [
+        (201, plain_request(body=NEW_WEBHOOK)),
+        (201, plain_request(body={**NEW_WEBHOOK, "coalesce": 30, "scopes": ["events:read"]})),
+    ],
+    "getWebhook": [(200, webhook_request())],
+    "updateWebhook": [
+        (200, webhook_request(body={"enabled": False})),
+        (200, webhook_request(body={"selection": "fragment Data on Post { title }"})),
+    ],
+    "deleteWebhook": [(204, webhook_request())],
+    "rotateWebhookSecret": [(200, webhook_request())],
+    "pingWebhook": [(201, webhook_request())],
+    "replayWebhook": [(200, webhook_request()), (200, webhook_request(body={"onlyFailed": True}))],
+    "listWebhookDeliveries": [(200, webhook_request()), (200, webhook_request(query="?state=waiting"))],
+    "getWebhookDelivery": [(200, webhook_request())],
+    "redeliverWebhookDelivery": [(200, webhook_request())],
+    "getIndex": [(200, plain_request(who=""))],
+    "getOpenAPI": [(200, plain_request(who=""))],
+    "getDocs": [(200, plain_request(who=""))],
+    "getGraphQLSchema": [(200, plain_request(who=""))],
+    "getKeys": [(200, plain_request(who=""))],
+    **collect("SUCCESSES"),
+}
