@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from contentapi.conf import environment
+from contentapi.conf.content_apps import find_content_apps
 from contentapi.conf.secret_files import read_or_create
 from contentapi.conf.timeouts import PASSWORD_LINK_LIFETIME, SMTP_TIMEOUT, derive_timeouts
 from contentapi.core.identity import Scope
@@ -32,7 +33,7 @@ ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
 ROOT_URLCONF = "contentapi.urls"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-CONTENT_APPS = ["blog", "orders", "users"]  # each declares in its module `api` what it adds
+CONTENT_APPS = find_content_apps(BASE_DIR)
 INSTALLED_APPS = [
     "contentapi",
     "contentapi.events",

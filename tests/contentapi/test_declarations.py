@@ -1,11 +1,15 @@
 """What the apps declare: the errors that prevent the start."""
 
+from pathlib import Path
+
 import pytest
+from django.conf import settings
 from django.db.models import Q
 
 from blog.projections import POST
 from contentapi import declarations
 from contentapi.apps import check_sidebar
+from contentapi.conf.content_apps import find_content_apps
 from contentapi.declarations import App, Entry, EventSource, Type, collect_resources, load_apps
 
 SOURCE = EventSource(["created"], lambda _: Q(), ["id"])
@@ -14,6 +18,15 @@ SOURCE = EventSource(["created"], lambda _: Q(), ["id"])
 def test_events_need_a_selector_of_their_object() -> None:
     with pytest.raises(TypeError, match="Post has events, but no selector of node"):
         Type(POST, events=SOURCE)
+
+
+def test_apps_are_the_packages_that_declare_themselves(tmp_path: Path) -> None:
+    for name, text in {"recipes": "\nAPI = App()", "contentapi": "\nAPI = App()", "requests": "API = 1"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "api.py").write_text(text)
+
+    assert find_content_apps(tmp_path) == ["recipes"]
+    assert find_content_apps(settings.BASE_DIR) == ["blog", "orders", "users"]
 
 
 def test_path_of_two_apps_prevents_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
