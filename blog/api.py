@@ -5,7 +5,6 @@ from django.urls import path
 from blog import background, policy, projections, resolvers, selectors, views
 from blog.desk.preview_page import show_preview_page
 from blog.desk.uploads import build_uploads
-from blog.models.audit import Audit
 from contentapi.core.policy import STAFF
 from contentapi.declarations import App, Entry, EventSource, Type
 
@@ -50,7 +49,6 @@ API = App(
     resources=RESOURCES,
     pages=[path("previews", show_preview_page, name="preview_page")],
     build_uploads=build_uploads,
-    audit=Audit,
     jobs=background.list_jobs,
     sidebar=[
         Entry("Posts", "article", "blog.Post"),

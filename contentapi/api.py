@@ -3,7 +3,6 @@
 from contentapi import background
 from contentapi.declarations import App, Entry, Group, Type
 from contentapi.events.webhooks import projections, resolvers, selectors, urls, views
-from contentapi.monitoring.audit import Audit
 
 API = App(
     types=[
@@ -14,7 +13,6 @@ API = App(
     representations=views.REPRESENTATIONS,
     bindables=resolvers.BINDABLES,
     resources=urls.RESOURCES,
-    audit=Audit,
     jobs=background.list_jobs,
     sidebar=[Entry("Webhooks", "webhook", "events.Webhook", Group.ADMINISTRATION)],
     links=["events"],

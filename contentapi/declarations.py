@@ -23,7 +23,6 @@ from contentapi.core.identity import Role
 from contentapi.core.policy import ADMINS
 from contentapi.events.sources import EventSource as EventSource
 from contentapi.http.uploads import Upload
-from contentapi.monitoring.audit import AuditEvent
 from contentapi.projection import Projection, RelayType
 from contentapi.projection.nodes import SelectById
 from contentapi.rest import Resource
@@ -72,7 +71,6 @@ class App:
     projections: Sequence[Projection | RelayType] = ()
     representations: Sequence[Representation] = ()
     bindables: Sequence[SchemaBindable] = ()
-    audit: Iterable[AuditEvent] = ()
     pages: Sequence[URLPattern | URLResolver] = ()
     jobs: Callable[[], Iterable[Job]] = tuple
     sidebar: Sequence[Entry] = ()

@@ -2,7 +2,7 @@
 
 from contentapi.declarations import App, Entry, EventSource, Group, Type
 from orders import policy, projections, resolvers, selectors, views
-from orders.models import Audit, OrderStatus
+from orders.models import OrderStatus
 
 ACTIONS = ("created", *(status.value for status in OrderStatus if status != OrderStatus.PENDING))
 FIELDS = ("id", "status", "total", "allowedActions")
@@ -12,7 +12,6 @@ API = App(
     types=[Type(projections.ORDER, selectors.select_order_node, EVENTS)],
     projections=projections.PROJECTIONS,
     bindables=resolvers.BINDABLES,
-    audit=Audit,
     resources={
         "orders": views.OrderCollection,
         "orders/<str:order_id>": views.OrderResource,

@@ -4,7 +4,6 @@ from django.urls import include, path
 
 from contentapi.declarations import App, Entry, EventSource, Group, Type
 from users import background, password_pages, policy, projections, resolvers, selectors, views
-from users.audit import Audit
 
 ACTIONS = ("created", "updated", "deleted")
 EVENTS = EventSource(ACTIONS, policy.USER_EVENTS, ("id", "name", "email"), views.represent_user)
@@ -13,7 +12,6 @@ API = App(
     types=[Type(projections.USER, selectors.select_user_node, EVENTS)],
     projections=projections.PROJECTIONS,
     bindables=resolvers.BINDABLES,
-    audit=Audit,
     resources={"users": views.UserCollection, "users/<str:user_id>": views.UserResource},
     pages=[
         path("admin/password/forgotten", password_pages.forgotten_password, name="forgotten_password"),
