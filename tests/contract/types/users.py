@@ -1,5 +1,7 @@
 """Users."""
 
+from typing import Any
+
 from django.urls import reverse
 
 import users.selectors
@@ -22,7 +24,7 @@ from tests.contract.permissions import (
 from tests.contract.routine import Routine
 from tests.contract.worlds import World, contains_row
 
-NEW = {"email": "new@example.invalid", "name": "New"}
+NEW: dict[str, Any] = {"email": "new@example.invalid", "name": "New"}
 USER = Routine("user", "users", NEW, actions=("read", "list", "create", "delete"))
 
 
