@@ -15,7 +15,7 @@ from contentapi.health.deployment import Messages, describe_result, format_bytes
 
 OLDEST_VERSION = 14
 CONNECTIONS_OF_WORKER = 17  # one for each job, and one for the heartbeat
-CONNECTIONS_OF_STREAMS = 8  # of their process: readers, the follower, requests, checks
+CONNECTIONS_OF_STREAMS = 9  # of their process: readers, the follower, requests, credentials, readiness
 Inspection = Callable[[DeadlineConnection], Messages]
 
 
