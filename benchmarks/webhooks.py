@@ -191,38 +191,32 @@ def measure_steps(database: Database, posts: list[int]) -> Iterator[Row]:
     """Measure what a sender does with a batch: it looks for work, claims, reads bodies and records."""
     from django.utils import timezone
 
-    from contentapi.events.webhooks.claims import claim, find_webhooks
-    from contentapi.events.webhooks.models import DeliveryState, Webhook
-    from contentapi.events.webhooks.recording import Result, record_results
-    from contentapi.events.webhooks.retries import Outcome
-    from contentapi.events.webhooks.selections import get_selection
-    from contentapi.events.webhooks.supplies import read_bodies_of
-    from contentapi.events.webhooks.transport import ReceivedResponse
+    from contentapi.events.webhooks.bodies import read_bodies
+    from contentapi.events.webhooks.deliveries import claim, find_webhooks, judge, record
+    from contentapi.events.webhooks.models import Webhook
+    from contentapi.events.webhooks.sending import ReceivedResponse
 
     lease, ids = uuid4(), list(Webhook.objects.values_list("pk", flat=True))
     times: dict[str, list[float]] = {}
     for _ in range(ROUNDS):
         announce(database, posts, AT_ONCE)
         begin = time.perf_counter()
-        found = find_webhooks(lease, [], most=64)
+        found = find_webhooks()
         note(times, "look for work", begin)
         if sorted(found) != sorted(ids):
             raise RuntimeError(f"{len(found)} webhooks were found.")
         for pk in found:
             begin = time.perf_counter()
-            claimed = claim(lease, {pk: AT_ONCE}, [])
+            (claimed,), _ = claim(lease, [pk])
             note(times, f"plan and claim {AT_ONCE} deliveries", begin)
             if len(claimed.deliveries) != AT_ONCE:
                 raise RuntimeError(f"{len(claimed.deliveries)} deliveries were claimed.")
             begin = time.perf_counter()
-            read_bodies_of(claimed.webhooks[pk], claimed.actors[pk], get_selection(""), claimed.deliveries)
+            read_bodies(*claimed)
             note(times, f"read {AT_ONCE} bodies", begin)
-            outcome = Outcome(DeliveryState.DELIVERED)
-            results = [
-                Result(each, outcome, ReceivedResponse(204), timezone.now(), 0.01) for each in claimed.deliveries
-            ]
+            results = [judge(each, ReceivedResponse(204), timezone.now(), 0.01) for each in claimed.deliveries]
             begin = time.perf_counter()
-            record_results(lease, results)
+            record(lease, {pk: results})
             note(times, f"record {AT_ONCE} results", begin)
     for name, found_times in times.items():
         slow = sorted(found_times)[-2]

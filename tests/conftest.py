@@ -25,7 +25,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from contentapi.core import redis
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role
 from contentapi.events.partitions import prepare_partitions
-from contentapi.events.webhooks import sender, supplies
+from contentapi.events.webhooks import bodies, sender
 from contentapi.health import readiness
 from contentapi.media.folder import FolderStorage
 from contentapi.monitoring.repeated import OUTAGES
@@ -168,7 +168,7 @@ def lift_time_limits() -> Iterator[None]:
         for limit in ("READINESS_LIMIT", "READINESS_DATABASE_LIMIT"):
             patch.setattr(readiness, limit, 60)
         patch.setattr(sender, "LIMITS", "SET statement_timeout = 0")
-        patch.setattr(supplies, "BODY_LIMIT", "SET LOCAL statement_timeout = 0")
+        patch.setattr(bodies, "BODY_LIMIT", "SET LOCAL statement_timeout = 0")
         yield
 
 

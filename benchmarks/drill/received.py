@@ -42,16 +42,14 @@ def compare_positions(found: Collection[int], expected: Collection[int]) -> Iter
         yield f"{len(foreign)} events came that are not for it, such as {foreign[:5]}"
 
 
-def compare_webhook(
-    requests: list[Delivered], positions: Collection[int], texts: Texts, *, failing: int = 0
-) -> Iterator[str]:
+def compare_webhook(requests: list[Delivered], positions: Collection[int], texts: Texts) -> Iterator[str]:
     """Yield how the requests to a webhook differ from the positions of the log.
 
-    `failing`: the first request, and each with a multiple of this number after it, had the response 500.
+    An event that comes again has the same id. Its `data` is read again.
     """
-    attempts: dict[int, list[tuple[Delivered, bool]]] = defaultdict(list)
+    attempts: dict[int, list[Delivered]] = defaultdict(list)
     last: dict[str, int] = {}
-    for number, request in enumerate(requests):
+    for request in requests:
         event = request.event
         position = int(event["position"])
         if position < last.get(event["subject"], 0):
@@ -59,30 +57,18 @@ def compare_webhook(
         last[event["subject"]] = position
         if is_outdated(event, texts):
             yield f"{position} came with an old state: {event}"
-        attempts[position].append((request, not failing or number % failing != 0))
+        attempts[position].append(request)
     yield from compare_positions(attempts.keys(), positions)
-    different = [position for position, all_of in attempts.items() if len({request.id for request, _ in all_of}) > 1]
+    different = [position for position, all_of in attempts.items() if len({request.id for request in all_of}) > 1]
     if different:
         yield f"{len(different)} events came with two ids, such as {different[:5]}"
     if changed := [position for position, all_of in attempts.items() if has_changed(all_of)]:
         yield f"{len(changed)} events came with two bodies, such as {changed[:5]}"
 
 
-def has_changed(attempts: list[tuple[Delivered, bool]]) -> bool:
-    """Return whether an event that was accepted came again with another body.
-
-    After a failure, `data` is read again. An object that is hidden since has none, whatever was sent before.
-    """
-    return any(
-        before.body != after.body
-        and (accepted or omit_data(before.event) != omit_data(after.event))
-        and not is_hidden_since(before.event, after.event)
-        for (before, accepted), (after, _) in pairwise(attempts)
-    )
-
-
-def is_hidden_since(before: Any, after: Any) -> bool:
-    return after["data"] is None and omit_data(before) == omit_data(after)
+def has_changed(attempts: list[Delivered]) -> bool:
+    """Return whether an event came again with anything else than other `data`."""
+    return any(omit_data(before.event) != omit_data(after.event) for before, after in pairwise(attempts))
 
 
 def omit_data(event: Mapping[str, Any]) -> dict[str, Any]:

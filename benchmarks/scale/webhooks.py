@@ -26,7 +26,6 @@ class Delivery(NamedTuple):
     webhook: str
     id: str
     post: str
-    body: bytes
     time: float
     sender: str
 
@@ -43,7 +42,7 @@ class Announcements:
     logged_twice: int
     lost: int  # deliveries
     repeated: int  # deliveries that came again, as they were
-    changed: int  # deliveries that came again with another id or body
+    changed: int  # deliveries that came again with another id
     sent: tuple[int, ...]  # deliveries by the worker of each host
     delay: float  # median
     longest_delay: float
@@ -53,7 +52,7 @@ class Announcements:
             "posts without an event": self.unlogged,
             "posts with two events": self.logged_twice,
             "deliveries lost": self.lost,
-            "deliveries repeated with another id or body": self.changed,
+            "deliveries repeated with another id": self.changed,
         }
         return [f"{count} {what}" for what, count in counts.items() if count]
 
@@ -74,7 +73,7 @@ class Inbox:
         webhook = request.line.split()[1].rpartition("/")[2]
         sender = exchange.socket.getpeername()[0]
         post = str(request.event["subject"])
-        self.deliveries.append(Delivery(webhook, request.id, post, request.body, request.time, sender))
+        self.deliveries.append(Delivery(webhook, request.id, post, request.time, sender))
         return accept(exchange)
 
     def find_last_sender(self) -> str | None:
@@ -97,7 +96,7 @@ def judge(
     for delivery in deliveries:
         if delivery.post in events:
             arrived[delivery.webhook, delivery.post].append(delivery)
-    different = [len({(each.id, each.body) for each in same}) - 1 for same in arrived.values()]
+    different = [len({each.id for each in same}) - 1 for same in arrived.values()]
     delays = [
         max(0.0, same[0].time - acknowledged[post]) for (_, post), same in arrived.items() if post in acknowledged
     ]

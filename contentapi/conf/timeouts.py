@@ -42,9 +42,9 @@ IMAGE_CLAIM_RENEWAL = 5.0  # between two signs of life
 # Webhooks
 WEBHOOK_CONNECT_LIMIT = 5.0  # to resolve the name and to connect, with the handshake of TLS
 WEBHOOK_LIMIT = 15.0  # for a whole attempt
-WEBHOOK_LEASE = timedelta(seconds=60)  # of a sender that owns a webhook, without a sign of life
-WEBHOOK_LEASE_RENEWAL = 10.0  # between two signs of life
-WEBHOOK_SEND_MARGIN = 2 * WEBHOOK_LIMIT  # of the lease, without which no attempt begins
+WEBHOOK_LEASE = timedelta(seconds=60)  # of a sender that has claimed a webhook
+WEBHOOK_BATCH_LIMIT = 15.0  # after a claim, in which attempts begin: they end before the lease
+WEBHOOK_ROUND = 10.0  # between two signs of life of a sender
 UPLOAD_LIMIT = 30.0  # for the body of an upload, beside the time that its bytes need
 REFUSED_LIMIT = 5.0  # for discarding the body of an upload that is refused
 WEBHOOK_RETRIES = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)  # from a failed attempt to the next
@@ -53,13 +53,10 @@ WEBHOOK_FAILURES_LIMIT = timedelta(days=5)  # of nothing but failures, after whi
 WEBHOOK_SECRET_OVERLAP = timedelta(hours=24)  # in which the former secret signs too
 WEBHOOK_STATEMENT_TIMEOUT = 5  # of a statement of the sender
 WEBHOOK_BODY_TIMEOUT = 1  # of a statement that reads bodies for one webhook
-WEBHOOK_SHORTEST_REST = 30.0  # of a webhook after a statement for it failed; it doubles each time
-WEBHOOK_LONGEST_REST = 300.0
-WEBHOOK_SLOW = 1.0  # from which an attempt is slow
+WEBHOOK_REST = 30.0  # of a webhook after a statement for it failed
 WEBHOOK_IDLE_INTERVAL = 0.25  # between two looks for something to send
 WEBHOOK_BUSY_INTERVAL = 0.05  # the same, while something is being sent
 WEBHOOK_STOP_LIMIT = 8.0  # in which attempts that have begun end after SIGTERM
-WEBHOOK_GATHERING = 0.02  # after a result, for others that are recorded with it
 WEBHOOK_KEEP_ALIVE = 30.0  # for which an unused connection to a receiver is kept
 
 # Content

@@ -47,8 +47,8 @@ from contentapi.core.text import convert_to_camel
 from contentapi.events.sources import MAX_TYPES
 from contentapi.events.webhooks import models as webhooks
 from contentapi.events.webhooks.resending import MAX_REPLAYED
+from contentapi.events.webhooks.sending import MAX_KEPT
 from contentapi.events.webhooks.services import MAX_WEBHOOKS
-from contentapi.events.webhooks.transport import MAX_KEPT
 from contentapi.graphql.cost_directives import ListSize, read_schema_costs
 from contentapi.media.signatures import sign_upload
 from contentapi.media.storage import Expected

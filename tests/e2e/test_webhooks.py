@@ -150,5 +150,5 @@ def test_event_of_a_killed_sender_is_sent_again_by_another_one(deployment: Deplo
         deployment.start_worker()
         first, again, second = receiver.wait_for(lambda received: len(received) == 3)
 
-    assert (first.id, first.body) == (again.id, again.body)
+    assert (first.id, first.event["position"]) == (again.id, again.event["position"])
     assert int(again.event["version"]) < int(second.event["version"])

@@ -1,8 +1,8 @@
 """Webhooks: the log of events, sent to addresses that admins name, as Standard Webhooks 1.0 describes.
 
 `planning` makes a delivery of each event that a webhook wants and its maker may see. `sender` is the job that sends
-them: it claims webhooks with a lease (`claims`), reads the bodies with the rights of the receiver (`bodies`), sends
-them in threads (`lanes`, `transport`, within the rules of `addresses`), and records the results (`recording`, with the
-schedule of `retries`). `selections` compiles what a webhook selects of the objects, `signing` signs, `services`,
-`resending` and `selectors` manage webhooks.
+them: it claims webhooks with a lease and records the results (`deliveries`, with the schedule of `retries`), reads the
+bodies with the rights of the receiver (`bodies`), and sends them in threads (`sending`, within the rules of
+`addresses`). `selections` compiles what a webhook selects of the objects, `signing` signs, `services`, `resending` and
+`selectors` manage webhooks.
 """

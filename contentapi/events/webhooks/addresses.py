@@ -1,12 +1,13 @@
 """Where webhooks may be sent: https, to public addresses only.
 
-CONTENTAPI_WEBHOOK_NETWORKS allows more networks, and http to them. A name is resolved for each new connection, which
-goes to an address that was checked here: so a name that resolves to something else a moment later changes nothing.
+CONTENTAPI_WEBHOOK_NETWORKS allows more networks, and http to them. The address of each new connection is checked here
+when its socket is opened, with all others of its name: so one that resolves to something else a moment later changes
+nothing.
 """
 
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -17,38 +18,18 @@ from contentapi.core.errors import Invalid
 from contentapi.events.webhooks.models import MAX_URL
 
 Address = IPv4Address | IPv6Address
-PORTS = {"https": 443, "http": 80}
 HOST = re.compile(r"(?=.{1,253}\.?$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?", re.ASCII)
 NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)  # the last label of an IPv4 address, as browsers read it
 URL = re.compile(r"https?://[!-\[\]_a-z~]+", re.ASCII | re.IGNORECASE)  # printable, without a backslash
 NAT64 = IPv6Network("64:ff9b::/96")  # whose last bits are an IPv4 address
 # IANA's registries of special-purpose addresses (RFC 6890), multicast and what is reserved. No receiver of webhooks is
 # there, also where the registry says "globally reachable". `ipaddress` knows those of its Python's release.
-SPECIAL_IPV4 = tuple(
-    map(
-        IPv4Network,
-        (
-            *(
-                "0.0.0.0/8",
-                "10.0.0.0/8",
-                "100.64.0.0/10",
-                "127.0.0.0/8",
-                "169.254.0.0/16",
-                "172.16.0.0/12",
-                "192.0.0.0/24",
-            ),
-            *(
-                "192.0.2.0/24",
-                "192.31.196.0/24",
-                "192.52.193.0/24",
-                "192.88.99.0/24",
-                "192.168.0.0/16",
-                "192.175.48.0/24",
-            ),
-            *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3"),
-        ),
-    )
-)
+SPECIAL = """
+    0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
+    192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24
+    203.0.113.0/24 224.0.0.0/3
+"""
+SPECIAL_IPV4 = [IPv4Network(block) for block in SPECIAL.split()]
 UNICAST_IPV6 = IPv6Network("2000::/3")  # nothing else is allocated
 SPECIAL_IPV6 = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")))
 ISATAP = (0x00005EFE, 0x02005EFE)  # the third quarter of the address
@@ -59,17 +40,15 @@ class AddressRefused(Exception):
 
 
 class Target(NamedTuple):
-    """A URL in parts. `host` is the name or address without brackets, `authority` the header `Host`."""
+    """A valid URL, with its scheme, and its host without brackets."""
 
+    url: str
     scheme: str
     host: str
-    port: int
-    authority: str
-    path: str  # with the query
 
 
 def parse_url(url: str) -> Target:
-    """Return the parts of a URL. Raises `AddressRefused`."""
+    """Return a URL with its parts. Raises `AddressRefused`."""
     if not URL.fullmatch(url):
         raise AddressRefused(
             "This must be an address that begins with https://, without spaces and special characters."
@@ -84,8 +63,7 @@ def parse_url(url: str) -> Target:
         raise AddressRefused("The address must not have a user name, a password or a fragment.")
     if not (is_name_or_ipv4(host) or is_ipv6(host)) or port == 0:
         raise AddressRefused("The address needs a valid host name and port.")
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Target(parts.scheme, host, port or PORTS[parts.scheme], parts.netloc, path)
+    return Target(url, parts.scheme, host)
 
 
 def is_name_or_ipv4(host: str) -> bool:
@@ -131,24 +109,22 @@ def require_acceptable(target: Target) -> None:
     require_allowed(literal, target.scheme)
 
 
-def resolve(target: Target) -> Sequence[tuple[str, int]]:
-    """Return the addresses and ports of a target. Raises `AddressRefused` unless all are allowed."""
+def require_all_reachable(target: Target) -> None:
+    """Raise `AddressRefused` unless all addresses of a host are allowed."""
     try:
-        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise AddressRefused(f"The name cannot be resolved: {describe(error)}") from None
-    places = []
-    for _, _, _, _, place in found:
-        if len(place) == 4 and (place[3] or "%" in str(place[0])):
-            raise AddressRefused("An address with a zone is not allowed.")
-        address = ip_address(place[0])
-        require_allowed(address, target.scheme)
-        places.append((str(address), target.port))
-    return list(dict.fromkeys(places))
+        found = socket.getaddrinfo(target.host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise AddressRefused("The name cannot be resolved.") from None
+    for *_, place in found:
+        require_reachable(place, target.scheme)
 
 
-def describe(error: Exception) -> str:
-    return getattr(error, "strerror", None) or type(error).__name__
+def require_reachable(place: tuple[str | int, ...], scheme: str) -> None:
+    """Raise `AddressRefused` unless a connection to the address of a socket is allowed."""
+    host = str(place[0])
+    if "%" in host or any(place[3:]):
+        raise AddressRefused("An address with a zone is not allowed.")
+    require_allowed(ip_address(host), scheme)
 
 
 def require_allowed(address: Address, scheme: str) -> None:

@@ -3,37 +3,39 @@
 `data` is read shortly before it is sent, on the primary, with one statement for the deliveries that were claimed
 together. It is at least as new as the event. An event that the receiver may not see any more has no body.
 
-The body is stored while a sender has the delivery. If the sender is killed, the next one sends it byte for byte,
-because the receiver may have it already. After a failure that is recorded, it is read again.
+Nothing of it is stored: the next attempt, also after a sender was killed, reads the object again.
 """
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
 from django.contrib.auth import get_user_model
+from django.db import connection, transaction
 from django.db.models import F, QuerySet
 from graphql import VariableValues
 
 from contentapi.conf import conf
+from contentapi.conf.timeouts import WEBHOOK_BODY_TIMEOUT
 from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor, Role
 from contentapi.core.replicas import use_primary
 from contentapi.db.arrays import IsInArray
 from contentapi.events.feed import WINDOW
 from contentapi.events.models import Event
-from contentapi.events.sources import MEMBERS
 from contentapi.events.webhooks.catalogue import CATALOGUE
-from contentapi.events.webhooks.models import PING, Webhook
+from contentapi.events.webhooks.models import PING, Delivery, Webhook
+from contentapi.events.webhooks.planning import read_batch
 from contentapi.events.webhooks.selections import Selection, get_selection
 from contentapi.projection import parametrised
 from contentapi.projection.selections import SelectedFieldError
 from contentapi.projection.statements import SelectionRequest, read_json_and_column
 
+LOG = logging.getLogger("contentapi.worker")
 NO_VARIABLES = VariableValues({}, {})
-RIGHTS = 16  # bytes of the digest before a stored body
+BODY_LIMIT = f"SET LOCAL statement_timeout = '{WEBHOOK_BODY_TIMEOUT}s'"  # meanwhile, nothing else is claimed
 LARGEST_BATCH = 64  # events that are read at once
 
 
@@ -58,6 +60,26 @@ def read_actors(webhooks: Iterable[Webhook]) -> dict[int, Actor]:
     }
 
 
+def read_bodies(webhook: Webhook, actor: Actor, deliveries: Sequence[Delivery]) -> dict[int, bytes]:
+    """Return the body of each delivery by its id, without those that the webhook may not see any more.
+
+    In a transaction: a statement that fails ends nothing else. Raises what the selection raises.
+    """
+    selection = get_selection(webhook.selection)
+    bodies = {each.pk: build_ping(webhook.pk, each.created_at) for each in deliveries if each.type == PING}
+    positions = {each.position: each.pk for each in deliveries if each.first is None and each.position is not None}
+    if len(bodies) == len(deliveries):
+        return bodies
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(BODY_LIMIT)
+        for each in deliveries:
+            if each.first is not None and each.position is not None:
+                body = read_batch(webhook, actor, each.first, each.position, each.created_at)
+                bodies |= {} if body is None else {each.pk: body}
+        found = read_events(actor, selection, positions)
+    return bodies | {positions[position]: body for position, body in found.items()}
+
+
 @parametrised(Event)
 def select_delivered_events(actor: Actor, *, first: int, last: int, positions: Any) -> QuerySet[Event]:
     """Return the events at some positions. The bounds let PostgreSQL use the index, whatever it knows of the table."""
@@ -65,7 +87,7 @@ def select_delivered_events(actor: Actor, *, first: int, last: int, positions: A
     return within.filter(IsInArray(F("position"), positions)).order_by("position")
 
 
-def read_bodies(actor: Actor, selection: Selection, positions: Iterable[int]) -> dict[int, bytes]:
+def read_events(actor: Actor, selection: Selection, positions: Iterable[int]) -> dict[int, bytes]:
     """Return the JSON of each event at these positions that the actor may see. Raises what the selection raises."""
     use_primary()
     request = SelectionRequest(
@@ -98,26 +120,14 @@ def split_positions(positions: Iterable[int], most: int) -> Iterator[Sequence[in
         yield batch
 
 
-def compute_rights(webhook: Webhook, actor: Actor) -> bytes:
-    """Return a digest of all that decides what a webhook may see and selects."""
-    rights = [actor.user_id, str(actor.role), sorted(actor.scopes), webhook.selection]
-    return blake2b(msgspec.json.encode(rights), digest_size=RIGHTS).digest()
-
-
-def choose_body(stored: bytes | None, present: bytes, rights: bytes) -> bytes:
-    """Return the body to send: what another sender may have sent already, or else what was read at present.
-
-    That is so only with equal rights, and while the webhook may see the object: nothing that is hidden now is sent.
-    """
-    if stored is None or bytes(stored[:RIGHTS]) != rights or is_hidden(present):
-        return present
-    return bytes(stored[RIGHTS:])
-
-
-def is_hidden(body: bytes) -> bool:
-    """Return whether the object of an event is hidden. A body of several events, or of a ping, hides nothing."""
-    data = MEMBERS.decode(body).get("data")
-    return data is not None and bytes(data) == b"null"
+def describe_failure(error: Exception) -> str:
+    """Return the reason for the maker of a webhook. The texts of PostgreSQL are for the log only."""
+    if isinstance(error, SelectedFieldError):
+        error = error.cause
+    if isinstance(error, ApiError):
+        return f"The event could not be read: {error.message}"
+    LOG.warning("An event for a webhook could not be read: %s: %s", type(error).__name__, error)
+    return "The event could not be read: the log of the server says why."
 
 
 def build_ping(webhook_id: int, now: datetime) -> bytes:
@@ -130,7 +140,7 @@ def require_readable_selection(webhook: Webhook) -> None:
     if actor is None:
         raise Invalid({"maker": ["There is no such user, or the account is locked."]})
     try:
-        read_bodies(actor, get_selection(webhook.selection), [0])
+        read_events(actor, get_selection(webhook.selection), [0])
     except SelectedFieldError as error:
         raise Invalid({"selection": [str(error.cause)]}) from None
     except ApiError as error:

@@ -31,14 +31,8 @@ def disable(webhook: Webhook, reason: DisabledReason) -> None:
     webhook.version += 1
     webhook.lease = webhook.leased_until = None
     webhook.save(update_fields=["disabled_at", "disabled_reason", "version", "lease", "leased_until"])
-    forget_bodies(webhook)
     Audit.WEBHOOK_DISABLED.record(WORKER, "webhook", webhook.pk, reason=str(reason))
     transaction.on_commit(partial(tell, webhook.pk, webhook.name, webhook.url, webhook.maker_id, reason), robust=True)
-
-
-def forget_bodies(webhook: Webhook) -> None:
-    """Keep no text of what a disabled webhook has not sent."""
-    webhook.deliveries.filter(state="waiting", body__isnull=False).update(body=None)
 
 
 def tell(pk: int, name: str, url: str, maker_id: int, reason: DisabledReason) -> None:

@@ -12,11 +12,9 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.events.feed import read_log
 from contentapi.events.models import Event
-from contentapi.events.webhooks.bodies import read_actors
+from contentapi.events.webhooks.bodies import read_actors, read_bodies
 from contentapi.events.webhooks.models import Delivery, DeliveryState, Webhook
-from contentapi.events.webhooks.selections import get_selection
 from contentapi.events.webhooks.selectors import require_management
-from contentapi.events.webhooks.supplies import read_bodies_of
 from contentapi.projection.selections import SelectedFieldError
 
 HOURS = 24
@@ -94,7 +92,7 @@ def read_body(webhook: Webhook, delivery: Delivery) -> bytes | None:
     if actor is None:
         return None
     try:
-        return read_bodies_of(webhook, actor, get_selection(webhook.selection), [delivery]).get(delivery.pk)
+        return read_bodies(webhook, actor, [delivery]).get(delivery.pk)
     except (ApiError, SelectedFieldError, DatabaseError):
         return None
 

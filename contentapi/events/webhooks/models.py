@@ -107,9 +107,7 @@ class Delivery(models.Model):
 
     A delivery that is waiting is due at `due_at`; that is null while another one of its subject is before it.
     `attempts` counts all attempts, `tries` those since it was planned or sent again, which decide when the next one is.
-    `position` is that of the last event, and null for a ping. `body` is there while a sender has the delivery: if it is
-    killed, another one sends the same (`contentapi.events.webhooks.bodies`). The primary key of the table includes
-    `day`.
+    `position` is that of the last event, and null for a ping. The primary key of the table includes `day`.
     """
 
     id = SharedIdField("ID", primary_key=True)
@@ -130,7 +128,6 @@ class Delivery(models.Model):
     finished_at = models.DateTimeField(null=True)
     status = models.SmallIntegerField(null=True, help_text="Of the last response.")
     error = models.TextField(default="", db_default="")
-    body = models.BinaryField(null=True, help_text="What a sender sends, until it has recorded the result.")
 
     class Meta:
         db_table = "events_delivery"

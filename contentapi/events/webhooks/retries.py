@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from contentapi.conf.timeouts import WEBHOOK_FAILURES_LIMIT, WEBHOOK_LONGEST_RETRY_AFTER, WEBHOOK_RETRIES
 from contentapi.events.webhooks.models import PING, DeliveryState
-from contentapi.events.webhooks.transport import ReceivedResponse
+from contentapi.events.webhooks.sending import ReceivedResponse
 
 JITTER = 0.2
 GONE = 410

@@ -20,7 +20,6 @@ from contentapi.db.ids import take_id
 from contentapi.events.feed import read_log
 from contentapi.events.webhooks import selectors
 from contentapi.events.webhooks.bodies import require_readable_selection
-from contentapi.events.webhooks.disabling import forget_bodies
 from contentapi.events.webhooks.models import DisabledReason, Webhook
 from contentapi.events.webhooks.planning import advance_stalled_subjects
 from contentapi.events.webhooks.signing import encrypt_secret, make_secret
@@ -115,8 +114,6 @@ def set_enabled(actor: Actor, webhook: Webhook, *, enabled: bool | None) -> list
     webhook.failing_since = None
     if enabled:
         resume(webhook)
-    else:
-        forget_bodies(webhook)
     event = Audit.WEBHOOK_ENABLED if enabled else Audit.WEBHOOK_DISABLED
     event.record(actor, "webhook", webhook.pk, reason=str(webhook.disabled_reason))
     return ["disabled_at", "disabled_reason", "failing_since"]

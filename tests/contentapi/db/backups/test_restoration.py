@@ -19,7 +19,7 @@ import contentapi.schema
 from uuid import uuid4
 from blog.models import Author
 from contentapi.core.identity import OPERATOR
-from contentapi.events.webhooks.claims import claim, release
+from contentapi.events.webhooks.deliveries import claim, record
 from contentapi.events.webhooks.services import create_webhook
 from tests.event_log import relay
 from users.models import User
@@ -29,8 +29,8 @@ made = create_webhook(actor=OPERATOR, name="Site", url="https://example.com/", t
 for bio in "12":
     Author.objects.update(bio=bio)
     relay()
-claim(lease, {made.webhook.pk: 1}, [])
-release(lease, [made.webhook.pk])
+claim(lease, [made.webhook.pk])
+record(lease, {made.webhook.pk: []})
 Author.objects.update(bio="3")
 print(made.secret)
 """
@@ -38,16 +38,14 @@ GO_ON = """
 import contentapi.schema, json
 from uuid import uuid4
 from blog.models import Author
-from contentapi.events.webhooks.claims import claim, find_webhooks
-from contentapi.events.webhooks.supplies import list_keys
+from contentapi.events.webhooks.deliveries import claim, find_webhooks
+from contentapi.events.webhooks.signing import list_keys
 from tests.event_log import relay
 relay()
 Author.objects.update(bio="4")
 relay()
-lease = uuid4()
-claimed = claim(lease, dict.fromkeys(find_webhooks(lease, [], 64), 64), [])
-(webhook,) = claimed.webhooks.values()
-print(json.dumps([list_keys(webhook), len(claimed.deliveries) - Author.objects.count()]))
+((webhook, _, deliveries),), _ = claim(uuid4(), find_webhooks())
+print(json.dumps([list_keys(webhook), len(deliveries) - Author.objects.count()]))
 """
 
 

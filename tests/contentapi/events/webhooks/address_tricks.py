@@ -117,7 +117,7 @@ URLS = {
 
 
 class Resolution(NamedTuple):
-    """What the name `hooks.example.com` resolves to, for one look-up after the other. The last result stays."""
+    """What a name resolves to, for one look-up after the other. The last result stays."""
 
     results: list[list[str]]
     connects_to: frozenset[str] = frozenset()

@@ -36,7 +36,7 @@ def send_all(sender: Sender | None = None) -> Sender:
     sender = sender or Sender()
     end = monotonic() + PATIENCE
     sender.run(StopEvent())
-    while sender.lanes.lines:
+    while sender.batches:
         assert monotonic() < end, "the sender does not come to an end"
         sender.run(StopEvent())
     return sender

@@ -2,70 +2,53 @@
 
 import socket
 from collections.abc import Callable, Iterator
-from threading import get_ident
-from typing import Any
 
+import pycurl
 import pytest
 from pytest_django import Settings
 
+from contentapi.events.webhooks import sending
 from contentapi.events.webhooks.addresses import AddressRefused, parse_url
-from contentapi.events.webhooks.transport import ReceivedResponse
-from contentapi.events.webhooks.transport import Receiver as Sender
+from contentapi.events.webhooks.sending import ReceivedResponse, create_handle, create_socket
 from tests.contentapi.events.webhooks.address_tricks import GLOBAL, HOSTS, RESOLUTIONS, URLS, Resolution
 from tests.environment import set_environment
 from tests.receiver_behaviours import accept, respond
 from tests.webhook_receivers import Receiver
 
-NAME = "hooks.example.com"
-UNREACHABLE = "no test connects to other machines"
-resolve_really = socket.getaddrinfo
-connect_really = socket.socket.connect
+NAME = "hooks.example.invalid"  # which has no address
 
 
 @pytest.fixture
 def connected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Addresses to which sockets of this thread connect. Only a connection to this machine is made.
-
-    Threads that other tests have started connect to PostgreSQL or Redis at any time.
-    """
+    """Addresses to which connections are opened. Only one to this machine is made."""
     addresses: list[str] = []
-    thread = get_ident()
 
-    def connect(own: socket.socket, address: Any) -> None:
-        if get_ident() != thread:
-            return connect_really(own, address)
-        addresses.append(address[0])
-        if address[0] not in ("127.0.0.1", "::1"):
-            raise ConnectionRefusedError(UNREACHABLE)
-        return connect_really(own, address)
+    def create(family: int, kind: int, protocol: int, place: tuple[str, int]) -> socket.socket:
+        addresses.append(place[0])
+        is_local = place[0] in ("127.0.0.1", "::1")
+        return create_socket(family if is_local else socket.AF_UNIX, kind, protocol if is_local else 0, place)
 
-    monkeypatch.setattr(socket.socket, "connect", connect)
-    monkeypatch.setattr(socket, "getaddrinfo", resolve_locally)
+    monkeypatch.setattr(sending, "create_socket", create)
     return addresses
 
 
-def resolve_locally(host: str | bytes | None, *arguments: Any, **options: Any) -> Any:
-    if str(host).rstrip(".").endswith("example.com"):
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-    return resolve_really(host, *arguments, **options)
-
-
 @pytest.fixture
-def answer(monkeypatch: pytest.MonkeyPatch, connected: list[str]) -> Callable[[Resolution], None]:  # noqa: ARG001
-    """Return a function that lets `NAME` resolve to the results of a resolution, one after the other."""
+def answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Resolution, int], None]:
+    """Return a function that lets `NAME` resolve to the results of a resolution, one for each new connection."""
 
-    def let(resolution: Resolution) -> None:
+    def let(resolution: Resolution, port: int) -> None:
         results = [list(each) for each in resolution.results]
 
-        def resolve(host: Any, port: Any, *arguments: Any, **options: Any) -> Any:
-            if host != NAME:
-                return resolve_locally(host, port, *arguments, **options)
+        def create() -> pycurl.Curl:
+            handle = create_handle()
             present = results.pop(0) if len(results) > 1 else results[0]
-            if not present:
-                raise socket.gaierror(socket.EAI_NODATA, "No address associated with hostname")
-            return [entry for each in present for entry in resolve_really(each, port, type=socket.SOCK_STREAM)]
+            if present:
+                handle.setopt(pycurl.RESOLVE, [f"{NAME}:{port}:{','.join(present)}"])
+            found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in present]
+            monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+            return handle
 
-        monkeypatch.setattr(socket, "getaddrinfo", resolve)
+        monkeypatch.setattr(sending, "create_handle", create)
 
     return let
 
@@ -86,11 +69,10 @@ def attempt(url: str) -> ReceivedResponse:
         target = parse_url(url)
     except AddressRefused as error:
         return ReceivedResponse(error=str(error))
-    sender = Sender(target)
     try:
-        return sender.send(b"{}", {})
+        return sending.send(target, b"{}", {})
     finally:
-        sender.close()
+        sending.CONNECTIONS.close()
 
 
 def test_there_are_forty_tricks() -> None:
@@ -117,9 +99,9 @@ def test_odd_url_gets_no_connection(url: str, connected: list[str], listener: Re
 
 @pytest.mark.parametrize("resolution", RESOLUTIONS.values(), ids=RESOLUTIONS)
 def test_name_leads_to_checked_addresses_only(
-    resolution: Resolution, answer: Callable[[Resolution], None], connected: list[str], listener: Receiver
+    resolution: Resolution, answer: Callable[[Resolution, int], None], connected: list[str], listener: Receiver
 ) -> None:
-    answer(resolution)
+    answer(resolution, listener.port)
 
     for _ in range(4):  # each is a new connection, which is checked again
         reply = attempt(f"https://{NAME}:{listener.port}/hook")
@@ -134,12 +116,12 @@ def test_name_leads_to_checked_addresses_only(
 def test_allowed_network_is_connected_to(
     networks: list[str],
     settings: Settings,
-    answer: Callable[[Resolution], None],
+    answer: Callable[[Resolution, int], None],
     connected: list[str],
     listener: Receiver,
 ) -> None:
     allow(settings, *networks)
-    answer(Resolution([["127.0.0.1"]]))
+    answer(Resolution([["127.0.0.1"]]), listener.port)
 
     reply = attempt(f"http://{NAME}:{listener.port}/hook")
 

@@ -8,11 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from contentapi.events.webhooks import planning
-from contentapi.events.webhooks.claims import claim, find_webhooks
-from contentapi.events.webhooks.recording import judge, record_results
-from contentapi.events.webhooks.selections import get_selection
-from contentapi.events.webhooks.supplies import read_bodies_of
-from contentapi.events.webhooks.transport import ReceivedResponse
+from contentapi.events.webhooks.bodies import read_bodies
+from contentapi.events.webhooks.deliveries import claim, find_webhooks, judge, record
+from contentapi.events.webhooks.sending import ReceivedResponse
 from tests.contentapi.events.webhooks.hooks import make_hook
 from tests.event_log import relay
 from tests.factories import make_author
@@ -71,12 +69,12 @@ def test_statements_of_a_round_read_no_partition_as_a_whole() -> None:
     lease = uuid4()
 
     with CaptureQueriesContext(connection) as statements:
-        found = find_webhooks(lease, [], most=64)
-        claimed = claim(lease, dict.fromkeys(found, 64), [])
-        record_results(lease, [judge(each, ReceivedResponse(204), timezone.now(), 0.1) for each in claimed.deliveries])
+        ((_, _, deliveries),), _ = claim(lease, find_webhooks())
+        results = [judge(each, ReceivedResponse(204), timezone.now(), 0.1) for each in deliveries]
+        record(lease, {webhook.pk: results})
         planning.is_batch_waiting(webhook)
 
-    assert len(claimed.deliveries) == 64
+    assert len(deliveries) == 64
     assert list_scans(statements) == []
 
 
@@ -89,10 +87,10 @@ def test_bodies_are_read_by_the_index(*, is_full: bool) -> None:
     for _ in range(10):
         make_author()
     relay()
-    claimed = claim(uuid4(), {webhook.pk: 64}, [])
+    (claimed,), _ = claim(uuid4(), [webhook.pk])
 
     with CaptureQueriesContext(connection) as statements:
-        bodies = read_bodies_of(webhook, claimed.actors[webhook.pk], get_selection(""), claimed.deliveries)
+        bodies = read_bodies(*claimed)
 
     (query,) = [query for query in statements.captured_queries if 'FROM "events_event"' in query["sql"]]
     number = query["sql"].count("$")

@@ -7,7 +7,7 @@ import pytest
 from contentapi.conf.timeouts import WEBHOOK_FAILURES_LIMIT, WEBHOOK_RETRIES
 from contentapi.events.webhooks.models import DeliveryState
 from contentapi.events.webhooks.retries import Outcome, decide, has_failed_for_long, read_retry_after
-from contentapi.events.webhooks.transport import ReceivedResponse
+from contentapi.events.webhooks.sending import ReceivedResponse
 from tests.receiver_behaviours import RETRY_AFTER
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)

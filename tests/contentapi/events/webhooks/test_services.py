@@ -9,7 +9,7 @@ from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Rol
 from contentapi.events.webhooks import services
 from contentapi.events.webhooks.models import Webhook
 from contentapi.events.webhooks.services import create_webhook, delete_webhook, edit_webhook, rotate_secret
-from contentapi.events.webhooks.supplies import UnreadableSecret, list_keys
+from contentapi.events.webhooks.signing import UnreadableSecret, list_keys
 from tests.contentapi.events.webhooks.hooks import allow_local_receivers, make_hook
 from tests.event_log import relay
 from tests.factories import make_actor

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from contentapi.core.identity import Actor
-from contentapi.events.webhooks.claims import claim
+from contentapi.events.webhooks.deliveries import claim
 from tests.contentapi.events.webhooks.hooks import list_deliveries, make_hook
 from tests.event_log import relay
 from tests.factories import make_author
@@ -19,7 +19,7 @@ def test_deliveries_have_pages_by_cursor(admin_actor: Actor) -> None:
     for _ in range(3):
         make_author()
     relay()
-    claim(uuid4(), {webhook.pk: 1}, [])
+    claim(uuid4(), [webhook.pk])
     path = f"/webhooks/{webhook.pk}/deliveries"
 
     first = send_request("GET", f"{path}?limit=2&state=waiting", actor=admin_actor).body

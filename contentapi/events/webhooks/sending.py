@@ -1,0 +1,184 @@
+"""Send a request to a receiver by libcurl, and read the beginning of its response.
+
+An attempt takes 15 seconds at most and keeps 4 KiB of the body, whatever the response claims about its length. No
+redirect is followed, and nothing of the environment is used: no proxy, and no file with passwords. Each new connection
+goes to an address that `addresses` allows.
+"""
+
+import os
+import re
+import socket
+import ssl
+from collections.abc import Mapping
+from threading import Lock
+from typing import NamedTuple
+
+import pycurl
+from pycurl import Curl
+
+from contentapi.conf.timeouts import WEBHOOK_CONNECT_LIMIT, WEBHOOK_KEEP_ALIVE, WEBHOOK_LIMIT
+from contentapi.events.webhooks.addresses import AddressRefused, Target, require_all_reachable, require_reachable
+
+MAX_HEADERS = 64 * 1024  # bytes
+MAX_KEPT = 4 * 1024  # bytes of the body
+MAX_UNUSED = 64  # connections
+STATUS = re.compile(r"\S+ (101|[2-9]\d\d)\s")  # the others only announce a response (RFC 9110, section 15.2)
+TIMED_OUT = "The receiver did not answer in time."
+HEADERS = {"Content-Type": "application/json", "User-Agent": "content-api-webhooks/1", "Accept": "", "Expect": ""}
+OPTIONS = {
+    pycurl.NOSIGNAL: 1,
+    pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
+    pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
+    pycurl.FOLLOWLOCATION: 0,
+    pycurl.PROXY: "",
+    pycurl.NOPROXY: "*",
+    pycurl.NETRC: pycurl.NETRC_IGNORED,
+    pycurl.PATH_AS_IS: 1,
+    pycurl.DNS_CACHE_TIMEOUT: 0,
+    pycurl.MAXCONNECTS: 1,
+    pycurl.MAXAGE_CONN: int(WEBHOOK_KEEP_ALIVE),
+    pycurl.CONNECTTIMEOUT_MS: int(WEBHOOK_CONNECT_LIMIT * 1000),
+    pycurl.POST: 1,
+}
+TLS_ERRORS = {pycurl.E_PEER_FAILED_VERIFICATION} | {
+    code for name, code in vars(pycurl).items() if name.startswith("E_SSL_")
+}
+CONNECTION_ERRORS = (pycurl.E_COULDNT_CONNECT, pycurl.E_SEND_ERROR, pycurl.E_RECV_ERROR, pycurl.E_GOT_NOTHING)
+
+
+class ReceivedResponse(NamedTuple):
+    """The result of an attempt. `status` is None without a response; `error` then says why."""
+
+    status: int | None = None
+    error: str = ""
+    body: bytes = b""
+    retry_after: str = ""
+
+
+class Exchange:
+    """A request: the callbacks that open its connection and read the response."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.refused: AddressRefused | None = None
+        self.sockets: list[socket.socket] = []  # of which pycurl uses a duplicate
+        self.size = 0  # of all headers
+        self.status: int | None = None
+        self.retry_after = ""
+        self.body = b""
+
+    def open_socket(self, _: int, address: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
+        """Return a socket for an address that is allowed. After one that is not, none is opened any more."""
+        family, kind, protocol, place = address
+        try:
+            if self.refused is None:
+                require_reachable(place, self.target.scheme)
+                require_all_reachable(self.target)
+                self.sockets.append(create_socket(family, kind, protocol, place))
+                return self.sockets[-1]
+        except AddressRefused as error:
+            self.refused = error
+        return pycurl.SOCKET_BAD
+
+    def read_header(self, line: bytes) -> int:
+        self.size += len(line)
+        name, _, value = line.decode("latin-1").partition(":")
+        if name.startswith("HTTP/"):
+            found = STATUS.match(name)
+            self.status = int(found[1]) if found else None
+        elif name.lower() == "retry-after":
+            self.retry_after = value.strip()
+        return len(line) if self.size <= MAX_HEADERS else -1
+
+    def read_body(self, part: bytes) -> int:
+        """Keep the beginning. The connection of a longer body is closed."""
+        self.body += part[: MAX_KEPT + 1 - len(self.body)]
+        return len(part) if len(self.body) <= MAX_KEPT else -1
+
+
+class Connections:
+    """Handles of libcurl, each with one connection, which is used again for the same address."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.unused: list[tuple[Target, Curl]] = []
+
+    def take(self, target: Target) -> Curl:
+        with self.lock:
+            for index in range(len(self.unused) - 1, -1, -1):
+                if self.unused[index][0] == target:
+                    return self.unused.pop(index)[1]
+        return create_handle()
+
+    def give_back(self, target: Target, handle: Curl) -> None:
+        with self.lock:
+            self.unused.append((target, handle))
+            superfluous = self.unused.pop(0)[1] if len(self.unused) > MAX_UNUSED else None
+        if superfluous is not None:
+            superfluous.close()
+
+    def close(self) -> None:
+        with self.lock:
+            for _, handle in self.unused:
+                handle.close()
+            self.unused.clear()
+
+
+CONNECTIONS = Connections()
+
+
+def create_socket(family: int, kind: int, protocol: int, _: tuple[str, int]) -> socket.socket:
+    return socket.socket(family, kind, protocol)
+
+
+def create_handle() -> Curl:
+    handle = Curl()
+    for option, value in OPTIONS.items():
+        handle.setopt(option, value)
+    paths = ssl.get_default_verify_paths()  # those of Python: the wheel of pycurl brings no certificates
+    for option, path in ((pycurl.CAINFO, paths.cafile), (pycurl.CAPATH, paths.capath)):
+        if path is not None:
+            handle.setopt(option, path)
+    return handle
+
+
+def send(target: Target, body: bytes, headers: Mapping[str, str]) -> ReceivedResponse:
+    """Send a request. libcurl replaces a connection that the receiver has closed in between."""
+    exchange = Exchange(target)
+    handle = CONNECTIONS.take(target)
+    handle.setopt(pycurl.URL, target.url)
+    handle.setopt(pycurl.TIMEOUT_MS, int(WEBHOOK_LIMIT * 1000))
+    handle.setopt(pycurl.HTTPHEADER, [f"{name}: {value}" for name, value in {**HEADERS, **headers}.items()])
+    handle.setopt(pycurl.POSTFIELDS, body)
+    handle.setopt(pycurl.OPENSOCKETFUNCTION, exchange.open_socket)
+    handle.setopt(pycurl.HEADERFUNCTION, exchange.read_header)
+    handle.setopt(pycurl.WRITEFUNCTION, exchange.read_body)
+    error = ""
+    try:
+        handle.perform()
+    except pycurl.error as caught:
+        error = describe(exchange, handle, *caught.args)
+    for opened in exchange.sockets:
+        opened.close()
+    CONNECTIONS.give_back(target, handle)
+    if exchange.status is not None:  # it has answered: what the response lacks does not matter
+        return ReceivedResponse(exchange.status, "", exchange.body[:MAX_KEPT], exchange.retry_after)
+    return ReceivedResponse(error=error or "The response is not valid HTTP.")
+
+
+def describe(exchange: Exchange, handle: Curl, code: int, text: str) -> str:
+    """Return the reason for the maker of the webhook."""
+    if exchange.refused is not None:
+        return str(exchange.refused)
+    if exchange.size > MAX_HEADERS:
+        return f"The response has more than {MAX_HEADERS} bytes of headers."
+    if code == pycurl.E_OPERATION_TIMEDOUT:
+        return "The name could not be resolved in time." if text.startswith("Resolving") else TIMED_OUT
+    if code == pycurl.E_COULDNT_RESOLVE_HOST:
+        return "The name cannot be resolved."
+    if code in TLS_ERRORS:
+        return f"TLS failed: {text.removeprefix('SSL certificate problem: ')}"
+    if code in CONNECTION_ERRORS:
+        number = handle.getinfo(pycurl.OS_ERRNO)
+        return f"The connection failed: {os.strerror(number) if number else text}"
+    return f"The response is not valid HTTP: {text}"
