@@ -7,7 +7,7 @@ nothing.
 
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -119,7 +119,7 @@ def require_all_reachable(target: Target) -> None:
         require_reachable(place, target.scheme)
 
 
-def require_reachable(place: tuple[str | int, ...], scheme: str) -> None:
+def require_reachable(place: Sequence[object], scheme: str) -> None:
     """Raise `AddressRefused` unless a connection to the address of a socket is allowed."""
     host = str(place[0])
     if "%" in host or any(place[3:]):

@@ -8,7 +8,7 @@ end; then another one sends what was not recorded, with the same ids.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -138,12 +138,17 @@ def claim(lease: UUID, ids: Collection[int]) -> tuple[list[Claim], list[int]]:
         (now,) = cursor.fetchone()
         broken = list(plan_all(webhooks, actors, log, now))
         cursor.execute(RELEASE, [broken, lease])
-    webhooks = {pk: webhook for pk, webhook in webhooks.items() if pk not in broken}
-    sizes = [1 if webhook.failing_since else MOST_TAKEN for webhook in webhooks.values()]
-    taken: dict[int, list[Delivery]] = {pk: [] for pk in webhooks}
-    for delivery in Delivery.objects.raw(TAKE, [list(webhooks), sizes]):
+    taken = take([webhook for pk, webhook in webhooks.items() if pk not in broken])
+    return [Claim(webhooks[pk], actors[pk], deliveries) for pk, deliveries in taken.items()], broken
+
+
+def take(webhooks: Sequence[Webhook]) -> dict[int, list[Delivery]]:
+    """Return the deliveries of each webhook that are due, as many as are sent together."""
+    taken: dict[int, list[Delivery]] = {webhook.pk: [] for webhook in webhooks}
+    sizes = [1 if webhook.failing_since else MOST_TAKEN for webhook in webhooks]
+    for delivery in Delivery.objects.raw(TAKE, [list(taken), sizes]):
         taken[delivery.webhook_id].append(delivery)
-    return [Claim(webhook, actors[pk], taken[pk]) for pk, webhook in webhooks.items()], broken
+    return taken
 
 
 def plan_all(
@@ -194,15 +199,7 @@ def record(lease: UUID, results: Mapping[int, Sequence[Result]]) -> set[int]:
         cursor.execute(LOCK_OWNED, [list(results), lease])
         owned = Webhook.objects.in_bulk([pk for (pk,) in cursor.fetchall()])
         kept = [result for pk in owned for result in results[pk]]
-        if kept:
-            write_results(kept)
-        advance_subjects(
-            {
-                (result.delivery.webhook_id, result.delivery.subject_id)
-                for result in kept
-                if result.outcome.state != DeliveryState.WAITING and result.delivery.subject_id is not None
-            }
-        )
+        write_results(kept)
         cursor.execute(RELEASE, [list(owned), lease])
     for pk, webhook in owned.items():
         note_health(webhook, results[pk])
@@ -211,24 +208,26 @@ def record(lease: UUID, results: Mapping[int, Sequence[Result]]) -> set[int]:
     return set(Webhook.objects.filter(pk__in=missing, lease=lease).values_list("pk", flat=True)) if missing else set()
 
 
+def build_row(result: Result) -> tuple[Any, ...]:
+    delivery, outcome, reply, started_at, seconds = result
+    body = reply.body.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    row = (delivery.pk, delivery.day, str(outcome.state), outcome.delay, reply.status)
+    return (*row, outcome.error[:MAX_ERROR], started_at, seconds, body)
+
+
 def write_results(results: Sequence[Result]) -> None:
-    rows = [
-        (
-            result.delivery.pk,
-            result.delivery.day,
-            str(result.outcome.state),
-            result.outcome.delay,
-            result.reply.status,
-            result.outcome.error[:MAX_ERROR],
-            result.started_at,
-            result.seconds,
-            result.reply.body.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}"),
-        )
-        for result in results
-    ]
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    with connection.cursor() as cursor:
-        cursor.execute(RECORD, [*columns, *columns[:2]])
+    """Write the states and the attempts of deliveries, and let the next one of each subject be due."""
+    if results:
+        columns = [list(column) for column in zip(*map(build_row, results), strict=True)]
+        with connection.cursor() as cursor:
+            cursor.execute(RECORD, [*columns, *columns[:2]])
+    advance_subjects(
+        {
+            (result.delivery.webhook_id, result.delivery.subject_id)
+            for result in results
+            if result.outcome.state != DeliveryState.WAITING and result.delivery.subject_id is not None
+        }
+    )
 
 
 def note_health(webhook: Webhook, results: Sequence[Result]) -> None:

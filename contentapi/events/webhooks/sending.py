@@ -78,7 +78,7 @@ class Exchange:
                 return self.sockets[-1]
         except AddressRefused as error:
             self.refused = error
-        return pycurl.SOCKET_BAD
+        return int(pycurl.SOCKET_BAD)
 
     def read_header(self, line: bytes) -> int:
         self.size += len(line)
@@ -144,26 +144,34 @@ def create_handle() -> Curl:
 
 def send(target: Target, body: bytes, headers: Mapping[str, str]) -> ReceivedResponse:
     """Send a request. libcurl replaces a connection that the receiver has closed in between."""
-    exchange = Exchange(target)
-    handle = CONNECTIONS.take(target)
-    handle.setopt(pycurl.URL, target.url)
-    handle.setopt(pycurl.TIMEOUT_MS, int(WEBHOOK_LIMIT * 1000))
-    handle.setopt(pycurl.HTTPHEADER, [f"{name}: {value}" for name, value in {**HEADERS, **headers}.items()])
-    handle.setopt(pycurl.POSTFIELDS, body)
-    handle.setopt(pycurl.OPENSOCKETFUNCTION, exchange.open_socket)
-    handle.setopt(pycurl.HEADERFUNCTION, exchange.read_header)
-    handle.setopt(pycurl.WRITEFUNCTION, exchange.read_body)
-    error = ""
-    try:
-        handle.perform()
-    except pycurl.error as caught:
-        error = describe(exchange, handle, *caught.args)
-    for opened in exchange.sockets:
-        opened.close()
+    exchange, handle = Exchange(target), CONNECTIONS.take(target)
+    for option, value in {
+        pycurl.URL: target.url,
+        pycurl.TIMEOUT_MS: int(WEBHOOK_LIMIT * 1000),
+        pycurl.HTTPHEADER: [f"{name}: {value}" for name, value in {**HEADERS, **headers}.items()],
+        pycurl.POSTFIELDS: body,
+        pycurl.OPENSOCKETFUNCTION: exchange.open_socket,
+        pycurl.HEADERFUNCTION: exchange.read_header,
+        pycurl.WRITEFUNCTION: exchange.read_body,
+    }.items():
+        handle.setopt(option, value)
+    error = perform(handle, exchange)
     CONNECTIONS.give_back(target, handle)
     if exchange.status is not None:  # it has answered: what the response lacks does not matter
         return ReceivedResponse(exchange.status, "", exchange.body[:MAX_KEPT], exchange.retry_after)
     return ReceivedResponse(error=error or "The response is not valid HTTP.")
+
+
+def perform(handle: Curl, exchange: Exchange) -> str:
+    """Send the request. Return the error, if there is one."""
+    try:
+        handle.perform()
+    except pycurl.error as error:
+        return describe(exchange, handle, *error.args)
+    finally:
+        for opened in exchange.sockets:
+            opened.close()
+    return ""
 
 
 def describe(exchange: Exchange, handle: Curl, code: int, text: str) -> str:

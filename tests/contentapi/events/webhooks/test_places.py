@@ -1,0 +1,67 @@
+"""The places of a sender: what receivers do holds up no others."""
+
+import pytest
+
+from contentapi.events.webhooks.sender import Sender
+from tests.contentapi.events.webhooks.hooks import list_states, make_hook, send_all
+from tests.event_log import relay
+from tests.factories import make_author
+from tests.receiver_behaviours import accept, delay, hang, respond
+from tests.webhook_receivers import Receiver
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("local_receivers")]
+
+
+def make_authors(count: int) -> None:
+    for _ in range(count):
+        make_author()
+
+
+def test_webhook_gets_eight_requests_at_a_time_and_one_while_it_fails() -> None:
+    with Receiver(delay(0.05)) as receiver:
+        webhook = make_hook(receiver.url)
+        make_authors(70)
+        send_all()
+        assert 1 < receiver.most_open <= 8
+
+        receiver.behave = delay(0.05, respond(500))
+        make_author()
+        send_all()
+        receiver.most_open = 0
+        make_authors(10)
+        send_all()
+
+    assert receiver.most_open == 1
+    assert list_states(webhook) == 70 * ["delivered"] + 11 * ["waiting"]
+
+
+def test_receiver_that_hangs_takes_eight_places_and_nothing_from_the_others() -> None:
+    with Receiver(hang) as hanging, Receiver(accept) as receiver:
+        bad, good = make_hook(hanging.url), make_hook(receiver.url)
+        make_authors(70)
+        relay()
+        sender = Sender()
+        sender.do_round()
+        while len(receiver.received) < 70:
+            sender.collect(0.05)
+            sender.do_round()
+        assert sender.batches[bad.pk].places == 8
+        assert len(hanging.received) <= 8
+        sender.collect(0.05)
+        sender.do_round()
+        assert set(list_states(good)) == {"delivered"}
+    sender.finish()
+    assert set(list_states(bad)) == {"waiting"}
+
+
+def test_sender_without_a_free_place_claims_nothing() -> None:
+    with Receiver(hang) as hanging:
+        hooks = [make_hook(hanging.url), make_hook(hanging.url)]
+        make_author()
+        relay()
+        sender = Sender(places=1)
+        sender.do_round()
+        sender.do_round()
+
+        assert len(sender.batches.keys() & {hook.pk for hook in hooks}) == 1
+    sender.finish()
