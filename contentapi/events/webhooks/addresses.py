@@ -121,10 +121,9 @@ def require_all_reachable(target: Target) -> None:
 
 def require_reachable(place: Sequence[object], scheme: str) -> None:
     """Raise `AddressRefused` unless a connection to the address of a socket is allowed."""
-    host = str(place[0])
-    if "%" in host or any(place[3:]):
+    if "%" in str(place[0]) or any(place[3:]):
         raise AddressRefused("An address with a zone is not allowed.")
-    require_allowed(ip_address(host), scheme)
+    require_allowed(ip_address(str(place[0])), scheme)
 
 
 def require_allowed(address: Address, scheme: str) -> None:

@@ -152,10 +152,7 @@ def advance_subjects(subjects: Collection[tuple[int, int]]) -> None:
 
 
 def advance_stalled_subjects(webhook: Webhook) -> None:
-    """Let the first delivery of each subject be due that has none: the one before was dropped with its partition.
-
-    Advances 10,000 subjects at most.
-    """
+    """Let the first delivery be due of at most 10,000 subjects that have none: its partition was dropped."""
     advance_subjects(list_stalled_subjects(webhook.pk))
 
 

@@ -9,7 +9,6 @@ import logging
 from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import partial
 from math import ceil
 from queue import Empty, SimpleQueue
 from threading import Event as StopEvent
@@ -80,8 +79,7 @@ class Batch:
         target, keys = parse_url(webhook.url), list_keys(webhook)
         self.places = min(places, ceil(len(self.ready) * MOST_PLACES / MOST_TAKEN))
         for _ in range(self.places):
-            run = partial(self.run, target, keys, done)
-            Thread(target=run, name=f"webhook {self.webhook_id}", daemon=True).start()
+            Thread(target=self.run, args=[target, keys, done], name=f"webhook {self.webhook_id}", daemon=True).start()
 
     def run(self, target: Target, keys: Sequence[str], done: "SimpleQueue[Batch]") -> None:
         with suppress(IndexError):

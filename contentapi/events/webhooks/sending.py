@@ -113,9 +113,8 @@ class Connections:
     def give_back(self, target: Target, handle: Curl) -> None:
         with self.lock:
             self.unused.append((target, handle))
-            superfluous = self.unused.pop(0)[1] if len(self.unused) > MAX_UNUSED else None
-        if superfluous is not None:
-            superfluous.close()
+            if len(self.unused) > MAX_UNUSED:
+                self.unused.pop(0)[1].close()
 
     def close(self) -> None:
         with self.lock:
