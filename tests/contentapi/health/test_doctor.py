@@ -90,7 +90,7 @@ def test_more_connections_than_postgresql_has_are_a_problem(connection: Deadline
     finding = find(database_checks.inspect_connections, connection)
 
     assert finding.status == "problem"
-    assert finding.message.startswith("This host may open 1827 connections, and PostgreSQL has ")
+    assert finding.message.startswith("This host may open 1826 connections, and PostgreSQL has ")
     assert "lower WEB_CONCURRENCY" in finding.remedy
 
 
