@@ -184,18 +184,3 @@ class PostgresServer:
             self.resume()
         self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-@contextmanager
-def run_cluster(folder: Path, *, replicas: int, **settings: str) -> Iterator[list[PostgresServer]]:
-    """Run a primary and its replicas, in this order, and remove them at the end."""
-    servers = [PostgresServer(folder / "primary", settings=settings)]
-    try:
-        servers[0].create()
-        for number in range(1, replicas + 1):
-            servers.append(PostgresServer(folder / f"replica{number}", settings=settings))
-            servers[-1].copy_from(servers[0])
-        yield servers
-    finally:
-        for server in reversed(servers):
-            server.remove()
