@@ -11,9 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from django.core.management.base import CommandError
+
 from contentapi.conf import conf
 from contentapi.db.backups.dump import Report, compute_digest, locate_manifest, locate_media
-from contentapi.db.backups.programs import BackupError
 from contentapi.media.access import find_media_folder
 from contentapi.media.folder import FolderStorage
 from contentapi.media.storage import is_complete
@@ -22,7 +23,7 @@ from contentapi.media.storage import is_complete
 def write_files(draft: Path) -> dict[str, Any]:
     """Write the files of the folder to a tar file, and return what the manifest states of them.
 
-    A bucket is not part of a backup: the manifest names it. Raises `BackupError`.
+    A bucket is not part of a backup: the manifest names it. Raises `CommandError`.
     """
     folder = find_media_folder()
     if folder is None:
@@ -30,7 +31,7 @@ def write_files(draft: Path) -> dict[str, Any]:
     try:
         number = archive_files(FolderStorage(folder), draft)
     except OSError as error:
-        raise BackupError(f"The files of images in {folder} cannot be copied. {error.strerror}.") from None
+        raise CommandError(f"The files of images in {folder} cannot be copied. {error.strerror}.") from None
     return {"files": number, "bytes": draft.stat().st_size, "sha256": compute_digest(draft)} if number else {}
 
 
@@ -52,7 +53,7 @@ def archive_files(storage: FolderStorage, draft: Path) -> int:
 class ArchivedFiles:
     """The files of images of a backup, verified. `restore` writes them to the folder, which must be empty before.
 
-    Raises `BackupError` for files that are damaged, and for a folder that is not empty.
+    Raises `CommandError` for files that are damaged, and for a folder that is not empty.
     """
 
     def __init__(self, path: Path, report: Report) -> None:
@@ -66,7 +67,7 @@ class ArchivedFiles:
             verify(self.archive, described["bytes"], described["sha256"])
         self.exist = self.archive.exists()
         if self.exist and self.folder is not None and any(FolderStorage(self.folder).list_files()):
-            raise BackupError(f"The folder {self.folder} is not empty. Nothing is changed. Move its files away.")
+            raise CommandError(f"The folder {self.folder} is not empty. Nothing is changed. Move its files away.")
 
     def restore(self) -> None:
         if not self.exist:
@@ -82,7 +83,7 @@ class ArchivedFiles:
                     archive.extract(member, self.folder, filter="data")
         except (OSError, ValueError, tarfile.TarError) as error:
             message = f"The database is restored, the files of images are not: {error}."
-            raise BackupError(f"{message} Extract {self.archive} into {self.folder}.") from None
+            raise CommandError(f"{message} Extract {self.archive} into {self.folder}.") from None
         os.sync()
         self.report(f"Restored the files of images into {self.folder}.")
 
@@ -98,6 +99,6 @@ def read_description(path: Path) -> dict[str, Any]:
 
 def verify(archive: Path, size: int, digest: str) -> None:
     if not archive.is_file():
-        raise BackupError(f"There is no {archive}, which has the files of images. Nothing is changed.")
+        raise CommandError(f"There is no {archive}, which has the files of images. Nothing is changed.")
     if archive.stat().st_size != size or compute_digest(archive) != digest:
-        raise BackupError(f"{archive} is damaged: it is another one than its manifest states. Nothing is changed.")
+        raise CommandError(f"{archive} is damaged: it is another one than its manifest states. Nothing is changed.")

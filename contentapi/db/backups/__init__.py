@@ -1,1 +1,1 @@
-"""Backups of the database by `pg_dump` and `pg_restore`, with a manifest of what they contain."""
+"""Backups of the database by `pg_dump` and `pg_restore`, with the rows of each table."""

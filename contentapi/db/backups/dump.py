@@ -6,83 +6,74 @@ The rows are counted in the snapshot that `pg_dump` reads, so the numbers are ex
 import hashlib
 import json
 import os
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import psycopg
+from django.core.management.base import CommandError
 
-from contentapi.db.backups.cluster import stop_writes
-from contentapi.db.backups.contents import NOT_DUMPED, count_rows, lift_limits, read_sequences
-from contentapi.db.backups.programs import (
-    SETS_TRANSACTION_TIMEOUT,
-    BackupError,
-    Program,
-    find_programs,
-    run_program,
+from contentapi.db.backups.database import (
+    NOT_DUMPED,
+    Connection,
+    Target,
+    connect,
+    count_rows,
+    get_major,
+    lift_limits,
+    read_target,
 )
-from contentapi.db.backups.target import Target, connect, get_major, read_migrations, read_target
+from contentapi.db.backups.programs import SETS_TRANSACTION_TIMEOUT, Program, find_program, run_program
+from contentapi.db.citus.backups import stop_writes
 
-FORMAT = 2  # of the manifest
 Report = Callable[[str], None]
 WriteFiles = Callable[[Path], dict[str, Any]]  # writes a tar file, and returns what the manifest states of it
 
 
 class Contents(NamedTuple):
-    """The contents of a database in one snapshot, and of the files beside it.
+    """The rows of each table, and what the manifest states of the files beside the database."""
 
-    `tables` has the number of rows of each table.
-    """
-
-    server_version: str
-    migrations: list[str]
     tables: dict[str, int]
-    sequences: dict[str, int]
-    media: dict[str, Any] | None = None
+    media: dict[str, Any]
 
 
 def write_backup(path: Path, *, replace: bool, report: Report, write_files: WriteFiles = lambda _: {}) -> Contents:
     """Write the archive `path`, the files beside the database, and the manifest. All are complete, or none exists.
 
-    With `replace`, an existing file stays until the new one is complete. Raises `BackupError`.
+    With `replace`, an existing file stays until the new one is complete. Raises `CommandError`.
     """
     require_writable_place(path, replace=replace)
-    target = read_target()
-    with connect(target) as connection:
-        server_major = get_major(connection.info.server_version)
-        program = find_programs("pg_dump", server_major)[0]
-        report(f"Writing {path} with {program.path} ({program.version}).")
-        if program.major >= SETS_TRANSACTION_TIMEOUT > server_major:
-            report(
-                f"Note: this backup can be restored only on PostgreSQL {program.major} or newer, because of the "
-                f"version of pg_dump. Install postgresql-client-{server_major}."
-            )
-        with draft_beside(path) as archive, draft_beside(path) as manifest:
-            try:
-                with stop_writes(target, connection) as is_distributed:
-                    if is_distributed:
-                        report("The database is distributed: writes wait until all rows are read, or get 503.")
-                    contents = dump_snapshot(connection, target, program, archive)
-            except psycopg.Error as error:
-                raise BackupError(f"The database cannot be read. {str(error).strip()}") from None
-            with draft_beside(path) as media:
-                contents = contents._replace(media=write_files(media))
-                write_manifest(manifest, contents, program, archive)
-                has_files = "sha256" in (contents.media or {})
-                publish(path, archive, manifest, media if has_files else None, replace=replace)
+    try:
+        with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.", suffix=".partial") as folder:
+            archive, media, manifest = (Path(folder, name) for name in ("archive", "media", "manifest"))
+            stated = write_archive(path, archive, report)
+            contents = Contents(stated["tables"], write_files(media))
+            size, digest = archive.stat().st_size, compute_digest(archive)
+            stated |= {"archive": {"bytes": size, "sha256": digest}, "media": contents.media}
+            manifest.write_text(json.dumps(stated, indent=2) + "\n")
+            require_writable_place(path, replace=replace)  # another backup may have finished meanwhile
+            locate_manifest(path).unlink(missing_ok=True)  # first: it never describes another archive
+            locate_media(path).unlink(missing_ok=True)
+            if "sha256" in contents.media:
+                publish(media, locate_media(path))
+            publish(archive, path)
+            publish(manifest, locate_manifest(path))
+            synchronize(path.parent)
+    except OSError as error:
+        raise CommandError(f"Cannot write to {path.parent}: {error.strerror}.") from None
     return contents
 
 
 def require_writable_place(path: Path, *, replace: bool) -> None:
     if path.is_dir():
-        raise BackupError(f"{path} is a folder. Name a file.")
+        raise CommandError(f"{path} is a folder. Name a file.")
     if not path.parent.is_dir():
-        raise BackupError(f"There is no folder {path.parent}.")
+        raise CommandError(f"There is no folder {path.parent}.")
     if not replace and any(each.exists() for each in (path, locate_manifest(path), locate_media(path))):
-        raise BackupError(f"{path} exists. Name another file, or replace it with --force.")
+        raise CommandError(f"{path} exists. Name another file, or replace it with --force.")
 
 
 def locate_media(path: Path) -> Path:
@@ -93,29 +84,44 @@ def locate_manifest(path: Path) -> Path:
     return path.with_name(f"{path.name}.json")
 
 
-@contextmanager
-def draft_beside(path: Path) -> Iterator[Path]:
-    """Create a file of mode 0600 beside `path`. It is removed at the end of the block unless it was renamed."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".partial")
-    except OSError as error:
-        raise BackupError(f"Cannot write to {path.parent}: {error.strerror}.") from None
-    os.close(handle)
-    try:
-        yield Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)
+def write_archive(path: Path, archive: Path, report: Report) -> dict[str, Any]:
+    """Write a complete archive, which `pg_restore` reads to its end, and return what the manifest states of it."""
+    target = read_target()
+    with connect(target) as connection:
+        program = find_program("pg_dump", get_major(connection))
+        report(f"Writing {path} with {program.path} ({program.version}).")
+        if program.major >= SETS_TRANSACTION_TIMEOUT > get_major(connection):
+            report(
+                f"Note: this backup can be restored only on PostgreSQL {program.major} or newer, because of the "
+                f"version of pg_dump. Install postgresql-client-{get_major(connection)}."
+            )
+        try:
+            with stop_writes(connection, partial(connect, target), report):
+                tables = dump_snapshot(connection, target, program, archive)
+        except psycopg.Error as error:
+            raise CommandError(f"The database cannot be read. {str(error).strip()}") from None
+        server_version = connection.info.parameter_status("server_version")
+    with run_program(
+        [program.path.with_name("pg_restore"), f"--file={os.devnull}", archive], target.environment
+    ) as end:
+        end()
+    return {
+        "createdAt": datetime.now(UTC).isoformat(timespec="seconds"),
+        "serverVersion": server_version,
+        "pgDumpVersion": program.version,
+        "tables": tables,
+    }
 
 
-def dump_snapshot(connection: psycopg.Connection[Any], target: Target, program: Program, archive: Path) -> Contents:
-    """Dump a snapshot of the database, and count the rows of its tables in the same snapshot."""
-    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-    connection.read_only = True
+def dump_snapshot(connection: Connection, target: Target, program: Program, archive: Path) -> dict[str, int]:
+    """Dump a snapshot of the database, and return the number of rows of each table in the same snapshot."""
     with connection.transaction():
-        migrations = read_migrations_for_backup(connection)
+        if connection.execute("SELECT to_regclass('django_migrations')").fetchone() == (None,):
+            raise CommandError(
+                f"The database {connection.info.dbname} has no tables of this application. See DATABASE_URL."
+            )
         lift_limits(connection)
         (snapshot,) = connection.execute("SELECT pg_export_snapshot()").fetchone() or ("",)
-        sequences = read_sequences(connection)
         command: list[str | Path] = [
             program.path,
             f"--dbname={target.conninfo}",
@@ -125,42 +131,10 @@ def dump_snapshot(connection: psycopg.Connection[Any], target: Target, program: 
             f"--snapshot={snapshot}",
             f"--file={archive}",
         ]
-        with run_program(command, target.environment) as running:
-            tables = count_rows(connection, running.require_no_failure)
-            running.wait()
-    version = connection.info.parameter_status("server_version") or ""
-    return Contents(version, migrations, tables, sequences)
-
-
-def read_migrations_for_backup(connection: psycopg.Connection[Any]) -> list[str]:
-    with connection.transaction():
-        (found,) = connection.execute("SELECT to_regclass('django_migrations')").fetchone() or (None,)
-        migrations = read_migrations(connection) if found else []
-    if not migrations:
-        raise BackupError(f"The database {connection.info.dbname} has no tables of this application. See DATABASE_URL.")
-    return migrations
-
-
-def write_manifest(draft: Path, contents: Contents, program: Program, archive: Path) -> None:
-    manifest = {
-        "format": FORMAT,
-        "createdAt": datetime.now(UTC).isoformat(timespec="seconds"),
-        "serverVersion": contents.server_version,
-        "pgDumpVersion": program.version,
-        "archive": {"bytes": archive.stat().st_size, "sha256": compute_digest(archive)},
-        "migrations": contents.migrations,
-        "tables": contents.tables,
-        "sequences": contents.sequences,
-        **({"media": contents.media} if contents.media else {}),
-    }
-    try:
-        with draft.open("w") as file:
-            json.dump(manifest, file, indent=2)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise BackupError(f"Cannot write {draft.parent}: {error.strerror}.") from None
+        with run_program(command, target.environment) as end:
+            tables = count_rows(connection)
+            end()
+    return tables
 
 
 def compute_digest(path: Path) -> str:
@@ -169,18 +143,17 @@ def compute_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def publish(path: Path, archive: Path, manifest: Path, media: Path | None, *, replace: bool) -> None:
-    """Give the complete files their names. An old manifest goes first: it never describes another archive."""
-    require_writable_place(path, replace=replace)  # another backup may have finished meanwhile
-    locate_manifest(path).unlink(missing_ok=True)
-    if media is None:
-        locate_media(path).unlink(missing_ok=True)
-    else:
-        media.replace(locate_media(path))
-    archive.replace(path)
-    manifest.replace(locate_manifest(path))
-    folder = os.open(path.parent, os.O_RDONLY)
+def publish(draft: Path, path: Path) -> None:
+    """Give a complete file its name, readable for its owner only."""
+    draft.chmod(0o600)
+    synchronize(draft)
+    draft.replace(path)
+
+
+def synchronize(path: Path) -> None:
+    """Write a file or the names in a folder to the disk."""
+    handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(handle)
     finally:
-        os.close(folder)
+        os.close(handle)

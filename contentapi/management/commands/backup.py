@@ -1,11 +1,11 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from contentapi.core.commands import OperatorCommand
 from contentapi.db.backups.dump import locate_media, write_backup
-from contentapi.db.backups.programs import BackupError, exit_on_signals
+from contentapi.db.backups.programs import exit_on_signals
 from contentapi.media.backups import write_files
 
 
@@ -23,14 +23,11 @@ class Command(OperatorCommand):
 
     def handle(self, *, path: Path, force: bool, **_: Any) -> None:
         path = path.absolute()
-        try:
-            with exit_on_signals():
-                contents = write_backup(path, replace=force, report=self.info, write_files=write_files)
-        except BackupError as error:
-            raise CommandError(str(error)) from None
+        exit_on_signals()
+        contents = write_backup(path, replace=force, report=self.info, write_files=write_files)
         self.stdout.write(format_rows(contents.tables))
         self.info(f"The backup is complete: {path} ({path.stat().st_size:,} bytes).")
-        media = contents.media or {}
+        media = contents.media
         if "files" in media:
             self.info(f"It has {media['files']:,} files of images: {locate_media(path)} ({media['bytes']:,} bytes).")
         if "place" in media:

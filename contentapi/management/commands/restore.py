@@ -1,12 +1,12 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from contentapi.core.commands import OperatorCommand
-from contentapi.db.backups.programs import BackupError, exit_on_signals
+from contentapi.db.backups.programs import exit_on_signals
 from contentapi.db.backups.restoration import restore_backup
 from contentapi.db.citus.steps import has_table
 from contentapi.db.citus.tables import CLAIMS
@@ -26,14 +26,11 @@ class Command(OperatorCommand):
         parser.add_argument("path", metavar="FILE", type=Path)
 
     def handle(self, *, path: Path, **_: Any) -> None:
-        try:
-            with exit_on_signals():
-                files = ArchivedFiles(path.absolute(), self.info)
-                contents = restore_backup(path.absolute(), report=self.info)
-                files.restore()
-        except BackupError as error:
-            raise CommandError(str(error)) from None
-        self.stdout.write(format_rows(contents.tables))
+        exit_on_signals()
+        files = ArchivedFiles(path.absolute(), self.info)
+        tables = restore_backup(path.absolute(), report=self.info)
+        files.restore()
+        self.stdout.write(format_rows(tables))
         for message in describe_next_steps():
             self.info(message)
 

@@ -6,9 +6,9 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from django.core.management.base import CommandError
 from pytest_django import Settings
 
-from contentapi.db.backups.programs import BackupError
 from contentapi.media import backups
 from contentapi.media.backups import ArchivedFiles, write_files
 from contentapi.media.folder import FolderStorage
@@ -49,7 +49,7 @@ def test_complete_files_are_archived_and_restored(backup: Path, media: FolderSto
 def test_folder_that_is_not_empty_is_refused(backup: Path, media: FolderStorage) -> None:
     media.put("uploads/1", io.BytesIO(b"x"))
 
-    with pytest.raises(BackupError, match=r"is not empty\. Nothing is changed"):
+    with pytest.raises(CommandError, match=r"is not empty\. Nothing is changed"):
         ArchivedFiles(backup, ignore)
 
 
@@ -57,10 +57,10 @@ def test_damaged_and_missing_archives_are_refused(backup: Path) -> None:
     archive = backup.with_name("demo.dump.media.tar")
     content = archive.read_bytes()
     archive.write_bytes(content[:-1] + b"x")
-    with pytest.raises(BackupError, match="is damaged"):
+    with pytest.raises(CommandError, match="is damaged"):
         ArchivedFiles(backup, ignore)
     archive.unlink()
-    with pytest.raises(BackupError, match=r"There is no .*demo\.dump\.media\.tar"):
+    with pytest.raises(CommandError, match=r"There is no .*demo\.dump\.media\.tar"):
         ArchivedFiles(backup, ignore)
 
 
@@ -69,7 +69,7 @@ def test_archive_without_a_manifest_writes_no_file_outside_the_folder(backup: Pa
     with tarfile.open(backup.with_name("demo.dump.media.tar"), "w") as archive:
         archive.addfile(tarfile.TarInfo("../outside"))
 
-    with pytest.raises(BackupError, match="The database is restored, the files of images are not"):
+    with pytest.raises(CommandError, match="The database is restored, the files of images are not"):
         ArchivedFiles(backup, ignore).restore()
 
     assert not (media.folder.parent / "outside").exists()
@@ -102,5 +102,5 @@ def test_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pyt
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(backups, "archive_files", fail)
-    with pytest.raises(BackupError, match=r"cannot be copied\. Permission denied"):
+    with pytest.raises(CommandError, match=r"cannot be copied\. Permission denied"):
         write_files(tmp_path / "draft")

@@ -126,7 +126,7 @@ def blocked_backup(operator: Operator, tmp_path: Path) -> Iterator[BlockedBackup
 def test_interrupted_backup_leaves_no_file_and_no_process(
     blocked_backup: BlockedBackup, tmp_path: Path, number: signal.Signals
 ) -> None:
-    assert [path.suffix for path in tmp_path.iterdir()] == [".partial", ".partial"]
+    assert [path.suffix for path in tmp_path.iterdir()] == [".partial"]
 
     blocked_backup.process.send_signal(number)
 

@@ -194,12 +194,11 @@ def test_difference_of_one_row_is_reported(operator: Operator, archive: Path, tm
     path = copy_archive(archive, tmp_path)
     manifest = json.loads(path.with_name("demo.dump.json").read_text())
     manifest["tables"]["public.users_user"] += 1
-    manifest["sequences"]["public.users_user_id_seq"] = 10**9
     path.with_name("demo.dump.json").write_text(json.dumps(manifest))
 
     error = require_error(operator.manage(operator.create_database(), "restore", str(path)))
 
-    assert "differs from the backup in: public.users_user, public.users_user_id_seq." in error
+    assert "differs from the backup in: public.users_user." in error
 
 
 def test_backup_of_a_newer_server_is_an_error(operator: Operator, archive: Path, tmp_path: Path) -> None:

@@ -1,0 +1,89 @@
+"""The database that is backed up or restored: its libpq parameters, and what it contains."""
+
+from typing import Any, NamedTuple
+
+import psycopg
+from django.core.management.base import CommandError
+from django.db import DEFAULT_DB_ALIAS, connections
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from contentapi.db.backups.programs import build_environment
+
+Connection = psycopg.Connection[Any]
+SECRET_PARAMETERS = {"sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret"}
+EMBEDDED_ENGINE = "contentapi.db.embedded"
+NO_LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+# A restored database begins a new log of events: positions would be given a second time. Deliveries are of the old log.
+EVENTS = "events_(outbox|log|event|delivery|attempt)(|_[0-9]+|_id_seq)"
+NOT_DUMPED = f"*.{EVENTS}"  # a pattern of pg_dump, which knows these regular expressions
+IS_OURS = """
+    nspname <> 'information_schema' AND nspname !~ '^pg_' AND NOT EXISTS (
+        SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')
+"""
+SELECT_TABLES = f"""
+    SELECT nspname, relname FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+    WHERE relkind = 'r' AND relname !~ '^{EVENTS}$' AND {IS_OURS} ORDER BY 1, 2
+"""  # noqa: S608 - a constant
+SELECT_OBJECTS = f"""
+    SELECT format('%I.%I', nspname, relname) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+    WHERE relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND {IS_OURS}
+    UNION ALL
+    SELECT format('%I.%I', nspname, typname) FROM pg_type c JOIN pg_namespace n ON n.oid = typnamespace
+    WHERE typtype IN ('e', 'd') AND {IS_OURS.replace("pg_class", "pg_type")} ORDER BY 1
+"""  # noqa: S608 - a constant
+
+
+class Target(NamedTuple):
+    """A database: the libpq parameters, these without the password as one text, and the environment of programs."""
+
+    parameters: dict[str, Any]
+    conninfo: str
+    environment: dict[str, str]
+
+
+def read_target() -> Target:
+    """Return the database of the settings. Raises `CommandError`."""
+    database = connections[DEFAULT_DB_ALIAS]
+    known = {each.keyword.decode() for each in psycopg.pq.Conninfo.get_defaults()}
+    given = database.get_connection_params()
+    parameters = {name: value for name, value in given.items() if name in known and value not in ("", None)}
+    secret = SECRET_PARAMETERS & parameters.keys()
+    if secret:
+        raise CommandError(
+            f"PostgreSQL's programs cannot get {', '.join(sorted(secret))} from DATABASE_URL without showing it to "
+            "other users. Use a connection service file (PGSERVICEFILE)."
+        )
+    public = {name: value for name, value in parameters.items() if name != "password"}
+    is_embedded = database.settings_dict["ENGINE"] == EMBEDDED_ENGINE
+    environment = build_environment(parameters.get("password"), is_embedded=is_embedded)
+    return Target(parameters, make_conninfo(**public), environment)
+
+
+def connect(target: Target) -> Connection:
+    """Connect to the database. Raises `CommandError`."""
+    try:
+        connection = psycopg.connect(**target.parameters, autocommit=True)
+    except psycopg.OperationalError as error:
+        raise CommandError(f"Cannot connect to the database. {str(error).strip()}") from None
+    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    return connection
+
+
+def get_major(connection: Connection) -> int:
+    return connection.info.server_version // 10_000
+
+
+def lift_limits(connection: Connection) -> None:
+    """Let the statements of the present transaction take long."""
+    for name in NO_LIMITS:
+        connection.execute("SELECT set_config(%s, '0', true)", [name])
+
+
+def count_rows(connection: Connection) -> dict[str, int]:
+    """Return the number of rows of each table, by its name. Call `lift_limits` before."""
+    rows = {}
+    for schema, name in connection.execute(SELECT_TABLES).fetchall():
+        statement = sql.SQL("SELECT count(*) FROM ONLY {}").format(sql.Identifier(schema, name))
+        (rows[f"{schema}.{name}"],) = connection.execute(statement).fetchone() or (0,)
+    return rows

@@ -1,0 +1,51 @@
+"""Backups of a distributed database: a snapshot of the coordinator is none of the workers, so that writes must wait."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from django.core.management.base import CommandError
+from psycopg.errors import DeadlockDetected, LockNotAvailable
+
+from contentapi.conf.timeouts import BACKUP_LOCK_TIMEOUT, BACKUP_PAUSE
+from contentapi.db.citus.tables import CLAIMS
+from contentapi.db.placement import list_shard_keys
+
+ATTEMPTS = 20
+LIMITS = f"SET LOCAL lock_timeout = {1000 * BACKUP_LOCK_TIMEOUT:.0f}; SET LOCAL idle_in_transaction_session_timeout = 0"
+
+
+@contextmanager
+def stop_writes(
+    connection: psycopg.Connection[Any], connect: Callable[[], psycopg.Connection[Any]], report: Callable[[str], None]
+) -> Iterator[None]:
+    """On a distributed database, let writes wait during the block. Take snapshots inside of it, by other connections.
+
+    The catalog decides: CONTENTAPI_DISTRIBUTED may be missing. Raises `CommandError` if writes do not end, and
+    psycopg's errors if the connection with the locks is lost.
+    """
+    if connection.execute("SELECT to_regclass(%s)", [CLAIMS]).fetchone() == (None,):
+        yield
+        return
+    with connect() as locks:
+        lock_tables(locks)
+        report("The database is distributed: writes wait until all rows are read, or get 503.")
+        yield
+        locks.execute("COMMIT")
+
+
+def lock_tables(connection: psycopg.Connection[Any]) -> None:
+    """Wait for the writes that use the tables, for a short time, because others wait behind it. Then try again."""
+    for _ in range(ATTEMPTS):
+        connection.execute("BEGIN")
+        connection.execute(LIMITS)
+        try:
+            connection.execute(f"LOCK TABLE {', '.join((*list_shard_keys(), CLAIMS))} IN SHARE MODE")
+        except (LockNotAvailable, DeadlockDetected):
+            connection.execute("ROLLBACK")
+            time.sleep(BACKUP_PAUSE)
+        else:
+            return
+    raise CommandError("A long transaction or much load prevents the backup. Try again later.")
