@@ -30,7 +30,7 @@ from blog.models.audit import Audit
 from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_permission
-from contentapi.db.citus.locks import lock_rows
+from contentapi.db.distribution import get_backend
 from contentapi.events.triggers import silence
 
 logger = logging.getLogger("contentapi.importing")
@@ -233,7 +233,7 @@ def find_source(file: MarkdownFile) -> PostSource | None:
     """Return the source of the post that was imported from this file, also by a release that kept names in NFD."""
     paths = {file.path, normalize("NFD", file.path)}
     sources = PostSource.objects.select_related("post__author").filter(source=file.source, path__in=paths)
-    return lock_rows(sources, of=("post",)).first()
+    return get_backend().lock(sources, of=("post",)).first()
 
 
 def release_slugs(file: MarkdownFile, base: str, old_slugs: Sequence[str]) -> None:

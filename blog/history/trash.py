@@ -37,7 +37,7 @@ from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
-from contentapi.db.citus.locks import lock_rows
+from contentapi.db.distribution import get_backend
 from contentapi.events.triggers import silence
 
 EVERY_POST = Q()
@@ -171,7 +171,7 @@ def purge_history(*, actor: Actor) -> int:
     purged = set[int]()
     while True:
         with transaction.atomic():
-            ids = list(lock_rows(deleted, ROWS_PER_STATEMENT, skip_locked=True))
+            ids = list(get_backend().lock(deleted, ROWS_PER_STATEMENT, skip_locked=True))
             PostVersion.objects.filter(id__in=ids).delete()
             CopyVersion.objects.filter(post__in=ids).delete()
             OldSlug.objects.filter(post_id__in=ids).delete()

@@ -9,7 +9,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.models import Exists, OuterRef
 
-from contentapi.db.citus.claims import is_distributed
+from contentapi.db.distribution import is_distributed
 
 MAX_SLUG = 100
 MAX_OLD_SLUGS = 200  # that a post lists; a file can name half of them

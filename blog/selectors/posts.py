@@ -21,7 +21,7 @@ from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_connection_args, parse_id, require_page_size
 from contentapi.db.arrays import IsInArray
-from contentapi.db.citus.claims import is_distributed
+from contentapi.db.distribution import is_distributed
 from contentapi.projection import (
     NEWEST_FIRST,
     OLDEST_FIRST,
@@ -107,7 +107,7 @@ def select_post_by_slug(actor: Actor, slug: str) -> Rows[Post]:
     found = select_visible_post_by_slug(actor, slug=slug if SLUG.fullmatch(slug) else "")
     if actor.preview is None or not is_distributed():
         return found
-    # Citus refuses fields with rows of their own, such as oldSlugs, if it finds this post and its texts together.
+    # Fields with rows of their own, such as oldSlugs, are refused if this post and its texts are found together.
     return select_visible_post(actor, pk=found.queryset().values_list("pk", flat=True).first() or 0)
 
 

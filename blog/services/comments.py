@@ -13,7 +13,7 @@ from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_ver
 from contentapi.core.errors import Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_credential, require_permission
-from contentapi.db.citus.locks import lock_rows
+from contentapi.db.distribution import get_backend
 from contentapi.projection import PreparedInsert
 
 COMMENTS = PreparedInsert(Comment)
@@ -66,7 +66,7 @@ def get_comment_for_update(actor: Actor, comment_id: str, action: str, *, post_i
     require_credential(actor, action)
     comments = selectors.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()
     comments = comments.select_related("author", "post__author")
-    return require_found(lock_rows(comments, of=("self",)).first(), "comment")
+    return require_found(get_backend().lock(comments, of=("self",)).first(), "comment")
 
 
 def change_comment_state(comments: Collection[Comment], state: CommentState, actor: Actor) -> None:

@@ -15,11 +15,10 @@ from blog.services.authors import (
     get_or_create_own_author_id,
 )
 from contentapi.core.identity import Actor
-from contentapi.db.citus.claims import is_distributed
+from contentapi.db.distribution import get_backend
 from contentapi.db.ids import take_id
 from contentapi.projection import PreparedInsert
 
-IS_DISTRIBUTED = is_distributed()
 POSTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlug)
 OWN_POSTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug)
 # Most new posts are drafts that have none of these. Each value takes time, also null.
@@ -86,17 +85,9 @@ def insert_post_without_letters(actor: Actor, author_id: int | None, values: Map
 def insert_row(values: Mapping[str, Any], owner: Mapping[str, int | None], slug: str | None) -> Post | Refusal:
     """Insert a row by the shortest statement for its values. `owner` has the id of its author, or of their user."""
     row = {**values, **owner, "slug": slug}
-    is_own = "user_id" in owner
     if values["slug"]:
         row["slug_is_chosen"] = True
-    if IS_DISTRIBUTED:
-        post = insert_distributed_row(row)
-    elif values["slug"] or row["status"] != PostStatus.DRAFT or any(row.get(name) for name in RARE):
-        post = (OWN_POSTS if is_own else POSTS).create(**row)
-    else:
-        for name in RARE:
-            row.pop(name, None)
-        post = (OWN_DRAFTS if is_own else DRAFTS).create(**row)
+    post = get_backend().insert(insert_in_one_statement, insert_in_steps)(row)
     return explain_refusal(owner) if post is None else post
 
 
@@ -106,8 +97,17 @@ def explain_refusal(owner: Mapping[str, int | None]) -> Refusal:
     return Refusal.TAKEN if author else Refusal.UNKNOWN_AUTHOR
 
 
+def insert_in_one_statement(row: dict[str, Any]) -> Post | None:
+    is_own = "user_id" in row
+    if row.get("slug_is_chosen") or row["status"] != PostStatus.DRAFT or any(row.get(name) for name in RARE):
+        return (OWN_POSTS if is_own else POSTS).create(**row)
+    for name in RARE:
+        row.pop(name, None)
+    return (OWN_DRAFTS if is_own else DRAFTS).create(**row)
+
+
 @transaction.atomic
-def insert_distributed_row(row: dict[str, Any]) -> Post | None:
+def insert_in_steps(row: dict[str, Any]) -> Post | None:
     """Insert a row of a distributed database, where no statement reads several shards and writes to one.
 
     Returns None without the author, and for a slug that is taken.

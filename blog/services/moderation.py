@@ -21,7 +21,7 @@ from contentapi.core.errors import require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
-from contentapi.db.citus.locks import lock_rows
+from contentapi.db.distribution import get_backend
 
 COMMENTS_PER_TRANSACTION = 500  # comments that one transaction of the purge deletes
 
@@ -71,7 +71,7 @@ def change_states(
     ids = {parse_id(comment_id) for comment_id in comment_ids}
     known = selectors.select_known_comments(actor).filter(pk__in=ids).select_related("author", "post__author")
     known = known.defer("post__body", "post__body_html").order_by("pk")
-    comments = list(lock_rows(known, of=("self",)))
+    comments = list(get_backend().lock(known, of=("self",)))
     require_found(len(comments) == len(ids) or None, "comment")
     moderation = Moderation([], [])
     for comment in comments:
@@ -124,7 +124,9 @@ def purge_comments(*, actor: Actor) -> int:
     purged = 0
     while True:
         with transaction.atomic():
-            rows = list(lock_rows(expired.values_list("pk", "post_id"), COMMENTS_PER_TRANSACTION, skip_locked=True))
+            rows = list(
+                get_backend().lock(expired.values_list("pk", "post_id"), COMMENTS_PER_TRANSACTION, skip_locked=True)
+            )
             ids, posts = [pk for pk, _ in rows], {post for _, post in rows}
             deleted = Comment.objects.filter(pk__in=ids, post__in=posts).delete()[0]
             DeletedComment.objects.filter(post__in=posts, id__in=ids).delete()

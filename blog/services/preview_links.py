@@ -28,7 +28,7 @@ from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
-from contentapi.db.citus.locks import lock_rows
+from contentapi.db.distribution import get_backend
 
 MAX_LINKS = 20  # valid ones of a post
 MAX_LINKS_OF_PERSON = 50
@@ -141,7 +141,7 @@ def revoke_preview_link(*, actor: Actor, link_id: str) -> str:
     """End a link, also one that has expired, and return its id. Raises `NotFound` for one that is hidden."""
     require_credential(actor, "revoke preview links")
     links = PreviewLink.objects.filter(policy.visible_preview_links(actor), pk=parse_id(link_id))
-    link = require_found(lock_rows(links, of=("self",)).first(), "preview link")
+    link = require_found(get_backend().lock(links, of=("self",)).first(), "preview link")
     number = str(link.pk)
     Audit.PREVIEW_LINK_REVOKED.record(actor, "preview_link", link.pk, post=link.post_id)
     link.delete()

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from blog.images.formats import WEBP
 from blog.models import IS_SHOWN_LATE, IS_UNRENDERED, RENDERED, Image, Post, PostStatus
 from blog.rendering import RENDERER, ShownImage, render_markdown, render_post
-from contentapi.db.citus.locks import lock_rows
+from contentapi.db.distribution import get_backend
 from contentapi.media.access import get_media_url
 from contentapi.worker.items import try_item
 
@@ -98,7 +98,7 @@ def render_some(after: int) -> list[Post]:
     They are locked, so that no text changes while it is rendered.
     """
     unrendered = Post.objects.filter(IS_UNRENDERED, pk__gt=after).order_by("pk").only("version", "excerpt", "body")
-    posts = list(lock_rows(unrendered, POSTS_AT_ONCE, skip_locked=True))
+    posts = list(get_backend().lock(unrendered, POSTS_AT_ONCE, skip_locked=True))
     for post in posts:
         try_item("rendering", f"post {post.pk}", save_rendering, post)
     return posts

@@ -19,7 +19,7 @@ from django.db.models import Value
 from blog.models import MAX_SLUG, OldSlug, Post, PostVersion
 from contentapi.core.errors import Conflict
 from contentapi.core.unicode import remove_invisible
-from contentapi.db.citus.claims import claim, is_distributed
+from contentapi.db.distribution import get_backend, is_distributed
 from contentapi.db.ids import take_id
 from contentapi.worker.items import try_item
 
@@ -150,7 +150,7 @@ def has_slug(slug: str, pk: int) -> bool:
 
 def claim_slug(slug: str, pk: int) -> bool:
     """Let no other post get a slug, on a distributed database. Return whether no other post has or had it."""
-    return claim("slug", slug, pk, has_slug)
+    return get_backend().claim("slug", slug, pk, has_slug)
 
 
 def require_free_slug(slug: str, pk: int | None) -> str:

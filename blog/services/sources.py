@@ -1,7 +1,7 @@
 """The files from which posts were imported. Each file has one post."""
 
 from blog.models import PostSource
-from contentapi.db.citus.claims import claim
+from contentapi.db.distribution import get_backend
 
 
 def claim_file(source: str, path: str, pk: int) -> bool:
@@ -9,7 +9,7 @@ def claim_file(source: str, path: str, pk: int) -> bool:
 
     Call this in a transaction.
     """
-    return claim("file", f"{source}\n{path}", pk, has_file)
+    return get_backend().claim("file", f"{source}\n{path}", pk, has_file)
 
 
 def has_file(file: str, pk: int) -> bool:

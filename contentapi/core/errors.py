@@ -27,7 +27,7 @@ from contentapi.db.outages import is_outage
 T = TypeVar("T")
 Fields = Mapping[str, Sequence[str]]
 
-# Citus passes on the message of a node, and not its fields.
+# A distributed database passes on the message of a node, and not its fields.
 CONSTRAINT_OF_SHARD = re.compile(r'constraint "(\w+?)(?:_\d{6,})?"')  # without the id of the shard
 PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and some errors
 

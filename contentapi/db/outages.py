@@ -7,7 +7,7 @@ from django.db import InterfaceError, InternalError, OperationalError
 # SQLSTATEs: a lost connection, a standby, a transaction of a process that was stopped, a lack of connections, an end of
 # the server. A lack of memory or space may be due to one statement.
 AWAY = ("08", "25006", "25P03", "53300", "57P")
-# Citus passes on the message of a node. It has no error of its own for a node that is lost.
+# A distributed database passes on the message of a node. It has no error of its own for a node that is lost.
 LOST_NODE = re.compile("server closed|could not commit")
 
 

@@ -6,8 +6,7 @@
 The key is the column that has the id of an object: everything of the object is in one shard, and foreign keys between
 such tables compare these columns. With an empty key, each node has a copy of the table: the statements of objects join
 it, and a write to it needs all nodes. Other attributes are `shard_default`, the SQL of a key that is null,
-`shard_claims`, queries of unique values (`contentapi.db.citus.claims`), and `shard_triggers`, texts of triggers and
-their replacements (`contentapi.db.citus.triggers`).
+`shard_claims`, queries of unique values, and `shard_triggers`, texts of triggers and their replacements.
 """
 
 from functools import cache

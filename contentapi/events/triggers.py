@@ -8,7 +8,7 @@ back announces nothing.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ from django.db import connection, models, transaction
 
 from contentapi.core.identity import Actor
 from contentapi.core.text import convert_to_camel
-from contentapi.db.citus.claims import is_distributed
+from contentapi.db.distribution import get_backend
 
 SILENT = "contentapi.silent"  # a setting of the session: `silence`
 EVERYTHING = "everything"
@@ -97,13 +97,13 @@ def build_change_condition(columns: Collection[str]) -> str:
 def attribute_changes(actor: Actor, **more: str) -> AbstractContextManager[Any]:
     """State who makes the changes inside of the block, for events and for the history of rows that do not state it."""
     values = {"changed_by": actor.user_id, "changed_with": actor.origin, **more}
-    context: AbstractContextManager[Any] = state_changes(values) if is_distributed() else pghistory.context(**values)
-    return context
+    state: Callable[..., AbstractContextManager[Any]] = get_backend().announce(pghistory.context, state_changes)
+    return state(**values)
 
 
 @contextmanager
-def state_changes(values: Mapping[str, Any]) -> Iterator[None]:
-    """State what `pghistory.context` states in front of each statement. Citus repeats only SET LOCAL on shards."""
+def state_changes(**values: Any) -> Iterator[None]:
+    """State what `pghistory.context` does in front of each statement. Only SET LOCAL is repeated on other nodes."""
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL {CONTEXT} = %s", [json.dumps(values)])
         yield
@@ -126,7 +126,7 @@ def silence(what: str = EVERYTHING) -> Iterator[None]:
 
 
 def set_silence(cursor: Any, what: str) -> None:
-    cursor.execute(f"SET LOCAL {SILENT} = %s", [what])  # Citus repeats this form on the nodes of the shards
+    cursor.execute(f"SET LOCAL {SILENT} = %s", [what])  # this form is repeated on the nodes of the shards
 
 
 MERGE_STEPS = """
@@ -150,7 +150,7 @@ MERGE_OTHERS = MERGE_STEPS.format(later="<> ALL(%s)")
 def merge_events(subject_id: int) -> Iterator[None]:
     """Announce all changes of an object in the block as one event. The transaction has locked the object."""
     with connection.cursor() as cursor:
-        read, merge = (READ_EARLIER, MERGE_OTHERS) if is_distributed() else (READ_LAST, MERGE)
+        read, merge = get_backend().announce((READ_LAST, MERGE), (READ_EARLIER, MERGE_OTHERS))
         cursor.execute(read, {"subject": subject_id})
         (before,) = cursor.fetchone()
         yield

@@ -17,8 +17,7 @@ from contentapi.auth.signing_keys import get_key_ring
 from contentapi.conf import conf
 from contentapi.conf.timeouts import REDIS_CHECK_LIMIT
 from contentapi.core.redis import connect_redis
-from contentapi.db.citus.checks import find_mismatch
-from contentapi.db.citus.tables import CLAIMS
+from contentapi.db.distribution import CLAIMS, find_mismatch
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
 from contentapi.db.watch.servers import find_replica_faults
 from contentapi.health.heartbeat import NO_WORKER, check_worker
@@ -31,7 +30,7 @@ MigrationName = tuple[str, str]  # the app and the name
 
 @cache
 def build_state_query() -> str:
-    """Return the query for whether the session is read-only and has the settings of Citus, and tables are there."""
+    """Return the query: is the session read-only, has it the settings of a distributed one, and which tables exist?"""
     wanted = settings.DISTRIBUTED_SETTINGS.items()
     has_settings = " AND ".join(f"current_setting('{name}', true) = '{value}'" for name, value in wanted)
     return f"""

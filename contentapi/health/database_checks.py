@@ -8,7 +8,7 @@ from django.core.checks import CheckMessage
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import DATABASE_CHECK_LIMIT, EVENTS_DELAY_LIMIT, LARGEST_CLOCK_DRIFT
-from contentapi.db.citus.checks import REMEDIES
+from contentapi.db.distribution import REMEDIES
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed, Rows
 from contentapi.health import checks
 from contentapi.health.deployment import Messages, describe_result, format_bytes, note, problem, register_check, warning

@@ -7,7 +7,7 @@ import logging
 from contextlib import closing
 
 from contentapi.conf.timeouts import START_CHECK_LIMIT
-from contentapi.db.citus.checks import REMEDIES
+from contentapi.db.distribution import REMEDIES
 from contentapi.db.watch.link import DeadlineConnection
 from contentapi.health.checks import check_database
 from contentapi.health.results import Results

@@ -21,8 +21,8 @@ from django.db.models import BigIntegerField, Expression, F, JSONField, Model
 from django.db.models.functions import Cast
 from django.db.models.sql import Query
 
-from contentapi.db.citus.claims import is_distributed
 from contentapi.db.citus.shards import bind_key
+from contentapi.db.distribution import is_distributed
 from contentapi.db.placement import list_shard_keys
 from contentapi.projection.expressions import FormattedFunc
 from contentapi.projection.selections import Parameter, SelectedField

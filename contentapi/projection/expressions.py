@@ -15,7 +15,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db.models import BooleanField, Expression, Field, Func, JSONField, Model, QuerySet, Subquery, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
-from contentapi.db.citus.claims import is_distributed
+from contentapi.db.distribution import get_backend
 from contentapi.db.literals import TextLiteral
 from contentapi.projection.selections import Parameter
 
@@ -119,7 +119,7 @@ class JsonMembers(Expression):
         texts = [sql for sql, _ in compiled]
         parameters = tuple(chain.from_iterable(parameters for _, parameters in compiled))
         number = len(self.values)
-        if is_distributed() and self.keys and not self.tables:  # Citus reads no shards for a subquery without FROM
+        if get_backend().nested(False, True) and self.keys and not self.tables:  # noqa: FBT003 - no subquery without FROM
             members = ", ".join(f"'{key}', {text}" for key, text in zip(self.keys, texts, strict=True))
             return f"json_build_object({members})", parameters
         values = ", ".join(texts[:number])
@@ -225,7 +225,7 @@ class SignedCursor(FormattedFunc):
 
     The arguments are the outer and the inner key of HMAC in hex, then id, value and parent of the position. The text is
     the position as JSON in hex, a dot, and the signature in URL-safe Base64: `5b312c…5d.Zk3…`. It is made twice: that
-    costs no more than a subquery, which Citus refuses.
+    costs no more than a subquery, which a distributed database refuses.
     """
 
     text = "encode(convert_to(json_build_array({2}, {3}, {4})::text, 'UTF8'), 'hex')"

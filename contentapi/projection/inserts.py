@@ -15,7 +15,7 @@ from django.db.models.sql.datastructures import BaseTable
 from psycopg.pq.abc import PGresult
 
 from contentapi.core.identity import ANONYMOUS
-from contentapi.db.citus.claims import is_distributed
+from contentapi.db.distribution import get_backend
 from contentapi.projection.compiled import Statement, build_numbered_statement
 from contentapi.projection.connections import has_unverified_cursor, reject_foreign_cursors
 from contentapi.projection.expressions import build_json_object_sql
@@ -103,7 +103,7 @@ class PreparedInsert(Generic[M]):
         if self.found_by:
             self.defaults[self.found_by.attname] = self.defaults.pop(self.required.attname)
         self.unique, self.reserved = unique, reserved
-        self.returns_json = not is_distributed()  # Citus allows no JSON of other rows in RETURNING
+        self.returns_json = get_backend().insert(True, False)  # the JSON of other rows, in RETURNING
         self.cache_key = ("insert", model, requiring, found_by, unique, tuple(without))
 
     def create(self, **values: Any) -> M | None:

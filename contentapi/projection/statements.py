@@ -23,8 +23,7 @@ from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.identity import Actor
 from contentapi.core.replicas import ROUTE
-from contentapi.db.citus.claims import is_distributed
-from contentapi.db.citus.shards import bind_shard
+from contentapi.db.distribution import get_backend, is_distributed
 from contentapi.db.literals import Term
 from contentapi.projection.compiled import Statement, build_json_statement, build_numbered_statement
 from contentapi.projection.connections import ConnectionQuery, reject_foreign_cursors, require_cursors_of
@@ -232,7 +231,7 @@ def compile_with_limit_and_offset(query: QuerySet[Any, Any], rows: Rows[Any]) ->
 
     Django would write both numbers into the text, which would then serve one page only.
     """
-    sql, parameters = bind_shard(query.query, *query.query.get_compiler(rows.db).as_sql())
+    sql, parameters = get_backend().place(query.query, *query.query.get_compiler(rows.db).as_sql())
     limit, offset = rows.limit_and_offset
     if limit is not None:
         sql, parameters = f"{sql} LIMIT %s", (*parameters, Parameter(attrgetter("limit")))

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from blog.models import Post
 from contentapi.core.identity import Role
-from contentapi.db.citus.locks import lock_rows
+from contentapi.db.distribution import get_backend
 from contentapi.graphql import transactions
 from contentapi.models import IdempotencyRecord
 from contentapi.schema import SCHEMA
@@ -229,7 +229,7 @@ def test_deadlock_is_tried_again(directive: str, keys: tuple[str, str]) -> None:
     ]
 
     responses = race(
-        lambda: list(lock_rows(Post.objects.filter(pk__in=held))),
+        lambda: list(get_backend().lock(Post.objects.filter(pk__in=held))),
         *[partial(send, query, credential, key) for query, key in zip(operations, keys, strict=True)],
     )
 

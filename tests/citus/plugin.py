@@ -88,7 +88,7 @@ def empty_distributed_tables() -> None:
     """Delete all rows that a test with transactions has committed. Citus asks one distributed table in a statement."""
     from django.db import connection
 
-    from contentapi.db.citus.tables import CLAIMS
+    from contentapi.db.distribution import CLAIMS
     from contentapi.db.placement import list_shard_keys
     from contentapi.events.partitions import CREATE_LOG
     from tests.migrated_database import WRITTEN_BY_MIGRATE, list_tables

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from contentapi.db.citus.tables import CLAIMS
+from contentapi.db.distribution import CLAIMS
 from tests.citus.cluster import find_programs, join_nodes
 from tests.citus.conftest import Distribution
 from tests.citus.operators import DISTRIBUTE, build_variables, manage, run

@@ -6,8 +6,9 @@ import psycopg
 import pytest
 from django.apps import apps
 
-from contentapi.db.citus.tables import CLAIMS, TWO_PHASES
+from contentapi.db.distribution import CLAIMS
 from contentapi.db.placement import list_distributed, list_shard_keys
+from contentapi.events.relay import TWO_PHASES
 from tests.citus.cluster import CitusNode, find_programs
 from tests.citus.conftest import Distribution
 from tests.citus.operators import DISTRIBUTE, manage, run

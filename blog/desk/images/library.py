@@ -17,7 +17,7 @@ from blog.models import IS_UNRENDERED, Image, ImageStatus, Post, WorkingCopy
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.identity import Actor
 from contentapi.db.arrays import ContainsValue
-from contentapi.db.citus.claims import is_distributed
+from contentapi.db.distribution import is_distributed
 from contentapi.desk.lists import ORDER, BoundedList
 from contentapi.media.access import get_media_url_of_pages
 
@@ -82,7 +82,7 @@ def select_library(actor: Actor) -> QuerySet[Image]:
 def filter_unused(images: QuerySet[Image]) -> QuerySet[Image]:
     """Return those of the images that no post uses, and no changes that readers do not see."""
     unmentioned = images.exclude(pk__in=list_mentioned())
-    if is_distributed():  # Citus compares a copied table with all shards by their values only
+    if is_distributed():  # a copied table and all shards are compared by values only
         covers = Post.objects.exclude(cover_id=None).values("cover_id").distinct()
         shown = Post.objects.exclude(image_ids=None).values(image=Func("image_ids", function="unnest")).distinct()
         return unmentioned.exclude(pk__in=covers).exclude(pk__in=shown)

@@ -7,7 +7,7 @@ from django.db.models import BooleanField, Q
 from django.db.models.expressions import RawSQL
 
 from contentapi.core.identity import Actor, Role, Scope
-from contentapi.db.citus.claims import is_distributed
+from contentapi.db.distribution import get_backend
 
 EDITORIAL = (Role.EDITOR, Role.ADMIN)
 STAFF = (Role.AUTHOR, *EDITORIAL)
@@ -23,8 +23,8 @@ EDITORIAL_SCOPES = {
 }
 EVERYTHING = Q()
 NOTHING = Q(pk__in=())
-# Unlike NOTHING, Django writes a statement. Citus needs the joins that PostgreSQL removes for a constant. No id is 0.
-NEVER = Q(pk=0) if is_distributed() else Q(RawSQL("false", (), output_field=BooleanField()))
+# Unlike NOTHING, Django writes a statement. Joins of shards must stay, which are removed for a constant. No id is 0.
+NEVER = get_backend().nested(Q(RawSQL("false", (), output_field=BooleanField())), Q(pk=0))
 
 
 class Reach(NamedTuple):

@@ -27,7 +27,7 @@ from contentapi.db.backups.database import (
     read_target,
 )
 from contentapi.db.backups.programs import SETS_TRANSACTION_TIMEOUT, Program, find_program, run_program
-from contentapi.db.citus.backups import stop_writes
+from contentapi.db.distribution import stop_writes
 
 Report = Callable[[str], None]
 WriteFiles = Callable[[Path], dict[str, Any]]  # writes a tar file, and returns what the manifest states of it

@@ -3,14 +3,12 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
-import psycopg
 from django.core.management.base import CommandError
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 
 from contentapi.conf.timeouts import BACKUP_LOCK_TIMEOUT, BACKUP_PAUSE
-from contentapi.db.citus.tables import CLAIMS
+from contentapi.db.distribution import CLAIMS, Connection
 from contentapi.db.placement import list_shard_keys
 
 ATTEMPTS = 20
@@ -18,17 +16,11 @@ LIMITS = f"SET LOCAL lock_timeout = {1000 * BACKUP_LOCK_TIMEOUT:.0f}; SET LOCAL 
 
 
 @contextmanager
-def stop_writes(
-    connection: psycopg.Connection[Any], connect: Callable[[], psycopg.Connection[Any]], report: Callable[[str], None]
-) -> Iterator[None]:
-    """On a distributed database, let writes wait during the block. Take snapshots inside of it, by other connections.
+def stop_writes(connect: Callable[[], Connection], report: Callable[[str], None]) -> Iterator[None]:
+    """Let writes wait during the block. Take snapshots inside of it, by other connections.
 
-    The catalog decides: CONTENTAPI_DISTRIBUTED may be missing. Raises `CommandError` if writes do not end, and
-    psycopg's errors if the connection with the locks is lost.
+    Raises `CommandError` if writes do not end, and psycopg's errors if the connection with the locks is lost.
     """
-    if connection.execute("SELECT to_regclass(%s)", [CLAIMS]).fetchone() == (None,):
-        yield
-        return
     with connect() as locks:
         lock_tables(locks)
         report("The database is distributed: writes wait until all rows are read, or get 503.")
@@ -36,7 +28,7 @@ def stop_writes(
         locks.execute("COMMIT")
 
 
-def lock_tables(connection: psycopg.Connection[Any]) -> None:
+def lock_tables(connection: Connection) -> None:
     """Wait for the writes that use the tables, for a short time, because others wait behind it. Then try again."""
     for _ in range(ATTEMPTS):
         connection.execute("BEGIN")

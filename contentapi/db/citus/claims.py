@@ -4,12 +4,9 @@ A unique index of a shard does not see other shards. So a table that is distribu
 its primary key lets one transaction wait for another. A claim whose object does not have the value any more is void.
 """
 
-from collections.abc import Callable
-
 from django.db import connection
 
-from contentapi.conf import conf
-from contentapi.db.citus.tables import CLAIMS
+from contentapi.db.distribution import CLAIMS, IsHeld
 
 # Of the claims of an object, on the coordinator, which releases it when the transaction has ended on all nodes
 LOCK_HOLDER = "SELECT pg_advisory_xact_lock(-%s)"
@@ -20,17 +17,9 @@ CLAIM = f"""
 """  # noqa: S608 - constants
 TAKE_OVER = f"UPDATE {CLAIMS} SET post_id = %s WHERE kind = %s AND value = %s"  # noqa: S608 - constants
 
-IsHeld = Callable[[str, int], bool]  # whether an object has a value, or keeps it
-
-
-def is_distributed() -> bool:
-    return bool(conf.environment.contentapi_distributed)
-
 
 def claim(kind: str, value: str, holder_id: int, is_held: IsHeld) -> bool:
-    """Claim a value for an object, in a transaction. Return whether no other has it. One PostgreSQL needs none."""
-    if not is_distributed():
-        return True
+    """Claim a value for an object, in a transaction. Return whether no other has it."""
     with connection.cursor() as cursor:
         cursor.execute(LOCK_HOLDER, [holder_id])
         cursor.execute(CLAIM, [kind, value, holder_id])

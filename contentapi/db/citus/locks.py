@@ -5,7 +5,6 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-from contentapi.db.citus.claims import is_distributed
 from contentapi.db.placement import get_shard_key
 
 Row = TypeVar("Row")
@@ -14,12 +13,7 @@ Row = TypeVar("Row")
 def lock_rows(
     rows: QuerySet[Any, Row], limit: int | None = None, *, skip_locked: bool = False, of: Sequence[str] = ()
 ) -> QuerySet[Any, Row]:
-    """Return the rows, or the first ones, locked until the transaction ends. `of` is that of Django, with one name.
-
-    On a distributed database, the rows are found, locked one by one, and read under their locks.
-    """
-    if not is_distributed():
-        return rows.select_for_update(skip_locked=skip_locked, of=of)[:limit]
+    """Return the rows, or the first ones: found, locked one by one, and read under their locks."""
     options = rows.model._meta  # noqa: SLF001
     key = next(each for each in options.concrete_fields if each.column == get_shard_key(options))
     model: Any = key.related_model if key.name in of else rows.model

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.db.models.lookups import Exact
 
-from contentapi.db.citus.claims import is_distributed
 from contentapi.db.placement import get_shard_key
 
 
@@ -15,8 +14,6 @@ def bind_shard(query: Any, sql: str, parameters: Sequence[Any]) -> tuple[str, Se
 
     … WHERE U0."post_id" = (%s::bigint) … WHERE "blog_post"."id" = (%s)     instead of U0."post_id" = ("blog_post"."id")
     """
-    if not is_distributed():
-        return sql, parameters
     options = query.get_meta()
     column = get_shard_key(options)
     targets = [term.lhs for term in query.where.children if isinstance(term, Exact) and hasattr(term.lhs, "target")]

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from contentapi.db.citus.tables import CLAIMS
 from contentapi.db.citus.triggers import list_adapted_functions
+from contentapi.db.distribution import CLAIMS
 from contentapi.db.placement import list_attributes, list_copied, list_distributed, list_shard_keys
 
 OLDEST_VERSION = 13
@@ -37,7 +37,7 @@ READ_FUNCTIONS = """
 TRUNCATE = "SELECT truncate_local_data_after_distributing_table('{}')"
 # The copied rows are not new: no trigger on the shards may announce them.
 QUIETLY = ("SET LOCAL citus.propagate_set_commands = 'local'", "SET LOCAL session_replication_role = replica")
-# Citus must know a table for `TWO_PHASES`. A backup that was restored has the claims, which are not distributed.
+# Citus must know a table for `TWO_PHASES` of the relay. A restored backup has the claims, which are not distributed.
 CREATE_CLAIMS = f"""
     SELECT citus_add_local_table_to_metadata('contentapi_idempotencyrecord');
     DROP TABLE IF EXISTS {CLAIMS};

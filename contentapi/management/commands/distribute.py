@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection, transaction
 
 from contentapi.db.citus.steps import NotReady, Step, has_table, list_steps
-from contentapi.db.citus.tables import CLAIMS
+from contentapi.db.distribution import CLAIMS
 
 SHARDS = 32
 

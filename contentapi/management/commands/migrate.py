@@ -9,7 +9,7 @@ from django.core.management.commands.migrate import Command as MigrateCommand
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 
 from contentapi.conf.timeouts import MIGRATION_PAUSE
-from contentapi.db.citus.claims import is_distributed
+from contentapi.db.distribution import is_distributed
 from contentapi.db.migration_locks import LOCK_TIMEOUT, is_lock_failure, limit_locks
 
 ATTEMPTS = 10

@@ -8,8 +8,7 @@ from django.db.migrations.loader import MigrationLoader
 from contentapi.core.commands import OperatorCommand
 from contentapi.db.backups.programs import exit_on_signals
 from contentapi.db.backups.restoration import restore_backup
-from contentapi.db.citus.steps import has_table
-from contentapi.db.citus.tables import CLAIMS
+from contentapi.db.distribution import CLAIMS
 from contentapi.management.commands.backup import format_rows
 from contentapi.media.backups import ArchivedFiles
 
@@ -49,7 +48,7 @@ def describe_next_steps() -> list[str]:
             f"The backup is of a newer release, with {', '.join(unknown)}. Install that release before serving."
         )
     with connection.cursor() as cursor:
-        if has_table(cursor, CLAIMS):
+        if CLAIMS in connection.introspection.table_names(cursor):
             steps.append("The database was distributed: run `distribute` before servers and workers.")
     steps.append("Run `doctor`. Credentials that were revoked after the backup are valid again: revoke them.")
     return steps

@@ -6,7 +6,7 @@ from pytest_django import Settings
 
 from blog.models import Post
 from contentapi.db.citus.claims import LOCK_HOLDER, claim
-from contentapi.db.citus.tables import CLAIMS
+from contentapi.db.distribution import CLAIMS, get_backend
 from contentapi.db.ids import take_id
 from tests.blog.racing import race
 from tests.contentapi.db.citus.claims_table import CREATE
@@ -51,7 +51,7 @@ def test_claim_of_a_post_without_the_value_is_void() -> None:
 
 
 def test_one_postgresql_needs_no_claim() -> None:
-    assert claim("slug", "kelp", 1, is_held)
+    assert get_backend().claim("slug", "kelp", 1, is_held)
 
 
 @pytest.mark.usefixtures("committed_claims")

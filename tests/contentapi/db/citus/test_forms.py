@@ -15,7 +15,7 @@ from pytest_django import Settings
 from blog import services
 from blog.desk.images.library import filter_unused
 from blog.models import Image, Post, PostSource, PostStatus
-from blog.services import comments, insertions
+from blog.services import comments
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor, Role
 from contentapi.events.models import Event, Log, OutboxEvent
@@ -44,9 +44,8 @@ PAGE = """
 
 
 @pytest.fixture
-def distributed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def distributed(settings: Settings) -> Iterator[None]:
     set_environment(settings, CONTENTAPI_DISTRIBUTED="citus")
-    monkeypatch.setattr(insertions, "IS_DISTRIBUTED", True)
     with connection.cursor() as cursor:
         cursor.execute(CREATE)
     STATEMENTS.clear()

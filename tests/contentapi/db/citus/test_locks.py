@@ -7,7 +7,7 @@ from django.db.models import Model
 from pytest_django import Settings
 
 from blog.models import Comment, Post, PostSource, PostStatus
-from contentapi.db.citus.locks import lock_rows
+from contentapi.db.distribution import get_backend
 from tests.environment import set_environment
 from tests.factories import make_comment, make_post
 
@@ -40,7 +40,7 @@ def test_first_rows_of_an_order_are_locked_until_the_transaction_ends() -> None:
     rows = Comment.objects.select_related("post").order_by("-pk")
 
     with transaction.atomic():
-        locked = list(lock_rows(rows, 2, of=("self",)))
+        locked = list(get_backend().lock(rows, 2, of=("self",)))
         free = list_unlocked(Comment)
 
     assert locked == [comments[2], comments[1]]
@@ -54,7 +54,7 @@ def test_posts_of_rows_are_locked_instead_of_the_rows() -> None:
     source = PostSource.objects.create(post=post, source="site", **columns)
 
     with transaction.atomic():
-        assert lock_rows(PostSource.objects.select_related("post"), of=("post",)).first() == source
+        assert get_backend().lock(PostSource.objects.select_related("post"), of=("post",)).first() == source
         assert (list_unlocked(Post), list_unlocked(PostSource)) == ([other.pk], [source.pk])
 
 
@@ -64,7 +64,9 @@ def test_locked_rows_are_skipped() -> None:
     def skip() -> list[int]:
         try:
             with transaction.atomic():
-                return list(lock_rows(Post.objects.order_by("pk").values_list("pk", flat=True), skip_locked=True))
+                return list(
+                    get_backend().lock(Post.objects.order_by("pk").values_list("pk", flat=True), skip_locked=True)
+                )
         finally:
             connection.close()
 

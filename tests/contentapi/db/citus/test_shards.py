@@ -4,6 +4,7 @@ from pytest_django import Settings
 
 from blog.models import Author, Comment, Post
 from contentapi.db.citus.shards import bind_shard
+from contentapi.db.distribution import get_backend
 from tests.environment import set_environment
 
 SUBQUERY = 'SELECT (SELECT 1 FROM c WHERE c."a" = %s AND c."post_id" = ("blog_post"."id") AND c."b" = %s)'
@@ -45,7 +46,7 @@ def test_statement_of_one_postgresql_is_unchanged(settings: Settings) -> None:
     set_environment(settings)
     sql = f'{SUBQUERY} FROM "blog_post" WHERE "blog_post"."id" = (%s)'
 
-    assert bind_shard(Post.objects.filter(pk=7).query, sql, ("a", "b", 7)) == (sql, ("a", "b", 7))
+    assert get_backend().place(Post.objects.filter(pk=7).query, sql, ("a", "b", 7)) == (sql, ("a", "b", 7))
 
 
 def test_ids_and_other_values_keep_their_order() -> None:

@@ -5,7 +5,7 @@ import pytest
 from django.core.management import call_command
 from pytest_django import Settings
 
-from contentapi.db.citus.checks import MISSING, POOLED, REMEDIES, UNEXPECTED, WORKER, find_mismatch
+from contentapi.db.distribution import MISSING, POOLED, REMEDIES, UNEXPECTED, WORKER, find_mismatch
 from contentapi.health import start
 from contentapi.health.results import failed
 from tests.environment import set_environment
