@@ -144,8 +144,8 @@ def announce_images() -> list[pgtrigger.Trigger]:
 
     Everybody may see the images of public posts, whose pages change with them.
     """
-    used = "cover_id = NEW.id OR image_ids @> ARRAY[NEW.id]"
-    is_public = f"EXISTS (SELECT FROM blog_post WHERE status = 'published' AND ({used}))"
+    used = "cover_id = {row}.id OR image_ids @> ARRAY[{row}.id]"
+    is_public = f"EXISTS (SELECT{{one}} FROM blog_post WHERE status = 'published' AND ({used}))"
     names = name_columns("name", "alt", "caption", "credit", "status", "rejection")
     names |= {"focal_x": "focalPoint", "focal_y": "focalPoint", "key": "url"}
     new = {"kind": "image", "subject_id": "NEW.id", "version": "NEW.version", "owner_ids": "ARRAY[NEW.owner_id]"}
@@ -169,7 +169,8 @@ def announce_images() -> list[pgtrigger.Trigger]:
             now="CASE WHEN NEW.deleted_at IS NULL THEN NEW.status END",
             changes=f"ARRAY(SELECT DISTINCT unnest({build_changes(names)}) ORDER BY 1)",
             actor_id=ACTOR_OF_CONTEXT,
-            is_public=is_public,
+            is_public=is_public.format(one="", row="NEW"),
+            on_shards={"is_public": is_public.format(one=" 1", row="NEW")},
         ),
         Announcement(
             "deleted",
@@ -181,7 +182,8 @@ def announce_images() -> list[pgtrigger.Trigger]:
             version="OLD.version",
             was="OLD.status",
             actor_id=ACTOR_OF_CONTEXT,
-            is_public=is_public.replace("NEW", "OLD"),
+            is_public=is_public.format(one="", row="OLD"),
+            on_shards={"is_public": is_public.format(one=" 1", row="OLD")},
             owner_ids="ARRAY[OLD.owner_id]",
         ),
     ]

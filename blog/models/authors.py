@@ -11,18 +11,22 @@ from django.utils import timezone
 
 from blog.models.announcements import announce_authors
 from contentapi.db.ids import SharedIdField
+from contentapi.db.placement import PlacedTrigger
 
 MAX_NAME = 150
 
 
 def build_search_trigger(column: str, watched: Sequence[str]) -> pgtrigger.Trigger:
     """Return a trigger that notes the id of a row, in a column of `SearchChange`, when an update changes the row."""
-    return pgtrigger.Trigger(
+    placed = {"post_id": "0", column: "NEW.id"}  # a change of an author is one of no post
+    columns, values = ", ".join(placed), ", ".join(placed.values())
+    return PlacedTrigger(
         name="search_change",
         when=pgtrigger.After,
         operation=pgtrigger.UpdateOf(*watched),  # type: ignore[no-untyped-call]
         condition=pgtrigger.AnyChange(*(name.removesuffix("_id") for name in watched)),
         func=f"INSERT INTO blog_searchchange ({column}) VALUES (NEW.id); RETURN NULL;",  # noqa: S608 - a constant
+        shard_func=f"INSERT INTO blog_searchchange ({columns}) VALUES ({values}); RETURN NULL;",  # noqa: S608 - a constant
     )
 
 

@@ -5,6 +5,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from blog.models.authors import Author
+from contentapi.db.placement import PlacedTrigger, insert_rows
 
 MAX_COAUTHORS = 10
 COAUTHORS = "blog_post_coauthors"  # the name of the constraint that the triggers check
@@ -17,19 +18,30 @@ CHECK = f"""
             RAISE EXCEPTION 'new row for relation "blog_post" violates check constraint "{COAUTHORS}"'
                 USING ERRCODE = 'check_violation', CONSTRAINT = '{COAUTHORS}', TABLE = 'blog_post';
         END IF;"""  # noqa: S608 - constants
-LIST = """
-        INSERT INTO blog_coauthorship (post_id, author_id, created_at, is_public)
-        SELECT NEW.id, id, NEW.created_at, NEW.status = 'published' FROM unnest(NEW.coauthor_ids) AS id;
+ROW = {
+    "post_id": "NEW.id",
+    "author_id": "id",
+    "created_at": "NEW.created_at",
+    "is_public": "NEW.status = 'published'",
+}
+ROWS = "FROM unnest(NEW.coauthor_ids) AS id"
+LIST = f"""
+        INSERT INTO blog_coauthorship ({", ".join(ROW)})
+        SELECT {", ".join(ROW.values())} {ROWS};
         RETURN NULL;
     """
-LIST_COAUTHORS = pgtrigger.Trigger(
+LIST_ON_SHARDS = f"{insert_rows('blog_coauthorship', ROW, ROWS)} RETURN NULL;"
+LIST_AGAIN = f"""{CHECK}
+        DELETE FROM blog_coauthorship WHERE post_id = NEW.id;"""  # noqa: S608 - constants
+LIST_COAUTHORS = PlacedTrigger(
     name="list_coauthors",
     operation=pgtrigger.Insert,
     when=pgtrigger.After,
     condition=pgtrigger.Condition("NEW.coauthor_ids <> '{}'"),
     func=CHECK + LIST,
+    shard_func=f"{CHECK} {LIST_ON_SHARDS}",
 )
-LIST_COAUTHORS_AGAIN = pgtrigger.Trigger(
+LIST_COAUTHORS_AGAIN = PlacedTrigger(
     name="list_coauthors_again",
     operation=pgtrigger.UpdateOf("coauthor_ids", "author_id", "status", "created_at"),  # type: ignore[no-untyped-call]
     when=pgtrigger.After,
@@ -37,8 +49,8 @@ LIST_COAUTHORS_AGAIN = pgtrigger.Trigger(
         "((OLD.coauthor_ids <> '{}' OR NEW.coauthor_ids <> '{}') AND (OLD.coauthor_ids, OLD.author_id, OLD.status,"
         " OLD.created_at) IS DISTINCT FROM (NEW.coauthor_ids, NEW.author_id, NEW.status, NEW.created_at))"
     ),
-    func=f"""{CHECK}
-        DELETE FROM blog_coauthorship WHERE post_id = NEW.id;{LIST}""",  # noqa: S608 - constants
+    func=LIST_AGAIN + LIST,
+    shard_func=f"{LIST_AGAIN} {LIST_ON_SHARDS}",
 )
 
 # A server of the release before deletes a post without knowing of these rows.

@@ -49,7 +49,6 @@ class SearchChange(models.Model):
     """
 
     shard_key, shard_default = "post_id", "0"  # a change of an author is one of no post
-    shard_triggers = {"change (author_id) VALUES (NEW.id)": "change (post_id, author_id) VALUES (0, NEW.id)"}
     post_id = models.BigIntegerField(null=True)
     author_id = models.BigIntegerField(null=True)
 

@@ -10,37 +10,45 @@ from django.db import models
 from django.db.models import Exists, OuterRef
 
 from contentapi.db.distribution import is_distributed
+from contentapi.db.placement import PlacedTrigger
 
 MAX_SLUG = 100
 MAX_OLD_SLUGS = 200  # that a post lists; a file can name half of them
 SLUG = re.compile(f"[a-z0-9-]{{1,{MAX_SLUG}}}")
 
-KEEP_OLD_SLUG = pgtrigger.Trigger(
+TAKE_OVER = "(slug) DO UPDATE SET post_id = EXCLUDED.post_id"
+ON_SHARDS = "DO NOTHING"  # another post cannot have the slug: it would have the claim
+KEEP_OLD = """
+        DELETE FROM blog_oldslug WHERE slug = NEW.slug AND post_id = NEW.id;
+        IF OLD.slug IS NOT NULL THEN
+            INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, NEW.id)
+            ON CONFLICT {conflict};
+        END IF;
+        RETURN NULL;
+    """
+KEEP_DELETED = """
+        INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, OLD.id)
+        ON CONFLICT {conflict};
+        RETURN NULL;
+    """
+
+KEEP_OLD_SLUG = PlacedTrigger(
     name="keep_old_slug",
     operation=pgtrigger.UpdateOf("slug"),  # type: ignore[no-untyped-call]
     when=pgtrigger.After,
     condition=pgtrigger.Q(old__slug__df=pgtrigger.F("new__slug"), old__published_at__isnull=False),
-    func="""
-        DELETE FROM blog_oldslug WHERE slug = NEW.slug AND post_id = NEW.id;
-        IF OLD.slug IS NOT NULL THEN
-            INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, NEW.id)
-            ON CONFLICT (slug) DO UPDATE SET post_id = EXCLUDED.post_id;
-        END IF;
-        RETURN NULL;
-    """,
+    func=KEEP_OLD.format(conflict=TAKE_OVER),
+    shard_func=KEEP_OLD.format(conflict=ON_SHARDS),
 )
 
 # A post that can be restored keeps its addresses, and no other post gets them meanwhile.
-KEEP_SLUG_OF_DELETED = pgtrigger.Trigger(
+KEEP_SLUG_OF_DELETED = PlacedTrigger(
     name="keep_slug_of_deleted",
     operation=pgtrigger.Delete,
     when=pgtrigger.After,
     condition=pgtrigger.Q(old__slug__isnull=False, old__published_at__isnull=False),
-    func="""
-        INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, OLD.id)
-        ON CONFLICT (slug) DO UPDATE SET post_id = EXCLUDED.post_id;
-        RETURN NULL;
-    """,
+    func=KEEP_DELETED.format(conflict=TAKE_OVER),
+    shard_func=KEEP_DELETED.format(conflict=ON_SHARDS),
 )
 
 
@@ -61,8 +69,6 @@ class OldSlug(models.Model):
     """
 
     shard_key = "post_id"
-    # another post cannot have the slug: it would have the claim
-    shard_triggers = {"ON CONFLICT (slug) DO UPDATE SET post_id = EXCLUDED.post_id": "ON CONFLICT DO NOTHING"}
     slug = models.CharField(max_length=MAX_SLUG, primary_key=True)
     post_id = models.BigIntegerField()
 

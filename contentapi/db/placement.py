@@ -6,13 +6,34 @@
 The key is the column that has the id of an object: everything of the object is in one shard, and foreign keys between
 such tables compare these columns. With an empty key, each node has a copy of the table: the statements of objects join
 it, and a write to it needs all nodes. Other attributes are `shard_default`, the SQL of a key that is null,
-`shard_claims`, queries of unique values, and `shard_triggers`, texts of triggers and their replacements.
+and `shard_claims`, queries of unique values. Triggers whose functions differ are `PlacedTrigger`.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+import pgtrigger
 from django.apps import apps
+
+
+class PlacedTrigger(pgtrigger.Trigger):
+    """A trigger with a second form of its function: `shard_func` is that of a distributed database."""
+
+    def __init__(self, *, shard_func: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.shard_func = shard_func
+
+
+def insert_rows(table: str, values: Mapping[str, str], source: str = "") -> str:
+    """Return statements of PL/pgSQL that insert selected rows one by one. `values` has the SQL of each column.
+
+    INSERT … SELECT would be planned without the values of NEW and OLD, so that it asks all shards, on other nodes too.
+    """
+    columns, added = ", ".join(values), ", ".join(f"added.{column}" for column in values)
+    rows = f"SELECT * FROM (SELECT {', '.join(values.values())} {source}) AS added({columns})"  # noqa: S608 - constants
+    insertion = f"INSERT INTO {table} ({columns}) VALUES ({added})"  # noqa: S608 - constants
+    return f"DECLARE added record; BEGIN FOR added IN {rows} LOOP {insertion}; END LOOP; END;"
 
 
 @cache

@@ -20,6 +20,7 @@ from django.db import connection, models, transaction
 from contentapi.core.identity import Actor
 from contentapi.core.text import convert_to_camel
 from contentapi.db.distribution import get_backend
+from contentapi.db.placement import PlacedTrigger, insert_rows
 
 SILENT = "contentapi.silent"  # a setting of the session: `silence`
 EVERYTHING = "everything"
@@ -40,11 +41,14 @@ class AnnouncementSql(pgtrigger.compiler.UpsertTriggerSql):
         """
 
 
-class Announcement(pgtrigger.Trigger):
+class Announcement(PlacedTrigger):
     """A trigger that adds an event to the outbox, unless `silence` says otherwise.
 
     `columns` has the value of each column of the outbox in SQL, over NEW and OLD. `source` is a FROM clause from which
     they can read too. `condition` is that of the trigger.
+
+    On a distributed database, the parent finds the shard of an event: one without a parent gets its subject, until the
+    relay. `on_shards` has the columns whose SQL differs there.
     """
 
     def __init__(
@@ -55,16 +59,19 @@ class Announcement(pgtrigger.Trigger):
         kind: str,
         condition: str = "",
         source: str = "",
+        on_shards: Mapping[str, str] | None = None,
         **columns: str,
     ) -> None:
         loud = f"coalesce(current_setting('{SILENT}', true), '') NOT IN ('{EVERYTHING}', '{kind}')"
         values = f"SELECT {', '.join(columns.values())} {source}".rstrip()
+        placed = {"parent_id": columns["subject_id"], **columns, **(on_shards or {})}
         super().__init__(
             name=f"announce_{name}",
             when=pgtrigger.After,
             operation=operation,
             condition=pgtrigger.Condition(f"({condition} AND {loud})" if condition else f"({loud})"),
             func=f"INSERT INTO events_outbox ({', '.join(columns)}) {values}; RETURN NULL;",
+            shard_func=f"{insert_rows('events_outbox', placed, source)} RETURN NULL;",
         )
 
     def compile(self, model: models.Model) -> pgtrigger.compiler.Trigger:
