@@ -13,10 +13,15 @@ from pathlib import Path
 import psutil
 import pytest
 
+from contentapi.db.embedded.programs import PROGRAMS
 from tests.contentapi.db.backups.operators import Operator, require_error, require_success
 
 pytestmark = pytest.mark.servers
 PATIENCE = 180
+TRUNCATING_DUMP = f"""#!/bin/sh
+"{PROGRAMS}/pg_dump" "$@" || exit
+for option; do case "$option" in --file=*) truncate --size=-3000 "${{option#--file=}}";; esac; done
+"""
 COUNT_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'source' AND wait_event_type = 'Lock'"
 
 
@@ -161,6 +166,19 @@ def test_file_that_cannot_grow_is_an_error_and_leaves_nothing(operator: Operator
     assert process.returncode == 1
     assert "CommandError: pg_dump failed." in messages
     assert list(tmp_path.iterdir()) == []
+
+
+def test_archive_that_cannot_be_restored_is_no_backup(operator: Operator, tmp_path: Path) -> None:
+    programs, path = tmp_path / "bin", tmp_path / "demo.dump"
+    programs.mkdir()
+    (programs / "pg_restore").symlink_to(PROGRAMS / "pg_restore")
+    (programs / "pg_dump").write_text(TRUNCATING_DUMP)
+    (programs / "pg_dump").chmod(0o755)
+
+    done = operator.manage("source", "backup", str(path), PATH=f"{programs}:{os.environ['PATH']}")
+
+    assert "pg_restore failed." in require_error(done)
+    assert list(tmp_path.iterdir()) == [programs]
 
 
 def test_full_disk_is_an_error_and_keeps_the_older_backup(operator: Operator, tmp_path: Path) -> None:

@@ -89,12 +89,18 @@ def test_restored_triggers_and_sequences_work(operator: Operator, archive: Path)
     assert newest > largest
 
 
-def test_ordinary_role_restores_into_its_own_database(operator: Operator, archive: Path) -> None:
+def test_ordinary_role_restores_the_backup_of_an_earlier_release(
+    operator: Operator, archive: Path, tmp_path: Path
+) -> None:
+    path = copy_archive(archive, tmp_path)
+    manifest = json.loads(path.with_name("demo.dump.json").read_text())
+    earlier = {"format": 2, "migrations": ["users.0001_initial"], "sequences": {"public.users_user_id_seq": 9}}
+    path.with_name("demo.dump.json").write_text(json.dumps({**manifest, **earlier}))
     operator.execute("CREATE ROLE ordinary LOGIN")
     database = operator.create_database(options="OWNER ordinary")
     url = operator.build_url(database, user="ordinary")
 
-    require_success(operator.manage(database, "restore", str(archive), DATABASE_URL=url))
+    require_success(operator.manage(database, "restore", str(path), DATABASE_URL=url))
 
     owners = "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'"
     assert operator.execute(owners, database) == [("ordinary",)]
