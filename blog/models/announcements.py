@@ -170,7 +170,7 @@ def announce_images() -> list[pgtrigger.Trigger]:
             changes=f"ARRAY(SELECT DISTINCT unnest({build_changes(names)}) ORDER BY 1)",
             actor_id=ACTOR_OF_CONTEXT,
             is_public=is_public.format(one="", row="NEW"),
-            on_shards={"is_public": is_public.format(one=" 1", row="NEW")},
+            public_on_shards=is_public.format(one=" 1", row="NEW"),
         ),
         Announcement(
             "deleted",
@@ -183,7 +183,7 @@ def announce_images() -> list[pgtrigger.Trigger]:
             was="OLD.status",
             actor_id=ACTOR_OF_CONTEXT,
             is_public=is_public.format(one="", row="OLD"),
-            on_shards={"is_public": is_public.format(one=" 1", row="OLD")},
+            public_on_shards=is_public.format(one=" 1", row="OLD"),
             owner_ids="ARRAY[OLD.owner_id]",
         ),
     ]

@@ -48,7 +48,7 @@ class Announcement(PlacedTrigger):
     they can read too. `condition` is that of the trigger.
 
     On a distributed database, the parent finds the shard of an event: one without a parent gets its subject, until the
-    relay. `on_shards` has the columns whose SQL differs there.
+    relay. `public_on_shards` is the SQL of `is_public` there, if it differs.
     """
 
     def __init__(
@@ -59,12 +59,14 @@ class Announcement(PlacedTrigger):
         kind: str,
         condition: str = "",
         source: str = "",
-        on_shards: Mapping[str, str] | None = None,
+        public_on_shards: str = "",
         **columns: str,
     ) -> None:
         loud = f"coalesce(current_setting('{SILENT}', true), '') NOT IN ('{EVERYTHING}', '{kind}')"
         values = f"SELECT {', '.join(columns.values())} {source}".rstrip()
-        placed = {"parent_id": columns["subject_id"], **columns, **(on_shards or {})}
+        placed = {"parent_id": columns["subject_id"], **columns}
+        if public_on_shards:
+            placed["is_public"] = public_on_shards
         super().__init__(
             name=f"announce_{name}",
             when=pgtrigger.After,
