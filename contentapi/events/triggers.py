@@ -8,7 +8,7 @@ back announces nothing.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -106,8 +106,9 @@ def build_change_condition(columns: Collection[str]) -> str:
 def attribute_changes(actor: Actor, **more: str) -> AbstractContextManager[Any]:
     """State who makes the changes inside of the block, for events and for the history of rows that do not state it."""
     values = {"changed_by": actor.user_id, "changed_with": actor.origin, **more}
-    state: Callable[..., AbstractContextManager[Any]] = get_backend().announce(pghistory.context, state_changes)
-    return state(**values)
+    state: Any = get_backend().announce(pghistory.context, state_changes)
+    context: AbstractContextManager[Any] = state(**values)
+    return context
 
 
 @contextmanager
