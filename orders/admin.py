@@ -94,7 +94,6 @@ class OrderAdmin(PolicyAdmin):
     list_display = ["id", "user", "show_status", "total", "show_created_at", "show_shipped_at", "show_delivered_at"]
     list_filter = [("status", ChoicesDropdownFilter)]
     list_lookups = frozenset({"status", "status__exact"})
-    list_filter_submit = True
     sortable_by = ["id"]
     search_fields = ["=id", "user__email__folded", "tracking_number__folded"]
     list_select_related = ["user"]

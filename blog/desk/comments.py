@@ -1,6 +1,6 @@
 """Comments in the admin site: the list, the page of a comment, and the newest comments beside the form of a post."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,10 +15,9 @@ from blog.desk import queries, writers
 from blog.desk.filters import DayFilter
 from blog.models import Comment, CommentState, Post
 from blog.services import moderation
-from blog.services.moderation import Moderation
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.identity import Actor
-from contentapi.desk.actions import Action, Log, Outcome, Perform, list_offered_actions
+from contentapi.desk.actions import Action, Log, Outcome, list_offered_actions
 from contentapi.desk.bases import get_actor
 from contentapi.desk.lists import BoundedList, RelatedFilter
 from contentapi.desk.rendering import build_column, build_time_column, describe_origin
@@ -31,11 +30,12 @@ STATES = {
 }
 
 
-def perform_together(service: Callable[..., Moderation]) -> Perform:
-    """Return a function that calls a service of `blog.services.moderation` once for all comments."""
+def build_action(name: str, done: str, effect: str, **options: Any) -> Action:
+    """Return an action of `blog.services.moderation`, which changes all comments at once."""
 
     def perform(actor: Actor, comments: Sequence[Comment], _: Mapping[str, Any], log: Log) -> Outcome:
-        moderated = service(actor=actor, comment_ids=[str(comment.pk) for comment in comments])
+        ids = [str(comment.pk) for comment in comments]
+        moderated = moderation.moderate_comments(name, actor=actor, comment_ids=ids)
         outcome = Outcome(list(moderated.changed))
         for comment in outcome.done:
             log(comment)
@@ -43,52 +43,24 @@ def perform_together(service: Callable[..., Moderation]) -> Perform:
             outcome.refuse(comment, reason)
         return outcome
 
-    return perform
+    return Action(
+        name=name,
+        label=name.capitalize(),
+        done=done,
+        help=effect,
+        perform=perform,
+        is_permitted=lambda actor, comment: moderation.may_act(actor, comment, name),
+        is_offered=lambda comment: not moderation.find_obstacle(comment, name),
+        **options,
+    )
 
 
-def build_permission(name: str) -> Callable[[Actor, Comment], bool]:
-    return lambda actor, comment: moderation.may_act(actor, comment, name)
-
-
+DELETED = f"Readers do not see the comment any more. For {RESTORABLE_FOR.days} days you can restore it."
 ACTIONS = [
-    Action(
-        name="hide",
-        label="Hide",
-        done="Hidden",
-        help="Readers do not see the comment any more. You can show it again.",
-        perform=perform_together(moderation.hide_comments),
-        is_permitted=build_permission("hide"),
-        is_offered=lambda comment: comment.state == CommentState.VISIBLE,
-    ),
-    Action(
-        name="show",
-        label="Show",
-        done="Shown",
-        help="Readers see the comment again.",
-        perform=perform_together(moderation.show_comments),
-        is_permitted=build_permission("show"),
-        is_offered=lambda comment: comment.state == CommentState.HIDDEN,
-    ),
-    Action(
-        name="delete",
-        label="Delete",
-        done="Deleted",
-        help=f"Readers do not see the comment any more. For {RESTORABLE_FOR.days} days you can restore it.",
-        perform=perform_together(moderation.delete_comments),
-        is_permitted=build_permission("delete"),
-        is_offered=lambda comment: comment.state != CommentState.DELETED,
-        confirmed_from=1,
-        is_dangerous=True,
-    ),
-    Action(
-        name="restore",
-        label="Restore",
-        done="Restored",
-        help="Readers see the comment again.",
-        perform=perform_together(moderation.restore_comments),
-        is_permitted=build_permission("restore"),
-        is_offered=lambda comment: comment.state == CommentState.DELETED and moderation.is_restorable(comment),
-    ),
+    build_action("hide", "Hidden", "Readers do not see the comment any more. You can show it again."),
+    build_action("show", "Shown", "Readers see the comment again."),
+    build_action("delete", "Deleted", DELETED, confirmed_from=1, is_dangerous=True),
+    build_action("restore", "Restored", "Readers see the comment again."),
 ]
 
 
@@ -135,7 +107,6 @@ class CommentAdmin(ServiceAdmin):
     list_display = ["__str__", "show_state", "show_moderator", "author", "post", "show_created_at"]
     list_filter = [StateFilter, ("post", RelatedFilter), ("author", RelatedFilter), ("created_at", DayFilter)]
     list_lookups = frozenset({"state", "post__id__exact", "author__id__exact", "created_at_from", "created_at_to"})
-    list_filter_submit = True
     list_select_related = ["author", "post__author"]
     sortable_by = ["show_created_at"]
     search_fields = ["body"]  # shows the search box; `get_search_results` searches

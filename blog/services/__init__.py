@@ -45,7 +45,6 @@ from blog.services.posts import (
     get_post_for_update,
     publish_due_posts,
 )
-from blog.services.preview_addresses import PAGE, list_preview_addresses, list_preview_sites
 from blog.services.preview_links import (
     MAX_LINKS,
     MAX_LINKS_OF_PERSON,
@@ -55,7 +54,7 @@ from blog.services.preview_links import (
     purge_preview_links,
     revoke_preview_link,
 )
-from blog.services.previews import add_preview
+from blog.services.previews import PAGE, add_preview, list_preview_addresses, list_preview_sites
 from blog.services.renderings import find_shown_images, render, render_body, render_posts
 from blog.services.slugs import (
     Addresses,

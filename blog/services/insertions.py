@@ -7,12 +7,13 @@ from typing import Any
 from django.db import transaction
 
 from blog.models import COVER, RENDERED, SUMMARIES, Author, OldSlug, Post, PostStatus
-from blog.services import coauthors, slugs
+from blog.services import slugs
 from blog.services.authors import (
     build_unknown_author_error,
     get_author,
     get_author_of_user,
     get_or_create_own_author_id,
+    validate_coauthors,
 )
 from contentapi.core.identity import Actor
 from contentapi.db.distribution import get_backend
@@ -41,7 +42,7 @@ def insert_joint_post(
 ) -> Post:
     """Insert a post with co-authors, of whom the author must not be one. Raises `Invalid` and `Conflict`."""
     author = get_or_create_own_author_id(actor) if author_id is None else author_id
-    return insert_post(actor, author, {**values, "coauthor_ids": coauthors.validate_coauthors(coauthor_ids, author)})
+    return insert_post(actor, author, {**values, "coauthor_ids": validate_coauthors(coauthor_ids, author)})
 
 
 def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) -> Post:

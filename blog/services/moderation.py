@@ -4,7 +4,7 @@ Nobody changes the words of a comment. Each function returns what it did for eac
 reason not to do it stays as it is.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -38,34 +38,21 @@ class Moderation(NamedTuple):
     refused: list[Refusal]
 
 
-def hide_comments(*, actor: Actor, comment_ids: Collection[str]) -> Moderation:
-    """Hide visible comments from everybody but those who moderate them. Raises `NotFound` for an unknown id."""
-    return change_states(actor, comment_ids, {CommentState.VISIBLE}, CommentState.HIDDEN, "hide")
-
-
-def show_comments(*, actor: Actor, comment_ids: Collection[str]) -> Moderation:
-    """Make hidden comments visible again. Raises `NotFound` for an unknown id."""
-    return change_states(actor, comment_ids, {CommentState.HIDDEN}, CommentState.VISIBLE, "show")
-
-
-def delete_comments(*, actor: Actor, comment_ids: Collection[str]) -> Moderation:
-    """Delete visible and hidden comments. They can be restored for 30 days. Raises `NotFound` for an unknown id."""
-    old = {CommentState.VISIBLE, CommentState.HIDDEN}
-    return change_states(actor, comment_ids, old, CommentState.DELETED, "delete")
-
-
-def restore_comments(*, actor: Actor, comment_ids: Collection[str]) -> Moderation:
-    """Make deleted comments visible again. Raises `NotFound` for an unknown id."""
-    return change_states(actor, comment_ids, {CommentState.DELETED}, CommentState.VISIBLE, "restore")
+# The states in which a comment allows an action, and the one to which it leads. Those who moderate it see it in each.
+PATHS: Mapping[str, tuple[Collection[CommentState], CommentState]] = {
+    "hide": ({CommentState.VISIBLE}, CommentState.HIDDEN),
+    "show": ({CommentState.HIDDEN}, CommentState.VISIBLE),
+    "delete": ({CommentState.VISIBLE, CommentState.HIDDEN}, CommentState.DELETED),
+    "restore": ({CommentState.DELETED}, CommentState.VISIBLE),
+}
 
 
 @transaction.atomic
-def change_states(
-    actor: Actor, comment_ids: Collection[str], old: Collection[CommentState], new: CommentState, action: str
-) -> Moderation:
-    """Change the state of the comments that have an old one. Executes the same number of statements for every number.
+def moderate_comments(action: str, *, actor: Actor, comment_ids: Collection[str]) -> Moderation:
+    """Do an action of `PATHS` to comments, in the same number of statements for every number of them.
 
     The comments are locked in the order of their ids, so that two moderators do not wait for each other in a circle.
+    Raises `NotFound` for an unknown id.
     """
     require_credential(actor, f"{action} comments")
     ids = {parse_id(comment_id) for comment_id in comment_ids}
@@ -75,20 +62,20 @@ def change_states(
     require_found(len(comments) == len(ids) or None, "comment")
     moderation = Moderation([], [])
     for comment in comments:
-        reason = find_refusal(actor, comment, old, action)
+        reason = f"You may not {action} this comment."
+        if may_act(actor, comment, action):
+            reason = find_obstacle(comment, action)
         if reason:
             moderation.refused.append(Refusal(comment, reason))
         else:
             moderation.changed.append(comment)
-    change_comment_state(moderation.changed, new, actor)
+    change_comment_state(moderation.changed, PATHS[action][1], actor)
     return moderation
 
 
-def find_refusal(actor: Actor, comment: Comment, old: Collection[str], action: str) -> str:
-    """Return why the actor cannot do this to a comment, or an empty string."""
-    if not may_act(actor, comment, action):
-        return f"You may not {action} this comment."
-    if comment.state not in old:
+def find_obstacle(comment: Comment, action: str) -> str:
+    """Return why the state of a comment does not allow an action, or an empty string."""
+    if comment.state not in PATHS[action][0]:
         return f"It is {comment.state}."
     if comment.state == CommentState.DELETED and not is_restorable(comment):
         return f"It was deleted more than {RESTORABLE_FOR.days} days ago."

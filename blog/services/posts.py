@@ -13,8 +13,7 @@ from blog import policy, selectors
 from blog.models import CONTENT, RENDERED_TEXTS, Post, PostStatus
 from blog.models.audit import Audit
 from blog.selectors.schedules import find_locked_scheduler
-from blog.services import coauthors, images, insertions, renderings, slugs
-from blog.services.authors import resolve_author_id
+from blog.services import authors, images, insertions, renderings, slugs
 from blog.services.validation import (
     require_no_null,
     validate_post,
@@ -56,8 +55,8 @@ def create_post(
     require_permission(actor, policy.may_write_posts(actor), "write posts")
     require_permission(actor, policy.may_transition_posts(actor, PostStatus.DRAFT, status), f"make posts {status}")
     if coauthor_ids:
-        coauthors.require_author_permissions(actor, {"coauthor_ids": coauthor_ids})
-    author = resolve_author_id(actor, author_id)
+        authors.require_author_permissions(actor, {"coauthor_ids": coauthor_ids})
+    author = authors.resolve_author_id(actor, author_id)
     values = validate_post(content)
     images.require_cover(values["cover_id"])
     validate_transition(PostStatus.DRAFT, status, publish_at)
@@ -111,7 +110,7 @@ def edit_post(
         require_permission(actor, may_transition, f"make this {post.status} post {status}")
     if "published_at" in changes:
         require_permission(actor, policy.may_manage_publication(actor), "change the time at which a post became public")
-    coauthors.require_author_permissions(actor, changes)
+    authors.require_author_permissions(actor, changes)
     require_version("post", post.version, expected_version)
     require_no_null(changes)
     values: dict[str, Any] = {}
@@ -120,7 +119,7 @@ def edit_post(
         values = validate_post({name: getattr(post, name) for name in CONTENT} | content, body_before=before)
         values |= choose_slug(post, changes, values["title"])
         images.require_cover(values["cover_id"], post.cover_id)
-    values |= coauthors.validate_author_changes(actor, post, changes)
+    values |= authors.validate_author_changes(actor, post, changes)
     if state:
         publish_at = state.get("publish_at", post.publish_at if status == post.status else None)
         values |= build_state_changes(post, status, publish_at)

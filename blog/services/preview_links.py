@@ -14,8 +14,7 @@ from blog import policy
 from blog.models import MAX_NOTE, Post, PostVersion, PreviewLink, PreviewMode
 from blog.models.audit import Audit
 from blog.services.posts import get_post_for_update
-from blog.services.preview_addresses import PreviewAddress, list_preview_addresses
-from blog.services.previews import hash_token
+from blog.services.previews import PreviewAddress, hash_token, list_preview_addresses
 from contentapi.conf.timeouts import (
     DEFAULT_PREVIEW_LIFETIME,
     LONGEST_PREVIEW_LIFETIME,

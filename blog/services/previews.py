@@ -1,4 +1,4 @@
-"""What a preview token shows: find its link, and the texts of the link.
+"""What a preview token shows: find its link, and the texts of the link; and the addresses that show it.
 
 Each request with a token reads its link, with its maker and the author of its post, so that a link that has ended shows
 nothing from the next request on, on every server. It is charged then, and reads the texts only if it reads posts.
@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+from django.urls import reverse
 from django.utils import timezone
 
 from blog import policy
@@ -21,6 +22,7 @@ from blog.models import CONTENT, Post, PostVersion, PreviewLink, PreviewMode, Wo
 from blog.rendering import Rendering, render_post
 from blog.services.renderings import find_shown_images
 from blog.services.working_copies import read_content
+from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import PreviewExpired, Unauthenticated
 from contentapi.core.identity import ROLE_SCOPES, Actor, Preview, Role, Scope
@@ -28,6 +30,8 @@ from contentapi.core.replicas import read_credential
 from contentapi.projection import PreparedQuery
 
 TOKEN = re.compile(r"cap_[0-9a-f]{64}")
+NAMED = re.compile(r"([\w-]+)=(https?://.*)")
+UNNAMED, PAGE = "site", "page"  # the names of an address without one, and of the page of this server
 # A rendering weighs its texts. The key is a digest of what it was made of.
 RENDERINGS: BoundedCache[Rendering] = BoundedCache(
     8 * 1024 * 1024, weigh=lambda rendering: 1000 + 2 * sum(map(len, rendering[:3])), name="previews"
@@ -154,3 +158,30 @@ def render_content(body: str, excerpt: str | None) -> Rendering:
         if rendering.image_ids is None:  # images become ready, and are deleted
             RENDERINGS.put(key, rendering)
     return rendering
+
+
+class PreviewAddress(NamedTuple):
+    name: str
+    url: str
+
+
+def list_preview_sites() -> list[PreviewAddress]:
+    """Return the templates of CONTENTAPI_PREVIEW_URL, with their names."""
+    entries = conf.environment.contentapi_preview_url.split()
+    matches = [(entry, NAMED.fullmatch(entry)) for entry in entries]
+    return [PreviewAddress(found[1], found[2]) if found else PreviewAddress(UNNAMED, entry) for entry, found in matches]
+
+
+def list_preview_addresses(link: PreviewLink, token: str) -> list[PreviewAddress]:
+    """Return the addresses of a link: one on each web site that CONTENTAPI_PREVIEW_URL names, and one of this server.
+
+    The latter is the last one. Anyone with the link can read the text there, without an account.
+    """
+    post = Post.objects.select_related("working_copy").defer("body_html").get(pk=link.post_id)
+    values = {"token": token, "id": str(post.pk), "slug": find_content(post, link)["slug"] or f"post-{post.pk}"}
+    sites = [PreviewAddress(name, fill(template, values)) for name, template in list_preview_sites()]
+    return [*sites, PreviewAddress(PAGE, f"{conf.origin}{reverse('preview_page')}?token={token}")]
+
+
+def fill(template: str, values: dict[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], template)

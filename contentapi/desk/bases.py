@@ -62,6 +62,7 @@ class PolicyAdmin(ModelAdmin):
     has_action_buttons = True  # above the form of an object
     change_form_outer_before_template = "desk/actions.html"
     list_lookups: ClassVar[frozenset[str]] = frozenset()  # the parameters of the list's filters
+    list_filter_submit = True  # a button applies all filters at once
     list_per_page = 25
     list_sections: ClassVar[Sequence[Any]] = ()  # the theme asks for it twice for each row; an absent name is slow
     list_class: ClassVar[type[BoundedList]] = BoundedList

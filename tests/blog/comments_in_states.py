@@ -1,6 +1,5 @@
 """Comments in each state and the actions that change it, for the tests of comments."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.utils import timezone
@@ -11,17 +10,10 @@ from blog.services.moderation import Moderation
 from contentapi.core.identity import OPERATOR, Actor
 from tests.factories import make_comment, make_post
 
-ACTIONS: dict[str, Callable[..., Moderation]] = {
-    "hide": moderation.hide_comments,
-    "show": moderation.show_comments,
-    "delete": moderation.delete_comments,
-    "restore": moderation.restore_comments,
-}
-
 
 def make_comment_in(state: str, post: Post | None = None, **values: Any) -> Comment:
     return make_comment(post or make_post(), state=state, state_changed_at=timezone.now(), **values)
 
 
 def action(name: str, *comments: Comment, actor: Actor = OPERATOR) -> Moderation:
-    return ACTIONS[name](actor=actor, comment_ids=[str(comment.pk) for comment in comments])
+    return moderation.moderate_comments(name, actor=actor, comment_ids=[str(comment.pk) for comment in comments])

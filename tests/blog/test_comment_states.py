@@ -14,7 +14,7 @@ from blog.services import moderation
 from blog.services.moderation import Moderation, Refusal
 from contentapi.core.errors import ApiError, NotFound, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Role, Scope
-from tests.blog.comments_in_states import ACTIONS, action, make_comment_in
+from tests.blog.comments_in_states import action, make_comment_in
 from tests.blog.racing import race
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
@@ -101,7 +101,7 @@ def test_author_knows_hidden_comments_on_own_posts_only() -> None:
 
 
 @pytest.mark.parametrize("state", CommentState.values)
-@pytest.mark.parametrize("name", ACTIONS)
+@pytest.mark.parametrize("name", moderation.PATHS)
 def test_action_changes_the_state_or_says_why_not(name: str, state: str) -> None:
     comment = make_comment_in(state, body="Hear!")
     before = Comment.objects.values().get()
@@ -144,12 +144,12 @@ def test_unknown_comment_among_others_changes_nothing() -> None:
 
     for unknown in ("0", "abc", str(2**63), str(comment.pk + 10**9)):
         with pytest.raises(NotFound):
-            moderation.hide_comments(actor=OPERATOR, comment_ids=[str(comment.pk), unknown])
+            moderation.moderate_comments("hide", actor=OPERATOR, comment_ids=[str(comment.pk), unknown])
 
     assert Comment.objects.get().state == "visible"
 
 
-@pytest.mark.parametrize("name", ACTIONS)
+@pytest.mark.parametrize("name", moderation.PATHS)
 @pytest.mark.parametrize("whose", ["own post", "another's post"])
 def test_author_moderates_the_comments_on_own_posts_only(name: str, whose: str) -> None:
     author = make_author()

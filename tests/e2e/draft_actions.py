@@ -72,7 +72,7 @@ class Editor:
         if post := self.choose(is_public=False):
             secret = Comment.objects.filter(post=post, body__startswith="secret").exclude(state="deleted")
             if ids := [str(comment.pk) for comment in secret]:
-                moderation.delete_comments(actor=OPERATOR, comment_ids=ids)
+                moderation.moderate_comments("delete", actor=OPERATOR, comment_ids=ids)
             services.edit_post(
                 actor=OPERATOR, post_id=str(post.pk), changes={**self.make_texts("open"), "status": "published"}
             )
@@ -111,8 +111,8 @@ class Editor:
     def moderate(self) -> None:
         shown_or_hidden = Comment.objects.filter(post__in=self.mine).exclude(state="deleted")
         if comment := self.rng.choice([None, *shown_or_hidden]):
-            moderate = self.rng.choice([moderation.hide_comments, moderation.show_comments])
-            moderate(actor=OPERATOR, comment_ids=[str(comment.pk)])
+            action = self.rng.choice(["hide", "show"])
+            moderation.moderate_comments(action, actor=OPERATOR, comment_ids=[str(comment.pk)])
 
     def delete(self) -> None:
         if post := self.choose(is_public=self.rng.random() < 0.5):

@@ -89,7 +89,6 @@ class ApiKeyAdmin(ServiceAdmin):
     list_display = ["prefix", "name", "show_state", "user", "show_expires_at", "show_last_used_at"]
     list_filter = [StateFilter]
     list_lookups = frozenset({"state"})
-    list_filter_submit = True
     sortable_by = ["prefix", "name"]
     search_fields = ["prefix__folded", "name__folded", "user__email__folded"]
     list_select_related = ["user"]

@@ -111,7 +111,6 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
     list_display = ["email", "name", "role", "show_state", "show_last_login"]
     list_filter = [("role", ChoicesDropdownFilter), ("is_active", BooleanRadioFilter)]
     list_lookups = frozenset({"role__exact", "is_active__exact"})
-    list_filter_submit = True
     sortable_by = ["email", "name"]
     search_fields = ["email__folded", "name__folded"]
     ordering = ["email"]

@@ -167,7 +167,6 @@ class ConsentAdmin(PolicyAdmin):
     list_display = ["user", "application", "show_created_at", "show_revoked_at"]
     list_filter = [("application", RelatedFilter)]
     list_lookups = frozenset({"application__id__exact"})
-    list_filter_submit = True
     list_select_related = ["user", "application"]
     search_fields = ["application__client_id__folded", "application__name__folded", "user__email__folded"]
     fields = readonly_fields = ["user", "application", "show_created_at", "show_revoked_at"]

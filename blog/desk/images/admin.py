@@ -120,7 +120,6 @@ class ImageAdmin(ServiceAdmin):
     list_display = ["show_image", "show_facts", "show_size", "show_created_at"]
     list_filter = [ImageFilter]
     list_lookups = frozenset({ImageFilter.parameter_name})
-    list_filter_submit = True
     list_per_page = 24
     sortable_by = ["show_size", "show_created_at"]
     search_fields = ["name"]  # shows the search box; `get_search_results` searches

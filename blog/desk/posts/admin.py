@@ -23,7 +23,6 @@ from blog.desk.posts import (
     pages,
     reading,
     saving,
-    site,
     states,
     writing,
 )
@@ -36,7 +35,6 @@ from blog.desk.posts.list import (
     render_status,
     search_posts,
 )
-from blog.desk.posts.source import SourceInline
 from blog.models import Post
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.errors import NotFound
@@ -62,7 +60,7 @@ class PostAdmin(ServiceAdmin):
         f"For {RESTORABLE_FOR.days} days you can restore it with its comments: “Deleted posts” above the list of "
         "posts. Then it is gone for good."
     )
-    inlines = [SourceInline]
+    inlines = [reading.SourceInline]
     list_before_template = "blog/post_tabs.html"
     list_display = ["title", "show_status", "author", "show_tags", "show_published_at", "show_updated_at"]
     list_filter = [
@@ -77,7 +75,6 @@ class PostAdmin(ServiceAdmin):
         "status__exact", "author__id__exact", "tag", "publish_at_from", "publish_at_to", "published_at_from",
         "published_at_to", "created_at_from", "created_at_to",
     })  # fmt: skip
-    list_filter_submit = True
     list_select_related = ["author"]
     sortable_by = ["show_publish_at", "show_published_at", "show_updated_at"]
     search_fields = ["title"]  # shows the search box; `get_search_results` searches
@@ -149,7 +146,7 @@ class PostAdmin(ServiceAdmin):
         return {"comments": queries.count_comments(rows)}
 
     show_status = build_column("Status", render_status, label=states.STATUS_COLORS)
-    show_site = build_column("Site", site.link_site)
+    show_site = build_column("Site", states.link_site)
     show_tags = build_column("Tags", lambda post: ", ".join(post.tags))
     show_publish_at = build_column("Publish at", render_publication, ordering="publish_at")
     show_published_at = build_time_column("published_at", "Published at", ordering="publication_order")

@@ -8,12 +8,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from blog import selectors
-from blog.desk.posts.copies import name_saver
 from blog.history import copies, versions
 from blog.history.versions import Change, Comparison, Version
 from blog.models import CONTENT_FIELDS, Image, Post, PostStatus, WorkingCopy
 from blog.services import find_visible_copy
 from blog.services.edits import MOST_STEPS
+from contentapi.auth.people import name_users
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 from contentapi.desk.bases import PolicyAdmin, get_actor
@@ -148,6 +148,11 @@ def read_position(request: HttpRequest, name: str) -> int | None:
 def describe_person(change: Change) -> str:
     """Return who made a change, and with what: `Edda Editor, in the admin`."""
     return describe_origin(change.person, change.origin)
+
+
+def name_saver(copy: WorkingCopy) -> str:
+    """Return the name of the person who saved a working copy last; an empty one for a program."""
+    return versions.name_person(copy.updated_by, name_users([copy.updated_by]))
 
 
 def describe_changes(version: Version) -> str:

@@ -6,7 +6,6 @@ from blog import policy, services
 from blog.desk.comments import build_newest_comments
 from blog.desk.posts import (
     announcements,
-    changes,
     conflict,
     copies,
     history,
@@ -24,9 +23,9 @@ from contentapi.desk.bases import Page
 PAGES = [
     Page("<str:object_id>/events/", "events", announcements.show_events),
     Page("<str:object_id>/autosave/", "autosave", saving.save_text),
-    Page("<str:object_id>/changes/", "changes", changes.show_changes),
-    Page("<str:object_id>/history/changes/<int:number>/", "copy", changes.show_copy),
-    Page("<str:object_id>/history/changes/<int:number>/restore/", "restore_copy", changes.restore_changes),
+    Page("<str:object_id>/changes/", "changes", copies.show_changes),
+    Page("<str:object_id>/history/changes/<int:number>/", "copy", copies.show_copy),
+    Page("<str:object_id>/history/changes/<int:number>/restore/", "restore_copy", copies.restore_changes),
     Page("<str:object_id>/take-over/", "take_over", conflict.take_over),
     Page("<str:object_id>/history/<int:number>/", "version", history.show_version),
     Page("<str:object_id>/history/<int:number>/restore/", "restore_version", history.restore_text),

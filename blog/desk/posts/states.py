@@ -12,9 +12,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from blog import policy, selectors, services
 from blog.desk.local_times import LocalTimeField
-from blog.desk.posts.site import link_site
 from blog.models import Post, PostStatus
 from blog.services import Edit, StateAction, edits, save_edit
+from contentapi.conf import conf
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.errors import Conflict, Invalid, VersionConflict
 from contentapi.core.identity import Actor
@@ -216,6 +216,15 @@ def describe_state(post: Post | None) -> SafeString | str:
     if post.status == PostStatus.PUBLISHED and post.published_at is not None:
         return format_html("Published at {}", render_time(post.published_at))
     return str(post.get_status_display())
+
+
+def link_site(post: Post | None) -> SafeString | str:
+    """Return a link to a public post on the web site, if `CONTENTAPI_SITE_POST_URL` states its address."""
+    address = conf.environment.contentapi_site_post_url
+    if not address or post is None or post.status != PostStatus.PUBLISHED or not post.slug:
+        return ""
+    html = '<a class="message-link" href="{}" target="_blank" rel="noopener">View on the site</a>'
+    return format_html(html, address.replace("{slug}", post.slug, 1))
 
 
 def link_post(post: Post) -> SafeString:

@@ -39,8 +39,8 @@ def change_state(action: StateAction, **values: Any) -> Callable[[Actor, Post], 
     return lambda actor, post: save_edit(actor, str(post.pk), Edit(action=action, **values))
 
 
-def moderate(function: Callable[..., object]) -> Callable[[Actor, Comment], object]:
-    return lambda actor, comment: function(actor=actor, comment_ids=[str(comment.pk)])
+def moderate(action: str) -> Callable[[Actor, Comment], object]:
+    return lambda actor, comment: moderation.moderate_comments(action, actor=actor, comment_ids=[str(comment.pk)])
 
 
 def change_image(function: Callable[..., object], **values: Any) -> Callable[[Actor, Image], object]:
@@ -191,22 +191,20 @@ CASES = {
     ),
     "hide": Case(
         lambda: make_comment(make_post()),
-        moderate(moderation.hide_comments),
+        moderate("hide"),
         ("comment.hidden", "visible", "hidden"),
         "state",
     ),
-    "show": Case(
-        make_hidden_comment, moderate(moderation.show_comments), ("comment.shown", "hidden", "visible"), "state"
-    ),
+    "show": Case(make_hidden_comment, moderate("show"), ("comment.shown", "hidden", "visible"), "state"),
     "delete a comment": Case(
         lambda: make_comment(make_post()),
-        moderate(moderation.delete_comments),
+        moderate("delete"),
         ("comment.deleted", "visible", None),
         "state",
     ),
     "restore a comment": Case(
         lambda: make_hidden_comment("deleted"),
-        moderate(moderation.restore_comments),
+        moderate("restore"),
         ("comment.shown", None, "visible"),
         "state",
     ),

@@ -93,11 +93,11 @@ class DraftMachine(RuleBasedStateMachine):
         with suppress(ApiError):
             services.add_comment(**self.options, body=make_secret("body"), author_id=str(self.author.pk))
 
-    @rule(moderate=st.sampled_from([moderation.hide_comments, moderation.show_comments, moderation.delete_comments]))
-    def moderate_comments(self, moderate: Any) -> None:
+    @rule(action=st.sampled_from(["hide", "show", "delete"]))
+    def moderate_comments(self, action: str) -> None:
         ids = Comment.objects.filter(post=self.pk).values_list("pk", flat=True)[:2]
         with suppress(ApiError):
-            moderate(actor=OPERATOR, comment_ids=[str(pk) for pk in ids])
+            moderation.moderate_comments(action, actor=OPERATOR, comment_ids=[str(pk) for pk in ids])
 
     @rule()
     def delete(self) -> None:
