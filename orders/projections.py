@@ -62,13 +62,8 @@ ORDER = Projection(
     },
 )
 
-TRACKING = Projection(
-    "OrderTracking",
-    Order,
-    {
-        "shippedAt": Computed(lambda _: F("shipped_at")),  # orders_order_shipped_has_tracking: not null
-    },
-)
+# The constraint `orders_order_shipped_has_tracking` lets no shipped order be without a time.
+TRACKING = Projection("OrderTracking", Order, {"shippedAt": Computed(lambda _: F("shipped_at"))})
 
 ORDER_CONNECTION = ConnectionType(ORDER)
 

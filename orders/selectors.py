@@ -1,12 +1,11 @@
 """Reads of orders: which ones an actor may see."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from contentapi.auth.people import name_users
+from contentapi.auth.people import name_person, name_users
 from contentapi.core.errors import Conflict, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
@@ -106,10 +105,6 @@ def list_state_changes(actor: Actor, order_id: str) -> list[StateChange]:
         )
         for state, context in zip(states, contexts, strict=True)
     ]
-
-
-def name_person(user_id: int | None, names: Mapping[int, str]) -> str:
-    return "" if user_id is None else names.get(user_id, f"deleted user {user_id}")
 
 
 def list_next_actions(actor: Actor, order: Order) -> list[OrderAction]:

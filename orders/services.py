@@ -19,24 +19,15 @@ from contentapi.events.triggers import attribute_changes
 from orders import policy, selectors
 from orders.models import LARGEST_TOTAL, MAX_TRACKING, SMALLEST_TOTAL, Audit, Order, OrderStatus
 
-EVENTS = {
-    OrderStatus.PAID: Audit.ORDER_PAID,
-    OrderStatus.CANCELLED: Audit.ORDER_CANCELLED,
-    OrderStatus.SHIPPED: Audit.ORDER_SHIPPED,
-    OrderStatus.DELIVERED: Audit.ORDER_DELIVERED,
-}
-
 
 @transaction.atomic
 def create_order(*, actor: Actor, total: Decimal, user_id: int | None = None) -> Order:
     """Create a pending order: the actor's own unless `user_id` names another user. Raises `Invalid`."""
-    may_write = policy.may_write_orders(actor)
-    require_permission(actor, may_write, "create orders")
+    require_permission(actor, policy.may_write_orders(actor), "create orders")
     customer = actor.user_id if user_id is None else user_id
     if customer is None:
         raise Invalid({"user": ["Name the user: this credential belongs to none."]})
-    may_write = policy.may_write_orders_of(actor, customer)
-    require_permission(actor, may_write, "create orders for this user")
+    require_permission(actor, policy.may_write_orders_of(actor, customer), "create orders for this user")
     is_in_range = total.is_finite() and SMALLEST_TOTAL <= total <= LARGEST_TOTAL
     if not is_in_range or total != round(total, 2):
         raise Invalid({"total": [f"From {SMALLEST_TOTAL} to {LARGEST_TOTAL}, with two decimals."]})
@@ -121,5 +112,5 @@ def save_transition(actor: Actor, order: Order, old: OrderStatus, new: OrderStat
     with attribute_changes(actor):
         order.save(update_fields=["status", *values])
     states = {"from": str(old), "to": str(new)}
-    EVENTS[new].record(actor, "order", order.pk, **states)
+    Audit(f"order.{new}").record(actor, "order", order.pk, **states)
     return order

@@ -8,7 +8,6 @@ from blog.history.differences import DifferenceLine, compare_texts
 from blog.history.merging import MergedText, merge_lists, merge_texts, merge_values
 from blog.history.versions import Change, FieldChange, Version
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, WorkingCopy
-from contentapi.auth.people import name_users
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 
@@ -55,7 +54,7 @@ def read_conflict(*, actor: Actor, post_id: str, opened: int | None) -> EditConf
 def compare_with_copy(conflict: EditConflict, copy: WorkingCopy) -> EditConflict:
     """Return the conflict of the same text with the working copy, which somebody else has saved."""
     base, values = (conflict.opened or conflict.present).values, {**conflict.present.values, **copy.content}
-    saver = versions.name_person(copy.updated_by, name_users([copy.updated_by]))
+    saver = versions.name_saver(copy)
     changed = [name for name in CONTENT if values[name] != base[name]]
     made = Change(copy.updated_at, saver, "")
     present = Version(copy.version, values, made, is_present=True, changed_fields=changed)

@@ -18,8 +18,8 @@ from django.utils import timezone
 
 from blog import policy, selectors, services
 from blog.history.differences import DifferenceLine, compare_texts
-from blog.models import CONTENT, DATABASE, RESTORED, VERSIONED, Author, Post, PostStatus, PostVersion
-from contentapi.auth.people import name_users
+from blog.models import CONTENT, DATABASE, RESTORED, VERSIONED, Author, Post, PostStatus, PostVersion, WorkingCopy
+from contentapi.auth.people import name_person, name_users
 from contentapi.conf.timeouts import HISTORY_ENTRY, RESTORABLE_FOR
 from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import NotFound, require_found
@@ -272,8 +272,9 @@ def name_people(rows: Iterable[Mapping[str, Any]]) -> dict[int, str]:
     return name_users(user_id for pair in ids for user_id in pair)
 
 
-def name_person(user_id: int | None, names: Mapping[int, str]) -> str:
-    return "" if user_id is None else names.get(user_id, f"deleted user {user_id}")
+def name_saver(copy: WorkingCopy) -> str:
+    """Return the name of the person who saved a working copy last; an empty one for a program."""
+    return name_person(copy.updated_by, name_users([copy.updated_by]))
 
 
 def select_deleted_posts(actor: Actor) -> QuerySet[PostVersion]:

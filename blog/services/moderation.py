@@ -26,16 +26,11 @@ from contentapi.db.distribution import get_backend
 COMMENTS_PER_TRANSACTION = 500  # comments that one transaction of the purge deletes
 
 
-class Refusal(NamedTuple):
-    comment: Comment
-    reason: str
-
-
 class Moderation(NamedTuple):
     """The comments whose state has changed, and those that were refused, each with the reason in words."""
 
     changed: list[Comment]
-    refused: list[Refusal]
+    refused: list[tuple[Comment, str]]
 
 
 # The states in which a comment allows an action, and the one to which it leads. Those who moderate it see it in each.
@@ -66,7 +61,7 @@ def moderate_comments(action: str, *, actor: Actor, comment_ids: Collection[str]
         if may_act(actor, comment, action):
             reason = find_obstacle(comment, action)
         if reason:
-            moderation.refused.append(Refusal(comment, reason))
+            moderation.refused.append((comment, reason))
         else:
             moderation.changed.append(comment)
     change_comment_state(moderation.changed, PATHS[action][1], actor)

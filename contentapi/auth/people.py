@@ -1,6 +1,6 @@
 """The people behind ids and email addresses."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -23,3 +23,8 @@ def name_users(user_ids: Iterable[int | None]) -> dict[int, str]:
     """Return the names of users by id. A deleted user has none. The caller checks who may see them."""
     users = get_user_model().objects.filter(pk__in={user_id for user_id in user_ids if user_id is not None})
     return dict(users.values_list("pk", F("name")))
+
+
+def name_person(user_id: int | None, names: Mapping[int, str]) -> str:
+    """Return one of the names; an empty one if no user did it, as an operator or a program."""
+    return "" if user_id is None else names.get(user_id, f"deleted user {user_id}")

@@ -11,7 +11,7 @@ from blog import selectors, services
 from blog.desk import queries
 from blog.models import Author, Comment, CommentState
 from blog.services import moderation
-from blog.services.moderation import Moderation, Refusal
+from blog.services.moderation import Moderation
 from contentapi.core.errors import ApiError, NotFound, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Role, Scope
 from tests.blog.comments_in_states import action, make_comment_in
@@ -110,7 +110,7 @@ def test_action_changes_the_state_or_says_why_not(name: str, state: str) -> None
 
     stored, expected = Comment.objects.get(), RESULTS[name][state]
     if expected is None:
-        assert (result.changed, result.refused) == ([], [Refusal(comment, f"It is {state}.")])
+        assert (result.changed, result.refused) == ([], [(comment, f"It is {state}.")])
         assert Comment.objects.values().get() == before
     else:
         assert (result.changed, result.refused) == ([comment], [])
@@ -136,7 +136,7 @@ def test_comments_in_fitting_states_are_changed_and_the_others_are_named() -> No
 
     result = action("hide", visible, hidden)
 
-    assert result == Moderation([visible], [Refusal(hidden, "It is hidden.")])
+    assert result == Moderation([visible], [(hidden, "It is hidden.")])
 
 
 def test_unknown_comment_among_others_changes_nothing() -> None:
@@ -165,7 +165,7 @@ def test_author_moderates_the_comments_on_own_posts_only(name: str, whose: str) 
     if whose == "own post":
         assert outcome == Moderation([comment], [])
     elif state == "visible":
-        assert outcome == Moderation([], [Refusal(comment, f"You may not {name} this comment.")])
+        assert outcome == Moderation([], [(comment, f"You may not {name} this comment.")])
     else:
         assert outcome == "There is no comment with this id."
 

@@ -7,7 +7,7 @@ import pytest
 
 from blog import services
 from blog.models import Post, PostStatus, PostVersion
-from blog.services import Edit, StateAction, edits, save_edit
+from blog.services import Edit, Saved, StateAction, edits, save_edit
 from blog.services.edits import PATHS, TARGETS
 from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, VersionConflict
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
@@ -115,6 +115,19 @@ def test_other_version_is_a_conflict_of_versions() -> None:
 
     assert isinstance(saved, VersionConflict)
     assert Post.objects.get().status == "draft"
+
+
+def test_conflict_of_the_working_copy_saves_nothing_of_the_edit() -> None:
+    post, coauthors = make_post(), [str(make_author().pk)]
+    edit = Edit({"title": "New", "coauthor_ids": coauthors}, version="1", copy_version="7", settings_version="1")
+
+    assert isinstance(save_edit(make_actor(Role.EDITOR), str(post.pk), edit), VersionConflict)
+    assert Post.objects.values_list("title", "coauthor_ids", "version").get() == (post.title, [], 1)
+    saved = save_edit(make_actor(Role.EDITOR), str(post.pk), edit._replace(copy_version="0"))
+
+    assert isinstance(saved, Saved)
+    assert saved.copy
+    assert (saved.copy.content["title"], saved.post.title, saved.post.version) == ("New", post.title, 2)
 
 
 def test_author_does_no_action_to_posts_of_others() -> None:

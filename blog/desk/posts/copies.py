@@ -17,6 +17,7 @@ from blog import policy, selectors, services
 from blog.desk.posts import history
 from blog.desk.posts.form import list_versions
 from blog.desk.posts.states import link_post, link_site
+from blog.history import versions
 from blog.history.copies import compare_copy, restore_copy
 from blog.models import Post, PostStatus, WorkingCopy
 from blog.services import CopyAction
@@ -69,7 +70,7 @@ def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict
         "is_outdated": copy is not None and services.has_changed_since(post, copy.base_version),
         "copy": copy,
         "held": copy and copy.publish_at and selectors.find_locked_scheduler(copy),
-        "person": copy and history.name_saver(copy),
+        "person": copy and versions.name_saver(copy),
     }
     return {"working_copy": state, "show_save": False, "show_save_and_add_another": False}  # the row is full
 

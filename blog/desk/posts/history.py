@@ -13,7 +13,6 @@ from blog.history.versions import Change, Comparison, Version
 from blog.models import CONTENT_FIELDS, Image, Post, PostStatus, WorkingCopy
 from blog.services import find_visible_copy
 from blog.services.edits import MOST_STEPS
-from contentapi.auth.people import name_users
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 from contentapi.desk.bases import PolicyAdmin, get_actor
@@ -94,7 +93,7 @@ def render_version(
         "fields": list_fields(comparison) if comparison else [],
         "post": post,
         "copy": copy,
-        "copy_person": copy and name_saver(copy),
+        "copy_person": copy and versions.name_saver(copy),
         "is_copy": is_copy,
         "new_label": "These changes" if is_copy else f"Version {version.number}",
         "restores_copy": is_copy or copy is not None or (post is not None and post.status == PostStatus.PUBLISHED),
@@ -148,11 +147,6 @@ def read_position(request: HttpRequest, name: str) -> int | None:
 def describe_person(change: Change) -> str:
     """Return who made a change, and with what: `Edda Editor, in the admin`."""
     return describe_origin(change.person, change.origin)
-
-
-def name_saver(copy: WorkingCopy) -> str:
-    """Return the name of the person who saved a working copy last; an empty one for a program."""
-    return versions.name_person(copy.updated_by, name_users([copy.updated_by]))
 
 
 def describe_changes(version: Version) -> str:

@@ -49,13 +49,15 @@ def save_form(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) ->
         return None
     edit = form.read_edit()
     try:
-        saved = save_edit(request, model_admin, form, edit)
+        with transaction.atomic():
+            saved = save_edit(request, model_admin, form, edit)
+            if isinstance(saved, Saved):
+                presence.forget_saved_page(get_actor(request), post, request.POST)
     except ApiError as error:
         request.api_error = error  # type: ignore[attr-defined]  # for the form that is shown again
         return None
     if isinstance(saved, VersionConflict):
         return conflict.show_conflict(request, model_admin, form)
-    presence.forget_saved_page(get_actor(request), saved.post, request.POST)
     return writing.name_saved_text(request, choose_next_page(request, model_admin, saved, edit))
 
 
