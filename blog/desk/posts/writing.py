@@ -35,6 +35,7 @@ KEPT_TEXT_ID = re.compile(r"kept-text:[0-9]+:(?:new|[0-9]+):[0-9a-f-]{36}")
 MARK = re.compile(r"\n{0,2}!\[Uploading [^]\n]*, [0-9]+\]\(image:0\)")
 LINE_END = re.compile(r"\r\n|\r|\n")
 VENDOR = "blog/vendor"
+SCRIPTS = ("editor", "preview", "following", "saving", "autosave", "images", "image_choice", "image_writing")
 THEMES = ("light", "dark")
 TAGS = next(field for field in CONTENT_FIELDS if field.name == "tags")
 LINES_BELOW_THE_TITLE = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE and field.name != "title"]
@@ -56,14 +57,7 @@ class MarkdownInput(Textarea):
         css = {"all": ["blog/writing.css", "blog/images.css"]}
         js = [
             forms.Script(f"{VENDOR}/markdown-toolbar-element/markdown-toolbar-element.js", type="module"),
-            forms.Script("blog/editor.js", type="module"),
-            forms.Script("blog/preview.js", type="module"),
-            forms.Script("blog/following.js", type="module"),
-            forms.Script("blog/saving.js", type="module"),
-            forms.Script("blog/autosave.js", type="module"),
-            forms.Script("blog/images.js", type="module"),
-            forms.Script("blog/image_choice.js", type="module"),
-            forms.Script("blog/image_writing.js", type="module"),
+            *(forms.Script(f"blog/{name}.js", type="module") for name in SCRIPTS),
         ]
 
     def __init__(self) -> None:
