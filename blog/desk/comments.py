@@ -17,7 +17,7 @@ from blog.models import Comment, CommentState, Post
 from blog.services import moderation
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.identity import Actor
-from contentapi.desk.actions import Action, Log, Outcome, list_offered_actions
+from contentapi.desk.actions import Action, Log, Outcome, Perform, list_offered_actions
 from contentapi.desk.bases import get_actor
 from contentapi.desk.lists import BoundedList, RelatedFilter
 from contentapi.desk.rendering import build_column, build_time_column, describe_origin
@@ -30,8 +30,8 @@ STATES = {
 }
 
 
-def build_action(name: str, done: str, effect: str, **options: Any) -> Action:
-    """Return an action of `blog.services.moderation`, which changes all comments at once."""
+def moderate_together(name: str) -> Perform:
+    """Return a function that does an action of `blog.services.moderation` once to all comments."""
 
     def perform(actor: Actor, comments: Sequence[Comment], _: Mapping[str, Any], log: Log) -> Outcome:
         ids = [str(comment.pk) for comment in comments]
@@ -43,12 +43,16 @@ def build_action(name: str, done: str, effect: str, **options: Any) -> Action:
             outcome.refuse(comment, reason)
         return outcome
 
+    return perform
+
+
+def build_action(name: str, done: str, effect: str, **options: Any) -> Action:
     return Action(
         name=name,
         label=name.capitalize(),
         done=done,
         help=effect,
-        perform=perform,
+        perform=moderate_together(name),
         is_permitted=lambda actor, comment: moderation.may_act(actor, comment, name),
         is_offered=lambda comment: not moderation.find_obstacle(comment, name),
         **options,

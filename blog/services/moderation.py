@@ -57,15 +57,20 @@ def moderate_comments(action: str, *, actor: Actor, comment_ids: Collection[str]
     require_found(len(comments) == len(ids) or None, "comment")
     moderation = Moderation([], [])
     for comment in comments:
-        reason = f"You may not {action} this comment."
-        if may_act(actor, comment, action):
-            reason = find_obstacle(comment, action)
+        reason = find_refusal(actor, comment, action)
         if reason:
             moderation.refused.append((comment, reason))
         else:
             moderation.changed.append(comment)
     change_comment_state(moderation.changed, PATHS[action][1], actor)
     return moderation
+
+
+def find_refusal(actor: Actor, comment: Comment, action: str) -> str:
+    """Return why the actor cannot do this to a comment, or an empty string."""
+    if may_act(actor, comment, action):
+        return find_obstacle(comment, action)
+    return f"You may not {action} this comment."
 
 
 def find_obstacle(comment: Comment, action: str) -> str:

@@ -39,13 +39,9 @@ def open_preview(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
 
     The page leads there, not a redirect: the policy of the desk lets no form be sent to another site.
     """
-    options: Any = {"actor": get_actor(request), "post_id": object_id}
     opened = read_secret(request.session, OPENED) or {}
-    token = opened.get(object_id)
     try:
-        created = services.find_valid_link(**options, token=token) if token else None
-        if created is None:  # or it is valid for a short time only
-            created = services.create_preview_link(**options, expires_in=OWN_PREVIEW_LIFETIME, note=OWN_NOTE)
+        created = find_opened_link(request, object_id, opened.get(object_id)) or create_own_link(request, object_id)
     except ApiError as error:
         return report_error(request, model_admin, object_id, error)
     store_secret(request.session, OPENED, {**dict(list(opened.items())[-MOST_OPENED:]), object_id: created.token})
@@ -56,6 +52,17 @@ def open_preview(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
     )
     response["Referrer-Policy"] = "no-referrer"
     return response
+
+
+def find_opened_link(request: HttpRequest, post_id: str, token: str | None) -> services.CreatedLink | None:
+    """Return the link of the token that the session has for a post, if it is still valid for most of its time."""
+    return services.find_valid_link(actor=get_actor(request), post_id=post_id, token=token) if token else None
+
+
+def create_own_link(request: HttpRequest, post_id: str) -> services.CreatedLink:
+    return services.create_preview_link(
+        actor=get_actor(request), post_id=post_id, expires_in=OWN_PREVIEW_LIFETIME, note=OWN_NOTE
+    )
 
 
 @never_cache

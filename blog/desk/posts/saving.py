@@ -81,12 +81,9 @@ def save_edit(
 
 
 def choose_next_page(request: HttpRequest, model_admin: PolicyAdmin, saved: Saved, edit: Edit) -> HttpResponse:
-    """Return the page after a save, and show what the pressed button has done.
-
-    What a working copy changes is shown before it is published.
-    """
+    """Return the page after a save, and show what the pressed button has done."""
     post = saved.post
-    if edit.copy_action is CopyAction.PUBLISH and saved.copy is not None:
+    if is_to_be_published(saved, edit):
         return HttpResponseRedirect(reverse("admin:blog_post_changes", args=[post.pk]))
     if edit.action is not None:
         message = describe_result(edit.action, post)
@@ -99,6 +96,11 @@ def choose_next_page(request: HttpRequest, model_admin: PolicyAdmin, saved: Save
     model_admin.message_user(request, message, messages.SUCCESS)
     stays = "_continue" in request.POST
     return HttpResponseRedirect(request.path) if stays else model_admin.response_post_save_change(request, post)
+
+
+def is_to_be_published(saved: Saved, edit: Edit) -> bool:
+    """Whether the working copy is to be published. A page shows first what it changes."""
+    return edit.copy_action is CopyAction.PUBLISH and saved.copy is not None
 
 
 def create_post(actor: Actor, row: Post, form: PostForm) -> Post:
