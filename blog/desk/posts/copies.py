@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 
 from blog import policy, selectors, services
 from blog.desk.posts import history
-from blog.desk.posts.form import list_versions
+from blog.desk.posts.form import is_on_copy
 from blog.desk.posts.states import link_post, link_site
 from blog.history import versions
 from blog.history.copies import compare_copy, restore_copy
@@ -59,7 +59,7 @@ def list_buttons(actor: Actor, post: Post, copy: WorkingCopy | None) -> Iterator
 
 def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict[str, Any]:
     """Return what the form shows of the working copy; nothing if the form changes the post itself."""
-    if list_versions(post, copy)["opened_copy"] == "":
+    if not is_on_copy(post, copy):
         return {}
     is_public = post.status == PostStatus.PUBLISHED
     may_publish = policy.may_publish_working_copy_of(actor, post.author.user_id, post.status)

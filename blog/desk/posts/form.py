@@ -48,6 +48,11 @@ def list_versions(post: Post, copy: WorkingCopy | None) -> dict[str, int | str]:
     return dict(zip(OPENED, (base, version, post.version), strict=True))
 
 
+def is_on_copy(post: Post, copy: WorkingCopy | None) -> bool:
+    """Whether the form changes the working copy, and not the post itself."""
+    return list_versions(post, copy)["opened_copy"] != ""
+
+
 class PostForm(writing.WritingForm, address.AddressForm, coauthors.CoauthorsForm):
     """The form of a post without its state: a button changes it."""
 
@@ -74,8 +79,8 @@ class PostForm(writing.WritingForm, address.AddressForm, coauthors.CoauthorsForm
             self.fields[name].initial = version
         self.fields["schedule_at"].initial = post.publish_at if copy is None else copy.publish_at
         if "body" in self.fields:
-            is_on_copy = self.fields["opened_copy"].initial != ""
-            saves = "data-autosave" if is_on_copy or post.status == PostStatus.DRAFT else "data-save"
+            is_autosaved = is_on_copy(post, copy) or post.status == PostStatus.DRAFT
+            saves = "data-autosave" if is_autosaved else "data-save"
             address = reverse("admin:blog_post_autosave", args=[post.pk or NEW])
             version = copy.version if copy else post.version
             self.fields["body"].widget.attrs |= {saves: address, "data-version": version}

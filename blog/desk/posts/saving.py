@@ -130,8 +130,8 @@ def save_text(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) ->
     A new post becomes a draft, and the state of others does not change. By itself, the desk saves the text of drafts
     and working copies; by hand, it saves what the button "Save" does.
     """
-    if object_id == NEW:  # perhaps a draft already, if the browser got no response
-        object_id = request.session.get(CREATED, {}).get(request.POST.get("kept_text", ""), "")
+    if object_id == NEW:
+        object_id = find_created_post(request)
     post = find_post(request, model_admin, object_id) if object_id else None
     if post is None and not model_admin.may_add(get_actor(request)):
         raise PermissionDenied
@@ -147,6 +147,11 @@ def save_text(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) ->
         return JsonResponse({"problem": describe_errors(form)}, status=error.status)
     response = JsonResponse(saved)
     return writing.name_saved_text(request, response) if "leaving" in request.POST else response
+
+
+def find_created_post(request: HttpRequest) -> str:
+    """Return the id of the draft that a new text is already, if the browser got no response; else an empty text."""
+    return str(request.session.get(CREATED, {}).get(request.POST.get("kept_text", ""), ""))
 
 
 def build_form(request: HttpRequest, model_admin: PolicyAdmin, post: Post | None) -> PostForm:
