@@ -28,12 +28,16 @@ def create_order(*, actor: Actor, total: Decimal, user_id: int | None = None) ->
     if customer is None:
         raise Invalid({"user": ["Name the user: this credential belongs to none."]})
     require_permission(actor, policy.may_write_orders_of(actor, customer), "create orders for this user")
-    is_in_range = total.is_finite() and SMALLEST_TOTAL <= total <= LARGEST_TOTAL
-    if not is_in_range or total != round(total, 2):
-        raise Invalid({"total": [f"From {SMALLEST_TOTAL} to {LARGEST_TOTAL}, with two decimals."]})
+    validate_total(total)
     require_existing_user(actor, customer)
     with attribute_changes(actor):
         return Order.objects.create(user_id=customer, total=total)
+
+
+def validate_total(total: Decimal) -> None:
+    is_in_range = total.is_finite() and SMALLEST_TOTAL <= total <= LARGEST_TOTAL
+    if not is_in_range or total != round(total, 2):
+        raise Invalid({"total": [f"From {SMALLEST_TOTAL} to {LARGEST_TOTAL}, with two decimals."]})
 
 
 def require_existing_user(actor: Actor, user_id: int) -> None:

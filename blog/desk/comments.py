@@ -1,6 +1,6 @@
 """Comments in the admin site: the list, the page of a comment, and the newest comments beside the form of a post."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -46,6 +46,10 @@ def moderate_together(name: str) -> Perform:
     return perform
 
 
+def build_permission(name: str) -> Callable[[Actor, Comment], bool]:
+    return lambda actor, comment: moderation.may_act(actor, comment, name)
+
+
 def build_action(name: str, done: str, effect: str, **options: Any) -> Action:
     return Action(
         name=name,
@@ -53,7 +57,7 @@ def build_action(name: str, done: str, effect: str, **options: Any) -> Action:
         done=done,
         help=effect,
         perform=moderate_together(name),
-        is_permitted=lambda actor, comment: moderation.may_act(actor, comment, name),
+        is_permitted=build_permission(name),
         is_offered=lambda comment: not moderation.find_obstacle(comment, name),
         **options,
     )
