@@ -74,11 +74,15 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise CommandError(f"Cannot read {locate_manifest(path)}: {error.strerror}.") from None
     except (ValueError, TypeError, KeyError, AttributeError):
         raise CommandError(f"{locate_manifest(path)} is not the manifest of a backup.") from None
+    require_undamaged(path, size, digest)
+    return manifest
+
+
+def require_undamaged(path: Path, size: int, digest: str) -> None:
     if path.stat().st_size != size:
         raise CommandError(f"{path} is damaged: it has {path.stat().st_size} bytes instead of {size}.")
     if compute_digest(path) != digest:
         raise CommandError(f"{path} is damaged: its SHA-256 is not {digest}.")
-    return manifest
 
 
 def require_fitting_database(connection: Connection, manifest: dict[str, Any]) -> None:

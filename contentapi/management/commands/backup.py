@@ -27,9 +27,11 @@ class Command(OperatorCommand):
         contents = write_backup(path, replace=force, report=self.info, write_files=write_files)
         self.stdout.write(format_rows(contents.tables))
         self.info(f"The backup is complete: {path} ({path.stat().st_size:,} bytes).")
-        media = contents.media
+        self.report_media(locate_media(path), contents.media)
+
+    def report_media(self, path: Path, media: dict[str, Any]) -> None:
         if "files" in media:
-            self.info(f"It has {media['files']:,} files of images: {locate_media(path)} ({media['bytes']:,} bytes).")
+            self.info(f"It has {media['files']:,} files of images: {path} ({media['bytes']:,} bytes).")
         if "place" in media:
             self.info(f"Note: the files of images are in {media['place']}. Back them up there.")
 
