@@ -99,7 +99,7 @@ def choose_next_page(request: HttpRequest, model_admin: PolicyAdmin, saved: Save
 
 
 def is_to_be_published(saved: Saved, edit: Edit) -> bool:
-    """Whether the working copy is to be published. A page shows first what it changes."""
+    """Return whether the button publishes the working copy. A page shows first what it changes."""
     return edit.copy_action is CopyAction.PUBLISH and saved.copy is not None
 
 
