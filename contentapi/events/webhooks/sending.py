@@ -155,6 +155,7 @@ def send(target: Target, body: bytes, headers: Mapping[str, str]) -> ReceivedRes
     }.items():
         handle.setopt(option, value)
     error = perform(handle, exchange)
+    handle.setopt(pycurl.POSTFIELDS, b"")  # an unused handle keeps no body
     CONNECTIONS.give_back(target, handle)
     if exchange.status is not None:  # it has answered: what the response lacks does not matter
         return ReceivedResponse(exchange.status, "", exchange.body[:MAX_KEPT], exchange.retry_after)

@@ -1,6 +1,7 @@
 """What receivers may do: no response keeps a sender longer than its limits, takes its memory, or makes it fail."""
 
 import resource
+import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -117,6 +118,16 @@ def test_connection_is_used_again_and_replaced_when_the_receiver_has_closed_it()
 
         assert [reply.status for reply in replies] == [204] * 6
         assert [each.connection for each in receiver.received] == [1, 1, 2, 2, 3, 3]
+
+
+def test_unused_connection_keeps_no_body() -> None:
+    body = 100_000 * b"x"
+    before = sys.getrefcount(body)
+    with Receiver(respond(200)) as receiver:
+        sending.send(parse_url(receiver.url), body, {})
+
+        assert sys.getrefcount(body) == before
+        sending.CONNECTIONS.close()
 
 
 def test_event_is_sent_again_only_if_the_used_connection_gave_no_byte() -> None:
