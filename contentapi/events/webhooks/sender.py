@@ -77,9 +77,16 @@ class Batch:
 
     def start(self, webhook: Webhook, places: int, done: "SimpleQueue[Batch]") -> None:
         target, keys = parse_url(webhook.url), list_keys(webhook)
-        self.places = min(places, ceil(len(self.ready) * MOST_PLACES / MOST_TAKEN))
-        for _ in range(self.places):
-            Thread(target=self.run, args=[target, keys, done], name=f"webhook {self.webhook_id}", daemon=True).start()
+        wanted = min(places, ceil(len(self.ready) * MOST_PLACES / MOST_TAKEN))
+        self.places = wanted
+        for number in range(wanted):
+            thread = Thread(target=self.run, args=[target, keys, done], name=f"webhook {self.webhook_id}", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system has no more threads: the others send, or a later claim
+                LOG.warning("Only %d of %d threads for the webhook %s begin.", number, wanted, self.webhook_id)
+                self.leave(wanted - number, done)
+                return
 
     def run(self, target: Target, keys: Sequence[str], done: "SimpleQueue[Batch]") -> None:
         with suppress(IndexError):
@@ -88,8 +95,11 @@ class Batch:
                 self.results.append(result)
                 if result.outcome.state != DeliveryState.DELIVERED:
                     self.ready.clear()
+        self.leave(1, done)
+
+    def leave(self, places: int, done: "SimpleQueue[Batch]") -> None:
         with self.lock:
-            self.places -= 1
+            self.places -= places
             is_last = self.places == 0
         if is_last:
             done.put(self)
