@@ -10,4 +10,4 @@ def find_content_apps(folder: Path) -> list[str]:
 
 def declares_app(path: Path) -> bool:
     """Return whether a module is a declaration: packages of others can have a module `api` too."""
-    return path.parent.name != "contentapi" and "\nAPI = App(" in path.read_text(encoding="utf-8")
+    return path.parent.name != "contentapi" and b"\nAPI = App(" in path.read_bytes()

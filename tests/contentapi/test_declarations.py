@@ -21,9 +21,10 @@ def test_events_need_a_selector_of_their_object() -> None:
 
 
 def test_apps_are_the_packages_that_declare_themselves(tmp_path: Path) -> None:
-    for name, text in {"recipes": "\nAPI = App()", "contentapi": "\nAPI = App()", "requests": "API = 1"}.items():
+    declared, latin = b"\nAPI = App()", "# coding: latin-1\nNAME = 'é'".encode("latin-1")
+    for name, text in {"recipes": declared, "contentapi": declared, "requests": b"API = 1", "old": latin}.items():
         (tmp_path / name).mkdir()
-        (tmp_path / name / "api.py").write_text(text)
+        (tmp_path / name / "api.py").write_bytes(text)
 
     assert find_content_apps(tmp_path) == ["recipes"]
     assert find_content_apps(settings.BASE_DIR) == ["blog", "orders", "users"]
