@@ -61,11 +61,13 @@ def read_target() -> Target:
 
 
 def connect(target: Target) -> Connection:
-    """Connect to the database. Raises `CommandError`."""
+    """Connect to the database, without the time limits of the role. Raises `CommandError`."""
     try:
         connection = psycopg.connect(**target.parameters, autocommit=True)
     except psycopg.OperationalError as error:
         raise CommandError(f"Cannot connect to the database. {str(error).strip()}") from None
+    for name in NO_LIMITS:
+        connection.execute("SELECT set_config(%s, '0', false)", [name])
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     return connection
 
@@ -74,14 +76,8 @@ def get_major(connection: Connection) -> int:
     return connection.info.server_version // 10_000
 
 
-def lift_limits(connection: Connection) -> None:
-    """Let the statements of the present transaction take long."""
-    for name in NO_LIMITS:
-        connection.execute("SELECT set_config(%s, '0', true)", [name])
-
-
 def count_rows(connection: Connection) -> dict[str, int]:
-    """Return the number of rows of each table, by its name. Call `lift_limits` before."""
+    """Return the number of rows of each table, by its name."""
     rows = {}
     for schema, name in connection.execute(SELECT_TABLES).fetchall():
         statement = sql.SQL("SELECT count(*) FROM ONLY {}").format(sql.Identifier(schema, name))

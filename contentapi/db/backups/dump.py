@@ -23,7 +23,6 @@ from contentapi.db.backups.database import (
     connect,
     count_rows,
     get_major,
-    lift_limits,
     read_target,
 )
 from contentapi.db.backups.programs import SETS_TRANSACTION_TIMEOUT, Program, find_program, run_program
@@ -120,7 +119,6 @@ def dump_snapshot(connection: Connection, target: Target, program: Program, arch
             raise CommandError(
                 f"The database {connection.info.dbname} has no tables of this application. See DATABASE_URL."
             )
-        lift_limits(connection)
         (snapshot,) = connection.execute("SELECT pg_export_snapshot()").fetchone() or ("",)
         command: list[str | Path] = [
             program.path,

@@ -16,7 +16,6 @@ from contentapi.db.backups.database import (
     connect,
     count_rows,
     get_major,
-    lift_limits,
     read_target,
 )
 from contentapi.db.backups.dump import Report, compute_digest, locate_manifest
@@ -49,7 +48,6 @@ def restore_backup(path: Path, *, report: Report) -> dict[str, int]:
         report(f"Restoring {path} into {connection.info.dbname} with {program.path} ({program.version}).")
         run_restore(path, program, listing, target)
         with connection.transaction():
-            lift_limits(connection)
             tables = count_rows(connection)
         if manifest:
             require_equal(manifest["tables"], tables)
