@@ -63,6 +63,20 @@ def test_text_of_a_post_that_is_neither_is_not_saved(editor_client: Client, stat
     assert Post.objects.get().version == 1
 
 
+@pytest.mark.parametrize("status", ["published", "scheduled", "archived"])
+def test_text_of_a_draft_that_somebody_publishes_meanwhile_is_a_conflict(editor_client: Client, status: str) -> None:
+    post = make_post(status="draft", title="Tides")
+    opened = read_form(editor_client.get(get_page(post)).text)
+    changes = {"status": status, "publish_at": timezone.now() + timedelta(days=1) if status == "scheduled" else None}
+    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
+    address = reverse("admin:blog_post_autosave", args=[post.pk])
+
+    response = editor_client.post(address, opened | {"title": "Ebb"})
+
+    assert (response.status_code, response.json().get("isConflict")) == (409, True)
+    assert editor_client.post(address, opened).status_code == 200  # there is no text to lose
+
+
 def test_invalid_and_outdated_texts_are_refused(editor_client: Client) -> None:
     post = make_post(status="draft")
     opened = read_form(editor_client.get(get_page(post)).text)

@@ -22,6 +22,7 @@ from blog.desk.posts.history import build_log_message
 from blog.desk.posts.states import NEW_POST, describe_result, link_post
 from blog.models import ADDRESSES, CONTENT, Post, PostStatus
 from blog.services import CopyAction, Edit, Saved, StateAction
+from contentapi.core.entity_tags import require_version
 from contentapi.core.errors import ApiError, Invalid, Malformed, VersionConflict
 from contentapi.core.identity import Actor
 from contentapi.desk.bases import PolicyAdmin, get_actor
@@ -207,8 +208,13 @@ def save_in_background(request: HttpRequest, model_admin: PolicyAdmin, form: Pos
 
 
 def keep_text(post: Post, edit: Edit) -> Edit:
-    """Return the part of an edit that the desk saves by itself: the text of a draft or of a working copy."""
+    """Return the part of an edit that the desk saves by itself: the text of a draft or of a working copy.
+
+    Raises `VersionConflict` for the text of a draft that somebody has published meanwhile: it is not saved.
+    """
     if edit.copy_version is None and post.status != PostStatus.DRAFT:
+        if edit.changes:
+            require_version("post", post.version, edit.version)
         return edit._replace(changes={})
     return edit._replace(changes={name: value for name, value in edit.changes.items() if name in CONTENT})
 
