@@ -14,7 +14,6 @@ from threading import Lock
 from typing import NamedTuple
 
 import pycurl
-from pycurl import Curl
 
 from contentapi.conf.timeouts import WEBHOOK_CONNECT_LIMIT, WEBHOOK_KEEP_ALIVE, WEBHOOK_LIMIT
 from contentapi.events.webhooks.addresses import AddressRefused, Target, require_all_reachable, require_reachable
@@ -101,16 +100,16 @@ class Connections:
 
     def __init__(self) -> None:
         self.lock = Lock()
-        self.unused: list[tuple[Target, Curl]] = []
+        self.unused: list[tuple[Target, pycurl.Curl]] = []
 
-    def take(self, target: Target) -> Curl:
+    def take(self, target: Target) -> pycurl.Curl:
         with self.lock:
             for index in range(len(self.unused) - 1, -1, -1):
                 if self.unused[index][0] == target:
                     return self.unused.pop(index)[1]
         return create_handle()
 
-    def give_back(self, target: Target, handle: Curl) -> None:
+    def give_back(self, target: Target, handle: pycurl.Curl) -> None:
         with self.lock:
             self.unused.append((target, handle))
             if len(self.unused) > MAX_UNUSED:
@@ -130,8 +129,8 @@ def create_socket(family: int, kind: int, protocol: int, _: tuple[str, int]) -> 
     return socket.socket(family, kind, protocol)
 
 
-def create_handle() -> Curl:
-    handle = Curl()
+def create_handle() -> pycurl.Curl:
+    handle = pycurl.Curl()
     for option, value in OPTIONS.items():
         handle.setopt(option, value)
     paths = ssl.get_default_verify_paths()  # those of Python: the wheel of pycurl brings no certificates
@@ -162,7 +161,7 @@ def send(target: Target, body: bytes, headers: Mapping[str, str]) -> ReceivedRes
     return ReceivedResponse(error=error or "The response is not valid HTTP.")
 
 
-def perform(handle: Curl, exchange: Exchange) -> str:
+def perform(handle: pycurl.Curl, exchange: Exchange) -> str:
     """Send the request. Return the error, if there is one."""
     try:
         handle.perform()
@@ -174,7 +173,7 @@ def perform(handle: Curl, exchange: Exchange) -> str:
     return ""
 
 
-def describe(exchange: Exchange, handle: Curl, code: int, text: str) -> str:
+def describe(exchange: Exchange, handle: pycurl.Curl, code: int, text: str) -> str:
     """Return the reason for the maker of the webhook."""
     if exchange.refused is not None:
         return str(exchange.refused)
