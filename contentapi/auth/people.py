@@ -20,7 +20,7 @@ def get_user_by_email(email: str) -> Any:
 
 
 def name_users(user_ids: Iterable[int | None]) -> dict[int, str]:
-    """Return the names of users by id. A deleted user has none. The caller checks who may see them."""
+    """Return the names of users by id, without those of deleted users. The caller checks the permission."""
     users = get_user_model().objects.filter(pk__in={user_id for user_id in user_ids if user_id is not None})
     return dict(users.values_list("pk", F("name")))
 

@@ -15,7 +15,7 @@ from blog.models import CONTENT, CONTENT_FIELDS, OPTIONAL, SUMMARIES, Author, Ki
 from blog.services import CopyAction, Edit, StateAction
 from contentapi.core.errors import Malformed
 
-NEW = "new"  # in place of the id of a post that is not saved yet
+NEW = "new"  # replaces the id of an unsaved post in addresses
 OPENED = ("opened_version", "opened_copy", "opened_post")  # hidden fields of the form
 COPY_BUTTONS = {f"_{action}": action for action in CopyAction}
 LINES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]
