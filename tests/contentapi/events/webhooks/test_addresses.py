@@ -1,5 +1,6 @@
 """The rules for addresses. No test here uses the database or the network."""
 
+import socket
 from ipaddress import ip_address, ip_network
 from typing import Any
 
@@ -14,6 +15,7 @@ from contentapi.events.webhooks.addresses import (
     is_name_or_ipv4,
     iterate_forms,
     parse_url,
+    require_all_reachable,
     require_allowed,
     require_reachable,
     validate_url,
@@ -166,3 +168,24 @@ def test_addresses_beside_special_ones_are_public(address: str) -> None:
 def test_place_with_a_zone_is_refused(place: tuple[Any, ...]) -> None:
     with pytest.raises(AddressRefused, match=r"^An address with a zone is not allowed\.$"):
         require_reachable(place, "https")
+
+
+def test_all_addresses_of_a_name_must_be_allowed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    allow(settings, "127.0.0.0/8")
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 80)) for address in ("127.0.0.1", GLOBAL)]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+
+    require_all_reachable(parse_url("https://example.com/"))
+    with pytest.raises(AddressRefused, match=r"^http is only allowed to the networks"):
+        require_all_reachable(parse_url("http://example.com/"))
+
+
+@pytest.mark.parametrize("error", [socket.gaierror(), UnicodeError()])  # unknown; a label of 64 characters
+def test_name_without_an_address_is_refused(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+
+    with pytest.raises(AddressRefused, match=r"^The name cannot be resolved\.$"):
+        require_all_reachable(parse_url("https://example.com/"))

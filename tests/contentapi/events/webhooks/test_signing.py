@@ -1,12 +1,21 @@
 """Secrets and signatures. No test here uses the database."""
 
 from base64 import b64decode
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from standardwebhooks import Webhook
+import standardwebhooks
+from django.utils import timezone
 
-from contentapi.events.webhooks.signing import decrypt_secret, encrypt_secret, make_secret, sign
+from contentapi.events.webhooks.models import Webhook
+from contentapi.events.webhooks.signing import (
+    UnreadableSecret,
+    decrypt_secret,
+    encrypt_secret,
+    list_keys,
+    make_secret,
+    sign,
+)
 
 # The signature below was computed by `openssl dgst -sha256 -mac hmac`.
 ZEROS = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
@@ -50,5 +59,27 @@ def test_each_secret_has_a_signature_that_the_library_makes_too(number: int) -> 
 
     headers = sign(secrets, "evt_1", int(time.timestamp()), BODY)
 
-    expected = [Webhook(secret).sign("evt_1", time, BODY.decode()) for secret in secrets]
+    expected = [standardwebhooks.Webhook(secret).sign("evt_1", time, BODY.decode()) for secret in secrets]
     assert headers["webhook-signature"].split(" ") == expected
+
+
+def test_former_secret_signs_until_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    webhook = Webhook(pk=7, secret=encrypt_secret("whsec_new", 7))
+    assert list_keys(webhook) == ["whsec_new"]
+
+    webhook.previous_until = now + timedelta(seconds=1)
+    assert list_keys(webhook) == ["whsec_new"]
+    webhook.previous_secret = encrypt_secret("whsec_old", 7)
+    assert list_keys(webhook) == ["whsec_new", "whsec_old"]
+    webhook.previous_until = now
+    assert list_keys(webhook) == ["whsec_new"]
+    webhook.previous_until = None
+    assert list_keys(webhook) == ["whsec_new"]
+
+
+def test_secret_of_another_key_cannot_be_read() -> None:
+    message = r"^The secret cannot be decrypted: SECRET_KEY is another one\. Rotate the secret\.$"
+    with pytest.raises(UnreadableSecret, match=message):
+        list_keys(Webhook(pk=7, secret=encrypt_secret("whsec_new", 8)))
