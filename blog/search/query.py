@@ -152,7 +152,7 @@ def find_posts(actor: Actor, terms: Any, *, status: PostStatus | None, tag: Any,
     if status is None:
         visible = policy.visible_posts(actor)
     else:
-        visible = policy.build_visibility_within_status(actor, status)
+        visible = policy.split_visible_posts(actor, status).condition
         visible &= Q(status=TextLiteral(status))
     posts = Post.objects.filter(visible, conditions)
     rows = PostSearch.objects.filter(visible, conditions)

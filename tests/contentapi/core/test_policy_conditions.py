@@ -186,17 +186,17 @@ def test_imports_need_the_scopes_to_write_and_to_publish(actor: Actor, scope: Sc
 
 @pytest.mark.parametrize("actor", ACTORS)
 def test_all_published_posts_are_visible(actor: Actor) -> None:
-    assert policy.build_visibility_within_status(actor, "published") == EVERYTHING
+    assert policy.split_visible_posts(actor, "published").condition == EVERYTHING
 
 
 @pytest.mark.parametrize("status", ["draft", "scheduled", "archived"])
 def test_hidden_status_is_narrowed_to_the_posts_that_the_role_sees(status: str) -> None:
-    assert get_where_clause(policy.build_visibility_within_status(AUTHOR, status)) == f"({IS_OWN} OR {IS_COAUTHORED})"
-    assert [policy.build_visibility_within_status(actor, status) for actor in (ANONYMOUS, READER)] == [NEVER, NEVER]
-    assert [policy.build_visibility_within_status(actor, status) for actor in (EDITOR, ADMIN, OPERATOR)] == [
+    assert get_where_clause(policy.split_visible_posts(AUTHOR, status).condition) == f"({IS_OWN} OR {IS_COAUTHORED})"
+    assert [policy.split_visible_posts(actor, status).condition for actor in (ANONYMOUS, READER)] == [NEVER, NEVER]
+    assert [policy.split_visible_posts(actor, status).condition for actor in (EDITOR, ADMIN, OPERATOR)] == [
         EVERYTHING
     ] * 3
-    assert policy.build_visibility_within_status(WITHOUT_USER, status) == NEVER
+    assert policy.split_visible_posts(WITHOUT_USER, status).condition == NEVER
 
 
 @pytest.mark.parametrize(

@@ -291,6 +291,6 @@ def test_narrowed_condition_selects_the_visible_posts_of_a_status(name: str) -> 
 
     for status in PostStatus.values:
         posts = Post.objects.filter(status=status)
-        found = set(posts.filter(policy.build_visibility_within_status(who, status)))
+        found = set(posts.filter(policy.split_visible_posts(who, status).condition))
 
         assert found == {post for post in posts if may_see_post(who, post)}, status

@@ -1,4 +1,8 @@
-"""The rules for posts, their history and imports."""
+"""The rules for posts, their history, comments, authors, images and imports.
+
+The API shows a comment to everybody or to nobody: a visible comment on a visible post. The admin shows the others to
+those who moderate them. A user who writes posts may use all images; others those of the posts that they may see.
+"""
 
 from collections.abc import Iterable, Sequence
 from functools import partial, reduce
@@ -6,11 +10,11 @@ from operator import or_
 from typing import NamedTuple, cast
 
 from django.apps import apps
-from django.db.models import F, Q, Subquery
+from django.db.models import Exists, F, OuterRef, Q, Subquery
 
 from contentapi.core.identity import Actor, Scope
 from contentapi.core.policy import ADMINS, EVERYTHING, NEVER, NOBODY, NOTHING, Reach, build_events_in_reach, get_reach
-from contentapi.db.arrays import IsInArray
+from contentapi.db.arrays import ContainsValue, IsInArray
 from contentapi.db.literals import TextLiteral
 
 PUBLIC_POSTS = Q(status=TextLiteral("published"))  # a literal, so that the indexes of public posts apply
@@ -45,11 +49,6 @@ def readable_posts(actor: Actor) -> Q:
     if preview is None or preview.is_site or not visible:  # `Q() | condition` would be the condition alone
         return visible
     return visible | Q(pk=preview.post_id)
-
-
-def build_visibility_within_status(actor: Actor, status: str) -> Q:
-    """Return `visible_posts` for posts of one status."""
-    return split_visible_posts(actor, status).condition
 
 
 def split_visible_posts(actor: Actor, status: str | None = None) -> VisiblePosts:
@@ -148,9 +147,7 @@ def may_list_deleted_posts(actor: Actor) -> bool:
 
 def visible_deleted_posts(actor: Actor) -> Q:
     """The deleted posts whose history the actor may see, as a condition on their last versions."""
-    if not may_list_deleted_posts(actor):
-        return NOTHING
-    return get_reach(actor, Scope.POSTS_WRITE).build_condition(build_own_posts_condition)
+    return previewable_posts(actor)
 
 
 def may_purge_history(actor: Actor) -> bool:
@@ -159,9 +156,7 @@ def may_purge_history(actor: Actor) -> bool:
 
 
 def may_manage_posts_and_authors(actor: Actor) -> bool:
-    """Whether the actor may write posts of every author, as an import does, set co-authors, and create, change and
-    delete authors.
-    """
+    """Whether the actor may write posts of all authors, set co-authors, and create, change and delete authors."""
     return get_reach(actor, Scope.POSTS_WRITE).of_everybody
 
 
@@ -196,3 +191,110 @@ def get_transition_scope(old_status: str, new_status: str) -> Scope:
     """Return the scope of a transition: `posts:publish` to or from published and scheduled, else `posts:write`."""
     public = {"published", "scheduled"} & {old_status, new_status}
     return Scope.POSTS_PUBLISH if public else Scope.POSTS_WRITE
+
+
+VISIBLE_COMMENTS = Q(state=TextLiteral("visible"))  # a literal, so that PostgreSQL knows how frequent the state is
+COMMENT_EVENTS = partial(build_events_in_reach, scope=Scope.COMMENTS_MODERATE, find_owner=select_author_id)
+AUTHOR_EVENTS = partial(build_events_in_reach, scope=Scope.AUTHORS_READ)
+
+
+def known_comments(actor: Actor) -> Q:
+    """Visible comments, and in every state those that the actor moderates. The post must be visible too."""
+    moderated = moderated_comments(actor)
+    return moderated if moderated == EVERYTHING else VISIBLE_COMMENTS | moderated
+
+
+def may_see_comment(actor: Actor, state: str, post_owner_id: int | None) -> bool:
+    return state == "visible" or may_moderate_comments_on(actor, post_owner_id)
+
+
+def may_comment(actor: Actor) -> bool:
+    return actor.has(Scope.COMMENTS_WRITE)
+
+
+def may_delete_comment_of(actor: Actor, owner_id: int | None, post_owner_id: int | None) -> bool:
+    """Whether the actor may delete a comment of this user: their own, or one that they may moderate.
+
+    `post_owner_id` is the owner of the post that the comment is on.
+    """
+    if owner_id is not None and owner_id == actor.user_id:
+        return actor.has(Scope.COMMENTS_WRITE)
+    return may_moderate_comments_on(actor, post_owner_id)
+
+
+def moderated_comments(actor: Actor) -> Q:
+    """With `comments:moderate` the comments on the actor's own posts; for editors and admins all comments."""
+    reach = get_reach(actor, Scope.COMMENTS_MODERATE)
+    return reach.build_condition(lambda user_id: Q(post__author=select_author_id(user_id)))
+
+
+def may_moderate_comments(actor: Actor) -> bool:
+    """Whether the actor may moderate the comments on some posts; `moderated_comments` limits which."""
+    return actor.has(Scope.COMMENTS_MODERATE)
+
+
+def may_moderate_comments_on(actor: Actor, post_owner_id: int | None) -> bool:
+    """Whether the actor may hide, show, delete and restore comments on the posts of this user."""
+    return get_reach(actor, Scope.COMMENTS_MODERATE).includes(post_owner_id)
+
+
+def may_manage_comments(actor: Actor) -> bool:
+    """Whether the actor may moderate every comment, comment as another author, and purge deleted comments."""
+    return get_reach(actor, Scope.COMMENTS_MODERATE).of_everybody
+
+
+def editable_authors(actor: Actor) -> Q:
+    """With `posts:write` the actor's own author profile; for editors and admins all authors."""
+    return get_reach(actor, Scope.POSTS_WRITE).build_condition(lambda user_id: Q(user=user_id))
+
+
+def may_edit_author(actor: Actor, owner_id: int | None) -> bool:
+    """Whether the actor may change the name, text and picture of the author with this user."""
+    return get_reach(actor, Scope.POSTS_WRITE).includes(owner_id)
+
+
+def visible_author_emails(actor: Actor) -> Q:
+    """With `authors:read` the actor's own email; for editors and admins all emails."""
+    return get_reach(actor, Scope.AUTHORS_READ).build_condition(lambda user_id: Q(user=user_id))
+
+
+def may_see_author_email(actor: Actor, owner_id: int | None) -> bool:
+    return get_reach(actor, Scope.AUTHORS_READ).includes(owner_id)
+
+
+def may_upload_images(actor: Actor) -> bool:
+    return actor.has(Scope.IMAGES_WRITE)
+
+
+def may_list_images(actor: Actor) -> bool:
+    """Whether the actor may list all images, also those of others: to use and to find them again."""
+    return actor.has(Scope.IMAGES_WRITE)
+
+
+def may_change_images_of(actor: Actor, owner_id: int | None) -> bool:
+    """Whether the actor may change, delete and restore the images that this user has uploaded."""
+    return get_reach(actor, Scope.IMAGES_WRITE).includes(owner_id)
+
+
+def may_purge_images(actor: Actor) -> bool:
+    """Whether the actor may process images, and delete for good what was deleted long ago, as the worker does."""
+    return get_reach(actor, Scope.IMAGES_WRITE).of_everybody
+
+
+def editable_images(actor: Actor) -> Q:
+    """With `images:write` the actor's own images; for editors and admins all images."""
+    return get_reach(actor, Scope.IMAGES_WRITE).build_condition(lambda user_id: Q(owner_id=user_id))
+
+
+def visible_images(actor: Actor) -> Q:
+    """For a user who writes posts or images all images; for others those of the posts that they may see."""
+    if actor.has(Scope.IMAGES_WRITE) or actor.has(Scope.POSTS_WRITE):
+        return EVERYTHING
+    posts = apps.get_model("blog", "Post")._base_manager.filter(readable_posts(actor))  # noqa: SLF001 - a public name
+    used = Q(cover_id=OuterRef("pk")) | Q(ContainsValue(F("image_ids"), OuterRef("pk")))
+    return Q(Exists(posts.filter(used)))
+
+
+def visible_image_events(actor: Actor) -> Q:
+    """Users with the scope to write posts or images may see the events of all images."""
+    return EVERYTHING if actor.has(Scope.IMAGES_WRITE) or actor.has(Scope.POSTS_WRITE) else NOTHING
