@@ -142,8 +142,8 @@ def save_user(actor: Actor, user: User) -> User:
 
 
 @transaction.atomic
-def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion = None) -> None:
-    """Delete a user with all their credentials. Their posts, comments and orders stay.
+def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion = None) -> str:
+    """Delete a user with all their credentials, and return the id. Their posts, comments and orders stay.
 
     Raises `NotFound`, and `Conflict` for the last admin and for a version other than the one that all users have.
     """
@@ -157,6 +157,7 @@ def delete_user(*, actor: Actor, user_id: str, expected_version: ExpectedVersion
     with attribute_changes(actor):
         user.delete()
     Audit.USER_DELETED.record(actor, "user", pk, role=str(user.role))
+    return user_id
 
 
 def require_user_writes(actor: Actor, action: str) -> None:

@@ -1,0 +1,68 @@
+"""Resolvers of root fields: each calls one selector or one service with the actor and the arguments of the field.
+
+    MUTATION = bind_fields(
+        MutationType(),
+        {
+            "createPost": pass_arguments(services.create_post),
+            "deletePost": pass_arguments(services.delete_post, "post_id"),
+            "updatePost": pass_changes(services.edit_post, "post_id"),
+        },
+    )
+
+The fields of an argument `input` count as arguments. They have their names in Python.
+"""
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, TypeVar
+
+from ariadne import EnumType, ObjectType
+from graphql import GraphQLResolveInfo
+
+from contentapi.graphql.context import RequestContext
+
+Info = GraphQLResolveInfo[RequestContext]
+Resolver = Callable[..., Any]
+K = TypeVar("K", bound=ObjectType)
+
+
+def bind_fields(kind: K, resolvers: Mapping[str, Resolver]) -> K:
+    for name, resolver in resolvers.items():
+        kind.set_field(name, resolver)
+    return kind
+
+
+def pass_arguments(function: Callable[..., Any], id_name: str = "", *, payload: str = "") -> Resolver:
+    """Return a resolver that calls a function with the arguments.
+
+    `id_name` is the parameter for the argument `id`, and `payload` the field that returns the result.
+    """
+
+    def resolve(_: None, info: Info, input: Mapping[str, Any] | None = None, **arguments: Any) -> Any:  # noqa: A002
+        values = arguments if input is None else input
+        if id_name:
+            values = {**values, id_name: values["id"]}
+            del values["id"]
+        result = function(actor=info.context["actor"], **values)
+        return {payload: result} if payload else result
+
+    return resolve
+
+
+def pass_changes(service: Callable[..., Any], id_name: str, **constants: Any) -> Resolver:
+    """Return a resolver that calls a service with the arguments as `changes`, but for `id` and `expectedVersion`.
+
+    `constants` are further changes.
+    """
+
+    def resolve(_: None, info: Info, input: Mapping[str, Any] | None = None, **arguments: Any) -> Any:  # noqa: A002
+        changes = {**(input or arguments), **constants}
+        keys = {id_name: changes.pop("id"), "expected_version": changes.pop("expected_version", None)}
+        return service(actor=info.context["actor"], changes=changes, **keys)
+
+    return resolve
+
+
+def build_enum(kind: type[Enum], name: str = "") -> EnumType:
+    """Return the enum of the SDL with the values of an enum of Python, by default with its name."""
+    return EnumType(name or kind.__name__, {member.value: member for member in kind})
