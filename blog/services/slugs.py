@@ -6,14 +6,13 @@ transactions with one slug, all but one find another.
 
 import re
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event
 from typing import Any, NamedTuple
 
 from anyascii import anyascii
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Value
 
 from blog.models import MAX_SLUG, OldSlug, Post, PostVersion
@@ -26,29 +25,8 @@ from contentapi.worker.items import try_item
 APOSTROPHES = re.compile("[\u2018\u2019\u02bc]")
 PARTS = re.compile("[a-z0-9]+")
 LETTER = re.compile("[a-z]")
-# The slug with a number in SQL, as `number_slug` makes it, and whether another post has or had it
-NUMBERED = f"""
-    CASE number WHEN 1 THEN %(base)s::text
-    ELSE rtrim(left(%(base)s::text, {MAX_SLUG - 1} - length(number::text)), '-') || '-' || number END"""
-IS_TAKEN = f"""
-    (%(pk)s <> COALESCE(
-      (SELECT id FROM blog_post WHERE slug = {NUMBERED}),
-      (SELECT post_id FROM blog_oldslug WHERE slug = {NUMBERED}), %(pk)s))"""  # noqa: S608 - constants
-# The first power of two that is free, and then halves: about 20 look-ups, however many posts have the base.
-FIND_FREE_NUMBER = f"""
-    WITH RECURSIVE probe(low, high) AS (
-      SELECT 0, (
-        SELECT number FROM (SELECT (2 ^ generate_series(0, 30))::int AS number) AS power
-        WHERE NOT {IS_TAKEN} LIMIT 1
-      )
-      UNION ALL
-      SELECT CASE WHEN is_taken THEN number ELSE low END, CASE WHEN is_taken THEN high ELSE number END
-      FROM probe, LATERAL (SELECT (low + high) / 2 AS number) AS middle,
-        LATERAL (SELECT {IS_TAKEN} AS is_taken) AS found
-      WHERE high - low > 1
-    )
-    SELECT min(high) FROM probe
-"""  # noqa: S608 - constants
+NUMBERS_AT_ONCE = 64  # that one statement compares
+FIRST_NUMBERS = (*range(1, NUMBERS_AT_ONCE + 1), *(2**power for power in range(7, 30)))
 POSTS_AT_ONCE = 100  # posts without a slug that are read at once
 
 
@@ -112,25 +90,27 @@ def follows_title(post: Post) -> bool:
 def find_free_slug(base: str, pk: int | None, planned: Collection[str] = ()) -> str:
     """Return the base with the lowest number that is free for a post, or nearly the lowest one: none of the planned."""
 
-    def is_taken(number: int) -> bool:
-        slug = number_slug(base, number)
-        return slug in planned or bool(list_taken_slugs([slug], pk))
+    def list_taken(numbers: Iterable[int]) -> set[int]:
+        slugs = {number_slug(base, number): number for number in numbers}
+        taken = {*planned, *list_taken_slugs(slugs, pk)}
+        return {number for slug, number in slugs.items() if slug in taken}
 
-    if planned or is_distributed():
-        return number_slug(base, find_free_number(is_taken))
-    with connection.cursor() as cursor:
-        cursor.execute(FIND_FREE_NUMBER, {"base": base, "pk": pk or 0})
-        (number,) = cursor.fetchone()
-    return number_slug(base, number)
+    return number_slug(base, find_free_number(list_taken))
 
 
-def find_free_number(is_taken: Callable[[int], bool]) -> int:
-    """Return the lowest number that is not taken, or nearly so: the first free power of two, and then halves."""
-    high = 1
-    while is_taken(high):
-        high *= 2
-    between = range(high // 2 + 1, high)
-    return high // 2 + 1 + bisect_left(between, True, key=lambda number: not is_taken(number))  # noqa: FBT003
+def find_free_number(list_taken: Callable[[Iterable[int]], set[int]]) -> int:
+    """Return the lowest number that is not taken, or nearly so: the first of some numbers, and then of those below it.
+
+    `list_taken` is called once, unless more than 64 are taken, and six times at most.
+    """
+    low, free = 0, 2**30
+    numbers: Iterable[int] = FIRST_NUMBERS
+    while free - low > 1:
+        taken = list_taken(numbers)
+        free = next((number for number in numbers if number not in taken), free)
+        low = max((number for number in taken if number < free), default=low)
+        numbers = range(low + 1, free, -(-(free - low) // NUMBERS_AT_ONCE))
+    return free
 
 
 def list_taken_slugs(slugs: Iterable[str], pk: int | None) -> set[str]:

@@ -289,4 +289,4 @@ def test_editors_change_the_author_of_a_post() -> None:
 
 @pytest.mark.parametrize("taken", [0, 1, 2, 3, 7, 8, 100])
 def test_lowest_free_number_follows_those_that_are_taken(taken: int) -> None:
-    assert find_free_number(lambda number: number <= taken) == taken + 1
+    assert find_free_number(lambda numbers: {number for number in numbers if number <= taken}) == taken + 1
