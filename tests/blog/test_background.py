@@ -38,31 +38,12 @@ def run_at_the_same_time(number: int) -> None:
         thread.join()
 
 
-def test_due_posts_are_published_and_no_others() -> None:
-    due = make_due_post()
-    later = make_post(status="scheduled", publish_at=timezone.now() + timedelta(days=1))
-    background.publish_due_posts(Event())
-    assert Post.objects.get(pk=due.pk).status == "published"
-    assert Post.objects.get(pk=later.pk).status == "scheduled"
-
-
 def test_published_at_is_the_time_of_publication() -> None:
     post, before = make_due_post(), timezone.now()
     background.publish_due_posts(Event())
     published_at = Post.objects.get(pk=post.pk).published_at
     assert published_at is not None
     assert before <= published_at <= timezone.now()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_concurrent_workers_publish_each_post_once(caplog: pytest.LogCaptureFixture) -> None:
-    posts = [make_due_post() for _ in range(20)]
-    caplog.set_level(logging.INFO, "contentapi.worker")
-
-    run_at_the_same_time(4)
-
-    assert sorted(list_messages(caplog)) == sorted(f"Published post {post.pk}, which was scheduled." for post in posts)
-    assert set(Post.objects.values_list("status", "version")) == {("published", 2)}
 
 
 @pytest.mark.django_db(transaction=True)

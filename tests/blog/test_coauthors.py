@@ -49,16 +49,6 @@ def test_post_is_created_with_coauthors() -> None:
     assert list_posts_of(coauthor) == [post]
 
 
-def test_author_creates_a_post_without_coauthors_only() -> None:
-    actor, coauthor = make_actor(Role.AUTHOR), make_author()
-
-    services.create_post(actor=actor, title="Soup", body="", coauthor_ids=[])
-    with pytest.raises(Forbidden, match="You may not set the co-authors of a post"):
-        services.create_post(actor=actor, title="Soup", body="", coauthor_ids=[str(coauthor.pk)])
-
-    assert Post.objects.count() == 1
-
-
 @pytest.mark.parametrize(
     ("ids", "problem"),
     [

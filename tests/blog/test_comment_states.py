@@ -12,7 +12,7 @@ from blog.desk import queries
 from blog.models import Author, Comment, CommentState
 from blog.services import moderation
 from blog.services.moderation import Moderation
-from contentapi.core.errors import ApiError, NotFound, Unauthenticated
+from contentapi.core.errors import NotFound
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Role, Scope
 from tests.blog.comments_in_states import action, make_comment_in
 from tests.blog.racing import race
@@ -168,24 +168,6 @@ def test_author_moderates_the_comments_on_own_posts_only(name: str, whose: str) 
         assert outcome == Moderation([], [(comment, f"You may not {name} this comment.")])
     else:
         assert outcome == "There is no comment with this id."
-
-
-@pytest.mark.parametrize(
-    ("role", "without", "refused"),
-    [(None, set(), Unauthenticated), (Role.READER, set(), "hide"), (Role.EDITOR, {Scope.COMMENTS_MODERATE}, "hide")],
-)
-def test_comment_is_not_hidden_without_the_right(
-    role: Role | None, without: set[Scope], refused: type[ApiError] | str
-) -> None:
-    comment = make_comment(make_post())
-    actor = make_actor(role, scopes=set(ALL_SCOPES) - without) if role else ANONYMOUS
-
-    if isinstance(refused, str):
-        assert action("hide", comment, actor=actor).refused == [(comment, "You may not hide this comment.")]
-    else:
-        with pytest.raises(refused):
-            action("hide", comment, actor=actor)
-    assert Comment.objects.get().state == "visible"
 
 
 def test_comment_on_a_draft_that_the_actor_may_not_see_is_not_found() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from blog.history import versions
 from blog.models import Author, Post, PostVersion
-from contentapi.core.errors import Conflict, Forbidden, NotFound, Unauthenticated
-from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
+from contentapi.core.errors import Conflict, Forbidden, NotFound
+from contentapi.core.identity import OPERATOR, Role
 from tests.blog.post_versions import edit, get_name, get_newest, list_versions
 from tests.blog.racing import race
 from tests.factories import make_actor, make_author, make_post
@@ -126,27 +126,6 @@ def test_author_sees_and_restores_the_history_of_their_own_posts_only() -> None:
         list_versions(other, actor)
     with pytest.raises(Forbidden):
         versions.restore_version(actor=actor, post_id=str(other.pk), number=1)
-
-
-@pytest.mark.django_db
-def test_history_needs_a_credential_and_the_scopes_to_read_and_write() -> None:
-    author = make_author()
-    post = make_post(author=author)
-    owner = make_actor(Role.AUTHOR, author=author)
-
-    with pytest.raises(Unauthenticated):
-        list_versions(post, ANONYMOUS)
-    with pytest.raises(Forbidden):
-        list_versions(post, make_actor(Role.READER))
-    for scope in (Scope.POSTS_READ, Scope.POSTS_WRITE):
-        with pytest.raises(Forbidden):
-            list_versions(post, Actor(owner.user_id, Role.AUTHOR, ALL_SCOPES - {scope}))
-
-
-@pytest.mark.django_db
-def test_history_of_a_hidden_post_is_not_found() -> None:
-    with pytest.raises(NotFound):
-        list_versions(make_post(status="draft"), make_actor(Role.AUTHOR))
 
 
 # Restoring a version

@@ -210,13 +210,3 @@ def test_missing_permission_is_reported_before_invalid_values(
 
     assert refusal.value.message == message
     assert not Post.objects.exists()
-
-
-@pytest.mark.django_db
-def test_author_without_a_profile_may_not_write_for_another_author() -> None:
-    other = make_author()
-
-    with pytest.raises(Forbidden):
-        services.create_post(actor=make_actor(Role.AUTHOR), title="Soup", body="", author_id=str(other.pk))
-
-    assert list(Author.objects.all()) == [other]

@@ -1,6 +1,5 @@
 """Transitions of the status of a post: each pair of statuses (docs/decisions/0020-state-machines.md)."""
 
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from itertools import product
 from typing import Any
@@ -137,21 +136,6 @@ def test_invalid_publication_time_is_rejected(status: str, publish_at: datetime 
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("old", "new"), PAIRS)
-def test_posts_publish_is_needed_to_schedule_publish_or_unpublish_a_post(old: str, new: str) -> None:
-    post = make_post_with_status(old)
-    actor = make_actor(Role.EDITOR, scopes=set(ALL_SCOPES) - {Scope.POSTS_PUBLISH})
-    allowed = not {old, new} & {"published", "scheduled"}
-
-    with nullcontext() if allowed else pytest.raises(Forbidden, match=f"^You may not make this {old} post {new}.$"):
-        services.edit_post(
-            actor=actor, post_id=str(post.pk), changes={"status": new, "publish_at": get_publication_time(new)}
-        )
-
-    assert Post.objects.get(pk=post.pk).status == (new if allowed else old)
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("role", "without", "old", "refused"),
     [
@@ -174,16 +158,3 @@ def test_missing_permission_is_reported_before_an_invalid_transition(
         services.edit_post(actor=actor, post_id=str(post.pk), changes={"status": "scheduled"})
 
     assert read_row(post) == before
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(("old", "new"), [("draft", "published"), ("published", "archived"), ("scheduled", "draft")])
-def test_posts_publish_is_enough_to_publish_unpublish_and_archive(old: str, new: str) -> None:
-    post = make_post_with_status(old)
-    actor = make_actor(Role.EDITOR, scopes={Scope.POSTS_READ, Scope.POSTS_PUBLISH})
-
-    services.edit_post(actor=actor, post_id=str(post.pk), changes={"status": new})
-
-    assert Post.objects.get(pk=post.pk).status == new
-    with pytest.raises(Forbidden):
-        services.edit_post(actor=actor, post_id=str(post.pk), changes={"title": "New"})

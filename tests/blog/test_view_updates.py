@@ -60,40 +60,6 @@ def test_failed_patch_of_text_and_status_changes_neither(
     assert (Post.objects.get().title, Post.objects.get().status, Post.objects.get().version) == ("Old", "scheduled", 1)
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "failure"),
-    [
-        ("scheduled", {"publishAt": None}, (422, "publishAt: A scheduled post needs a time of publication.")),
-        (
-            "scheduled",
-            {"publishAt": "2101-01-01T00:00:00Z"},
-            (409, "A post that is scheduled cannot become scheduled."),
-        ),
-        (
-            "draft",
-            {"publishAt": "2101-01-01T00:00:00Z"},
-            (422, "publishAt: Only a scheduled post has a time of publication."),
-        ),
-        (
-            "published",
-            {"publishAt": "2101-01-01T00:00:00Z"},
-            (422, "publishAt: Only a scheduled post has a time of publication."),
-        ),
-        ("draft", {"status": "scheduled"}, (422, "publishAt: A scheduled post needs a time of publication.")),
-        ("archived", {"status": "published"}, (409, "A post that is archived cannot become published.")),
-    ],
-)
-def test_publication_time_of_a_post_that_is_not_scheduled_is_rejected(
-    status: str, body: dict[str, Any], failure: tuple[int, str]
-) -> None:
-    actor, post = make_own_post(status=status, publish_at=LATER if status == "scheduled" else None)
-
-    code, message = failure
-    response = send_request("PATCH", f"/posts/{post.pk}", body, actor=actor)
-
-    assert (response.status, response.body) == (code, {"error": message})
-
-
 def test_patch_schedules_and_unschedules_a_post() -> None:
     actor, post = make_own_post(status="draft")
     body = {"status": "scheduled", "publishAt": "2100-01-01T01:00:00+01:00"}

@@ -79,21 +79,6 @@ def test_summaries_are_those_of_the_copy_and_empty_without_any() -> None:
     assert send("POST", post, actor, below="/publish").body["excerpt"] == "Ebb."
 
 
-def test_coauthor_reads_the_draft_and_no_working_copy(gql: GraphQL) -> None:
-    coauthor = make_author()
-    actor, post = make_actor(Role.AUTHOR, author=coauthor), make_post(status="draft", coauthor_ids=[coauthor.pk])
-    make_working_copy(post, title="Ebb")
-
-    read = gql(READ, actor=actor, id=post.pk)
-
-    assert read.data == {"post": {"title": post.title, "workingCopy": None}}
-    assert send("GET", post, actor).status == 404
-    assert send("PUT", post, actor, {"title": "Mine"}).status == 403
-    assert send("POST", post, actor, below="/publish").status == 403
-    assert send("DELETE", post, actor).status == 403
-    assert WorkingCopy.objects.get().content["title"] == "Ebb"
-
-
 def test_outdated_tag_is_409_and_the_present_one_publishes() -> None:
     actor, post = make_own_post()
     old = send("PUT", post, actor, {"title": "Ebb"}).headers["ETag"]

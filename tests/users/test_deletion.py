@@ -3,7 +3,7 @@
 import pytest
 
 from blog.models import Author, Comment, Post
-from contentapi.core.errors import ApiError, NotFound, Unauthenticated
+from contentapi.core.errors import ApiError, Unauthenticated
 from contentapi.core.identity import OPERATOR, Role
 from orders.models import Order
 from tests.blog.racing import race
@@ -11,8 +11,6 @@ from tests.factories import make_actor, make_author, make_comment, make_order, m
 from users import selectors, services
 from users.authentication import authenticate
 from users.models import ApiKey, User
-
-NO_IDS = ["", "abc", "0", "01", "-1", str(2**63), "\0"]
 
 
 @pytest.mark.django_db
@@ -34,25 +32,6 @@ def test_deleted_user_loses_their_keys_and_leaves_posts_and_orders() -> None:
     assert list(Order.objects.values("pk", "user")) == [{"pk": order.pk, "user": None}]
     with pytest.raises(Unauthenticated):
         authenticate({"X-API-Key": key})
-
-
-@pytest.mark.django_db
-def test_second_deletion_raises_not_found() -> None:
-    user = make_user()
-    services.delete_user(actor=OPERATOR, user_id=str(user.pk))
-
-    with pytest.raises(NotFound, match=r"^There is no user with this id\.$"):
-        services.delete_user(actor=OPERATOR, user_id=str(user.pk))
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("text", NO_IDS)
-def test_invalid_id_finds_no_user(text: str) -> None:
-    make_user(pk=1)
-
-    assert selectors.select_user_by_id(OPERATOR, text).queryset().first() is None
-    with pytest.raises(NotFound):
-        services.delete_user(actor=OPERATOR, user_id=text)
 
 
 @pytest.mark.django_db

@@ -86,13 +86,3 @@ def test_deleted_user_is_404() -> None:
 
     assert (first.status, first.content, second.status) == (204, b"", 404)
     assert not User.objects.filter(pk=user.pk).exists()
-
-
-def test_users_are_listed_in_order_of_creation() -> None:
-    admin = make_actor(Role.ADMIN)
-    users = [make_user() for _ in range(3)]
-
-    response = send_request("GET", "/users", actor=admin)
-
-    assert [user["id"] for user in response.body["data"]] == [admin.user_id, *[user.pk for user in users]]
-    assert response.body["next_cursor"] is None
