@@ -66,7 +66,12 @@ def create_root_of_temporary_folders(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Do not measure the lines that property tests execute: thousands of times those that examples execute too."""
+    """Select a part of the tests, such as 2/4, for `.ci/test_on_python`.
+
+    Do not measure the lines that property tests execute: thousands of times those that examples execute too.
+    """
+    number, parts = map(int, os.environ.get("TESTS_PART", "1/1").split("/"))
+    items[:] = items[number - 1 :: parts]
     for item in items:
         if item.get_closest_marker("property"):
             item.add_marker("no_cover")

@@ -14,7 +14,8 @@ from tests.deployment.processes import ROOT
 
 INSTALLED = ROOT / "var" / "clients"
 NPM = ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]
-PIP = ["--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes", "--only-binary=:all:"]
+PIP = ["--quiet", "--no-compile", "--disable-pip-version-check", "--no-input"]
+PIP += ["--require-hashes", "--only-binary=:all:"]
 PYTHON = INSTALLED / "venv/bin/python"
 
 

@@ -1,6 +1,7 @@
 """The server and the worker that the clients use: their own database, the demo's content, a credential of each kind."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from tests.deployment.live_server import Site
 from tests.deployment.ports import find_free_port
 from tests.deployment.processes import PATIENCE, ROOT
 from tests.deployment.s3_server import VARIABLES, S3Server
-from tests.deployment.template import Template
+from tests.deployment.template import GIVEN, Template
 from tests.e2e.streams import serve_streams
 
 MEMBER = "mara@example.com"
@@ -25,8 +26,10 @@ class ClientSite:
     """A site with a server, streams and a bucket for images, and what its clients have in their environment."""
 
     def __init__(self, folder: Path) -> None:
-        template = Template(folder.with_name("template"))
-        template.create()
+        given = os.environ.get(GIVEN)
+        template = Template(Path(given) if given else folder.with_name("template"))
+        if not given:
+            template.create()
         self.site = Site(folder, template)
         self.port, self.stream_port = find_free_port(), find_free_port()
         self.url = f"http://localhost:{self.port}"
