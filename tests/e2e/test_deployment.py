@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlencode
 from urllib.request import Request
 
-import psycopg
 import pytest
 
 from tests.deployment.hosts import Host
@@ -144,38 +143,3 @@ def test_outage_is_one_log_line_a_second_for_all_workers(deployment: Deployment)
     assert len(deployment.count_refused()) - before <= seconds + 2
     assert 503 not in {line["status"] for line in deployment.read_lines("contentapi.requests", begin)}
     assert "Traceback" not in deployment.read_log()[begin:]
-
-
-def test_statement_that_waits_too_long_is_503(deployment: Deployment) -> None:
-    begin = len(deployment.read_log())
-    with psycopg.connect(deployment.database.build_url()) as connection:
-        connection.execute("LOCK TABLE blog_post IN ACCESS EXCLUSIVE MODE")
-
-        assert deployment.send_query() == build_unavailable_response("posts")
-
-    wait_until(lambda: deployment.send_query() == POSTS, "the end of the lock")
-    # While the database is available, a request has a line of its own, and no line about an outage counts it.
-    lines = deployment.read_lines("contentapi.requests", begin)
-    deployment.refused -= [line["status"] for line in lines].count(503)
-
-
-def test_request_id_of_a_500_leads_to_its_traceback_in_the_log(deployment: Deployment) -> None:
-    deployment.database.execute("ALTER TABLE blog_post RENAME COLUMN title TO lost_title")
-    try:
-        response = deployment.host.request("POST", "/graphql", {"query": "{ posts { title } }"})
-    finally:
-        deployment.database.execute("ALTER TABLE blog_post RENAME COLUMN lost_title TO title")
-
-    request_id = response.headers["X-Request-ID"]
-    error = {
-        "message": "Internal server error",
-        "locations": [{"line": 1, "column": 3}],
-        "path": ["posts"],
-        "extensions": {"code": "INTERNAL", "status": 500, "requestId": request_id},
-    }
-    assert (response.status, response.body) == (500, {"errors": [error], "data": None})
-    lines = deployment.read_lines("contentapi.requests")
-    [line] = [line for line in lines if line["request_id"] == request_id]
-    assert (line["level"], line["message"]) == ("ERROR", "POST /graphql 500 INTERNAL ProgrammingError")
-    assert line["traceback"].startswith("Traceback (most recent call last):")
-    assert "blog_post.title does not exist" in line["traceback"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment.live_server import HOLD_LOCK, TAKE_SLOTS, LiveServer, Site, run_site
+from tests.deployment.live_server import HOLD_LOCK, TAKE_SLOTS, Site, run_site
 from tests.deployment.processes import wait_until
 from tests.deployment.template import Template
 from tests.e2e.load import BODY, PATIENCE, Results, load
@@ -187,16 +187,6 @@ def test_next_server_takes_over_the_port_of_granian(site: Site) -> None:
 
         assert_no_request_lost(results)
         assert new.try_request()
-
-
-def test_occupied_port_is_reported_in_one_line(site: Site) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        server = LiveServer(site, "granian", {"PORT": str(taken.getsockname()[1])})
-
-        assert server.process.wait(PATIENCE) == 1
-
-    assert f"Cannot listen on 127.0.0.1:{server.port}: Address already in use." in server.printed
-    assert "Traceback" not in server.printed
 
 
 def test_second_signal_ends_the_server_at_once(site: Site, kind: str) -> None:

@@ -1,9 +1,7 @@
 """Metrics and log lines of real servers, compared with what their clients count."""
 
 import json
-import re
 import signal
-import socket
 from collections import Counter, defaultdict
 from http.client import HTTPConnection
 from threading import Thread
@@ -16,7 +14,6 @@ from tests.deployment.live_server import LiveServer, Site
 from tests.deployment.ports import find_free_port
 from tests.deployment.processes import wait_until
 from tests.e2e.http_client import HttpClient
-from tests.e2e.load import PATIENCE
 from tests.e2e.shared_servers import SharedServer
 
 pytestmark = pytest.mark.servers
@@ -123,34 +120,3 @@ def test_metrics_are_not_at_the_public_address(shared_server: SharedServer) -> N
 
     assert (response.status, "contentapi_" in response.body) == (404, False)
     assert ("server",) in read_metrics(shared_server.metrics)["contentapi_processes"]
-
-
-def test_occupied_address_of_metrics_stops_the_start(site: Site) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        server = LiveServer(site, "granian", {"CONTENTAPI_METRICS_BIND": f"127.0.0.1:{port}"})
-
-        assert server.process.wait(PATIENCE) != 0
-
-    expected = f"CONTENTAPI_METRICS_BIND: cannot listen on 127.0.0.1:{port}: Address already in use."
-    assert expected in server.printed
-    assert "Traceback" not in server.printed
-
-
-def test_each_request_has_a_line_with_the_id_of_its_response(site: Site) -> None:
-    with site.serve("granian", CONTENTAPI_LOG_FORMAT="json") as server:
-        client = HttpClient(server.address)
-        paths = ("/posts?tag=hunter2", "/posts/0", "/admin/login/", "/healthz")
-        ids = [client.get(path).headers["X-Request-ID"] for path in paths]
-        server.wait_for(ids[2])
-        lines = [json.loads(line) for line in server.printed.splitlines() if line.startswith('{"time"')]
-
-    requests = [line for line in lines if line["logger"] == "contentapi.requests"][1:]  # the first is of the start
-    assert [line["request_id"] for line in requests] == ids[:3]  # by default, a health check has no line
-    assert [(line["operation"], line["status"]) for line in requests] == [
-        ("/posts", 200),
-        ("/posts/{post_id}", 404),
-        ("/admin/login/", 200),
-    ]
-    assert "hunter2" not in server.printed
-    assert all(re.fullmatch(r"[\d-]+T[\d:.]+Z", line["time"]) for line in lines)
