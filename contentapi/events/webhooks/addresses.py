@@ -1,15 +1,18 @@
 """Where webhooks may be sent: https, to public addresses only.
 
-CONTENTAPI_WEBHOOK_NETWORKS allows more networks, and http to them. The address of each new connection is checked here
-when its socket is opened, with all others of its name: so one that resolves to something else a moment later changes
-nothing.
+CONTENTAPI_WEBHOOK_NETWORKS allows more networks, and http to them. A name is resolved here for each new connection,
+which goes to one of these addresses if all of them are allowed: so one that resolves to something else a moment later
+changes nothing.
 """
 
 import re
 import socket
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from typing import NamedTuple
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from contentapi.conf import conf
@@ -18,6 +21,8 @@ from contentapi.core.errors import Invalid
 from contentapi.events.webhooks.models import MAX_URL
 
 Address = IPv4Address | IPv6Address
+Place = tuple[int, tuple[Any, ...]]  # the family of a socket, and what it connects to
+PORTS = {"http": 80, "https": 443}
 HOST = re.compile(r"(?=.{1,253}\.?$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?", re.ASCII)
 NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)  # the last label of an IPv4 address, as browsers read it
 URL = re.compile(r"https?://[!-\[\]_a-z~]+", re.ASCII | re.IGNORECASE)  # printable, without a backslash
@@ -40,11 +45,12 @@ class AddressRefused(Exception):
 
 
 class Target(NamedTuple):
-    """A valid URL, with its scheme, and its host without brackets."""
+    """A valid URL, with its scheme, its host without brackets, and its port."""
 
     url: str
     scheme: str
     host: str
+    port: int
 
 
 def parse_url(url: str) -> Target:
@@ -63,7 +69,7 @@ def parse_url(url: str) -> Target:
         raise AddressRefused("The address must not have a user name, a password or a fragment.")
     if not (is_name_or_ipv4(host) or is_ipv6(host)) or port == 0:
         raise AddressRefused("The address needs a valid host name and port.")
-    return Target(url, parts.scheme, host)
+    return Target(url, parts.scheme, host, port or PORTS[parts.scheme])
 
 
 def is_name_or_ipv4(host: str) -> bool:
@@ -109,14 +115,29 @@ def require_acceptable(target: Target) -> None:
     require_allowed(literal, target.scheme)
 
 
-def require_all_reachable(target: Target) -> None:
-    """Raise `AddressRefused` unless all addresses of a host are allowed."""
+def resolve(target: Target, seconds: float) -> list[Place]:
+    """Return the addresses of a target, with their families. Raises `AddressRefused` unless all of them are allowed.
+
+    Another thread resolves the name, because the system has no limit for that.
+    """
+    answer: SimpleQueue[list[Place]] = SimpleQueue()
+    Thread(target=look_up, args=[target, answer], daemon=True).start()
     try:
-        found = socket.getaddrinfo(target.host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise AddressRefused("The name cannot be resolved.") from None
-    for *_, place in found:
+        found = answer.get(timeout=max(seconds, 0))
+    except Empty:
+        raise AddressRefused("The name could not be resolved in time.") from None
+    if not found:
+        raise AddressRefused("The name cannot be resolved.")
+    for _, place in found:
         require_reachable(place, target.scheme)
+    return found
+
+
+def look_up(target: Target, answer: SimpleQueue[list[Place]]) -> None:
+    found: list[Any] = []
+    with suppress(OSError, UnicodeError):
+        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    answer.put([(family, place) for family, *_, place in found])
 
 
 def require_reachable(place: Sequence[object], scheme: str) -> None:

@@ -1,8 +1,8 @@
 """Send a request to a receiver by libcurl, and read the beginning of its response.
 
 An attempt takes 15 seconds at most and keeps 4 KiB of the body, whatever the response claims about its length. No
-redirect is followed, and nothing of the environment is used: no proxy, and no file with passwords. Each new connection
-goes to an address that `addresses` allows.
+redirect is followed, and nothing of the environment is used: no proxy, and no file with passwords. libcurl resolves no
+names: each new connection goes to an address that `addresses` has resolved and allows.
 """
 
 import os
@@ -11,12 +11,13 @@ import socket
 import ssl
 from collections.abc import Mapping
 from threading import Lock
+from time import monotonic
 from typing import NamedTuple
 
 import pycurl
 
 from contentapi.conf.timeouts import WEBHOOK_CONNECT_LIMIT, WEBHOOK_KEEP_ALIVE, WEBHOOK_LIMIT
-from contentapi.events.webhooks.addresses import AddressRefused, Target, require_all_reachable, require_reachable
+from contentapi.events.webhooks.addresses import AddressRefused, Place, Target, resolve
 
 MAX_HEADERS = 64 * 1024  # bytes
 MAX_KEPT = 4 * 1024  # bytes of the body
@@ -33,7 +34,8 @@ OPTIONS = {
     pycurl.NOPROXY: "*",
     pycurl.NETRC: pycurl.NETRC_IGNORED,
     pycurl.PATH_AS_IS: 1,
-    pycurl.DNS_CACHE_TIMEOUT: 0,
+    pycurl.CONNECT_TO: ["::192.0.2.1:"],  # no name is resolved: `open_socket` connects
+    pycurl.SOCKOPTFUNCTION: lambda *_: pycurl.SOCKOPT_ALREADY_CONNECTED,
     pycurl.MAXCONNECTS: 1,
     pycurl.MAXAGE_CONN: int(WEBHOOK_KEEP_ALIVE),
     pycurl.CONNECTTIMEOUT_MS: int(WEBHOOK_CONNECT_LIMIT * 1000),
@@ -42,7 +44,7 @@ OPTIONS = {
 TLS_ERRORS = {pycurl.E_PEER_FAILED_VERIFICATION} | {
     code for name, code in vars(pycurl).items() if name.startswith("E_SSL_")
 }
-CONNECTION_ERRORS = (pycurl.E_COULDNT_CONNECT, pycurl.E_SEND_ERROR, pycurl.E_RECV_ERROR, pycurl.E_GOT_NOTHING)
+CONNECTION_ERRORS = (pycurl.E_SEND_ERROR, pycurl.E_RECV_ERROR, pycurl.E_GOT_NOTHING)
 
 
 class ReceivedResponse(NamedTuple):
@@ -59,34 +61,36 @@ class Exchange:
 
     def __init__(self, target: Target) -> None:
         self.target = target
-        self.refused: AddressRefused | None = None
+        self.end = monotonic() + WEBHOOK_CONNECT_LIMIT
+        self.problem = ""  # for which there is no connection
         self.sockets: list[socket.socket] = []  # of which pycurl uses a duplicate
         self.size = 0  # of all headers
+        self.announced: int | None = None  # by a status line whose headers have not ended
         self.status: int | None = None
         self.retry_after = ""
         self.body = b""
 
-    def open_socket(self, _: int, address: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
-        """Return a socket for an address that is allowed. After one that is not, none is opened any more."""
-        family, kind, protocol, place = address
+    def open_socket(self, *_: object) -> socket.socket | int:
+        """Return a socket that is connected to an allowed address."""
         try:
-            if self.refused is None:
-                require_reachable(place, self.target.scheme)
-                require_all_reachable(self.target)
-                self.sockets.append(create_socket(family, kind, protocol, place))
-                return self.sockets[-1]
+            self.sockets.append(connect(self.target, self.end))
         except AddressRefused as error:
-            self.refused = error
-        return int(pycurl.SOCKET_BAD)
+            self.problem = str(error)
+        except OSError as error:
+            is_late = isinstance(error, TimeoutError)
+            self.problem = TIMED_OUT if is_late else describe_connection(error.errno, str(error))
+        return int(pycurl.SOCKET_BAD) if self.problem else self.sockets[-1]
 
     def read_header(self, line: bytes) -> int:
         self.size += len(line)
         name, _, value = line.decode("latin-1").partition(":")
         if name.startswith("HTTP/"):
             found = STATUS.match(name)
-            self.status = int(found[1]) if found else None
+            self.announced = int(found[1]) if found else None
         elif name.lower() == "retry-after":
             self.retry_after = value.strip()
+        elif not line.strip():
+            self.status = self.announced
         return len(line) if self.size <= MAX_HEADERS else -1
 
     def read_body(self, part: bytes) -> int:
@@ -125,8 +129,28 @@ class Connections:
 CONNECTIONS = Connections()
 
 
-def create_socket(family: int, kind: int, protocol: int, _: tuple[str, int]) -> socket.socket:
-    return socket.socket(family, kind, protocol)
+def connect(target: Target, end: float) -> socket.socket:
+    """Return a connection to the first address that accepts one. Raises `AddressRefused` and `OSError`."""
+    places = resolve(target, end - monotonic())
+    while True:
+        place = places.pop(0)
+        try:
+            return open_connection(place, (end - monotonic()) / (len(places) + 1))
+        except OSError:
+            if not places:
+                raise
+
+
+def open_connection(place: Place, seconds: float) -> socket.socket:
+    family, address = place
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        opened.settimeout(max(seconds, 0.001))  # 0 would not wait at all
+        opened.connect(address)
+    except OSError:
+        opened.close()
+        raise
+    return opened
 
 
 def create_handle() -> pycurl.Curl:
@@ -175,17 +199,18 @@ def perform(handle: pycurl.Curl, exchange: Exchange) -> str:
 
 def describe(exchange: Exchange, handle: pycurl.Curl, code: int, text: str) -> str:
     """Return the reason for the maker of the webhook."""
-    if exchange.refused is not None:
-        return str(exchange.refused)
+    if exchange.problem:
+        return exchange.problem
     if exchange.size > MAX_HEADERS:
         return f"The response has more than {MAX_HEADERS} bytes of headers."
     if code == pycurl.E_OPERATION_TIMEDOUT:
-        return "The name could not be resolved in time." if text.startswith("Resolving") else TIMED_OUT
-    if code == pycurl.E_COULDNT_RESOLVE_HOST:
-        return "The name cannot be resolved."
+        return TIMED_OUT
     if code in TLS_ERRORS:
         return f"TLS failed: {text.removeprefix('SSL certificate problem: ')}"
     if code in CONNECTION_ERRORS:
-        number = handle.getinfo(pycurl.OS_ERRNO)
-        return f"The connection failed: {os.strerror(number) if number else text}"
+        return describe_connection(handle.getinfo(pycurl.OS_ERRNO), text)
     return f"The response is not valid HTTP: {text}"
+
+
+def describe_connection(number: int | None, text: str) -> str:
+    return f"The connection failed: {os.strerror(number) if number else text}"

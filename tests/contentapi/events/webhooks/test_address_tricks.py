@@ -2,14 +2,15 @@
 
 import socket
 from collections.abc import Callable, Iterator
+from threading import Event
+from typing import Any
 
-import pycurl
 import pytest
 from pytest_django import Settings
 
 from contentapi.events.webhooks import sending
-from contentapi.events.webhooks.addresses import AddressRefused, parse_url
-from contentapi.events.webhooks.sending import ReceivedResponse, create_handle, create_socket
+from contentapi.events.webhooks.addresses import AddressRefused, Place, parse_url
+from contentapi.events.webhooks.sending import ReceivedResponse, open_connection
 from tests.contentapi.events.webhooks.address_tricks import GLOBAL, HOSTS, RESOLUTIONS, URLS, Resolution
 from tests.environment import set_environment
 from tests.receiver_behaviours import accept, respond
@@ -23,12 +24,13 @@ def connected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Addresses to which connections are opened. Only one to this machine is made."""
     addresses: list[str] = []
 
-    def create(family: int, kind: int, protocol: int, place: tuple[str, int]) -> socket.socket:
-        addresses.append(place[0])
-        is_local = place[0] in ("127.0.0.1", "::1")
-        return create_socket(family if is_local else socket.AF_UNIX, kind, protocol if is_local else 0, place)
+    def connect(place: Place, seconds: float) -> socket.socket:
+        addresses.append(place[1][0])
+        if addresses[-1] not in ("127.0.0.1", "::1"):
+            raise ConnectionRefusedError
+        return open_connection(place, seconds)
 
-    monkeypatch.setattr(sending, "create_socket", create)
+    monkeypatch.setattr(sending, "open_connection", connect)
     return addresses
 
 
@@ -37,18 +39,13 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Resolution, int], None]
     """Return a function that lets `NAME` resolve to the results of a resolution, one for each new connection."""
 
     def let(resolution: Resolution, port: int) -> None:
-        results = [list(each) for each in resolution.results]
+        results = list(resolution.results)
 
-        def create() -> pycurl.Curl:
-            handle = create_handle()
+        def look_up(*_: object, **__: object) -> list[Any]:
             present = results.pop(0) if len(results) > 1 else results[0]
-            if present:
-                handle.setopt(pycurl.RESOLVE, [f"{NAME}:{port}:{','.join(present)}"])
-            found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in present]
-            monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
-            return handle
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in present]
 
-        monkeypatch.setattr(sending, "create_handle", create)
+        monkeypatch.setattr(socket, "getaddrinfo", look_up)
 
     return let
 
@@ -110,6 +107,17 @@ def test_name_leads_to_checked_addresses_only(
 
     assert set(connected) == resolution.connects_to
     assert listener.connections == 0
+
+
+def test_name_that_does_not_resolve_ends_in_time(monkeypatch: pytest.MonkeyPatch, connected: list[str]) -> None:
+    released = Event()
+    monkeypatch.setattr(sending, "WEBHOOK_CONNECT_LIMIT", 0.1)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: released.wait(60) and [])
+
+    reply = attempt(f"https://{NAME}/hook")
+
+    assert (reply.error, connected, released.is_set()) == ("The name could not be resolved in time.", [], False)
+    released.set()
 
 
 @pytest.mark.parametrize("networks", [["127.0.0.0/8"], ["127.0.0.1/32", "::1/128"]])

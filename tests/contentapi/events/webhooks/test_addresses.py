@@ -40,20 +40,20 @@ def refuse(url: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("url", "scheme", "host"),
+    ("url", "scheme", "host", "port"),
     [
-        ("https://example.com", "https", "example.com"),
-        ("HTTPS://Example.COM:8443/a/b?c=d&e", "https", "example.com"),
-        ("http://example.com./?", "http", "example.com."),
-        ("https://xn--mnchen-3ya.de/", "https", "xn--mnchen-3ya.de"),
-        (f"https://{GLOBAL}/%20", "https", GLOBAL),
-        ("https://[2606:4700::1]:443/", "https", "2606:4700::1"),
-        ("https://a_b.example.com/~x", "https", "a_b.example.com"),
-        (f"https://{'a' * 63}.example.com/", "https", f"{'a' * 63}.example.com"),
+        ("https://example.com", "https", "example.com", 443),
+        ("HTTPS://Example.COM:8443/a/b?c=d&e", "https", "example.com", 8443),
+        ("http://example.com./?", "http", "example.com.", 80),
+        ("https://xn--mnchen-3ya.de/", "https", "xn--mnchen-3ya.de", 443),
+        (f"https://{GLOBAL}/%20", "https", GLOBAL, 443),
+        ("https://[2606:4700::1]:443/", "https", "2606:4700::1", 443),
+        ("https://a_b.example.com/~x", "https", "a_b.example.com", 443),
+        (f"https://{'a' * 63}.example.com/", "https", f"{'a' * 63}.example.com", 443),
     ],
 )
-def test_parts_of_an_address(url: str, scheme: str, host: str) -> None:
-    assert parse_url(url) == Target(url, scheme, host)
+def test_parts_of_an_address(url: str, scheme: str, host: str, port: int) -> None:
+    assert parse_url(url) == Target(url, scheme, host, port)
     if scheme == "https":
         assert validate_url(f" {url} ") == url
 
