@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
@@ -82,12 +82,8 @@ class UploadForm(forms.Form):
 def change_state(
     request: HttpRequest, model_admin: PolicyAdmin, object_id: str, change: Callable[..., Any]
 ) -> HttpResponse:
-    actor = get_actor(request)
-    job = jobs.find_import_job(actor=actor, job_id=object_id)
-    try:
-        change(actor=actor, job_id=object_id)
-    except ApiError as error:
-        model_admin.message_user(request, error.message, messages.ERROR)
+    job = model_admin.get_object(request, object_id)
+    change(actor=get_actor(request), job_id=object_id)
     return redirect_to_job(job)
 
 
@@ -114,9 +110,9 @@ def show_progress(request: HttpRequest, model_admin: PolicyAdmin, object_id: str
 @admin.register(ImportJob)
 class ImportJobAdmin(PolicyAdmin):
     pages = [
-        Page("<str:object_id>/start/", "start", partial(change_state, change=jobs.start_import)),
-        Page("<str:object_id>/cancel/", "cancel", partial(change_state, change=jobs.cancel_import)),
-        Page("<str:object_id>/undo/", "undo", undo),
+        Page("<str:object_id>/start/", "start", partial(change_state, change=jobs.start_import), "../change/"),
+        Page("<str:object_id>/cancel/", "cancel", partial(change_state, change=jobs.cancel_import), "../change/"),
+        Page("<str:object_id>/undo/", "undo", undo, "../change/"),
         Page("<str:object_id>/progress/", "progress", show_progress),
     ]
     list_display = ["__str__", "show_state", "show_progress", "owner", "show_created_at"]

@@ -1,12 +1,9 @@
-"""Base classes of the admin's pages: the policy decides, the services write, and a list takes only known parameters.
-
-PolicyAdmin            permissions, visible rows, pages beside Django's, actions on objects
-└── ServiceAdmin       writes
-"""
+"""Base classes of the admin's pages: the policy decides, the services write, and a list takes only known parameters."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
+from urllib.parse import urljoin
 
 from django import forms
 from django.contrib import admin, messages
@@ -42,12 +39,14 @@ def get_actor(request: HttpRequest) -> Actor:
 class Page(NamedTuple):
     """A page beside Django's: its route below that of the model, its name, and the function that responds.
 
-    The function gets the request, the admin as `model_admin`, and the values of the route.
+    The function gets the request, the admin as `model_admin`, and the values of the route. `back` is the address,
+    relative to this page, that shows the message of an `ApiError` of a POST; without it, a page of its own does.
     """
 
     route: str
     name: str
     respond: Callable[..., Any]
+    back: str = ""
 
 
 class PolicyAdmin(ModelAdmin):
@@ -111,12 +110,16 @@ class PolicyAdmin(ModelAdmin):
         own = [
             path(
                 page.route,
-                self.admin_site.admin_view(partial(page.respond, model_admin=self)),
+                self.admin_site.admin_view(partial(self.open_page, page=page)),
                 name=f"{self.opts.app_label}_{self.opts.model_name}_{page.name}",
             )
             for page in [*self.pages, *actions]
         ]
         return [*own, *super().get_urls()]
+
+    def open_page(self, request: HttpRequest, page: Page, **values: Any) -> Any:
+        view = partial(page.respond, request, model_admin=self, **values)
+        return self.show_error(request, view, page.back) if page.back else view()
 
     def render_change_form(self, request: HttpRequest, context: Any, *arguments: Any, **options: Any) -> Any:
         row, actor = options.get("obj"), get_actor(request)
@@ -243,15 +246,15 @@ class PolicyAdmin(ModelAdmin):
     def render_delete_form(self, request: HttpRequest, context: dict[str, Any]) -> Any:
         return super().render_delete_form(request, {**context, "deletion_note": self.deletion_note})
 
-    def show_error(self, request: HttpRequest, view: Callable[[], Any]) -> Any:
-        """Return the response of a view; if an action raises an `ApiError`, show the same page with a message."""
+    def show_error(self, request: HttpRequest, view: Callable[[], Any], back: str = "") -> Any:
+        """Return the response of a view; if a POST raises an `ApiError`, lead to the same page, or back, to show it."""
         try:
             return view()
         except ApiError as error:
             if request.method != "POST":
                 raise
             self.message_user(request, describe_error(error), messages.ERROR)
-            return HttpResponseRedirect(request.get_full_path())
+            return HttpResponseRedirect(urljoin(request.get_full_path(), back))
 
 
 def show_action(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, name: str) -> HttpResponse:

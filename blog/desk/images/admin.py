@@ -110,7 +110,7 @@ class ImageAdmin(ServiceAdmin):
         Page("choose/", "choose", choice.show_choice),
         Page("describe/", "describe", choice.describe_images),
         Page("<str:object_id>/alt/", "alt", choice.save_alt),
-        Page("<str:object_id>/replace/", "replace", uploads.replace),
+        Page("<str:object_id>/replace/", "replace", uploads.replace, "../change/"),
     ]
     list_class = ImageList
     form = ImageForm

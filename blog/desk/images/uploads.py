@@ -90,13 +90,9 @@ def replace(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> H
     actor, file = get_actor(request), request.FILES.get("file")
     if not model_admin.may_change(actor, image):
         raise PermissionDenied
-    try:
-        if file is None:
-            raise Malformed(NO_FILE)
-        services.replace_image_file(actor=actor, image_id=str(image.pk), read_file=read_later(file))
-    except ApiError as error:
-        model_admin.message_user(request, describe_error(error), messages.ERROR)
-    else:
-        model_admin.message_user(request, "The new file is being processed. Readers see the present one until then.")
-        model_admin.log_change(request, image, "Replaced the file.")
+    if file is None:
+        raise Malformed(NO_FILE)
+    services.replace_image_file(actor=actor, image_id=str(image.pk), read_file=read_later(file))
+    model_admin.message_user(request, "The new file is being processed. Readers see the present one until then.")
+    model_admin.log_change(request, image, "Replaced the file.")
     return HttpResponseRedirect(reverse("admin:blog_image_change", args=[image.pk]))

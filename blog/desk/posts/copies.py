@@ -21,7 +21,6 @@ from blog.history import versions
 from blog.history.copies import compare_copy, restore_copy
 from blog.models import Post, PostStatus, WorkingCopy
 from blog.services import CopyAction
-from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.desk.bases import PolicyAdmin, get_actor
@@ -97,11 +96,7 @@ def show_changes(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
 def publish_changes(request: HttpRequest, model_admin: PolicyAdmin, post: Post) -> HttpResponse:
     """Publish the working copy that the person has seen."""
     seen, before = parse_id(request.POST.get("copy", "")), post.version
-    try:
-        post = services.publish_working_copy(actor=get_actor(request), post_id=str(post.pk), expected_version=str(seen))
-    except ApiError as error:
-        model_admin.message_user(request, error.message, messages.ERROR)
-        return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
+    post = services.publish_working_copy(actor=get_actor(request), post_id=str(post.pk), expected_version=str(seen))
     model_admin.message_user(
         request, format_html("“{}” has the new text. {}", link_post(post), link_site(post)), messages.SUCCESS
     )
@@ -121,10 +116,6 @@ def show_copy(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, nu
 def restore_changes(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, number: int) -> HttpResponse:
     """Make an earlier version of a working copy the present one, and show the post."""
     seen = parse_id(request.POST.get("copy", ""))
-    try:
-        restore_copy(actor=get_actor(request), post_id=object_id, number=number, copy_version=seen)
-    except ApiError as error:
-        model_admin.message_user(request, error.message, messages.ERROR)
-        return HttpResponseRedirect(reverse("admin:blog_post_history", args=[object_id]))
+    restore_copy(actor=get_actor(request), post_id=object_id, number=number, copy_version=seen)
     model_admin.message_user(request, "The changes are restored. Readers do not see them yet.", messages.SUCCESS)
     return HttpResponseRedirect(reverse("admin:blog_post_change", args=[object_id]))

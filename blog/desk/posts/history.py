@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
@@ -13,7 +12,6 @@ from blog.history.versions import Change, Comparison, Version
 from blog.models import CONTENT_FIELDS, Image, Post, PostStatus, WorkingCopy
 from blog.services import find_visible_copy
 from blog.services.edits import MOST_STEPS
-from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.desk.rendering import describe_origin
@@ -113,11 +111,7 @@ def restore_text(request: HttpRequest, model_admin: PolicyAdmin, object_id: str,
     """Restore the text of a version, and show the post. The form has the versions that the person has seen."""
     present, copy = (parse_id(request.POST.get(name, "")) for name in ("present", "copy"))
     seen = {"post_version": present, "copy_version": copy}
-    try:
-        restored = copies.restore_text(actor=get_actor(request), post_id=object_id, number=number, **seen)
-    except ApiError as error:
-        model_admin.message_user(request, error.message, messages.ERROR)
-        return HttpResponseRedirect(reverse("admin:blog_post_history", args=[object_id]))
+    restored = copies.restore_text(actor=get_actor(request), post_id=object_id, number=number, **seen)
     if isinstance(restored, WorkingCopy):
         result = "is restored as changes that readers do not see. Publish them, or discard them"
     elif restored.version == present:

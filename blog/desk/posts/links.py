@@ -40,10 +40,7 @@ def open_preview(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
     The page leads there, not a redirect: the policy of the desk lets no form be sent to another site.
     """
     opened = read_secret(request.session, OPENED) or {}
-    try:
-        created = find_opened_link(request, object_id, opened.get(object_id)) or create_own_link(request, object_id)
-    except ApiError as error:
-        return report_error(request, model_admin, object_id, error)
+    created = find_opened_link(request, object_id, opened.get(object_id)) or create_own_link(request, object_id)
     store_secret(request.session, OPENED, {**dict(list(opened.items())[-MOST_OPENED:]), object_id: created.token})
     addresses = {address.name: address.url for address in created.addresses}
     url = addresses.get(request.POST.get("site", ""), created.url)
@@ -95,18 +92,6 @@ def revoke_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, 
         return model_admin.render(
             request, "desk/action.html", {"title": title, "action": action, "back": back, "media": model_admin.media}
         )
-    try:
-        services.revoke_preview_link(actor=get_actor(request), link_id=link_id)
-    except ApiError as error:
-        return report_error(request, model_admin, object_id, error)
+    services.revoke_preview_link(actor=get_actor(request), link_id=link_id)
     model_admin.message_user(request, "The preview link is revoked. It shows nothing any more.", messages.SUCCESS)
-    return lead_to_form(object_id)
-
-
-def report_error(request: HttpRequest, model_admin: PolicyAdmin, post_id: str, error: ApiError) -> HttpResponse:
-    model_admin.message_user(request, describe_error(error), messages.ERROR)
-    return lead_to_form(post_id)
-
-
-def lead_to_form(post_id: str) -> HttpResponse:
-    return HttpResponseRedirect(f"{reverse('admin:blog_post_change', args=[post_id])}#preview-links")
+    return HttpResponseRedirect(f"{reverse('admin:blog_post_change', args=[object_id])}#preview-links")

@@ -18,7 +18,6 @@ from blog.history import trash
 from blog.history.versions import select_deleted_posts
 from blog.models import Author, ImportJob, Post, PostStatus, PostVersion
 from contentapi.auth.people import name_users
-from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 from contentapi.desk.actions import collect_outcome, report_refused
 from contentapi.desk.bases import PolicyAdmin, get_actor
@@ -123,11 +122,7 @@ def restore_deleted(request: HttpRequest, model_admin: PolicyAdmin, object_id: s
     rows = list(select_deleted_posts(actor).filter(id=parse_id(object_id)))
     if question := ask_before_publication(request, model_admin, rows):
         return question
-    try:
-        post = trash.restore_deleted_post(actor=actor, post_id=object_id)
-    except ApiError as error:
-        model_admin.message_user(request, error.message, messages.ERROR)
-        return HttpResponseRedirect(reverse("admin:blog_post_deleted"))
+    post = trash.restore_deleted_post(actor=actor, post_id=object_id)
     undoing.note_restored([post.pk])
     model_admin.message_user(
         request, f"The post “{post.title}” is restored. It is {post.get_status_display().lower()}."

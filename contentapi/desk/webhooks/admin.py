@@ -79,7 +79,7 @@ class WebhookAdmin(ServiceAdmin):
     pages: ClassVar = [
         Page("<str:object_id>/deliveries/", "deliveries", deliveries.show_deliveries),
         Page("<str:object_id>/deliveries/<str:delivery_id>/", "delivery", deliveries.show_delivery),
-        Page("<str:object_id>/deliveries/<str:delivery_id>/redeliver/", "redeliver", deliveries.redeliver),
+        Page("<str:object_id>/deliveries/<str:delivery_id>/redeliver/", "redeliver", deliveries.redeliver, "../"),
     ]
     desk_actions: ClassVar = [
         Action(

@@ -5,10 +5,11 @@ from collections.abc import Container
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from contentapi.core.errors import ApiError, Malformed, require_found
+from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position
 from contentapi.desk.bases import PolicyAdmin, get_actor
@@ -71,9 +72,8 @@ def list_deliveries(actor: Actor, webhook_id: str, *, state: str, name: str, bef
 
 
 def find_delivery(actor: Actor, webhook_id: str, delivery_id: str) -> Delivery:
-    """Return a delivery of a webhook. Raises `NotFound`."""
-    rows = selectors.select_delivery_by_id(actor, delivery_id, webhook_id=webhook_id).queryset()
-    return require_found(rows.first(), "delivery")
+    """Return a delivery of a webhook. Raises `Http404`."""
+    return get_object_or_404(selectors.select_delivery_by_id(actor, delivery_id, webhook_id=webhook_id).queryset())
 
 
 def show_delivery(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, delivery_id: str) -> HttpResponse:
@@ -104,11 +104,7 @@ def redeliver(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, de
     actor = get_actor(request)
     webhook = model_admin.get_object(request, object_id)
     find_delivery(actor, object_id, delivery_id)
-    try:
-        resending.redeliver(actor=actor, delivery_id=delivery_id, webhook_id=object_id)
-    except ApiError as error:
-        model_admin.message_user(request, error.message, messages.ERROR)
-    else:
-        model_admin.log_change(request, webhook, f"Sent delivery {delivery_id} again.")
-        model_admin.message_user(request, "It is sent again. Reload this page to see the response.", messages.SUCCESS)
+    resending.redeliver(actor=actor, delivery_id=delivery_id, webhook_id=object_id)
+    model_admin.log_change(request, webhook, f"Sent delivery {delivery_id} again.")
+    model_admin.message_user(request, "It is sent again. Reload this page to see the response.", messages.SUCCESS)
     return HttpResponseRedirect(reverse("admin:events_webhook_delivery", args=[object_id, delivery_id]))
