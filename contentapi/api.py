@@ -2,7 +2,7 @@
 
 from contentapi import background
 from contentapi.declarations import App, Entry, Group, Type
-from contentapi.events.webhooks import projections, resolvers, selectors, urls, views
+from contentapi.events.webhooks import projections, resolvers, selectors, views
 
 API = App(
     types=[
@@ -12,7 +12,7 @@ API = App(
     projections=projections.PROJECTIONS,
     representations=views.REPRESENTATIONS,
     bindables=resolvers.BINDABLES,
-    resources=urls.RESOURCES,
+    resources=views.RESOURCES,
     jobs=background.list_jobs,
     sidebar=[Entry("Webhooks", "webhook", "events.Webhook", Group.ADMINISTRATION)],
     links=["events"],

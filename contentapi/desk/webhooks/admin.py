@@ -19,10 +19,9 @@ from contentapi.desk.bases import Page, get_actor
 from contentapi.desk.rendering import build_column, build_time_column
 from contentapi.desk.service_admin import ServiceAdmin
 from contentapi.desk.webhooks import deliveries
-from contentapi.desk.webhooks.bars import build_bars
 from contentapi.desk.webhooks.forms import ReplayForm, RotateForm, WebhookForm
 from contentapi.events.webhooks import resending, selectors, services
-from contentapi.events.webhooks.inspection import count_by_hour, find_cursor
+from contentapi.events.webhooks.inspection import MOST_COUNTED, count_by_hour, find_cursor, sum_hours
 from contentapi.events.webhooks.models import Webhook
 
 STATES = {"active": "success", "failing": "warning", "disabled": "danger"}
@@ -171,9 +170,16 @@ class WebhookAdmin(ServiceAdmin):
     def build_form_context(self, request: HttpRequest, row: Webhook | None) -> dict[str, Any]:
         if row is None:
             return {}
-        actor, hours = get_actor(request), count_by_hour(get_actor(request), str(row.pk))
-        newest = selectors.select_deliveries(actor, str(row.pk)).queryset()[:NEWEST]
-        return {"hours": hours, "bars": build_bars(hours), "deliveries": newest}
+        actor = get_actor(request)
+        hours = count_by_hour(actor, str(row.pk))
+        sums = sum_hours(hours)
+        return {
+            "hours": hours,
+            "sums": sums,
+            "most": max(1, *(hour.total for hour in hours)),  # the height of the bars
+            "is_complete": sums.total < MOST_COUNTED,
+            "deliveries": selectors.select_deliveries(actor, str(row.pk)).queryset()[:NEWEST],
+        }
 
     def create(self, actor: Actor, row: Webhook, form: WebhookForm) -> Webhook:
         created = services.create_webhook(actor=actor, **{name: form.cleaned_data[name] for name in FIELDS})

@@ -161,8 +161,8 @@ def plan_all(
     end = monotonic() + PLANNING_LIMIT
     for pk, webhook in webhooks.items():
         if monotonic() < end and is_new(webhook, log, now):
-            planned = try_item("webhooks", f"the plan of webhook {pk}", plan_in_savepoint, webhook, actors[pk], log)
-            if planned is None:
+            name, plan_alone = f"the plan of webhook {pk}", transaction.atomic(plan)
+            if try_item("webhooks", name, plan_alone, webhook, actors[pk], log) is None:
                 yield pk
 
 
@@ -171,11 +171,6 @@ def is_new(webhook: Webhook, log: LogState, now: datetime) -> bool:
     pause = timedelta(seconds=webhook.coalesce)
     is_early = webhook.coalesce and webhook.planned_at is not None and webhook.planned_at > now - pause
     return not is_early and (webhook.position < log.position or webhook.epoch != log.epoch)
-
-
-@transaction.atomic
-def plan_in_savepoint(webhook: Webhook, actor: Actor, log: LogState) -> int:
-    return plan(webhook, actor, log)
 
 
 def judge(delivery: Delivery, reply: ReceivedResponse, started_at: datetime, seconds: float) -> Result:

@@ -10,7 +10,6 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from contentapi.core.identity import Actor
 from contentapi.events.feed import WINDOW, LogState, select_events
@@ -23,6 +22,9 @@ BATCH_WINDOW = 10 * WINDOW  # positions that one delivery of many events covers
 MAX_NAMED = 100  # subjects in such a delivery
 # The `webhook-id` of an event: with a digest, because a restored database gives positions again.
 DIGEST = """substr(md5(concat_ws('/', extract(epoch FROM "timestamp"), type, subject_id)), 1, 8)"""
+IS_BATCH_WAITING = (
+    "SELECT id FROM events_delivery WHERE webhook_id = %s AND subject_id = 0 AND state = 'waiting' LIMIT 1"
+)
 # An event is due at once unless another delivery of its subject is waiting. A scalar subquery, because PostgreSQL may
 # answer EXISTS by reading the whole table.
 PLAN = f"""
@@ -35,26 +37,26 @@ PLAN = f"""
         ) IS NULL THEN now() END
     FROM ({{events}}) AS event (position, type, subject_id, "timestamp") ORDER BY position
 """  # noqa: S608 - a constant
-# All events of a delivery. Without any, there is no row.
+# The body of a delivery of many events. Without any, there is no row.
 BATCH_BODY = f"""
     WITH event (position, type, subject_id, "timestamp") AS MATERIALIZED ({{events}}), ends AS (
-        SELECT count(*) AS size, min(position) AS first, max(position) AS last,
-            (SELECT {DIGEST} FROM event ORDER BY position DESC LIMIT 1) AS digest FROM event
+        SELECT count(*) AS size, min(position) AS first, max(position) AS last FROM event
     )
-    SELECT first, last, digest, jsonb_build_object('type', %s, 'timestamp', %s::timestamptz, 'count', size,
+    SELECT jsonb_build_object('type', %s, 'timestamp', %s::timestamptz, 'count', size,
         'first', first::text, 'last', last::text,
         'types', ARRAY(SELECT DISTINCT type FROM event ORDER BY type),
-        'subjects', ARRAY(SELECT DISTINCT subject_id::text FROM event ORDER BY 1 LIMIT {MAX_NAMED}))
+        'subjects', ARRAY(SELECT DISTINCT subject_id::text FROM event ORDER BY 1 LIMIT {MAX_NAMED}))::text
     FROM ends WHERE size > 0
 """  # noqa: S608
-PLAN_BATCH = """
+PLAN_BATCH = f"""
     INSERT INTO events_delivery (day, webhook_id, message_id, type, subject_id, position, due_at, batch)
-    SELECT (now() AT TIME ZONE 'UTC')::date, %s, 'evt_' || first || '_' || last || '_' || digest, %s, 0, last,
-        CASE WHEN (
-            SELECT id FROM events_delivery WHERE webhook_id = %s AND subject_id = 0 AND state = 'waiting' LIMIT 1
-        ) IS NULL THEN now() END, body
-    FROM ({batch}) AS batch (first, last, digest, body)
-"""
+    SELECT (now() AT TIME ZONE 'UTC')::date, %s, 'evt_' || first || '_' || position || '_' || {DIGEST}, %s, 0, position,
+        CASE WHEN ({IS_BATCH_WAITING}) IS NULL THEN now() END, jsonb_build_object('first', first::text)
+    FROM (
+        SELECT *, min(position) OVER () AS first
+        FROM ({{events}}) AS event (position, type, subject_id, "timestamp") ORDER BY position DESC LIMIT 1
+    ) AS batch
+"""  # noqa: S608
 # The first delivery of each subject is due.
 ADVANCE = """
     UPDATE events_delivery AS delivery SET due_at = clock_timestamp()
@@ -70,9 +72,6 @@ STALLED = """
     SELECT webhook_id, subject_id FROM events_delivery
     WHERE webhook_id = %s AND state = 'waiting' AND subject_id IS NOT NULL
     GROUP BY webhook_id, subject_id HAVING count(due_at) = 0 LIMIT 10000
-"""
-IS_BATCH_WAITING = """
-    SELECT id FROM events_delivery WHERE webhook_id = %s AND subject_id = 0 AND state = 'waiting' LIMIT 1
 """
 
 
@@ -118,8 +117,7 @@ def plan_events(webhook: Webhook, events: QuerySet[Event]) -> int:
     sql, values = compile_events(events)
     with connection.cursor() as cursor:
         if webhook.coalesce:
-            statement = PLAN_BATCH.format(batch=BATCH_BODY.format(events=sql))
-            cursor.execute(statement, [webhook.pk, BATCH_TYPE, webhook.pk, *values, BATCH_TYPE, timezone.now()])
+            cursor.execute(PLAN_BATCH.format(events=sql), [webhook.pk, BATCH_TYPE, webhook.pk, *values])
         else:
             cursor.execute(PLAN.format(events=sql), [webhook.pk, webhook.pk, *values])
         planned: int = cursor.rowcount
@@ -130,10 +128,7 @@ def read_batch(webhook: Webhook, actor: Actor, first: int, last: int, created_at
     """Return the body of a delivery of many events, of those that the webhook may still see; None without any."""
     sql, values = compile_events(select_wanted(webhook, actor, first - 1, last))
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT body::text FROM ({BATCH_BODY.format(events=sql)}) AS batch (first, last, digest, body)",  # noqa: S608
-            [*values, BATCH_TYPE, created_at],
-        )
+        cursor.execute(BATCH_BODY.format(events=sql), [*values, BATCH_TYPE, created_at])
         found = cursor.fetchone()
     return None if found is None else found[0].encode()
 

@@ -1,6 +1,6 @@
 """Send again: a ping, one delivery, or events of the log. The functions lock the webhook, as those of `services` do."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from django.db import connection, transaction
@@ -14,16 +14,18 @@ from contentapi.events.partitions import list_partitions, prepare_partitions, re
 from contentapi.events.webhooks import selectors
 from contentapi.events.webhooks.bodies import read_actors
 from contentapi.events.webhooks.catalogue import CATALOGUE
-from contentapi.events.webhooks.models import PING, Delivery, DeliveryState, Webhook
+from contentapi.events.webhooks.models import PING, Delivery, Webhook
 from contentapi.events.webhooks.planning import advance_subjects, plan_events, select_wanted
 from contentapi.events.webhooks.services import get_webhook_for_update, require_scopes
 from contentapi.monitoring.audit import Audit
 
 MAX_REPLAYED = 10_000
 MAX_READ = 500_000  # positions of the log
+# One that is the next of its object, or has no object, is due at once.
 REOPEN = """
-    UPDATE events_delivery SET state = 'waiting', tries = 0, finished_at = NULL, due_at = NULL
-    WHERE webhook_id = %s AND state = 'failed' AND id = ANY (%s) RETURNING subject_id
+    UPDATE events_delivery SET state = 'waiting', tries = 0, finished_at = NULL,
+        due_at = CASE WHEN subject_id IS NULL OR due_at IS NOT NULL THEN clock_timestamp() END
+    WHERE webhook_id = %s AND id = ANY (%s) RETURNING subject_id
 """
 
 
@@ -57,13 +59,7 @@ def redeliver(*, actor: Actor, delivery_id: str, webhook_id: str | None = None) 
     found = selectors.select_delivery_by_id(actor, delivery_id, webhook_id=webhook_id).queryset()
     delivery = require_found(found.first(), "delivery")
     webhook = get_enabled_webhook(actor, str(delivery.webhook_id), "send deliveries again")
-    delivery.refresh_from_db()  # after the lock
-    is_next = delivery.subject_id is None or delivery.due_at is not None
-    due_at = Now() if is_next else None
-    values = {"state": DeliveryState.WAITING, "tries": 0, "finished_at": None, "due_at": due_at}
-    Delivery.objects.filter(pk=delivery.pk, day=delivery.day).update(**values)
-    if delivery.subject_id is not None:
-        advance_idle_subjects(webhook, {delivery.subject_id})
+    reopen(webhook, [delivery.pk])
     wake(webhook)
     return delivery
 
@@ -113,15 +109,15 @@ def reopen_failed(webhook: Webhook, begin: int, end: int, types: Collection[str]
         failed = failed.filter(type__in=types)
     ids = list(failed.values_list("pk", flat=True)[: MAX_REPLAYED + 1])
     require_few(len(ids))
-    with connection.cursor() as cursor:
-        cursor.execute(REOPEN, [webhook.pk, ids])
-        subjects = {subject for (subject,) in cursor.fetchall()}
-    advance_idle_subjects(webhook, subjects)
+    reopen(webhook, ids)
     return len(ids)
 
 
-def advance_idle_subjects(webhook: Webhook, subjects: Collection[int]) -> None:
-    """Let the first delivery of each subject be due, except where another one is: they are sent one after the other."""
+def reopen(webhook: Webhook, ids: Sequence[int]) -> None:
+    """Let deliveries wait. The first one of each subject is due unless another one is: they are sent one by one."""
+    with connection.cursor() as cursor:
+        cursor.execute(REOPEN, [webhook.pk, ids])
+        subjects = {subject for (subject,) in cursor.fetchall() if subject is not None}
     due = webhook.deliveries.filter(state="waiting", subject_id__in=subjects, due_at__isnull=False)
     busy = set(due.values_list("subject_id", flat=True))
     advance_subjects({(webhook.pk, subject) for subject in subjects if subject not in busy})

@@ -125,3 +125,16 @@ class SecretCollection(Resource):
         version = request.expected_version()
         made = services.rotate_secret(actor=request.actor, webhook_id=webhook_id, expected_version=version)
         return WEBHOOKS.extend(made.webhook, request.actor, secret=made.secret)
+
+
+DELIVERY_PATH = "webhooks/<str:webhook_id>/deliveries/<str:delivery_id>"
+RESOURCES = {
+    "webhooks": WebhookCollection,
+    "webhooks/<str:webhook_id>": WebhookResource,
+    "webhooks/<str:webhook_id>/deliveries": DeliveryCollection,
+    DELIVERY_PATH: DeliveryResource,
+    f"{DELIVERY_PATH}/redeliver": RedeliverResource,
+    "webhooks/<str:webhook_id>/ping": PingResource,
+    "webhooks/<str:webhook_id>/replay": ReplayResource,
+    "webhooks/<str:webhook_id>/secrets": SecretCollection,
+}
