@@ -7,7 +7,7 @@ Nothing of it is stored: the next attempt, also after a sender was killed, reads
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -23,7 +23,6 @@ from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor, Role
 from contentapi.core.replicas import use_primary
 from contentapi.db.arrays import IsInArray
-from contentapi.events.feed import WINDOW
 from contentapi.events.models import Event
 from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.models import PING, Delivery, Webhook
@@ -36,7 +35,6 @@ from contentapi.projection.statements import SelectionRequest, read_json_and_col
 LOG = logging.getLogger("contentapi.worker")
 NO_VARIABLES = VariableValues({}, {})
 BODY_LIMIT = f"SET LOCAL statement_timeout = '{WEBHOOK_BODY_TIMEOUT}s'"  # meanwhile, nothing else is claimed
-LARGEST_BATCH = 64  # events that are read at once
 
 
 def read_actors(webhooks: Iterable[Webhook]) -> dict[int, Actor]:
@@ -45,7 +43,7 @@ def read_actors(webhooks: Iterable[Webhook]) -> dict[int, Actor]:
     A webhook whose maker is deleted or locked has none.
     """
     webhooks = list(webhooks)
-    users = get_user_model().objects.filter(pk__in={webhook.maker_id for webhook in webhooks}, is_active=True)
+    users = get_user_model().objects.filter(pk__in=[webhook.maker_id for webhook in webhooks], is_active=True)
     roles = dict(users.values_list("pk", "role"))
     return {
         webhook.pk: Actor(
@@ -65,18 +63,15 @@ def read_bodies(webhook: Webhook, actor: Actor, deliveries: Sequence[Delivery]) 
 
     In a transaction: a statement that fails ends nothing else. Raises what the selection raises.
     """
-    selection = get_selection(webhook.selection)
     bodies = {each.pk: build_ping(webhook.pk, each.created_at) for each in deliveries if each.type == PING}
     positions = {each.position: each.pk for each in deliveries if each.first is None and each.position is not None}
-    if len(bodies) == len(deliveries):
-        return bodies
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(BODY_LIMIT)
         for each in deliveries:
             if each.first is not None and each.position is not None:
                 body = read_batch(webhook, actor, each.first, each.position, each.created_at)
                 bodies |= {} if body is None else {each.pk: body}
-        found = read_events(actor, selection, positions)
+        found = read_events(actor, get_selection(webhook.selection), positions)
     return bodies | {positions[position]: body for position, body in found.items()}
 
 
@@ -89,6 +84,9 @@ def select_delivered_events(actor: Actor, *, first: int, last: int, positions: A
 
 def read_events(actor: Actor, selection: Selection, positions: Iterable[int]) -> dict[int, bytes]:
     """Return the JSON of each event at these positions that the actor may see. Raises what the selection raises."""
+    positions = sorted(positions)
+    if not positions:
+        return {}
     use_primary()
     request = SelectionRequest(
         CATALOGUE.types.interface,
@@ -100,24 +98,8 @@ def read_events(actor: Actor, selection: Selection, positions: Iterable[int]) ->
         room=conf.environment.contentapi_max_response,
         column="position",
     )
-    bodies: dict[int, bytes] = {}
-    for batch in split_positions(positions, max(1, conf.environment.contentapi_max_cost // selection.cost)):
-        rows = select_delivered_events(actor, first=batch[0], last=batch[-1], positions=list(batch))
-        found = read_json_and_column(rows, request)
-        bodies |= {int(position): selection.represent(event) for event, position in found}
-    return bodies
-
-
-def split_positions(positions: Iterable[int], most: int) -> Iterator[Sequence[int]]:
-    """Yield batches of positions: each has `most` at most, in a window of the log that is read by the index."""
-    batch: list[int] = []
-    for position in sorted(positions):
-        if batch and (len(batch) == min(most, LARGEST_BATCH) or position - batch[0] >= WINDOW):
-            yield batch
-            batch = []
-        batch.append(position)
-    if batch:
-        yield batch
+    rows = select_delivered_events(actor, first=positions[0], last=positions[-1], positions=positions)
+    return {int(position): selection.represent(event) for event, position in read_json_and_column(rows, request)}
 
 
 def describe_failure(error: Exception) -> str:
@@ -141,7 +123,6 @@ def require_readable_selection(webhook: Webhook) -> None:
         raise Invalid({"maker": ["There is no such user, or the account is locked."]})
     try:
         read_events(actor, get_selection(webhook.selection), [0])
-    except SelectedFieldError as error:
-        raise Invalid({"selection": [str(error.cause)]}) from None
-    except ApiError as error:
-        raise Invalid({"selection": [error.message]}) from None
+    except (SelectedFieldError, ApiError) as error:
+        cause = error.cause if isinstance(error, SelectedFieldError) else error
+        raise Invalid({"selection": [str(cause)]}) from None

@@ -1,6 +1,6 @@
 """Send again: a ping, one delivery, or events of the log. The functions lock the webhook, as those of `services` do."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import NamedTuple
 
 from django.db import connection, transaction
@@ -113,7 +113,7 @@ def reopen_failed(webhook: Webhook, begin: int, end: int, types: Collection[str]
     return len(ids)
 
 
-def reopen(webhook: Webhook, ids: Sequence[int]) -> None:
+def reopen(webhook: Webhook, ids: list[int]) -> None:
     """Let deliveries wait. The first one of each subject is due unless another one is: they are sent one by one."""
     with connection.cursor() as cursor:
         cursor.execute(REOPEN, [webhook.pk, ids])
