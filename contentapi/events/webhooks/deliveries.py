@@ -49,7 +49,7 @@ CLAIM = f"""
     )
     UPDATE events_webhook SET lease = %(lease)s,
         leased_until = clock_timestamp() + interval '{WEBHOOK_LEASE.total_seconds()} seconds'
-    WHERE id IN (SELECT id FROM free) RETURNING id
+    WHERE id IN (SELECT id FROM free) RETURNING id, clock_timestamp()
 """  # noqa: S608
 # The deliveries that are due, of each webhook as many as wanted. With LATERAL, PostgreSQL uses the index of each
 # partition, whatever it knows of the table.
@@ -126,17 +126,15 @@ def claim(lease: UUID, ids: Collection[int]) -> tuple[list[Claim], list[int]]:
     """
     with connection.cursor() as cursor:
         cursor.execute(CLAIM, {"lease": lease, "ids": list(ids)})
-        locked = [pk for (pk,) in cursor.fetchall()]
+        locked = dict(cursor.fetchall())
         if not locked:
             return [], []
         log = read_log()  # after the lock: another sender may have planned events until then
-        webhooks = Webhook.objects.in_bulk(locked)
+        webhooks = Webhook.objects.in_bulk(list(locked))
         actors = read_actors(webhooks.values())
         for pk in webhooks.keys() - actors.keys():
             disable(webhooks.pop(pk), DisabledReason.MAKER)
-        cursor.execute("SELECT clock_timestamp()")
-        (now,) = cursor.fetchone()
-        broken = list(plan_all(webhooks, actors, log, now))
+        broken = list(plan_all(webhooks, actors, log, max(locked.values())))
         cursor.execute(RELEASE, [broken, lease])
     taken = take([webhook for pk, webhook in webhooks.items() if pk not in broken])
     return [Claim(webhooks[pk], actors[pk], deliveries) for pk, deliveries in taken.items()], broken

@@ -223,11 +223,8 @@ class Sender:
         return True
 
     def prepare(self, batch: Batch, claimed: Claim) -> None:
-        """Read the bodies of deliveries, as many as one statement reads. If they cannot be read, only the first one.
-
-        One that cannot be read is a failed attempt of this webhook, which then rests; others do not notice.
-        """
-        webhook, actor, deliveries = claimed
+        """Read the bodies of deliveries, as many as one statement reads."""
+        webhook, _, deliveries = claimed
         try:
             parse_url(webhook.url)
             list_keys(webhook)
@@ -235,13 +232,21 @@ class Sender:
         except (AddressRefused, UnreadableSecret, Invalid) as error:
             batch.fail(deliveries, str(error))
             return
-        deliveries = deliveries[: max(1, conf.environment.contentapi_max_cost // selection.cost)]
+        most = max(1, conf.environment.contentapi_max_cost // selection.cost)
+        self.read(batch, claimed._replace(deliveries=deliveries[:most]))
+
+    def read(self, batch: Batch, claimed: Claim) -> None:
+        """Read the bodies of deliveries. If they cannot be read, only the first one.
+
+        One that cannot be read is a failed attempt of this webhook, which then rests; others do not notice.
+        """
+        webhook, _, deliveries = claimed
         try:
-            bodies = read_bodies(webhook, actor, deliveries)
+            bodies = read_bodies(*claimed)
         except Exception as error:  # noqa: BLE001 - a failed attempt, whatever it is
             raise_outage(error)
             if len(deliveries) > 1:
-                self.prepare(batch, claimed._replace(deliveries=deliveries[:1]))
+                self.read(batch, claimed._replace(deliveries=deliveries[:1]))
             else:
                 self.rests[webhook.pk] = monotonic() + WEBHOOK_REST
                 batch.fail(deliveries, describe_failure(error))
