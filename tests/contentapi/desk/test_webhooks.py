@@ -74,10 +74,8 @@ def test_admin_creates_a_webhook_and_sees_its_secret_once(admin_client: Client, 
 @pytest.mark.parametrize(
     ("edits", "field"),
     [
-        ({"url": "http://hooks.example.com/"}, "url"),
         ({"url": "https://127.0.0.1/"}, "url"),
         ({"types": []}, "types"),
-        ({"types": ["post.lost"]}, "types"),
         ({"coalesce": "301"}, "coalesce"),
         ({"selection": "fragment Data on Post { nothing }"}, "selection"),
         ({"name": ""}, "name"),

@@ -10,9 +10,8 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from blog import services
 from blog.history import trash
@@ -25,7 +24,7 @@ from contentapi.rate_limits.account import COUNTERS
 from tests.content import SELECTION, TEXTS, make_text
 from tests.event_log import relay
 from tests.factories import make_author
-from tests.thoroughness import scale_examples
+from tests.thoroughness import run_machine
 
 NUMBERS = count(1)
 POST_FIELDS = f"""{SELECTION} bodyHtml oldSlugs comments {{ body }} workingCopy {{ {SELECTION} }}
@@ -149,12 +148,4 @@ class DraftMachine(RuleBasedStateMachine):
 @pytest.mark.property
 @pytest.mark.django_db
 def test_anonymous_feed_contains_nothing_of_a_draft() -> None:
-    run_state_machine_as_test(
-        DraftMachine,
-        settings=settings(
-            max_examples=scale_examples(200),
-            stateful_step_count=50,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    run_machine(DraftMachine, 200)

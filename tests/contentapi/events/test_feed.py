@@ -10,9 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from blog.models import Post
 from contentapi.core.errors import EventsExpired, Malformed, Unavailable
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
-from contentapi.core.pagination import ConnectionWindow
 from contentapi.events import feed
-from contentapi.events.feed import Feed, build_events_connection, list_last_events, read_log
+from contentapi.events.feed import Feed, list_last_events, read_log
 from contentapi.events.models import Event, Log
 from contentapi.schema import EVENT_TYPES
 from tests.event_log import relay
@@ -34,19 +33,6 @@ def make_authors(number: int) -> list[int]:
     authors = [make_author().pk for _ in range(number)]
     relay()
     return authors
-
-
-def test_feed_without_a_cursor_begins_with_the_oldest_event() -> None:
-    authors = make_authors(3)
-
-    assert read_subjects() == authors
-
-
-def test_feed_goes_on_after_a_cursor() -> None:
-    authors = make_authors(3)
-    first = read()[0]
-
-    assert read_subjects(after=read_log().format_cursor(first.position)) == authors[1:]
 
 
 def test_present_cursor_has_no_events_and_then_the_new_ones() -> None:
@@ -122,23 +108,6 @@ def test_subject_selects_the_events_of_one_object() -> None:
     assert read(subject="not an id") == []
 
 
-def test_page_looks_at_a_window_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    make_order()
-    make_order()
-    authors = make_authors(2)
-    monkeypatch.setattr(feed, "WINDOW", 2)
-    cursor: str | None = None
-    pages: list[list[int]] = []
-
-    for _ in range(3):
-        page = Feed(ANONYMOUS, EVENT_TYPES, after=cursor, names=None, subject=None)
-        pages.append([event.subject_id for event in page.rows.queryset()])
-        cursor = page.end_cursor
-
-    assert pages == [[], [], authors]  # users and orders come first
-    assert page.end == page.log.position
-
-
 def test_events_of_one_object_need_no_window(monkeypatch: pytest.MonkeyPatch) -> None:
     make_order()
     (author,) = make_authors(1)
@@ -158,16 +127,6 @@ def test_last_events_of_an_object_are_listed_backwards() -> None:
 
     assert [event.version for event in last] == [4, 3]
     assert [event.version for event in earlier] == [2, 1]
-
-
-@pytest.mark.parametrize("first", [0, 101])
-def test_size_of_a_page_is_limited(first: int) -> None:
-    with pytest.raises(Malformed, match="first must be from 1 to 100"):
-        build_events_connection(ANONYMOUS, EVENT_TYPES, first=first)
-
-
-def test_page_of_the_graph_is_a_window_of_a_connection() -> None:
-    assert isinstance(build_events_connection(ANONYMOUS, EVENT_TYPES).window, ConnectionWindow)
 
 
 def test_page_is_one_statement_beside_the_state_of_the_log(client: Any) -> None:

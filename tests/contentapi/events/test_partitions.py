@@ -9,7 +9,6 @@ import pytest
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from pytest_django import Settings
 
-from contentapi.core.errors import EventsExpired
 from contentapi.events.feed import read_log
 from contentapi.events.models import Event, Log
 from contentapi.events.partitions import (
@@ -22,8 +21,6 @@ from contentapi.events.partitions import (
     read_today,
 )
 from tests.environment import set_environment
-from tests.event_log import relay
-from tests.factories import make_author
 
 pytestmark = pytest.mark.django_db
 OLD = "events_event_20010203"
@@ -58,24 +55,6 @@ def test_partitions_are_made_for_today_and_the_days_ahead(today: date) -> None:
     assert {today + timedelta(days=number) for number in range(DAYS_AHEAD + 1)} <= list_days()
 
 
-def test_indexes_of_a_partition_are_those_of_the_log(today: date) -> None:
-    prepare_partitions()
-
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_index JOIN pg_inherits ON inhrelid = indexrelid WHERE indrelid = %s::regclass",
-            [f"events_event_{today:%Y%m%d}"],
-        )
-        assert cursor.fetchone() == (2,)
-
-
-def test_event_goes_to_the_partition_of_its_day(today: date) -> None:
-    make_author()
-    relay()
-
-    assert set(Event.objects.values_list("day", flat=True)) == {today}
-
-
 @pytest.mark.parametrize(("age", "is_expired", "is_dropped"), [(30, False, False), (31, True, False), (32, True, True)])
 def test_events_expire_and_their_partition_is_dropped_a_day_later(
     today: date, age: int, *, is_expired: bool, is_dropped: bool
@@ -108,16 +87,6 @@ def test_setting_decides_how_long_events_are_kept(today: date, settings: Setting
     expire_events()
 
     assert read_log().expired == 7
-
-
-def test_cursor_before_expired_events_is_refused_and_one_after_them_is_not(today: date) -> None:
-    make_old_event(today - timedelta(days=31), position=7)
-    expire_events()
-    log = read_log()
-
-    assert log.parse_cursor(log.format_cursor(7)) == 7
-    with pytest.raises(EventsExpired):
-        log.parse_cursor(log.format_cursor(6))
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import psycopg
 import pytest
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections, transaction
 
-from contentapi.conf import timeouts
 from contentapi.events import relay
 from contentapi.events.background import maintain_partitions
 from contentapi.events.models import Event, Log, OutboxEvent
@@ -204,17 +203,6 @@ def test_rounds_follow_at_once_while_they_move_whole_batches(monkeypatch: pytest
     assert pauses == [1, 0, 0, 0.05, 0.05, 1]
     assert len(list_names()) == 5
     assert len(relay.SAMPLES) == 2
-
-
-def test_relay_pauses_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    job = Relay()
-    job.pause = 0
-    monkeypatch.setattr(relay, "move_events", lambda *_: 1 // 0)
-
-    with pytest.raises(ZeroDivisionError):
-        job.run(StopEvent())
-
-    assert job.get_pause() == timeouts.EVENTS_IDLE_INTERVAL
 
 
 def test_relay_makes_the_partition_that_it_needs() -> None:

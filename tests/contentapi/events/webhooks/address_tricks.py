@@ -7,72 +7,25 @@ from typing import NamedTuple
 
 GLOBAL, GLOBAL_6 = "93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"
 
-# What the address of a webhook may have in place of its host. The system's resolver takes some of them for 127.0.0.1.
-HOSTS = {
-    "loopback": "127.0.0.1",
-    "another loopback": "127.255.255.254",
-    "decimal": "2130706433",
-    "decimal beyond 32 bits": "4294967296",
-    "octal": "0177.0.0.1",
-    "octal with many zeros": "0000000177.0000.00.01",
-    "hexadecimal": "0x7f.0.0.1",
-    "hexadecimal in one number": "0x7f000001",
-    "mixed bases": "0x7f.0.0.01",
-    "two parts": "127.1",
-    "three parts": "127.0.1",
-    "zero": "0",
-    "unspecified": "0.0.0.0",  # noqa: S104
-    "trailing dot": "127.0.0.1.",
-    "percent encoded": "%31%32%37.0.0.1",
-    "full-width digits": "\uff11\uff12\uff17.0.0.1",
-    "digits in circles": "\u2460\u2461\u2466.\u24ea.\u24ea.\u2460",
-    "ideographic full stops": "127\u30020\u30020\u30021",
-    "Arabic digits": "\u0661\u0662\u0667.\u0660.\u0660.\u0661",
-    "soft hyphen": "local\u00adhost",
-    "localhost": "localhost",
-    "localhost with a dot": "LOCALHOST.",
-    "punycode of a name with full-width letters": "\uff4c\uff4f\uff43\uff41\uff4c\uff48\uff4f\uff53\uff54",
-    "IPv6 loopback": "[::1]",
-    "IPv6 loopback in full": "[0000:0000:0000:0000:0000:0000:0000:0001]",
-    "IPv6 unspecified": "[::]",
-    "IPv4-mapped": "[::ffff:127.0.0.1]",
-    "IPv4-mapped in hexadecimal": "[::ffff:7f00:1]",
-    "IPv4-mapped private": "[::ffff:a00:1]",
-    "IPv4-compatible": "[::127.0.0.1]",
-    "IPv4-translated": "[::ffff:0:127.0.0.1]",
-    "NAT64": "[64:ff9b::7f00:1]",
-    "NAT64 for local use": "[64:ff9b:1::7f00:1]",
-    "6to4": "[2002:7f00:1::]",
-    "6to4 of a private network": "[2002:c0a8:101::1]",
-    "Teredo client": "[2001:0:5db8:d70e:0:0:80ff:fffe]",  # its server is global, its client is 127.0.0.1
-    "Teredo server": "[2001:0:7f00:1:0:0:a247:28f1]",
-    "zone": "[fe80::1%25lo]",
-    "zone of the loopback": "[::1%251]",
-    "unescaped zone": "[fe80::1%lo]",
-    "link-local": "[fe80::1]",
-    "unique local": "[fd00::1]",
-    "site-local": "[fec0::1]",
-    "IPv6 multicast": "[ff02::1]",
-    "IPv6 documentation": "[2001:db8::1]",
-    "newer IPv6 documentation": "[3fff::1]",
-    "discard": "[100::1]",
-    "reserved IPv6": "[4000::1]",
-    "segment routing": "[5f00::1]",
-    "ORCHID": "[2001:10::1]",
-    "benchmarking of IPv6": "[2001:2::1]",
-    "private 10": "10.0.0.1",
-    "private 172": "172.16.0.1",
-    "private 192": "192.168.0.1",
-    "metadata of a cloud": "169.254.169.254",
-    "metadata of a cloud over IPv6": "[fd00:ec2::254]",
-    "shared addresses of providers": "100.64.0.1",
-    "protocol assignments": "192.0.0.1",
-    "documentation": "192.0.2.1",
-    "benchmarking": "198.18.0.1",
-    "multicast": "224.0.0.1",
-    "reserved": "240.0.0.1",
-    "broadcast": "255.255.255.255",
-}
+# What the address of a webhook may have in place of its host: this machine, numbers in other bases, other digits, this
+# machine in IPv6, IPv4 in IPv6 (mapped, compatible, translated, NAT64, 6to4, Teredo), zones and networks of a site,
+# special blocks of IPv6 and of IPv4. The system's resolver takes some of them for 127.0.0.1.
+TRICKS = """
+    127.0.0.1 127.255.255.254 0 0.0.0.0 127.0.0.1. localhost LOCALHOST.
+    2130706433 4294967296 0177.0.0.1 0000000177.0000.00.01 0x7f.0.0.1 0x7f000001 0x7f.0.0.01 127.1 127.0.1
+    %31%32%37.0.0.1
+    \uff11\uff12\uff17.0.0.1 \u2460\u2461\u2466.\u24ea.\u24ea.\u2460 127\u30020\u30020\u30021
+    \u0661\u0662\u0667.\u0660.\u0660.\u0661 local\xadhost \uff4c\uff4f\uff43\uff41\uff4c\uff48\uff4f\uff53\uff54
+    [::1] [0000:0000:0000:0000:0000:0000:0000:0001] [::] [::1%251]
+    [::ffff:127.0.0.1] [::ffff:7f00:1] [::ffff:a00:1] [::127.0.0.1] [::ffff:0:127.0.0.1] [64:ff9b::7f00:1]
+    [64:ff9b:1::7f00:1] [2002:7f00:1::] [2002:c0a8:101::1] [2001:0:5db8:d70e:0:0:80ff:fffe]
+    [2001:0:7f00:1:0:0:a247:28f1]
+    [fe80::1%25lo] [fe80::1%lo] [fe80::1] [fd00::1] [fec0::1] [fd00:ec2::254]
+    [ff02::1] [2001:db8::1] [3fff::1] [100::1] [4000::1] [5f00::1] [2001:10::1] [2001:2::1]
+    10.0.0.1 172.16.0.1 192.168.0.1 169.254.169.254 100.64.0.1 192.0.0.1 192.0.2.1 198.18.0.1 224.0.0.1
+    240.0.0.1 255.255.255.255
+"""
+HOSTS = TRICKS.split()
 
 # Complete addresses, which parsers of URLs read differently.
 URLS = {

@@ -1,9 +1,10 @@
 """A webhook belongs to one sender at a time, and nothing is lost when a sender is killed."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Event as StopEvent
 from threading import Thread
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -12,21 +13,19 @@ from django.db.models import F
 from django.utils import timezone
 
 from blog.models import Post
-from contentapi.events.webhooks.deliveries import claim, find_webhooks, judge, record
-from contentapi.events.webhooks.models import Delivery, Webhook
+from contentapi.events.webhooks.deliveries import claim, judge, record
+from contentapi.events.webhooks.models import Webhook
 from contentapi.events.webhooks.sender import Sender
 from contentapi.events.webhooks.sending import ReceivedResponse
-from contentapi.events.webhooks.services import edit_webhook
 from tests.contentapi.events.webhooks.hooks import (
     list_deliveries,
     list_states,
-    make_due,
     make_hook,
     send_all,
 )
 from tests.event_log import relay
 from tests.factories import make_author, make_post
-from tests.receiver_behaviours import accept, delay, fail_one_in
+from tests.receiver_behaviours import accept, delay
 from tests.webhook_receivers import Receiver
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("local_receivers")]
@@ -42,60 +41,31 @@ def make_events(count: int) -> None:
     relay()
 
 
-def test_webhook_of_another_sender_is_left_alone() -> None:
-    webhook = make_hook()
-    make_events(3)
-    first, second = uuid4(), uuid4()
-
-    ((_, _, deliveries),), broken = claim(first, [webhook.pk])
-
-    assert (len(deliveries), broken) == (3, [])
-    assert find_webhooks() == []
-    assert claim(second, [webhook.pk]) == ([], [])
-    record(first, {webhook.pk: []})
-    assert find_webhooks() == [webhook.pk]
-
-
-def test_webhook_that_a_service_has_locked_is_claimed_later() -> None:
-    webhook = make_hook()
-    make_events(1)
-    found: list[Any] = []
-
-    def look() -> None:
-        found.append(claim(uuid4(), [webhook.pk])[0])
-        connection.close()
-
-    with transaction.atomic():
-        Webhook.objects.select_for_update().get(pk=webhook.pk)
-        thread = Thread(target=look)
-        thread.start()
-        thread.join()
-
-    assert found == [[]]
-    assert len(claim(uuid4(), [webhook.pk])[0]) == 1
-
-
-def test_results_of_a_webhook_that_a_service_has_locked_are_recorded_later() -> None:
+def test_webhook_that_a_service_has_locked_is_claimed_and_recorded_later() -> None:
     webhook = make_hook()
     make_events(1)
     lease = uuid4()
+
+    assert call_while_locked(webhook, lambda: claim(lease, [webhook.pk])) == ([], [])
     ((_, _, (delivery,)),), _ = claim(lease, [webhook.pk])
     results = {webhook.pk: [judge(delivery, ReceivedResponse(204), timezone.now(), 0.1)]}
-    found: list[Any] = []
-
-    def look() -> None:
-        found.append(record(lease, results))
-        connection.close()
-
-    with transaction.atomic():
-        Webhook.objects.select_for_update().get(pk=webhook.pk)
-        thread = Thread(target=look)
-        thread.start()
-        thread.join()
-
-    assert found == [{webhook.pk}]
+    assert call_while_locked(webhook, lambda: record(lease, results)) == {webhook.pk}
     assert record(lease, results) == set()
     assert list_states(webhook) == ["delivered"]
+
+
+def call_while_locked(webhook: Webhook, call: Callable[[], object]) -> object:
+    """Return what a function returns in a thread while a transaction has locked the webhook."""
+
+    def call_and_close() -> object:
+        try:
+            return call()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor() as thread, transaction.atomic():
+        Webhook.objects.select_for_update().get(pk=webhook.pk)
+        return thread.submit(call_and_close).result()
 
 
 @pytest.mark.parametrize("is_hidden", [None, True, False], ids=["nothing", "hidden object", "changed scopes"])
@@ -125,29 +95,6 @@ def test_what_a_killed_sender_has_sent_is_sent_again_as_it_is_now(*, is_hidden: 
     else:
         assert second.event["data"] is None if is_hidden else second.event["data"]["title"] == "After"
     assert set(list_states(webhook)) == {"delivered"}
-
-
-def test_sender_without_its_lease_records_nothing() -> None:
-    webhook = make_hook()
-    make_events(1)
-    first, second = uuid4(), uuid4()
-    ((_, _, (late,)),), _ = claim(first, [webhook.pk])
-    end_lease(webhook)
-    claim(second, [webhook.pk])
-
-    assert record(first, {webhook.pk: [judge(late, ReceivedResponse(500), timezone.now(), 0.1)]}) == set()
-
-    webhook.refresh_from_db()
-    assert webhook.lease == second
-    assert list_deliveries(webhook)[0].attempts == 0
-
-
-def test_disabled_webhook_is_not_claimed() -> None:
-    webhook = make_hook()
-    make_events(1)
-    Webhook.objects.filter(pk=webhook.pk).update(disabled_at=timezone.now(), disabled_reason="person")
-
-    assert claim(uuid4(), [webhook.pk]) == ([], [])
 
 
 def test_position_of_a_webhook_never_goes_back() -> None:
@@ -196,31 +143,3 @@ def test_two_senders_at_once_send_each_event_once_and_in_order() -> None:
         for post in posts:
             mine = [each for each in found if f"/{number} " in each.line and each.event["subject"] == str(post.pk)]
             assert [int(each.event["version"]) for each in mine] == list(range(1, 12))
-
-
-@pytest.mark.usefixtures("no_retry_by_itself")
-def test_delivery_that_waits_is_found_when_it_is_due() -> None:
-    with Receiver(fail_one_in(2)) as receiver:
-        webhook = make_hook(receiver.url)
-        make_events(1)
-        send_all()
-        assert find_webhooks() == []
-        make_due(webhook)
-        assert find_webhooks() == [webhook.pk]
-        send_all()
-
-    assert len(receiver.received) == 2
-
-
-def test_webhook_that_is_enabled_again_continues_where_it_stopped(admin_actor: Any) -> None:
-    with Receiver(accept) as receiver:
-        webhook = make_hook(receiver.url)
-        edit_webhook(actor=admin_actor, webhook_id=str(webhook.pk), changes={"enabled": False})
-        make_events(2)
-        send_all()
-        assert receiver.received == []
-        edit_webhook(actor=admin_actor, webhook_id=str(webhook.pk), changes={"enabled": True})
-        send_all()
-
-    assert len(receiver.received) == 2
-    assert Delivery.objects.filter(webhook=webhook).count() == 2

@@ -1,9 +1,7 @@
 """Random actions on drafts: no byte of what is not public is sent for a reader, nor to a webhook without scopes."""
 
-import hypothesis
 import pytest
-from hypothesis import HealthCheck
-from hypothesis.stateful import rule, run_state_machine_as_test
+from hypothesis.stateful import rule
 
 from blog.services import edit_post
 from contentapi.core.identity import ALL_SCOPES, OPERATOR, Role
@@ -16,7 +14,7 @@ from tests.contentapi.events.webhooks.hooks import send_all
 from tests.event_log import relay
 from tests.factories import make_post, make_user
 from tests.receiver_behaviours import accept
-from tests.thoroughness import scale_examples
+from tests.thoroughness import run_machine
 from tests.webhook_receivers import Receiver
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_receivers")]
@@ -65,15 +63,7 @@ class WebhookMachine(DraftMachine):
 def test_webhook_of_a_reader_gets_nothing_of_a_draft() -> None:
     with Receiver(accept) as receiver:
         WebhookMachine.receiver = receiver
-        run_state_machine_as_test(
-            WebhookMachine,
-            settings=hypothesis.settings(
-                max_examples=scale_examples(200),
-                stateful_step_count=50,
-                deadline=None,
-                suppress_health_check=list(HealthCheck),
-            ),
-        )
+        run_machine(WebhookMachine, 200)
 
 
 def test_webhook_of_a_reader_gets_what_becomes_public_and_then_its_id_only() -> None:

@@ -12,9 +12,8 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import connection
 from django.utils import timezone
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from blog.models import Author
 from contentapi.conf.timeouts import WEBHOOK_RETRIES
@@ -28,7 +27,7 @@ from contentapi.events.webhooks.services import edit_webhook
 from tests.contentapi.events.webhooks.hooks import make_due, make_hook
 from tests.event_log import relay
 from tests.factories import make_author
-from tests.thoroughness import scale_examples
+from tests.thoroughness import run_machine
 
 SENDERS, HOOKS, AUTHORS = 3, 2, 3
 senders, hooks, authors = (st.integers(0, number - 1) for number in (SENDERS, HOOKS, AUTHORS))
@@ -238,12 +237,4 @@ def test_events_arrive_in_order_whatever_senders_do(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(deliveries, "CLAIM", deliveries.CLAIM.replace("interval '60.0 seconds'", "interval '1 day'"))
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM events_webhook")
-    run_state_machine_as_test(
-        ClaimMachine,
-        settings=settings(
-            max_examples=scale_examples(100),
-            stateful_step_count=50,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    run_machine(ClaimMachine, 100)

@@ -21,7 +21,6 @@ from tests.receiver_behaviours import (
     FAILING,
     LIMIT,
     ODD_SUCCESSES,
-    REDIRECTS,
     SLOW,
     close_after,
     fail_if,
@@ -92,15 +91,6 @@ def test_wrong_response_is_a_failure(behave: Behaviour) -> None:
         assert len(receiver.received) == 1
     assert not is_success(reply)
     assert reply.status or reply.error
-
-
-@pytest.mark.parametrize("status", REDIRECTS)
-def test_redirect_is_a_failure(status: int) -> None:
-    with Receiver(respond(status, "Location: /elsewhere")) as receiver:
-        (reply,) = send(receiver)
-
-        assert len(receiver.received) == 1
-    assert not is_success(reply)
 
 
 @pytest.mark.parametrize("behave", ODD_SUCCESSES.values(), ids=ODD_SUCCESSES)

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from blog.models import Post
-from contentapi.core.errors import Conflict, EventsExpired, Forbidden, Invalid, Malformed, NotFound
+from contentapi.core.errors import Conflict, EventsExpired, Forbidden, Invalid, Malformed
 from contentapi.core.identity import Actor, Role, Scope
 from contentapi.events.feed import read_log
 from contentapi.events.webhooks import resending
@@ -79,17 +79,6 @@ def test_older_delivery_waits_for_the_one_of_its_object_that_is_due(admin_actor:
     first, second = list_deliveries(webhook)
     assert (first.state, first.due_at) == ("waiting", None)
     assert second.due_at is not None
-
-
-def test_delivery_of_another_or_a_deleted_webhook_is_not_found(admin_actor: Actor) -> None:
-    webhook, other = make_hook(), make_hook()
-    ping = ping_webhook(actor=admin_actor, webhook_id=str(webhook.pk))
-
-    with pytest.raises(NotFound):
-        redeliver(actor=admin_actor, delivery_id=str(ping.pk), webhook_id=str(other.pk))
-    webhook.delete()
-    with pytest.raises(NotFound):
-        redeliver(actor=admin_actor, delivery_id=str(ping.pk))
 
 
 def test_disabled_webhook_sends_nothing_again(admin_actor: Actor) -> None:

@@ -11,9 +11,9 @@ from contentapi.events.webhooks import models
 from contentapi.events.webhooks.resending import ping_webhook
 from contentapi.events.webhooks.services import rotate_secret
 from contentapi.events.webhooks.signing import decrypt_secret
-from tests.contentapi.events.webhooks.hooks import make_due, make_hook, send_all
+from tests.contentapi.events.webhooks.hooks import make_hook, send_all
 from tests.factories import make_post
-from tests.receiver_behaviours import accept, fail_one_in
+from tests.receiver_behaviours import accept
 from tests.webhook_receivers import Received, Receiver
 
 OTHER = "whsec_" + base64.b64encode(bytes(32)).decode()
@@ -65,18 +65,3 @@ def test_both_secrets_verify_for_a_day_after_a_rotation() -> None:
         (request,) = receiver.received
 
     assert [is_accepted(secret, request) for secret in (first, second, third)] == [False, True, True]
-
-
-def test_next_attempt_has_the_same_id_and_a_signature_of_its_own() -> None:
-    with Receiver(fail_one_in(2)) as receiver:
-        webhook, secret = make_secret_hook(receiver.url, types=["post.*"])
-        make_post()
-        sender = send_all()
-        make_due(webhook)
-        send_all(sender)
-        first, second = receiver.received
-
-    assert first.id == second.id
-    assert is_accepted(secret, first)
-    assert is_accepted(secret, second)
-    assert first.body == second.body
