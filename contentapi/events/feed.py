@@ -172,16 +172,16 @@ class FeedQuery(ConnectionQuery):
 
 def build_events_connection(
     actor: Actor,
-    types: EventTypes,
+    event_types: EventTypes,
     *,
     first: int | None = None,
     after: str | None = None,
-    names: Sequence[str] | None = None,
+    types: Sequence[str] | None = None,
     subject: str | None = None,
 ) -> FeedQuery:
     """Return a page of the feed. Raises `Malformed` and `EventsExpired`."""
     size = require_page_size(first, default=DEFAULT_PAGE, name="first")
-    feed = Feed(actor, types, after=after, names=names, subject=subject)
+    feed = Feed(actor, event_types, after=after, names=types, subject=subject)
     window = FeedWindow(
         "events",
         {},

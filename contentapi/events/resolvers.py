@@ -1,36 +1,21 @@
 """The resolvers of the fields `events` of the graph: a page, and what streams follow."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from ariadne import QueryType, SubscriptionType
-from graphql import GraphQLResolveInfo
 
 from contentapi.core.pagination import parse_id
-from contentapi.events.feed import FeedQuery, build_events_connection
+from contentapi.events.feed import build_events_connection
 from contentapi.events.sources import EventTypes
 from contentapi.events.subscriptions import LogSubscription
-from contentapi.graphql.context import RequestContext
-
-Info = GraphQLResolveInfo[RequestContext]
+from contentapi.graphql.root_fields import Info, bind_fields, pass_arguments
 
 
 def build_event_resolvers(event_types: EventTypes) -> QueryType:
     """Return the resolver of the root field for the types of events of a schema."""
-    query = QueryType()
-
-    @query.field("events")
-    def resolve_events(
-        _: None,
-        info: Info,
-        first: int | None = None,
-        after: str | None = None,
-        types: Sequence[str] | None = None,
-        subject: str | None = None,
-    ) -> FeedQuery:
-        actor = info.context["actor"]
-        return build_events_connection(actor, event_types, first=first, after=after, names=types, subject=subject)
-
-    return query
+    build = partial(build_events_connection, event_types=event_types)
+    return bind_fields(QueryType(), {"events": pass_arguments(build)})
 
 
 def build_event_subscription(event_types: EventTypes) -> SubscriptionType:

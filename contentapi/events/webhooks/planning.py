@@ -146,22 +146,19 @@ def advance_subjects(subjects: Collection[tuple[int, int]]) -> None:
             cursor.execute(ADVANCE, [list(column) for column in zip(*sorted(subjects), strict=True)])
 
 
-def advance_stalled_subjects(webhook: Webhook) -> None:
+def advance_stalled_subjects(webhook: Webhook) -> bool:
     """Let the first delivery be due of at most 10,000 subjects that have none: its partition was dropped."""
-    advance_subjects(list_stalled_subjects(webhook.pk))
-
-
-def list_stalled_subjects(webhook_id: int) -> list[tuple[int, int]]:
     with connection.cursor() as cursor:
-        cursor.execute(STALLED, [webhook_id])
-        return [(webhook, subject) for webhook, subject in cursor.fetchall()]
+        cursor.execute(STALLED, [webhook.pk])
+        stalled = cursor.fetchall()
+    advance_subjects(stalled)
+    return bool(stalled)
 
 
 def advance_all_stalled_subjects() -> None:
-    """Advance the stalled subjects of all webhooks, each under its lock."""
+    """Advance the stalled subjects of all webhooks, each under its lock. One that is locked comes the next time."""
     for pk in Webhook.objects.values_list("pk", flat=True):
-        if list_stalled_subjects(pk):
-            with transaction.atomic():
-                for webhook in Webhook.objects.select_for_update(no_key=True).filter(pk=pk):
-                    advance_stalled_subjects(webhook)
+        with transaction.atomic():
+            for webhook in Webhook.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=pk):
+                if advance_stalled_subjects(webhook):
                     Webhook.objects.filter(pk=pk).update(due_at=Now())

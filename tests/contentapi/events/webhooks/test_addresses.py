@@ -15,9 +15,9 @@ from contentapi.events.webhooks.addresses import (
     is_name_or_ipv4,
     iterate_forms,
     parse_url,
-    require_all_reachable,
     require_allowed,
     require_reachable,
+    resolve,
     validate_url,
 )
 from tests.environment import set_environment
@@ -172,12 +172,17 @@ def test_place_with_a_zone_is_refused(place: tuple[Any, ...]) -> None:
 
 def test_all_addresses_of_a_name_must_be_allowed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     allow(settings, "127.0.0.0/8")
-    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 80)) for address in ("127.0.0.1", GLOBAL)]
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
 
-    require_all_reachable(parse_url("https://example.com/"))
+    def look_up(host: str, port: int, *, type: int) -> list[Any]:  # noqa: A002
+        assert (host, type) == ("example.com", socket.SOCK_STREAM)
+        return [(socket.AF_INET, type, 6, "", (address, port)) for address in ("127.0.0.1", GLOBAL)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+    found = resolve(parse_url("https://example.com/"), 60)
+    assert found == [(socket.AF_INET, (address, 443)) for address in ("127.0.0.1", GLOBAL)]
     with pytest.raises(AddressRefused, match=r"^http is only allowed to the networks"):
-        require_all_reachable(parse_url("http://example.com/"))
+        resolve(parse_url("http://example.com/"), 60)
 
 
 @pytest.mark.parametrize("error", [socket.gaierror(), UnicodeError()])  # unknown; a label of 64 characters
@@ -188,4 +193,4 @@ def test_name_without_an_address_is_refused(error: Exception, monkeypatch: pytes
     monkeypatch.setattr(socket, "getaddrinfo", fail)
 
     with pytest.raises(AddressRefused, match=r"^The name cannot be resolved\.$"):
-        require_all_reachable(parse_url("https://example.com/"))
+        resolve(parse_url("https://example.com/"), 60)
