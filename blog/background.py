@@ -8,7 +8,6 @@ from threading import Event
 
 from blog import services
 from blog.files import job_worker, jobs
-from blog.files.addresses import read_addresses
 from blog.history import trash
 from blog.search.indexing import SearchIndexer
 from blog.services import moderation
@@ -58,8 +57,8 @@ def publish_due_posts(stop: Event) -> None:
 
 
 def give_first_slugs(stop: Event) -> None:
-    """Give slugs to posts that SQL or an earlier release has created. Return early after a post when `stop` is set."""
-    given = services.give_first_slugs(stop, read_addresses)
+    """Give slugs to posts that SQL has created. Return early after a post when `stop` is set."""
+    given = services.give_first_slugs(stop)
     if given:
         LOG.info("Gave a slug to %s posts, which were created without one.", given)
 

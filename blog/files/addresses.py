@@ -8,27 +8,16 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from blog import services
-from blog.files.authors import get_or_create_coauthor_ids
 from blog.files.dates import split_file_name
 from blog.files.keys import ADDRESS_KEYS, ALIAS_KEYS, CANONICAL_KEYS
 from blog.files.states import is_flag
-from blog.files.syntax import Table, decode_value
-from blog.models import CONTENT_FIELDS, SLUG, Post, PostSource
+from blog.files.syntax import Table
+from blog.models import CONTENT_FIELDS, SLUG
 
 MAX_ALIASES = 100
 LAST_SEGMENT = re.compile(r"[^/]+?((?:\.html?)?/*)$")
 VARIABLE = re.compile("[:{}]")  # in addresses such as /:year/:title/
 CANONICAL_URL = next(field for field in CONTENT_FIELDS if field.name == "canonical_url")
-
-
-def read_addresses(post: Post) -> services.Addresses:
-    """Return what the file states from which a post was imported; nothing for a post that was written here."""
-    source = PostSource.objects.filter(post=post).only("front_matter", "authors", "path").first()
-    if source is None:
-        return services.Addresses()
-    meta, coauthor_ids = decode_value(source.front_matter), get_or_create_coauthor_ids(post, source.authors)
-    slug = read_slug(meta) or read_file_slug(PurePath(source.path))
-    return services.Addresses(slug, read_canonical_url(meta), read_old_slugs(meta), coauthor_ids)
 
 
 def read_slug(meta: Table) -> str | None:

@@ -1,11 +1,10 @@
-"""Read the zip file of a site that an editor has uploaded: its Markdown files and images, and what must be kept of it.
+"""Read the zip file of a site that an editor has uploaded: its Markdown files and images.
 
 No file is extracted: they are read from the archive one at a time. So the path of a file cannot lead out
 of a folder, and a small archive cannot fill the memory or the disk. The size of the list of files is compared with a
 limit before `ZipFile` reads the list.
 """
 
-import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +27,6 @@ MAX_CONTENT = 200 * MEGABYTE  # of the Markdown files
 MAX_IMAGES = 500 * MEGABYTE  # decompressed, those of at most CONTENTAPI_IMAGE_MAX_BYTES
 MAX_RATIO = 100  # text is compressed three to ten times
 IS_ENCRYPTED = 0x1
-LOCAL_HEADER = struct.Struct("<26xHH")  # the lengths of the name and the extra field, before the content of a file
 LISTED_FILE = b"PK\x01\x02"  # the begin of each entry of the list of files
 RESOURCE_FORKS = "__MACOSX"
 NOT_A_SITE = {"/", "..", "_drafts", "_posts"}  # a folder that is no name of a source
@@ -100,31 +98,6 @@ class GuardedFile:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.archive, name)
-
-
-def list_kept_parts(opened: ZipFile, archive: IO[bytes]) -> list[tuple[int, int]]:
-    """Return where in an archive its Markdown files, its images and its list of files are: begin and end of each part.
-
-    The parts are in order and do not overlap. `ZipFile` reads the same from a zip file with zeros in all other places.
-    """
-    size = archive.seek(0, 2)
-    kept_files = [each for each in list_members(opened) if is_post_file(each) or is_image_file(each)]
-    parts = [find_content(archive, each) for each in kept_files if 0 <= each.header_offset < size]
-    kept: list[tuple[int, int]] = []
-    for begin, end in sorted([*parts, (max(opened.start_dir, 0), size)]):
-        if kept and begin <= kept[-1][1]:
-            begin, previous = kept.pop()
-            end = max(end, previous)
-        kept.append((begin, min(end, size)))
-    return kept
-
-
-def find_content(archive: IO[bytes], member: ZipInfo) -> tuple[int, int]:
-    """Return the begin and the end of a file in its archive, with its header."""
-    archive.seek(member.header_offset)
-    header = archive.read(LOCAL_HEADER.size)
-    lengths = sum(LOCAL_HEADER.unpack(header)) if len(header) == LOCAL_HEADER.size else 0
-    return member.header_offset, member.header_offset + LOCAL_HEADER.size + lengths + member.compress_size
 
 
 def list_members(opened: ZipFile) -> list[ZipInfo]:

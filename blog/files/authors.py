@@ -23,14 +23,6 @@ def get_or_create_author(name: str) -> Author:
     return Author.objects.filter(name=name).order_by("pk").first() or Author.objects.create(name=name)
 
 
-def get_or_create_coauthor_ids(post: Post, authors: Sequence[str]) -> Sequence[int]:
-    """Return the co-authors of an imported post whose file names these authors; none if its author was changed."""
-    if authors[:1] != [post.author.name]:
-        return ()
-    names = [name for name in dict.fromkeys(authors) if name != post.author.name and len(name) <= MAX_NAME]
-    return [get_or_create_author(name).pk for name in names[:MAX_COAUTHORS]]
-
-
 def list_author_names(post: Post) -> tuple[str, ...]:
     """Return the names of the author and the co-authors.
 

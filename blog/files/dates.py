@@ -14,6 +14,8 @@ from textwrap import shorten
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from blog.files.syntax import InvalidFile
+
 HOURS_FROM_UTC = {
     "UTC": 0, "UT": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "MET": 1, "MEST": 2,
     "EET": 2, "EEST": 3, "SAST": 2, "MSK": 3, "PKT": 5, "WIB": 7, "HKT": 8, "SGT": 8, "AWST": 8, "PHT": 8, "JST": 9,
@@ -48,25 +50,17 @@ TIME = re.compile(
     re.IGNORECASE,
 )
 ZONE_AFTER_DATE = re.compile(rf" {ZONE}$")
-COMMENT = re.compile(
-    r" ?(?:\([^()]*\)|\[[^\[\]]*\]| m=[+-][\d.]+)$"
-)  # the name of the zone in JavaScript and Java; Go's clock
+# The name of the zone in JavaScript and Java, and Go's clock
+COMMENT = re.compile(r" ?(?:\([^()]*\)|\[[^\[\]]*\]| m=[+-][\d.]+)$")
 OFFSET = re.compile(r"(?:GMT|UTC)?(?P<sign>[+-])(?P<hours>\d\d?):?(?P<minutes>\d\d)?:?(?P<seconds>\d\d)?")
 AMBIGUOUS = re.compile(r"^\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})\b")
 
 WRITE_DATE = "Write the date as 2024-01-09."
 WRITE_TIME = "Write the time as 2024-01-09T10:00:00+01:00."
+DATES_OF_FILES = {"created", "last modified", "git created", "git last modified"}  # of Eleventy
 
 
-DATES_OF_FILES = {
-    "created",
-    "last modified",
-    "git created",
-    "git last modified",
-}  # of Eleventy
-
-
-class InvalidDate(ValueError):
+class InvalidDate(InvalidFile):
     """The value is not a date. The message has the key, the value and what to write instead."""
 
 

@@ -16,7 +16,6 @@ from blog.files.front_matter import (
     collect_other_keys,
     read_first_date,
     read_release_date,
-    spell_key,
 )
 from blog.files.keys import (
     AUTHOR_KEYS,
@@ -75,10 +74,9 @@ def get_other_front_matter(post: Post) -> Table:
     source = getattr(post, "source", None)
     if source is None:
         return {}
-    # An earlier release had fewer fields, and kept keys in other spellings.
-    values = decode_value(source.front_matter)
-    stored = {key if spell_key(key) in values else spell_key(key): value for key, value in values.items()}
-    other = collect_other_keys(stored) | {key: stored[key] for key in SUMMARIES if key in stored}
+    stored = decode_value(source.front_matter)
+    other = collect_other_keys(stored)  # there were fewer fields, perhaps, when the file was imported
+    other |= {key: stored[key] for key in SUMMARIES if key in stored}
     authors = get_author_names(post)
     return other if list(authors) == source.authors else replace_authors(other, authors)
 

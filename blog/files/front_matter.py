@@ -87,14 +87,10 @@ def build_post(values: Table, body: str, path: PurePath) -> MarkdownPost | None:
     template. Raises `InvalidFile`.
     """
     with refuse_errors():
-        try:
-            return build_post_of_table(decode_value(values), body, path)
-        except InvalidDate as error:
-            raise InvalidFile(str(error)) from None
+        return build_post_of_table(name_keys(decode_value(values)), body, path)
 
 
 def build_post_of_table(meta: Table, body: str, path: PurePath) -> MarkdownPost | None:
-    meta = name_keys(meta)
     if meta.get("title") is None and not body.strip():
         return None
     title, body, title_note = choose_title(meta, body, path)

@@ -3,7 +3,6 @@
 A file is identified by the name of its source and its path in it. So two sites may have files of the same path.
 """
 
-import hashlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
@@ -11,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
-from unicodedata import normalize
 
 from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError, connection, transaction
 from django.db.models import Exists, OuterRef, Q
@@ -23,7 +21,7 @@ from blog.files.addresses import read_old_slugs
 from blog.files.authors import NO_AUTHOR, get_or_create_authors
 from blog.files.front_matter import MarkdownPost
 from blog.files.limited_parsing import LimitedParser
-from blog.files.reading import MarkdownFile, ReadFile, may_be_post, read_files
+from blog.files.reading import MarkdownFile, ReadFile, read_files, read_markdown
 from blog.files.syntax import InvalidFile, encode_values
 from blog.models import MAX_TAGS, DeletedPostSource, OldSlug, Post, PostSource, PostStatus
 from blog.models.audit import Audit
@@ -83,20 +81,12 @@ def import_files(
 
     A silent import announces no events.
     """
-    require_import_permission(actor)
-    return generate_reports(actor, files, status, dry_run=dry_run, silent=silent)
-
-
-def generate_reports(
-    actor: Actor, files: Sequence[MarkdownFile], status: str, *, dry_run: bool, silent: bool
-) -> Iterator[FileReport]:
     earlier = Earlier(set(), set())
     with closing(LimitedParser()) as parser:
         for read in read_files(parser, files):
-            if read is not None:
-                with silence() if silent else nullcontext():
-                    report = import_read_file(actor=actor, read=read, earlier=earlier, status=status, dry_run=dry_run)
-                yield report
+            with silence() if silent else nullcontext():
+                report = import_read_file(actor=actor, read=read, earlier=earlier, status=status, dry_run=dry_run)
+            yield report
 
 
 def import_read_file(
@@ -154,11 +144,7 @@ def import_file(
 ) -> ImportOutcome:
     """Import a file of this project, which is parsed without limits. Raises `InvalidFile`."""
     require_import_permission(actor)
-    if not may_be_post(file):
-        return ImportOutcome.NOT_A_POST
-    content = file.read()
-    read = ReadFile(file, hashlib.sha256(content).digest(), front_matter.parse_post(content, file.location))
-    return save_read_file(actor, read, status, dry_run=dry_run).outcome
+    return save_read_file(actor, read_markdown(file), status, dry_run=dry_run).outcome
 
 
 @transaction.atomic
@@ -230,9 +216,8 @@ def save_imported_post(
 
 
 def find_source(file: MarkdownFile) -> PostSource | None:
-    """Return the source of the post that was imported from this file, also by a release that kept names in NFD."""
-    paths = {file.path, normalize("NFD", file.path)}
-    sources = PostSource.objects.select_related("post__author").filter(source=file.source, path__in=paths)
+    """Return the source of the post that was imported from this file."""
+    sources = PostSource.objects.select_related("post__author").filter(source=file.source, path=file.path)
     return get_backend().lock(sources, of=("post",)).first()
 
 

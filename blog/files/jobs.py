@@ -9,11 +9,13 @@ may cancel before the end. An import fails if its owner may no longer import, or
 `undoing` undoes an import that has ended.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from pathlib import PurePosixPath
 from typing import IO, NamedTuple
 
 from django.contrib.auth import get_user_model
+from django.core.paginator import Paginator
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Sum
 from django.db.models.functions import Length
@@ -60,7 +62,7 @@ class ResultPage(NamedTuple):
 def create_import_job(
     *, actor: Actor, archive: IO[bytes], name: str, source: str = "", status: str = DEFAULT_STATE
 ) -> ImportJob:
-    """Store the Markdown files and images of an uploaded zip file, which the worker then checks. No post is changed.
+    """Store an uploaded zip file, which the worker then checks. No post is changed.
 
     Without a name, the source is the only folder in the zip file, or else the name of the zip file. Raises `Invalid`
     for a zip file that is broken, encrypted, too large or without Markdown files, and for too many uploads.
@@ -72,7 +74,6 @@ def create_import_job(
         raise Invalid({"status": [f"This must be one of: {', '.join(STATES)}."]})
     with archives.open_archive(archive) as opened:
         content = archives.list_content(opened, name=name, source=source.strip() or None)
-        parts = archives.list_kept_parts(opened, archive)
     if not content.files:
         raise archives.build_archive_error("The zip file has no Markdown files (.md, .markdown, .mdx).")
     with transaction.atomic():
@@ -84,31 +85,12 @@ def create_import_job(
             total=len(content.files),
             ignored=content.ignored,
         )
-        for number, piece in read_pieces(archive, parts):
+        archive.seek(0)
+        for number, piece in enumerate(iter(partial(archive.read, PIECE), b"")):
             ImportPiece.objects.create(job=job, number=number, content=piece)
         require_few_uploads(actor.user_id)
         Audit.IMPORT_UPLOADED.record(actor, "import", job.pk, files=job.total)
     return job
-
-
-def read_pieces(archive: IO[bytes], parts: Iterable[tuple[int, int]]) -> Iterator[tuple[int, bytes]]:
-    """Yield the pieces of a zip file that have some of the parts, with their numbers.
-
-    The bytes between the parts are zero. A piece ends with its last part.
-    """
-    number, piece = 0, bytearray()
-    for begin, end in parts:
-        while begin < end:
-            if begin // PIECE != number:
-                if piece:
-                    yield number, bytes(piece)
-                number, piece = begin // PIECE, bytearray()
-            first = number * PIECE
-            archive.seek(begin)
-            piece += bytes(begin - first - len(piece)) + archive.read(min(end, first + PIECE) - begin)
-            begin = first + len(piece)
-    if piece:
-        yield number, bytes(piece)
 
 
 def require_few_uploads(user_id: int) -> None:
@@ -220,14 +202,7 @@ def read_results(job: ImportJob, *, outcome: str | None = None, number: int = 1,
     counted = dict(results.order_by().values_list("outcome").annotate(number=Count("pk")))
     counts = {each: counted.get(each, 0) for each in OUTCOMES}
     chosen = results.filter(outcome=outcome) if outcome in counts else results
-    total = counts[outcome] if outcome in counts else sum(counts.values())
-    last = max(1, -(-total // size))
-    number = min(max(number, 1), last)
-    shown = list(chosen.order_by("number")[(number - 1) * size : number * size])
-    return ResultPage(is_plan, shown, find_posts_of_results(job, shown), counts, number, last)
-
-
-def find_posts_of_results(job: ImportJob, results: Sequence[ImportResult]) -> dict[str, int]:
-    """Return the ids of the posts that come from these files, by the path of the file."""
-    paths = [result.path for result in results]
-    return dict(PostSource.objects.filter(source=job.source, path__in=paths).values_list("path", "post_id"))
+    page = Paginator(chosen.order_by("number"), size).get_page(number)
+    paths = [result.path for result in page]
+    posts = dict(PostSource.objects.filter(source=job.source, path__in=paths).values_list("path", "post_id"))
+    return ResultPage(is_plan, list(page), posts, counts, page.number, page.paginator.num_pages)

@@ -2,9 +2,10 @@
 
 import json
 import sys
+from collections.abc import Callable
 
 from blog.files.syntax import InvalidFile, Table
-from contentapi.conf.timeouts import PARSER_LIMIT
+from contentapi.conf.timeouts import PARSER_LIMIT, PARSER_WAIT
 from contentapi.core.limited_child import ChildEnded, LimitedChild
 
 COMMAND = [sys.executable, "-m", "blog.files.parsing_process"]
@@ -12,13 +13,21 @@ MAX_MEMORY = 512 * 2**20  # bytes of the child's address space
 
 
 class LimitedParser(LimitedChild):
-    """Parses one file at a time: call `begin`, wait until `is_done`, then call `finish`. At the end call `close`."""
+    """Parses one file at a time. It calls `pause`, which may raise an error, for each file and while it waits."""
 
-    def __init__(self, *, memory: int = MAX_MEMORY, seconds: float = PARSER_LIMIT) -> None:
+    def __init__(
+        self, pause: Callable[[], None] = lambda: None, *, memory: int = MAX_MEMORY, seconds: float = PARSER_LIMIT
+    ) -> None:
         super().__init__(COMMAND, memory=memory, seconds=seconds)
+        self.pause = pause
 
-    def finish(self) -> tuple[Table, str]:
-        """Return what `parse_text` returns for the file. Raises `InvalidFile`, also if the file breaks a limit."""
+    def parse(self, content: bytes) -> tuple[Table, str]:
+        """Return what `parse_text` returns for a file. Raises `InvalidFile`, also if the file breaks a limit."""
+        self.begin(content)
+        is_done = False
+        while not is_done:
+            self.pause()
+            is_done = self.is_done(PARSER_WAIT)
         try:
             result = json.loads(self.read_response())
         except ChildEnded:

@@ -7,21 +7,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePath
+from typing import NamedTuple
 from unicodedata import normalize
 
 from blog.files import front_matter
 from blog.files.front_matter import MarkdownPost
 from blog.files.images import ReadImage, find_no_image, read_image_of_folder
 from blog.files.limited_parsing import LimitedParser
-from blog.files.syntax import InvalidFile
+from blog.files.syntax import InvalidFile, Table, parse_text
 from blog.models import MAX_NAME
-from contentapi.conf.timeouts import PARSER_WAIT
 from contentapi.core.errors import Invalid
 from contentapi.core.text import is_storable
 
 SUFFIXES = (".md", ".markdown", ".mdx")
 LAST = datetime.max.replace(tzinfo=UTC)  # of files without a date
 MAX_FILE = 2_000_000  # bytes; the text of a post has at most 200,000 characters
+Parse = Callable[[bytes], tuple[Table, str]]
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,7 @@ class MarkdownFile:
     read_image: ReadImage = find_no_image
 
 
-@dataclass(frozen=True)
-class ReadFile:
+class ReadFile(NamedTuple):
     """A file that was read. `post` is None for a page that is no post, and for a file that is refused for a reason."""
 
     file: MarkdownFile
@@ -101,44 +101,29 @@ def require_file_size(size: int) -> None:
         raise InvalidFile(f"the file has {size:,} bytes; at most {MAX_FILE:,} are allowed. Split the post.")
 
 
-def read_files(parser: LimitedParser, files: Sequence[MarkdownFile]) -> Iterator[ReadFile | None]:
-    """Read and parse the files, those of older posts first: of two that want one slug, the older gets it.
-
-    Yield each file, and None from time to time while one is being parsed.
-    """
-    dates = []
-    for file in files:
-        for read in read_markdown(parser, file):
-            yield None
-            if read is not None:
-                dates.append((read.post and read.post.release_date) or LAST)
+def read_files(parser: LimitedParser, files: Sequence[MarkdownFile]) -> Iterator[ReadFile]:
+    """Yield the files, those of older posts first: of two that want one slug, the older gets it."""
+    posts = (try_to_read(file, parser.parse).post for file in files)
+    dates = [(post and post.release_date) or LAST for post in posts]
     for place in sorted(range(len(files)), key=dates.__getitem__):
-        yield from read_markdown(parser, files[place])
+        yield try_to_read(files[place], parser.parse)
 
 
-def read_markdown(parser: LimitedParser, file: MarkdownFile) -> Iterator[ReadFile | None]:
-    """Read and parse a file. Yield None from time to time, and the file at the end."""
+def try_to_read(file: MarkdownFile, parse: Parse) -> ReadFile:
     try:
-        if not may_be_post(file):
-            yield ReadFile(file)
-            return
-        content = file.read()
-        parser.begin(content)
-        while not parser.is_done(PARSER_WAIT):
-            yield None
-        post = front_matter.build_post(*parser.finish(), file.location)
-        yield ReadFile(file, hashlib.sha256(content).digest(), post)
+        return read_markdown(file, parse)
     except (InvalidFile, OSError) as error:
-        yield ReadFile(file, reason=str(error))
+        return ReadFile(file, reason=str(error))
 
 
-def may_be_post(file: MarkdownFile) -> bool:
-    """Whether a file may be a post by its name. Raises `InvalidFile`."""
+def read_markdown(file: MarkdownFile, parse: Parse = parse_text) -> ReadFile:
+    """Read and parse a file: one of this project without limits. Raises `InvalidFile` and `OSError`."""
     if PurePath(file.path).name.startswith("_index."):
-        return False  # the page of a section, for Zola and Hugo
+        return ReadFile(file)  # the page of a section, for Zola and Hugo
     if not is_storable(file.path):
         raise InvalidFile("the file's name is not UTF-8")
-    return True
+    content = file.read()
+    return ReadFile(file, hashlib.sha256(content).digest(), front_matter.build_post(*parse(content), file.location))
 
 
 def require_source_name(name: str) -> str:

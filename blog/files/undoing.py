@@ -5,9 +5,8 @@ after the import is deleted too. Deleted posts can be restored, with these chang
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -67,11 +66,6 @@ def start_undo(*, actor: Actor, job_id: str) -> ImportJob:
     job.attempts, job.updated_at = 0, timezone.now()
     job.save(update_fields=["state", "undone_by", "problem", "attempts", "updated_at"])
     return job
-
-
-def find_person(job: ImportJob) -> Any:
-    """Return the user who undoes an import; None if the user was deleted."""
-    return get_user_model().objects.filter(pk=job.undone_by or 0).first()
 
 
 def undo_result(actor: Actor, result: ImportResult) -> None:

@@ -85,10 +85,7 @@ class ImportJob(models.Model):
 
 
 class ImportPiece(models.Model):
-    """A part of the uploaded zip file, which is deleted when the import ends.
-
-    A part without Markdown and images is left out. `number` counts all parts.
-    """
+    """A part of the uploaded zip file, which is deleted when the import ends."""
 
     job = models.ForeignKey(ImportJob, on_delete=models.CASCADE, related_name="pieces", db_index=False)
     number = models.PositiveIntegerField()

@@ -57,7 +57,6 @@ from blog.services.preview_links import (
 from blog.services.previews import PAGE, add_preview, list_preview_addresses, list_preview_sites
 from blog.services.renderings import find_shown_images, render, render_body, render_posts
 from blog.services.slugs import (
-    Addresses,
     find_free_slug,
     follows_title,
     give_first_slugs,

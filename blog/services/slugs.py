@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event
-from typing import Any, NamedTuple
+from typing import Any
 
 from anyascii import anyascii
 from django.db import IntegrityError, transaction
@@ -28,18 +28,6 @@ LETTER = re.compile("[a-z]")
 NUMBERS_AT_ONCE = 64  # that one statement compares
 FIRST_NUMBERS = (*range(1, NUMBERS_AT_ONCE + 1), *(2**power for power in range(7, 30)))
 POSTS_AT_ONCE = 100  # posts without a slug that are read at once
-
-
-class Addresses(NamedTuple):
-    """What a file states about the addresses of its post, and the co-authors that it names."""
-
-    slug: str | None = None
-    canonical_url: str | None = None
-    old_slugs: Sequence[str] = ()
-    coauthor_ids: Sequence[int] = ()
-
-
-NO_ADDRESSES = Addresses()
 
 
 def make_slug(title: str) -> str:
@@ -186,46 +174,32 @@ def keep_old_slugs(post: Post, slugs: Sequence[str]) -> None:
 
 
 @transaction.atomic
-def give_first_slug(post: Post, addresses: Addresses = NO_ADDRESSES) -> None:
-    """Give a slug to a post that was created without one, and what else its file states.
-
-    That is no change of the post, nor of its history.
-    """
-    coauthor_ids = post.coauthor_ids or list(addresses.coauthor_ids)
-    canonical_url = post.canonical_url or addresses.canonical_url
-    is_chosen = bool(addresses.slug)
+def give_first_slug(post: Post) -> None:
+    """Give a slug to a post that was created without one. That is no change of the post, nor of its history."""
     while post.slug is None:  # until no other transaction takes the slug at the same moment
-        wanted = addresses.slug or make_base(post)
-        slug = find_free_slug(wanted, post.pk)
+        slug = find_free_slug(make_base(post), post.pk)
         with suppress(Conflict), refuse_taken_slug(slug, post.pk):
-            values = {"slug": slug, "slug_is_chosen": is_chosen, "coauthor_ids": coauthor_ids}
-            Post.objects.filter(pk=post.pk).update(canonical_url=canonical_url, **values)
-            PostVersion.objects.filter(id=post.pk, slug=None).update(**values)
+            Post.objects.filter(pk=post.pk).update(slug=slug)
+            PostVersion.objects.filter(id=post.pk, slug=None).update(slug=slug)
             post.slug = slug
-            post.canonical_url = canonical_url
-    keep_old_slugs(post, addresses.old_slugs)
 
 
-def give_first_slugs(stop: Event, read_addresses: Callable[[Post], Addresses]) -> int:
-    """Give slugs to all posts without one. Return early when `stop` is set. Returns the number of posts.
-
-    `read_addresses` reads what the file states from which a post was imported.
-    """
+def give_first_slugs(stop: Event) -> int:
+    """Give slugs to all posts without one. Return early when `stop` is set. Returns the number of posts."""
     given = last = 0
     posts = Post.objects.filter(slug=None).order_by("pk").values_list("pk", flat=True)
     while ids := list(posts.filter(pk__gt=last)[:POSTS_AT_ONCE]):
         for last in ids:
             if stop.is_set():
                 return given
-            given += bool(try_item("slugs", f"post {last}", give_slug_if_free, last, read_addresses))
+            given += bool(try_item("slugs", f"post {last}", give_slug_if_free, last))
     return given
 
 
 @transaction.atomic
-def give_slug_if_free(pk: int, read_addresses: Callable[[Post], Addresses]) -> bool:
+def give_slug_if_free(pk: int) -> bool:
     """Give a post its first slug. Return whether it had none, and no other transaction has locked it."""
-    rows = Post.objects.filter(pk=pk, slug=None).select_for_update(skip_locked=True)
-    post = rows.only("title", "slug", "canonical_url", "coauthor_ids", "author").first()
+    post = Post.objects.filter(pk=pk, slug=None).select_for_update(skip_locked=True).only("title", "slug").first()
     if post is not None:
-        give_first_slug(post, read_addresses(post))
+        give_first_slug(post)
     return post is not None

@@ -1,12 +1,9 @@
 """Uploads of zip files and the work of workers on them, for the tests of imports."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from threading import Event
 
 from blog.files import job_worker, jobs
-from blog.files.job_worker import ImportRun
-from blog.models import ImportJob, ImportState
+from blog.models import ImportJob, ImportResult
 from contentapi.core.identity import Actor
 from tests.blog.archives import SITE, build_archive
 from tests.blog.markdown_files import build_file
@@ -39,26 +36,21 @@ def list_results(job: ImportJob, *, is_plan: bool) -> list[tuple[str, str]]:
     return [(result.path, result.reason or result.outcome) for result in results]
 
 
-@contextmanager
-def begin_run() -> Iterator[ImportRun]:
-    """Begin or continue the oldest import. The end of the block stops the work."""
-    run = job_worker.find_work()
-    assert run is not None
-    with closing(run):
-        yield run
+class StopAfter(Event):
+    """Stops the work after some files."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.last = count_processed() + number
+
+    def is_set(self) -> bool:
+        return count_processed() >= self.last
+
+
+def count_processed() -> int:
+    return ImportResult.objects.count() + ImportResult.objects.filter(outcome=jobs.UNDONE).count()
 
 
 def process_files(number: int) -> None:
     """Begin or continue the oldest import, and stop the work after some files."""
-    with begin_run() as run:
-        for _ in range(number):
-            process_file(run)
-
-
-def process_file(run: ImportRun) -> None:
-    """Check, import or undo one file. On a busy machine, several calls wait until it is parsed."""
-    progress = ImportJob.objects.filter(pk=run.job.pk).values_list("done", flat=True)
-    done = progress.get()
-    assert run.process_next_file()
-    while run.job.state != ImportState.UNDOING and progress.get() == done:
-        assert run.process_next_file()
+    job_worker.work_on_imports(StopAfter(number))

@@ -1,14 +1,12 @@
 """Slugs that a person has chosen do not follow the title, also those that look as if they were made from it."""
 
 from pathlib import Path
-from threading import Event
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from blog import services
-from blog.background import give_first_slugs
 from blog.history import trash, versions
 from blog.models import Post, WorkingCopy
 from contentapi.core.errors import Conflict
@@ -182,13 +180,3 @@ def test_slug_stated_in_a_file_or_by_its_name_stays(tmp_path: Path) -> None:
     import_text(tmp_path, build_file(title="Pie"), "a.md", status="draft")
     import_text(tmp_path, build_file(title="Pie"), "b.md", status="draft")
     assert [*Post.objects.order_by("pk").values_list("slug", flat=True)] == ["soup-2", "b"]
-
-
-def test_slug_that_the_worker_takes_from_a_file_stays(tmp_path: Path) -> None:
-    for lines in ('permalink = "/soup-2/"', ""):
-        import_text(tmp_path, build_file(lines), f"2020-01-02-pot-{len(lines)}.md", status="draft")
-    Post.objects.update(slug=None, slug_is_chosen=False)
-
-    give_first_slugs(Event())
-
-    assert [edit(post, title="Stew").slug for post in Post.objects.order_by("pk")] == ["soup-2", "pot-0"]

@@ -2,17 +2,15 @@
 
 from datetime import date
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
 import yaml
 
 from blog import services
-from blog.background import give_first_slugs
 from blog.files import exporting, front_matter
 from blog.files.addresses import read_old_slugs, read_slug, refresh_addresses
-from blog.models import OldSlug, Post, PostSource
+from blog.models import OldSlug, Post
 from contentapi.core.identity import OPERATOR
 from tests.blog.markdown_files import build_file, import_text
 
@@ -78,31 +76,6 @@ def test_imported_addresses_are_kept_exported_and_imported_again(tmp_path: Path)
         import_text(tmp_path, text, f"{number}.md")
     assert list(export().values()) == before
     assert OldSlug.objects.get().slug == "cold-soup"
-
-
-@pytest.mark.django_db
-def test_posts_that_were_imported_by_a_release_without_slugs_get_the_addresses_of_their_files(tmp_path: Path) -> None:
-    lines = 'permalink = "/2015/hot-soup/"\naliases = ["/cold-soup/"]\ncanonicalURL = "https://www.example.com/a"'
-    import_text(tmp_path, build_file(lines))
-    expected = list(export().values())
-    OldSlug.objects.all().delete()
-    Post.objects.update(slug=None, canonical_url=None)
-    # What that release kept, because it had no such fields
-    old = {"slug": "hot-soup", "canonical": "https://www.example.com/a"}
-    source = PostSource.objects.get()
-    PostSource.objects.update(front_matter=old | source.front_matter)
-    version = Post.objects.get().version
-
-    give_first_slugs(Event())
-
-    post = Post.objects.get()
-    assert (post.slug, post.canonical_url) == ("hot-soup", "https://www.example.com/a")
-    assert post.version == version
-    assert OldSlug.objects.get().slug == "cold-soup"
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"slug": "stew", "canonical_url": None})
-    (text,) = export().values()
-    assert ('slug = "stew"' in text, "hot-soup/" in text, "example.com" in text) == (True, False, False)
-    assert 'slug = "hot-soup"' in expected[0]
 
 
 @pytest.mark.django_db

@@ -1,19 +1,17 @@
 """The authors in front matter: an import makes the first the author and the others co-authors; an export names them."""
 
 from pathlib import Path
-from threading import Event
 
 import pytest
 
 from blog import services
-from blog.background import give_first_slugs
 from blog.files import front_matter
 from blog.files.syntax import InvalidFile
-from blog.models import Author, OldSlug, Post, PostSource, PostVersion
+from blog.models import Author, OldSlug, Post
 from contentapi.core.identity import OPERATOR
 from tests.blog.markdown_files import build_file, import_text
 from tests.blog.test_file_addresses import export
-from tests.factories import make_author, make_post
+from tests.factories import make_author
 
 pytestmark = pytest.mark.django_db
 
@@ -73,23 +71,3 @@ def test_file_with_too_many_authors_is_refused(tmp_path: Path) -> None:
         import_text(tmp_path, build_file(f"authors = {names}"))
 
     assert not Post.objects.exists()
-
-
-def test_post_that_an_earlier_release_imported_gets_the_coauthors_of_its_file() -> None:
-    post = make_post(author=make_author(name="Ines"), title="Soup")
-    other = make_post(author=make_author(name="Somebody else"), title="Tides")
-    for imported in (post, other):
-        names = ["Ines", "Jo", "x" * 151]
-        PostSource.objects.create(post=imported, path=f"{imported.pk}.md", digest=b"", authors=names, status="draft")
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": "New."})
-    Post.objects.update(slug=None)
-    PostVersion.objects.update(slug=None)
-    before = dict(Post.objects.values_list("pk", "version"))
-
-    give_first_slugs(Event())
-
-    assert name_writers(Post.objects.get(pk=post.pk)) == ["Ines", "Jo"]
-    assert Post.objects.get(pk=other.pk).coauthor_ids == []
-    assert dict(Post.objects.values_list("pk", "version")) == before
-    earlier = PostVersion.objects.filter(id=post.pk).values_list("coauthor_ids", flat=True)
-    assert list(earlier) == [Post.objects.get(pk=post.pk).coauthor_ids] * len(earlier)

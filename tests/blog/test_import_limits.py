@@ -1,17 +1,18 @@
 """Imports of uploaded zip files: their limits, refused archives, and who may upload, start and see them."""
 
 import io
-from threading import Event
+from functools import partial
 
 import pytest
 
-from blog.files import jobs
+from blog.files import job_worker, jobs
+from blog.files.limited_parsing import LimitedParser
 from blog.models import ImportJob, ImportPiece
 from contentapi.auth.sessions import build_session_actor
 from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from tests.blog.archives import SITE, build_archive
-from tests.blog.import_work import begin_run, finish_work, list_results, upload
+from tests.blog.import_work import finish_work, list_results, upload
 from tests.blog.markdown_files import build_file
 from tests.blog.test_limited_parsing import SLOW
 from tests.factories import make_actor, make_user
@@ -48,11 +49,13 @@ def test_uploads_of_a_person_have_at_most_200_mb_until_they_end(editor: Actor, m
     upload(editor)
 
 
-def test_file_that_breaks_a_limit_is_a_bad_file_and_the_rest_is_imported(editor: Actor) -> None:
+def test_file_that_breaks_a_limit_is_a_bad_file_and_the_rest_is_imported(
+    editor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job = upload(editor, {"a.md": build_file(title="A"), "slow.md": SLOW, "z.md": build_file(title="Z")})
-    with begin_run() as run:
-        run.parser.seconds = 0.2
-        run.work(Event())
+    monkeypatch.setattr(job_worker, "LimitedParser", partial(LimitedParser, seconds=0.2))
+
+    finish_work()
 
     assert list_results(job, is_plan=True) == [
         ("a.md", "created"),

@@ -7,7 +7,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
-from threading import Event, Thread, Timer
+from threading import Event, Thread
 
 import pytest
 from django.conf import settings
@@ -15,15 +15,14 @@ from django.db import OperationalError, connection
 
 from blog.files import archives, importing, job_worker, jobs
 from blog.files.front_matter import MarkdownPost
+from blog.files.limited_parsing import LimitedParser
 from blog.models import ImportJob, ImportPiece, ImportResult, Post, PostSource
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
 from tests.blog.import_work import (
-    begin_run,
     finish_work,
     list_results,
     make_files,
-    process_file,
     process_files,
     upload,
 )
@@ -59,16 +58,19 @@ def test_stopped_work_does_nothing(editor: Actor) -> None:
     assert (job.done, job.run) == (0, 0)
 
 
-def test_work_stops_while_a_file_is_being_parsed(editor: Actor) -> None:
-    job, stop = upload(editor, make_files(2)), Event()
-    with begin_run() as run:
-        process_file(run)
-        assert run.parser.child is not None
-        os.kill(run.parser.child.pid, signal.SIGSTOP)  # a file that takes long
-        timer = Timer(0.3, stop.set)
-        timer.start()
-        run.work(stop)
-        timer.join()
+def test_work_stops_while_a_file_is_being_parsed(editor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
+    job, stop, begin = upload(editor, make_files(2)), Event(), LimitedParser.begin
+
+    def begin_and_take_long(parser: LimitedParser, content: bytes) -> None:
+        begin(parser, content)
+        if ImportResult.objects.exists():
+            assert parser.child is not None
+            os.kill(parser.child.pid, signal.SIGSTOP)
+            stop.set()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LimitedParser, "begin", begin_and_take_long)
+        job_worker.work_on_imports(stop)
 
     job.refresh_from_db()
     assert (job.state, job.done) == ("checking", 1)
@@ -185,13 +187,14 @@ def test_two_workers_import_each_file_once(editor: Actor) -> None:
 
 def test_worker_whose_import_another_worker_has_continued_stops(editor: Actor) -> None:
     job = upload(editor, make_files(3))
-    with begin_run() as run:
-        process_file(run)
-        ImportJob.objects.filter(pk=job.pk).update(run=7)
-        run.work(Event())
+    taken = job_worker.find_work()
+    assert taken is not None
+    ImportJob.objects.filter(pk=job.pk).update(run=7)
+
+    job_worker.work_on_import(taken, Event())
 
     job.refresh_from_db()
-    assert job.done == 1
+    assert (job.done, job.run, job.state) == (0, 7, "checking")
 
 
 def test_import_that_makes_no_progress_fails_and_names_the_file(editor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:

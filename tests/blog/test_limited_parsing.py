@@ -22,15 +22,9 @@ def parser() -> Iterator[LimitedParser]:
         yield parser
 
 
-def parse(parser: LimitedParser, content: bytes) -> object:
-    parser.begin(content)
-    assert parser.is_done()
-    return parser.finish()
-
-
 def test_child_responds_as_the_function_does_and_parses_file_by_file(parser: LimitedParser) -> None:
     for content in (SOUP, b"---\ntitle: \xc3\x96l\n1: [null, 2024-01-09]\n---\n" + b"x" * 1_000_000, SOUP):
-        assert parse(parser, content) == parse_text(content)
+        assert parser.parse(content) == parse_text(content)
 
 
 def test_start_of_the_child_imports_neither_django_nor_the_settings() -> None:
@@ -40,31 +34,31 @@ def test_start_of_the_child_imports_neither_django_nor_the_settings() -> None:
 
 
 def test_refused_file_has_its_reason_and_does_not_end_the_child(parser: LimitedParser) -> None:
-    parse(parser, SOUP)
+    parser.parse(SOUP)
     child = parser.child
 
     with pytest.raises(InvalidFile, match="does not begin with front matter"):
-        parse(parser, b"# Soup")
+        parser.parse(b"# Soup")
 
-    assert parse(parser, SOUP) == parse_text(SOUP)
+    assert parser.parse(SOUP) == parse_text(SOUP)
     assert parser.child is child
 
 
 def test_file_that_needs_more_time_is_refused_and_the_next_one_is_parsed() -> None:
     with closing(LimitedParser(seconds=0.2)) as parser:
         with pytest.raises(InvalidFile, match=r"^cannot be parsed with 512 MiB of memory and 0\.2 s of CPU time\."):
-            parse(parser, SLOW)
+            parser.parse(SLOW)
 
-        assert parse(parser, SOUP) == parse_text(SOUP)
+        assert parser.parse(SOUP) == parse_text(SOUP)
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS ignores the limit of memory")
 def test_file_that_needs_more_memory_is_refused_and_the_next_one_is_parsed() -> None:
     with closing(LimitedParser(memory=128 * 2**20)) as parser:
         with pytest.raises(InvalidFile, match=r"^cannot be parsed with 128 MiB of memory and 20 s of CPU time\."):
-            parse(parser, SOUP + b"x" * 80_000_000)
+            parser.parse(SOUP + b"x" * 80_000_000)
 
-        assert parse(parser, SOUP) == parse_text(SOUP)
+        assert parser.parse(SOUP) == parse_text(SOUP)
 
 
 def kill(parser: LimitedParser, number: int) -> None:
@@ -73,21 +67,21 @@ def kill(parser: LimitedParser, number: int) -> None:
 
 
 def test_child_that_was_killed_between_two_files_is_replaced(parser: LimitedParser) -> None:
-    parse(parser, SOUP)
+    parser.parse(SOUP)
     kill(parser, signal.SIGKILL)
     assert parser.child is not None
     parser.child.wait()
 
-    assert parse(parser, SOUP) == parse_text(SOUP)
+    assert parser.parse(SOUP) == parse_text(SOUP)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_to_the_whole_service_do_not_end_the_child(parser: LimitedParser, number: int) -> None:
-    parse(parser, SOUP)
+    parser.parse(SOUP)
     child = parser.child
     kill(parser, number)
 
-    assert parse(parser, SOUP) == parse_text(SOUP)
+    assert parser.parse(SOUP) == parse_text(SOUP)
     assert parser.child is child
 
 
@@ -98,7 +92,7 @@ def end_while_parsing(parser: LimitedParser) -> None:
 
 @pytest.mark.parametrize("before", [lambda _: None, end_while_parsing])
 def test_closed_parser_leaves_no_process(parser: LimitedParser, before: Callable[[LimitedParser], None]) -> None:
-    parse(parser, SOUP)
+    parser.parse(SOUP)
     child = parser.child
     before(parser)
 
@@ -109,13 +103,13 @@ def test_closed_parser_leaves_no_process(parser: LimitedParser, before: Callable
     assert parser.child is None
 
 
-def test_caller_need_not_wait_for_the_child(parser: LimitedParser) -> None:
-    parse(parser, SOUP)
-    kill(parser, signal.SIGSTOP)
-    parser.begin(SOUP)
+def test_caller_is_asked_while_the_child_works(parser: LimitedParser) -> None:
+    parser.parse(SOUP)
+    pauses = []
 
-    assert not parser.is_done(0)
-    kill(parser, signal.SIGCONT)
+    def pause() -> None:
+        pauses.append(kill(parser, signal.SIGCONT if pauses else signal.SIGSTOP))
 
-    assert parser.is_done()
-    assert parser.finish() == parse_text(SOUP)
+    parser.pause = pause
+
+    assert parser.parse(SOUP) == parse_text(SOUP)
