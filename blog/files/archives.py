@@ -6,10 +6,9 @@ limit before `ZipFile` reads the list.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from blog.files import reading
@@ -25,15 +24,13 @@ MAX_FILES = 10_000
 MAX_LIST = 5 * MEGABYTE  # of the names and places of the files, which `ZipFile` reads at once
 MAX_CONTENT = 200 * MEGABYTE  # of the Markdown files
 MAX_IMAGES = 500 * MEGABYTE  # decompressed, those of at most CONTENTAPI_IMAGE_MAX_BYTES
-MAX_RATIO = 100  # text is compressed three to ten times
 IS_ENCRYPTED = 0x1
 LISTED_FILE = b"PK\x01\x02"  # the begin of each entry of the list of files
 RESOURCE_FORKS = "__MACOSX"
 NOT_A_SITE = {"/", "..", "_drafts", "_posts"}  # a folder that is no name of a source
 
 
-@dataclass(frozen=True)
-class ArchiveContent:
+class ArchiveContent(NamedTuple):
     """The name of the source, the Markdown files of an archive, and the number of its other files."""
 
     source: str
@@ -46,15 +43,14 @@ def list_content(opened: ZipFile, *, name: str, source: str | None = None) -> Ar
     members = list_members(opened)
     root = find_common_folder(members)
     chosen = reading.require_source_name(source or root or PurePosixPath(name).stem)
-    posts, others = list[ZipInfo](), list[ZipInfo]()
-    for member in members:
-        (posts if is_post_file(member) else others).append(member)
-    require_small_content(posts)
-    require_small_images(members)
+    posts = [member for member in members if is_post_file(member)]
+    others = [member for member in members if not is_post_file(member)]
+    image_files = [member for member in others if is_image_file(member)]
+    require_small("Markdown files", posts, MAX_CONTENT)
+    require_small("images", image_files, MAX_IMAGES)
     images = ArchivedImages(opened, others, root)
     files = [build_markdown_file(opened, member, root, chosen, images) for member in posts]
-    ignored = [member for member in others if not is_image_file(member)]
-    return ArchiveContent(chosen, files, ignored=len(ignored))
+    return ArchiveContent(chosen, files, ignored=len(others) - len(image_files))
 
 
 def build_archive_error(message: str) -> Invalid:
@@ -123,26 +119,11 @@ def find_common_folder(members: list[ZipInfo]) -> str:
     return folders.pop() if len(folders) == 1 and not folders & NOT_A_SITE else ""
 
 
-def require_small_content(posts: Iterable[ZipInfo]) -> None:
-    """Raise `Invalid` if the Markdown files are too large together, or compressed more than text can be."""
-    sizes = [(post.file_size, post.compress_size) for post in posts]
-    size, compressed = sum(size for size, _ in sizes), sum(compressed for _, compressed in sizes)
-    if size > MAX_CONTENT:
-        raise build_archive_error(
-            f"The Markdown files have {size:,} bytes; at most {MAX_CONTENT:,} are allowed. Split the zip file."
-        )
-    if size > 10 * MEGABYTE and size > MAX_RATIO * compressed:
-        raise build_archive_error(
-            f"The Markdown files are compressed more than {MAX_RATIO} times, which text never is. Create it again."
-        )
-
-
-def require_small_images(members: Iterable[ZipInfo]) -> None:
-    """Raise `Invalid` if the images are too large together."""
-    size = sum(member.file_size for member in members if is_image_file(member))
-    if size > MAX_IMAGES:
-        message = f"The images have {size:,} bytes; at most {MAX_IMAGES:,} are allowed. Split the zip file."
-        raise build_archive_error(message)
+def require_small(kind: str, members: Iterable[ZipInfo], most: int) -> None:
+    """Raise `Invalid` if files are too large together."""
+    size = sum(member.file_size for member in members)
+    if size > most:
+        raise build_archive_error(f"The {kind} have {size:,} bytes; at most {most:,} are allowed. Split the zip file.")
 
 
 def build_markdown_file(

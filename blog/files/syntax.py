@@ -20,7 +20,6 @@ from blog.files.keys import NULL, TEXT, keep_words
 from contentapi.core.unicode import is_storable
 
 MAX_FRONT_MATTER = 64_000  # bytes
-MAX_KEY_PARTS = 20
 MAX_VALUES = 10_000
 MAX_NESTING = 50
 FENCES = {"+++": "TOML", "---": "YAML"}
@@ -30,12 +29,6 @@ BEGIN = re.compile(rf"\s*(\+\+\+|---){LINE_END}")
 ENDS = {
     fence: re.compile(rf"(?<![^\r\n])(?:{end}){LINE_END}") for fence, end in (("+++", r"\+{3}"), ("---", r"-{3}|\.{3}"))
 }
-# The strings and comments of TOML. One without an end is the last thing that tomllib reads.
-TOML_TEXT = re.compile(
-    r'''"""(?:\\.|[^\\])*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)|"(?:\\[^\n]|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*''',
-    re.DOTALL,
-)
-TOML_WORD = re.compile(r"[A-Za-z0-9_.-]+")
 MERGE_KEY = "tag:yaml.org,2002:merge"
 PLAIN_TAGS: dict[type, str] = {yaml.MappingNode: "tag:yaml.org,2002:map", yaml.SequenceNode: "tag:yaml.org,2002:seq"}
 NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
@@ -121,7 +114,7 @@ def split_json_front_matter(text: str) -> tuple[Table, str]:
 def load_front_matter(text: str, language: str) -> Table:
     require_small_front_matter(text)
     try:
-        meta = load_toml(re.sub("\r\n?", "\n", text)) if language == "TOML" else load_yaml(text)
+        meta = tomllib.loads(re.sub("\r\n?", "\n", text)) if language == "TOML" else load_yaml(text)
     except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
         raise InvalidFile(f"the front matter is not {language}: {shorten(str(error), 200)}") from None
     if meta is None:
@@ -135,17 +128,6 @@ def require_small_front_matter(text: str) -> None:
     size = len(text.encode(errors="surrogatepass"))
     if size > MAX_FRONT_MATTER:
         raise InvalidFile(f"the front matter has {size:,} bytes; at most {MAX_FRONT_MATTER:,} are allowed. Shorten it.")
-
-
-def load_toml(text: str) -> Table:
-    """Return the values of TOML. tomllib takes minutes for one key of thousands of parts: these are refused first."""
-    for word in TOML_WORD.findall(TOML_TEXT.sub("_", text).replace(" ", "").replace("\t", "")):
-        parts = word.count(".") + 1
-        if parts > MAX_KEY_PARTS:
-            raise InvalidFile(
-                f"a key of the front matter has {parts:,} parts; at most {MAX_KEY_PARTS} are allowed. Use fewer."
-            )
-    return tomllib.loads(text)
 
 
 def load_yaml(text: str) -> Any:

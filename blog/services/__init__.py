@@ -29,7 +29,6 @@ from blog.services.images import (
     exists_image,
     find_image_by_digest,
     render_late_posts,
-    render_posts_with_images,
     render_posts_with_old_addresses,
     replace_image_file,
     require_upload,

@@ -103,36 +103,34 @@ def release(image: Image, until: Any = None) -> None:
 
 @contextmanager
 def claimed(image: Image) -> Iterator[None]:
-    """After an error, let an image wait for as long as a claim lasts, so that it holds up no others."""
+    """After an error, let an image wait for as long as a claim lasts, so that it holds up no others.
+
+    An error of the storage, the disk or the database does not count as an attempt. A child that somebody has killed
+    counts: perhaps it is the image.
+    """
     try:
         yield
+    except ChildKilled:
+        raise
     except Exception:
         release(image, Now() + IMAGE_CLAIM)
         raise
 
 
 def process_image(image: Image, stop: Event) -> bool:
-    """Make the files of an image. Returns true.
-
-    An error of the storage, the disk or the database does not count as an attempt. The image waits for as long as a
-    claim lasts, so that it holds up no others. A child that somebody has killed counts: perhaps it is the image.
-    """
-    if image.attempts > MAX_ATTEMPTS:
-        reject(image, INTERRUPTED)
-        return True
-    try:
-        with create_work_folder() as folder:
-            process_in_folder(image, folder, stop)
-    except ChildKilled:
-        raise
-    except SourceMissing:
-        if is_lost(image.updated_at):
-            reject(image, MISSING)
-        else:
-            wait_for_file(image)
-    except Exception:
-        release(image, Now() + IMAGE_CLAIM)
-        raise
+    """Make the files of an image. Returns true."""
+    with claimed(image):
+        try:
+            if image.attempts > MAX_ATTEMPTS:
+                reject(image, INTERRUPTED)
+            else:
+                with create_work_folder() as folder:
+                    process_in_folder(image, folder, stop)
+        except SourceMissing:
+            if is_lost(image.updated_at):
+                reject(image, MISSING)
+            else:
+                wait_for_file(image)
     return True
 
 

@@ -8,10 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from blog.images.formats import CONTENT_TYPES, SIGNATURE, Format, detect_format
-from blog.images.headers import find_excess
 from blog.models import IS_WAITING, Image, ImageUpload
 from contentapi.conf import conf
-from contentapi.core.errors import Invalid, RateLimited, TooLarge, UnsupportedMediaType
+from contentapi.core.errors import RateLimited, TooLarge, UnsupportedMediaType
 from contentapi.core.identity import Actor
 from contentapi.http.uploads import SentFile
 from contentapi.media.access import put_file
@@ -59,16 +58,11 @@ def read_image_file(read_file: Callable[[], SentFile]) -> tuple[SentFile, Format
 
 
 def require_format(file: IO[bytes]) -> Format:
-    """Return the format of a file by its first bytes.
-
-    Raises `UnsupportedMediaType`, and `Invalid` for a size that the worker would reject.
-    """
+    """Return the format of a file by its first bytes. Raises `UnsupportedMediaType`."""
     file.seek(0)
     kind = detect_format(file.read(SIGNATURE))
     if kind is None:
         raise UnsupportedMediaType(f"The file must be one of {', '.join(CONTENT_TYPES)}. Its first bytes are of none.")
-    if excess := find_excess(file, kind):
-        raise Invalid({"file": [excess]})
     file.seek(0)
     return kind
 

@@ -246,11 +246,6 @@ def exists_image(pk: int) -> bool:
     return Image.objects.filter(pk=pk, deleted_at=None).exists()
 
 
-def render_posts_with_images() -> None:
-    """Let the worker render all posts with images again: the addresses of the files begin with another one."""
-    Post.objects.filter(image_ids__isnull=False).update(renderer=0)
-
-
 def render_posts_with_old_addresses() -> None:
     """Let the worker render the posts again that show files of images at another address than the present one."""
     present = f'srcset="{get_media_url()}/{PUBLIC}'

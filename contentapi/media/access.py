@@ -71,11 +71,6 @@ def get_media_url() -> str:
     return conf.environment.contentapi_media_url or conf.origin
 
 
-def get_media_url_of_pages() -> str:
-    """Return the address for pages of this server, which may be open under another origin: empty for its own files."""
-    return conf.environment.contentapi_media_url
-
-
 def get_media_source() -> str:
     """Return the origin of public files for the policy of a page; empty for files of this server."""
     address = urlsplit(conf.environment.contentapi_media_url)

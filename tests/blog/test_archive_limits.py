@@ -5,7 +5,6 @@ import os
 import struct
 import tracemalloc
 from collections.abc import Callable
-from zipfile import ZIP_BZIP2, ZIP_DEFLATED
 
 import pytest
 
@@ -53,7 +52,7 @@ def test_list_of_files_that_is_too_large_is_refused_before_it_is_read(
 
 def test_list_of_files_limits_only_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_LIST", 100)
-    content = build_archive({"a.md": os.urandom(1000)}, ZIP_BZIP2)
+    content = build_archive({"a.md": os.urandom(1000)})
 
     with archives.open_archive(content) as opened:
         (file,) = archives.list_content(opened, name="site.zip").files
@@ -101,23 +100,11 @@ def test_archive_over_a_limit_is_refused(monkeypatch: pytest.MonkeyPatch, limit:
     assert refusal.value.fields == {"archive": [message.format(size=len(content.getvalue()))]}
 
 
-@pytest.mark.django_db
-def test_compression_bomb_is_refused_before_it_is_read() -> None:
-    content = build_archive({f"{number}.md": b"\0" * 1_900_000 for number in range(10)})
-
-    with pytest.raises(Invalid, match="compressed more than 100 times"):
-        import_content(content)
-
-
-def build_bomb(compression: int, size: int) -> bytes:
-    """Return an archive whose only file has a wrong size in the list, and many zeros."""
-    content = build_archive({"a.md": bytes(size)}, compression).getvalue()
-    return content.replace(struct.pack("<L", size), struct.pack("<L", 40_000))
-
-
-@pytest.mark.parametrize("compression", [ZIP_DEFLATED, ZIP_BZIP2])
-def test_file_that_is_larger_than_its_stated_size_takes_little_memory(compression: int) -> None:
-    with archives.open_archive(io.BytesIO(build_bomb(compression, 60_000_000))) as opened:
+def test_file_that_is_larger_than_its_stated_size_takes_little_memory() -> None:
+    size = 60_000_000
+    content = build_archive({"a.md": bytes(size)}).getvalue()
+    bomb = content.replace(struct.pack("<L", size), struct.pack("<L", 40_000))
+    with archives.open_archive(io.BytesIO(bomb)) as opened:
         (file,) = archives.list_content(opened, name="site.zip").files
         tracemalloc.start()
         try:

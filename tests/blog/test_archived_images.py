@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 from unicodedata import normalize
 from urllib.parse import quote
-from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED
+from zipfile import ZIP_DEFLATED, ZIP_STORED
 
 import msgspec
 import pytest
@@ -70,8 +70,8 @@ def test_image_is_found_as_site_generators_do(address: str, found: bytes | str) 
     assert read(files, "site/posts/x/a.md", address) == found
 
 
-@pytest.mark.parametrize("compression", [ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
-def test_image_of_any_compression_is_read_and_a_large_one_is_refused(compression: int, settings: Settings) -> None:
+@pytest.mark.parametrize("compression", [ZIP_STORED, ZIP_DEFLATED])
+def test_image_is_read_and_a_large_one_is_refused(compression: int, settings: Settings) -> None:
     files: dict[str, str | bytes] = {"a.png": bytes(1000), "b.png": bytes(1001)}
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_image_max_bytes=1000)
 

@@ -1,6 +1,7 @@
 """Front matter for which the parsers take very long: it is refused before they read it, and other files are not."""
 
 import gc
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -14,59 +15,7 @@ from blog.files import syntax
 from blog.files.syntax import InvalidFile, load_front_matter, parse_text
 from tests.thoroughness import scale_examples
 
-KEY = "a key of the front matter has {} parts; at most 20 are allowed. Use fewer."
 MERGE = "the front matter has a merge key (<<). Write out the keys."
-
-
-def build_key(parts: int, dot: str = ".") -> str:
-    return dot.join(["a"] * parts)
-
-
-def read_refusal(text: str, language: str) -> str:
-    with pytest.raises(InvalidFile) as refusal:
-        load_front_matter(text, language)
-    return str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"{build_key(21)} = 1",
-        f"{build_key(21, ' . ')} = 1",
-        f"{build_key(20)}.'b' = 1",
-        f'{build_key(20)}."b\\"" = 1',
-        f"[{build_key(21)}]",
-        f"[[{build_key(21)}]]",
-        f"x = {{ {build_key(21)} = 1 }}",
-        f"x = [1.5, {{ {build_key(21)} = 1 }}]",
-        # Strings whose end is easy to miss
-        f'x = {{ k = """y"""", {build_key(21)} = 1 }}',
-        f"x = {{ k = '''y''''', {build_key(21)} = 1 }}",
-        f'x = {{ k = """y\\\\""", {build_key(21)} = 1 }}',
-        f"x = {{ k = 'y\\', {build_key(21)} = 1 }}",
-        f'x = "#" \n{build_key(21)} = 1',
-        f"x = 1 # '''\n{build_key(21)} = 1",
-    ],
-)
-def test_key_of_too_many_parts_is_refused(text: str) -> None:
-    assert read_refusal(text, "TOML") == KEY.format(21)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"{build_key(20)} = 1",
-        f'x = "{build_key(99)}"',
-        f"x = '{build_key(99)}'",
-        f'x = """\n{build_key(99)}\n"""',
-        f"x = '''\n{build_key(99)}\n'''",
-        f'x = 1 # "{build_key(99)}',
-        f'"{build_key(99)}" = 1',
-        f"x = [{', '.join(['1.5'] * 99)}]",
-    ],
-)
-def test_dots_that_separate_no_parts_of_a_key_are_accepted(text: str) -> None:
-    load_front_matter(text, "TOML")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +29,8 @@ def test_dots_that_separate_no_parts_of_a_key_are_accepted(text: str) -> None:
     ],
 )
 def test_merge_key_is_refused(text: str) -> None:
-    assert read_refusal(text, "YAML") == MERGE
+    with pytest.raises(InvalidFile, match=re.escape(MERGE)):
+        load_front_matter(text, "YAML")
 
 
 @pytest.mark.parametrize(
@@ -137,10 +87,6 @@ def test_text_of_yaml_aliases_is_counted() -> None:
 
 
 HOSTILE: dict[str, Callable[[int], str]] = {
-    "one key": lambda number: f"+++\n{build_key(number)} = 1\n+++\n",
-    "keys of 20 parts": lambda number: (
-        "+++\n" + "".join(f"{build_key(19)}.b{each} = 1\n" for each in range(number // 50)) + "+++\n"
-    ),
     "merge keys": lambda number: (
         "---\na0: &a0 {x: 1}\n"
         + "".join(
@@ -176,27 +122,6 @@ def test_hostile_front_matter_of_any_size_is_read_or_refused(name: str) -> None:
 
 WORDS = ["a", ".", " . ", "a.", '"', '"""', "'", "'''", "\\", "#", "\n", "[", "]", "{", "}", " = ", ", ", "1", ":"]
 YAML_WORDS = ["<<", ": ", "*a", "&a ", "!!int ", "!!merge ", "1:1", "- ", "? ", "|", "!!set ", "=", "_", "\n  "]
-
-
-@pytest.mark.property
-@settings(deadline=None, max_examples=scale_examples(300))
-@given(words=st.lists(st.sampled_from(WORDS), max_size=40), keys=st.integers(15, 25))
-def test_toml_that_the_scan_accepts_has_no_long_key(words: list[str], keys: int) -> None:
-    """The scan agrees with tomllib, which returns one table inside the other for each part of a key."""
-    text = "".join(words).replace("1", build_key(keys) + " = 1")
-    with suppress(InvalidFile):
-        table = load_front_matter(text, "TOML")
-
-        assert keys <= 20 or not contains_nested(table, keys - 1)
-
-
-def contains_nested(value: Any, depth: int) -> bool:
-    """Whether a value has tables in tables of this depth, all named `a`, as a key of so many parts makes them."""
-    if isinstance(value, list):
-        return any(contains_nested(item, depth) for item in value)
-    if not isinstance(value, dict):
-        return depth == 0 and value == 1
-    return any(contains_nested(item, depth - 1 if key == "a" and depth else depth) for key, item in value.items())
 
 
 @pytest.mark.property

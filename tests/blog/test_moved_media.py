@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from blog.models import Post
+from contentapi.media.access import get_media_url
 from contentapi.media.folder import FolderStorage
 from tests.factories import make_post
 
@@ -75,12 +76,13 @@ def test_file_that_is_deleted_meanwhile_is_left_out(
     assert list_files(media) == []
 
 
-def test_posts_with_images_are_rendered_again(source: FolderStorage, media: FolderStorage) -> None:
-    Post.objects.filter(pk=make_post().pk).update(renderer=9)
-    with_image = make_post()
-    Post.objects.filter(pk=with_image.pk).update(renderer=9, image_ids=[7])
+def test_posts_with_earlier_addresses_are_rendered_again(source: FolderStorage, media: FolderStorage) -> None:
+    moved, present = make_post(), make_post()
+    html = '<img srcset="{}/media/7-0/320.webp 320w">'
+    Post.objects.filter(pk=moved.pk).update(renderer=9, image_ids=[7], body_html=html.format("https://old.example"))
+    Post.objects.filter(pk=present.pk).update(renderer=9, image_ids=[7], body_html=html.format(get_media_url()))
 
     call_command("move_media", str(source.folder))
 
-    assert list(Post.objects.filter(renderer=0)) == [with_image]
+    assert list(Post.objects.filter(renderer=0)) == [moved]
     assert media

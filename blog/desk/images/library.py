@@ -14,12 +14,12 @@ from unfold.contrib.filters.admin import DropdownFilter
 from blog import policy
 from blog.desk.posts.list import Tab
 from blog.models import IS_UNRENDERED, Image, ImageStatus, Post, WorkingCopy
+from contentapi.conf import conf
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.identity import Actor
 from contentapi.db.arrays import ContainsValue
 from contentapi.db.distribution import is_distributed
 from contentapi.desk.lists import ORDER, BoundedList
-from contentapi.media.access import get_media_url_of_pages
 
 SHOW = "show"  # the parameter of the filter
 UNUSED, WITHOUT_TEXT, DELETED = "unused", "without-text", "deleted"
@@ -110,11 +110,14 @@ def search_images(images: QuerySet[Image], text: str) -> QuerySet[Image]:
 
 
 def get_variant_url(image: Image, width: int) -> str:
-    """Return the address of the narrowest variant with this width or more, or of the widest; empty without files."""
+    """Return the address of the narrowest variant with this width or more, or of the widest; empty without files.
+
+    It has no host for a file of this server: the page may be open under another origin than `conf.origin`.
+    """
     if not image.widths:
         return ""
     name = image.name_file(f"{image.choose_width(width)}.{image.formats[0]}")
-    return f"{get_media_url_of_pages()}/{name}"
+    return f"{conf.environment.contentapi_media_url}/{name}"
 
 
 def render_thumbnail(image: Image) -> SafeString:

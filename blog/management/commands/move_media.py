@@ -25,10 +25,10 @@ class Command(OperatorCommand):
         try:
             files = copy_files(build_storage(place), get_storage())
             for file in tqdm(files, desc="Copying", unit="file", disable=None, leave=False):
-                if file.is_new:
+                if file is not None:
                     copied, size = copied + 1, size + file.size
         except OSError as error:
             raise CommandError(f"{error} {copied} files were copied. Run the command again.") from None
-        services.render_posts_with_images()
+        services.render_posts_with_old_addresses()
         self.stdout.write(str(copied))
         self.info(f"Files copied: {copied} ({size:,} bytes).")
