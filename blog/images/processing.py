@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from signal import SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGKILL, SIGPROF, SIGSEGV
-from typing import Any, NamedTuple
+from typing import Any
 
 from blog.images.formats import MAX_MEMORY
 from contentapi.conf import conf
@@ -29,17 +29,11 @@ class ChildFailed(Exception):
     """The child has failed for a reason that says nothing about the image, such as a full disk."""
 
 
-class Outcome(NamedTuple):
-    """What the child has made of an image, as the fields of `blog.images.variants.Result`; or why it was rejected."""
-
-    result: dict[str, Any] | None
-    rejection: str = ""
-
-
-def process_file(source: Path, folder: Path, may_continue: Callable[[], bool]) -> Outcome | None:
+def process_file(source: Path, folder: Path, may_continue: Callable[[], bool]) -> dict[str, Any] | None:
     """Write the variants of a file to a folder. Return None when `may_continue`, called now and then, is false.
 
-    Raises `ChildKilled` and `ChildFailed`.
+    Otherwise return the fields of `blog.images.variants.Result`, or why the image is rejected, as `rejection`. Raises
+    `ChildKilled` and `ChildFailed`.
     """
     request = build_request(source, folder, with_avif=conf.environment.contentapi_image_avif == "on")
     try:
@@ -48,21 +42,21 @@ def process_file(source: Path, folder: Path, may_continue: Callable[[], bool]) -
             while not child.is_done(IMAGE_CLAIM_RENEWAL):
                 if not may_continue():
                     return None
-            response = json.loads(child.read_response())
+            outcome: dict[str, Any] = json.loads(child.read_response())
     except ChildEnded as ended:
-        return judge_end(ended.status)
-    return Outcome(None, response["rejection"]) if "rejection" in response else Outcome(response)
+        return {"rejection": judge_end(ended.status)}
+    return outcome
 
 
 def build_request(source: Path, folder: Path, *, with_avif: bool) -> bytes:
     return json.dumps([str(source), str(folder), with_avif]).encode()
 
 
-def judge_end(status: int) -> Outcome:
-    """Return the rejection of an image that has ended the child."""
+def judge_end(status: int) -> str:
+    """Return why an image that has ended the child is rejected."""
     message = f"The process that makes the variants of an image has ended with status {status}."
     if status not in BREAKDOWNS:
         raise (ChildKilled if status == -SIGKILL else ChildFailed)(message)
     LOG.warning(message)
     limit = f"{MAX_MEMORY // 2**20} MiB of memory and {IMAGE_LIMIT} s of processor time"
-    return Outcome(None, f"The image cannot be processed with {limit}. Upload it in a smaller size.")
+    return f"The image cannot be processed with {limit}. Upload it in a smaller size."

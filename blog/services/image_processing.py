@@ -26,7 +26,7 @@ from django.utils import timezone
 from blog import policy
 from blog.images.addresses import compute_key, name_file
 from blog.images.formats import list_extensions, list_widths
-from blog.images.processing import ChildKilled, Outcome, process_file
+from blog.images.processing import ChildKilled, process_file
 from blog.models import IS_WAITING, Image, ImageStatus
 from blog.services.images import DELETED
 from contentapi.conf import conf
@@ -168,20 +168,20 @@ def process_in_folder(image: Image, folder: Path, stop: Event) -> None:
     outcome = make_files(image, image.source, folder, stop)
     if outcome is None:
         release(image)
-    elif outcome.result is None:
-        reject(image, outcome.rejection)
+    elif "rejection" in outcome:
+        reject(image, outcome["rejection"])
     elif image.source.startswith(DELETED):
-        accept(image, keep_original(image, outcome.result, folder), folder / FILES)
+        accept(image, keep_original(image, outcome, folder), folder / FILES)
     else:
         with (folder / SOURCE).open("rb") as source:
             digest = hashlib.file_digest(source, "sha256").digest()
-        accept(image, outcome.result, folder / FILES, sha256=digest)
+        accept(image, outcome, folder / FILES, sha256=digest)
 
 
-def make_files(image: Image, name: str, folder: Path, stop: Event) -> Outcome | None:
-    """Make the files of an image from one of the storage, while the claim is that of this worker.
+def make_files(image: Image, name: str, folder: Path, stop: Event) -> dict[str, Any] | None:
+    """Make the files of an image from one of the storage, while the claim is that of this worker: see `process_file`.
 
-    Raises `SourceMissing`, and the errors of `process_file`.
+    Raises `SourceMissing` too.
     """
 
     def may_continue() -> bool:

@@ -71,10 +71,10 @@ def rebuild_in_folder(image: Image, folder: Path, *, everything: bool) -> str:
     outcome = make_files(image, image.name_file(image.original), folder, Event())
     if outcome is None:
         return BUSY
-    if outcome.result is None:
+    if "rejection" in outcome:
         release(image)
-        return outcome.rejection
-    result = keep_original(image, outcome.result, folder)
+        return str(outcome["rejection"])
+    result = keep_original(image, outcome, folder)
     if everything:
         accept(image, result, folder / FILES)
     else:

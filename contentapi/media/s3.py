@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from tempfile import TemporaryFile
-from typing import IO, NamedTuple
+from typing import IO
 from urllib.parse import parse_qsl, urlsplit
 
 import boto3
@@ -27,29 +27,18 @@ from contentapi.media.storage import (
 MISSING = {"404", "NoSuchKey", "NotFound"}
 
 
-class Place(NamedTuple):
-    """A bucket, and what the keys of this service begin with."""
-
-    bucket: str
-    prefix: str
-    endpoint: str | None
-    region: str | None
-
-
-def parse_place(url: str) -> Place:
-    """Return the parts of `s3://bucket/prefix?endpoint=https://…&region=…`."""
-    parts = urlsplit(url)
-    query = dict(parse_qsl(parts.query))
-    prefix = parts.path.strip("/")
-    return Place(parts.netloc, f"{prefix}/" if prefix else "", query.get("endpoint"), query.get("region"))
-
-
 class S3Storage(Storage):
-    """boto3 finds the credentials: in its environment variables, its files, or the role of the machine."""
+    """A bucket, as `s3://bucket/prefix?endpoint=https://…&region=…`.
+
+    boto3 finds the credentials: in its environment variables, its files, or the role of the machine.
+    """
 
     def __init__(self, url: str) -> None:
-        self.place = parse_place(url)
-        style = "auto" if self.place.endpoint is None else "path"
+        parts = urlsplit(url)
+        self.bucket, self.prefix = parts.netloc, f"{parts.path.strip('/')}/".lstrip("/")
+        query = dict(parse_qsl(parts.query))
+        endpoint = query.get("endpoint")
+        style = "auto" if endpoint is None else "path"
         options = Config(
             signature_version="s3v4",
             s3={"addressing_style": style},
@@ -59,12 +48,10 @@ class S3Storage(Storage):
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
         )
-        self.client = boto3.client(
-            "s3", endpoint_url=self.place.endpoint, region_name=self.place.region, config=options
-        )
+        self.client = boto3.client("s3", endpoint_url=endpoint, region_name=query.get("region"), config=options)
 
     def locate(self, name: str) -> dict[str, str]:
-        return {"Bucket": self.place.bucket, "Key": self.place.prefix + require_name(name)}
+        return {"Bucket": self.bucket, "Key": self.prefix + require_name(name)}
 
     def put(self, name: str, file: IO[bytes]) -> None:
         caching = {"CacheControl": CACHED_FOR_GOOD} if name.startswith(PUBLIC) else {}
@@ -96,15 +83,14 @@ class S3Storage(Storage):
         """Return a request whose type and length are signed. Its SHA-256 is compared when the upload is completed."""
         signed = {**self.locate(name), "ContentType": expected.content_type, "ContentLength": expected.size}
         url: str = self.client.generate_presigned_url("put_object", Params=signed, ExpiresIn=seconds)
-        return Presigned(url, {"Content-Type": expected.content_type, "Content-Length": str(expected.size)})
+        return Presigned(url, expected.list_headers())
 
     def list_files(self, prefix: str = "") -> Iterator[StoredFile]:
         pages = self.client.get_paginator("list_objects_v2")
-        start = len(self.place.prefix)
         with translate_errors():
-            for page in pages.paginate(Bucket=self.place.bucket, Prefix=self.place.prefix + prefix):
+            for page in pages.paginate(Bucket=self.bucket, Prefix=self.prefix + prefix):
                 for each in page.get("Contents", ()):
-                    yield StoredFile(each["Key"][start:], each["Size"], each["LastModified"])
+                    yield StoredFile(each["Key"][len(self.prefix) :], each["Size"], each["LastModified"])
 
 
 @contextmanager

@@ -21,8 +21,7 @@ def sign_upload(name: str, expected: Expected, seconds: int) -> Presigned:
     expires = str(int(time.time()) + seconds)
     values = {"expires": expires, "size": str(expected.size), "type": expected.content_type, "sha256": expected.sha256}
     query = urlencode({**values, "signature": compute_signature(name, values)})
-    headers = {"Content-Type": expected.content_type, "Content-Length": str(expected.size)}
-    return Presigned(f"{conf.origin}/{name}?{query}", headers)
+    return Presigned(f"{conf.origin}/{name}?{query}", expected.list_headers())
 
 
 def compute_signature(name: str, values: Mapping[str, str]) -> str:

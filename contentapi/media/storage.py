@@ -51,6 +51,10 @@ class Expected(NamedTuple):
     size: int
     sha256: str
 
+    def list_headers(self) -> dict[str, str]:
+        """Return the headers with which the client sends the file."""
+        return {"Content-Type": self.content_type, "Content-Length": str(self.size)}
+
 
 class Storage(ABC):
     """Five operations on files by their names, and the list that commands need. All raise `OSError` for a failure."""

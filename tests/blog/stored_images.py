@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from blog import services
 from blog.images.addresses import compute_key
-from blog.images.processing import Outcome
 from blog.models import Image, ImageStatus
 from contentapi.conf.timeouts import OLD_FILES_KEPT_FOR
 from contentapi.core.identity import WORKER
@@ -28,7 +27,7 @@ RESULT = {
     "has_alpha": False,
     "files": ["400.jpg", "320.webp", "320.jpg", "400.webp"],
 }
-Process = Callable[[Path, Path, Callable[[], bool]], Outcome | None]
+Process = Callable[[Path, Path, Callable[[], bool]], dict[str, Any] | None]
 
 
 def make_ready_image(*, has_files: bool = False, **values: Any) -> Image:
@@ -64,11 +63,11 @@ def list_stored_after_a_day() -> list[str]:
     return list_stored(PUBLIC)
 
 
-def make_files(_: Path, folder: Path, may_continue: Callable[[], bool]) -> Outcome:
+def make_files(_: Path, folder: Path, may_continue: Callable[[], bool]) -> dict[str, Any]:
     assert may_continue()
     for name in RESULT["files"]:  # type: ignore[attr-defined]
         (folder / name).write_text(name)
-    return Outcome(RESULT)
+    return RESULT
 
 
 def work() -> int:

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from blog import services
 from blog.background import process_images
-from blog.images.processing import Outcome
 from blog.models import Image, ImageStatus
 from blog.services import image_deletion, image_processing
 from contentapi.core.identity import WORKER, Role
@@ -65,12 +64,12 @@ def test_image_that_is_restored_before_the_worker_came_keeps_its_files(media: Fo
 
 
 @pytest.mark.parametrize(
-    ("outcome", "restored_from"), [(Outcome(RESULT), b"400.jpg"), (Outcome(None, "It is damaged."), b"/700.jpg")]
+    ("outcome", "restored_from"), [(RESULT, b"400.jpg"), ({"rejection": "It is damaged."}, b"/700.jpg")]
 )
 def test_image_that_is_deleted_while_its_new_file_waits_is_restored_from_the_newest_good_one(
-    media: FolderStorage, monkeypatch: pytest.MonkeyPatch, outcome: Outcome, restored_from: bytes
+    media: FolderStorage, monkeypatch: pytest.MonkeyPatch, outcome: dict[str, Any], restored_from: bytes
 ) -> None:
-    def process(source: Path, folder: Path, may_continue: Callable[[], bool]) -> Outcome:
+    def process(source: Path, folder: Path, may_continue: Callable[[], bool]) -> dict[str, Any]:
         make_files(source, folder, may_continue)
         return outcome
 

@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from blog import services
-from blog.images.processing import ChildFailed, ChildKilled, Outcome
+from blog.images.processing import ChildFailed, ChildKilled
 from blog.models import IS_WAITING, Image, ImageStatus, Post
 from blog.services import image_processing
 from contentapi.core.identity import WORKER
@@ -54,7 +54,7 @@ def test_processed_image_names_its_files_and_has_no_source(waiting: Image) -> No
 
 
 def test_rejected_image_has_the_reason_and_no_file(waiting: Image, process: Callable[[Process], None]) -> None:
-    process(lambda *_: Outcome(None, "The file is damaged."))
+    process(lambda *_: {"rejection": "The file is damaged."})
 
     work()
 
@@ -156,7 +156,7 @@ def test_image_that_the_storage_refuses_waits_and_holds_up_no_other(
 def test_child_that_says_nothing_about_the_image_rejects_none(
     waiting: Image, process: Callable[[Process], None], error: type[Exception], attempts: int
 ) -> None:
-    def fail(*_: Any) -> Outcome:
+    def fail(*_: Any) -> dict[str, Any]:
         raise error
 
     process(fail)
@@ -267,7 +267,7 @@ def test_post_that_was_saved_while_its_image_changed_is_rendered_later(waiting: 
 def test_two_workers_never_process_the_same_image(media: FolderStorage, process: Callable[[Process], None]) -> None:
     seen: list[str] = []
 
-    def note(source: Path, folder: Path, may_continue: Callable[[], bool]) -> Outcome:
+    def note(source: Path, folder: Path, may_continue: Callable[[], bool]) -> dict[str, Any]:
         seen.append(source.read_text())
         return make_files(source, folder, may_continue)
 

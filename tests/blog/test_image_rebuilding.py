@@ -9,7 +9,6 @@ from django.core.management import CommandError, call_command
 from django.db.models import Q
 
 from blog import services
-from blog.images.processing import Outcome
 from blog.models import Image
 from blog.services import image_processing
 from contentapi.core.identity import OPERATOR
@@ -84,7 +83,7 @@ def test_image_that_cannot_be_rebuilt_stays(
     busy, damaged, lost = make_outdated_image(), make_outdated_image(), make_outdated_image()
     image_processing.claim_image(Q(pk=busy.pk))
     media.delete(lost.name_file("400.jpg"))
-    monkeypatch.setattr(image_processing, "process_file", lambda *_: Outcome(None, "Damaged."))
+    monkeypatch.setattr(image_processing, "process_file", lambda *_: {"rejection": "Damaged."})
     before = list_stored()
 
     with pytest.raises(CommandError, match="Images that stay as they are: 3"):
@@ -116,10 +115,10 @@ def test_image_that_is_taken_over_stays(monkeypatch: pytest.MonkeyPatch) -> None
     image = make_outdated_image()
     before = list_stored()
 
-    def lose(_: Path, folder: Path, may_continue: Any) -> Outcome | None:
+    def lose(_: Path, folder: Path, may_continue: Any) -> dict[str, Any] | None:
         Image.objects.update(attempts=7)
         (folder / RESULT["files"][0]).write_text("x")  # type: ignore[index]
-        return None if not may_continue() else Outcome(RESULT)
+        return None if not may_continue() else RESULT
 
     monkeypatch.setattr(image_processing, "process_file", lose)
 

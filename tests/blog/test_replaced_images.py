@@ -7,7 +7,6 @@ import pytest
 
 from blog import services
 from blog.images.addresses import compute_key, name_file
-from blog.images.processing import Outcome
 from blog.models import ImageStatus
 from blog.services import image_processing
 from contentapi.core.errors import Conflict, Forbidden, UnsupportedMediaType
@@ -61,7 +60,7 @@ def test_rejected_file_changes_no_file_of_the_image(author: Actor, monkeypatch: 
     image = make_ready_image(has_files=True, owner_id=author.user_id)
     before = list_public(image)
     services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send_file(make_png()))
-    monkeypatch.setattr(image_processing, "process_file", lambda *_: Outcome(None, "The file is damaged."))
+    monkeypatch.setattr(image_processing, "process_file", lambda *_: {"rejection": "The file is damaged."})
 
     work()
 

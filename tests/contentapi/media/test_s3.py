@@ -23,7 +23,7 @@ from contentapi.health.checks import NOT_STORED, check_media
 from contentapi.health.results import OK
 from contentapi.media.access import build_bucket
 from contentapi.media.folder import FolderStorage
-from contentapi.media.s3 import S3Storage, parse_place
+from contentapi.media.s3 import S3Storage
 from contentapi.media.storage import Expected, Presigned
 from tests.deployment.ports import find_free_port
 from tests.deployment.s3_server import VARIABLES, S3Server
@@ -200,11 +200,15 @@ def test_folder_is_moved_to_the_bucket(
     assert list_names(bucket) == [NAME]
 
 
-def test_place_names_bucket_prefix_endpoint_and_region() -> None:
-    assert parse_place("s3://b/a/c/?endpoint=https://s3.example.com&region=x") == (
-        "b",
-        "a/c/",
-        "https://s3.example.com",
-        "x",
-    )
-    assert parse_place("s3://b") == ("b", "", None, None)
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("s3://b/a/c/?endpoint=https://s3.example.com&region=x", ("b", "a/c/", "https://s3.example.com", "x")),
+        ("s3://b?region=eu-central-1", ("b", "", "https://s3.eu-central-1.amazonaws.com", "eu-central-1")),
+    ],
+)
+def test_place_names_bucket_prefix_endpoint_and_region(place: str, expected: tuple[str, str, str, str]) -> None:
+    storage = S3Storage(place)
+
+    meta = storage.client.meta
+    assert (storage.bucket, storage.prefix, meta.endpoint_url, meta.region_name) == expected
