@@ -13,7 +13,7 @@ from errno import EACCES, EDQUOT, EIO, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, E
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from PIL import Image, ImageCms, ImageSequence, UnidentifiedImageError, _webp
+from PIL import Image, ImageCms, ImageOps, ImageSequence, UnidentifiedImageError, _webp
 
 from blog.images.formats import AVIF, FORMATS, GIF, MAX_FRAMES, MAX_PIXELS, MAX_SIDE, WEBP, Format
 from blog.images.metadata import add_end, open_without_metadata
@@ -24,16 +24,6 @@ SRGB = ImageCms.createProfile("sRGB")
 HALF = 256  # of two bytes of a channel, the lower one
 MAX_CANVASES = 24_000_000  # pixels of the canvases of the decoder of animated WebP, of which it needs several
 SHORTEST, SLOWED_DOWN = 10, 100  # milliseconds
-ORIENTATION = 0x0112  # the tag of EXIF
-TRANSPOSITIONS = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
 
 
 class Rejected(Exception):
@@ -167,7 +157,7 @@ def get_shown_time(duration: float | None) -> int:
 
 def normalize(image: Image.Image) -> Image.Image:
     """Return an image upright, in sRGB with 8 bits for a channel, and without metadata."""
-    image = turn(image)
+    turn(image)
     is_translucent = image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info
     mode = "RGBA" if is_translucent else "RGB"
     profile = image.info.get("icc_profile")
@@ -182,14 +172,13 @@ def normalize(image: Image.Image) -> Image.Image:
     return image
 
 
-def turn(image: Image.Image) -> Image.Image:
-    """Return an image upright. Damaged EXIF does not make it damaged."""
+def turn(image: Image.Image) -> None:
+    """Turn an image upright. Damaged EXIF does not make it damaged."""
     try:
-        orientation = image.getexif().get(ORIENTATION)
-    except Exception:  # noqa: BLE001 - a stranger has written it
-        return image
-    transposition = TRANSPOSITIONS.get(orientation) if isinstance(orientation, int) else None
-    return image if transposition is None else release(image, image.transpose(transposition))
+        ImageOps.exif_transpose(image, in_place=True)
+    except Exception as error:
+        if isinstance(error, MemoryError):
+            raise
 
 
 def reduce_depth(image: Image.Image) -> Image.Image:

@@ -11,7 +11,7 @@ import pytest
 from blog.files import archives, jobs
 from blog.files.syntax import InvalidFile
 from contentapi.core.errors import ApiError, Forbidden, Invalid, Unauthenticated
-from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, Actor, Role, Scope
+from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
 from tests.blog.archives import build_archive, import_content, read_outcomes
 from tests.blog.markdown_files import build_file
 
@@ -121,8 +121,7 @@ def test_file_that_is_larger_than_its_stated_size_takes_little_memory() -> None:
 @pytest.mark.parametrize(
     ("actor", "refused"),
     [
-        (ANONYMOUS, Unauthenticated),
-        (Actor(user_id=1, role=Role.READER, scopes=ALL_SCOPES), Forbidden),
+        *((actor, Unauthenticated) for actor in (ANONYMOUS, OPERATOR)),
         (Actor(user_id=1, role=Role.AUTHOR, scopes=ALL_SCOPES), Forbidden),
         (Actor(user_id=1, role=Role.EDITOR, scopes=ALL_SCOPES - {Scope.POSTS_PUBLISH}), Forbidden),
     ],

@@ -115,6 +115,7 @@ def test_keys_with_a_meaning_are_read_in_any_case_and_others_stay_as_they_are() 
     ("lines", "day", "updated"),
     [
         ("pubDatetime: 2020-01-02\nmodDatetime: 2020-01-03", 2, 3),
+        ("date: 2020-01-02\nlast_modified_at: 2020-01-03", 2, 3),
         ("date_published: 2020-01-02\ndate_updated: 2020-01-03", 2, 3),
         ("created_at: 2020-01-01\npublished_at: 2020-01-02\nupdated_at: 2020-01-03", 1, 3),
         ("pub_date: 2020-01-02\nupdatedDate: 2020-01-03", 2, 3),
@@ -153,6 +154,10 @@ def test_tags_of_other_programs_have_no_effect() -> None:
         ("2020-05-06-1-2-0.md", "1-2-0", (2020, 5, 6)),
         ("旧码头.md", "jiumatou", None),
         ("!.md", None, None),
+        ("2015-05-15-soup/other.md", "other", None),
+        ("soup-2015-05-15.md", "soup-2015-05-15", None),
+        ("2015-05-151.md", "2015-05-151", None),
+        ("2020-05-06.md", "2020-05-06", (2020, 5, 6)),
     ],
 )  # fmt: skip
 def test_name_of_the_file_is_the_slug(path: str, slug: str | None, day: tuple[int, int, int] | None) -> None:

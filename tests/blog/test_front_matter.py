@@ -70,13 +70,6 @@ def test_complete_file_is_parsed_with_and_without_a_byte_order_mark(text: str, m
     assert replace(parse(mark + text.encode()), other={}) == SOUP
 
 
-@pytest.mark.parametrize("text", [SOUP_TOML, SOUP_YAML])
-def test_file_with_windows_line_endings_keeps_them_in_its_body(text: str) -> None:
-    post = parse(text.replace("\n", "\r\n").encode())
-
-    assert replace(post, other={}) == replace(SOUP, content=SOUP.content | {"body": "\r\nBoil.\r\n"})
-
-
 @pytest.mark.parametrize("content", [build_toml_file('title = "Soup"'), build_yaml_file("title: Soup")])
 def test_file_with_only_a_title_has_no_other_values(content: bytes) -> None:
     assert parse(content) == MarkdownPost(
@@ -121,9 +114,6 @@ def test_page_without_title_and_text_is_not_a_post(content: bytes) -> None:
         ("date = 2015-05-15", DAY),
         ("date = 2015-05-15T10:00:00", datetime(2015, 5, 15, 10, tzinfo=UTC)),
         ("date = 2015-05-15T10:00:00.5+02:00", datetime(2015, 5, 15, 8, 0, 0, 500_000, tzinfo=UTC)),
-        ('date = "2015-05-15"', DAY),
-        ('date = " 2015-05-15T10:00:00Z "', datetime(2015, 5, 15, 10, tzinfo=UTC)),
-        ('date = "2015-05-15 10:00:00 -0200"', datetime(2015, 5, 15, 12, tzinfo=UTC)),
         ('path = "2015/05/15/soup"', DAY),
         ('path = "inside/2015/05/15/soup"', DAY),
         ('url = "/2015/05/15/"', DAY),
@@ -138,32 +128,11 @@ def test_each_format_of_a_date_in_the_front_matter_is_parsed(line: str, moment: 
     assert parse(build_toml_file(f'title = "Soup"\n{line}')).date == moment
 
 
-@pytest.mark.parametrize(
-    ("path", "moment"),
-    [
-        ("2015-05-15-soup.md", DAY),
-        ("2015-05-15.md", DAY),
-        ("2015-05-15_soup.md", DAY),
-        ("a/2015-05-15-soup/index.md", DAY),
-        ("2015-05-15-soup/other.md", None),
-        ("soup-2015-05-15.md", None),
-        ("2015-05-151.md", None),
-    ],
-)
-def test_date_in_the_file_name_is_parsed(path: str, moment: datetime | None) -> None:
-    assert parse(build_toml_file('title = "Soup"'), PurePath(path)).date == moment
-
-
 def test_date_is_taken_from_front_matter_then_url_then_file_name() -> None:
     name, address, date = PurePath("2013-03-03-soup.md"), 'path = "2014/04/04/soup"', "date = 2015-05-15"
 
     assert parse(build_toml_file(f'title = "Soup"\n{address}\n{date}'), name).date == DAY
     assert parse(build_toml_file(f'title = "Soup"\n{address}'), name).date == datetime(2014, 4, 4, tzinfo=UTC)
-
-
-@pytest.mark.parametrize("key", ["updated", "lastmod", "last_modified_at"])
-def test_each_name_of_the_modification_time_is_accepted(key: str) -> None:
-    assert parse(build_toml_file(f'title = "Soup"\n{key} = 2015-05-15')).updated == DAY
 
 
 @pytest.mark.parametrize(
@@ -177,10 +146,8 @@ def test_each_name_of_the_modification_time_is_accepted(key: str) -> None:
         ("authors: [{login: ines}, {username: jo}, {handle: al}]", ("ines", "jo", "al")),
         ("author: {login: ines, name: Ines}", ("Ines",)),
         ("extra: {author: {twitter: ines}}", ()),
-        ("authors: [Ines, Jo]", ("Ines", "Jo")),
         ("authors: [' Ines ', '', 7]", ("Ines", "7")),
         ("authors: [{name: Ines, email: i@example.invalid}, Jo]", ("Ines", "Jo")),
-        ("author: {name: Ines}", ("Ines",)),
         ("taxonomies: {authors: [Ines]}", ("Ines",)),
         ("extra: {author: Ines}", ("Ines",)),
         ("authors: [Ines]\nauthor: Jo\nextra: {author: Al}", ("Ines",)),
@@ -217,9 +184,7 @@ def test_each_format_of_tags_is_parsed_without_duplicates(lines: str, tags: tupl
     assert parse(build_yaml_file(f"title: Soup\n{lines}")).content["tags"] == list(tags)
 
 
-@pytest.mark.parametrize(
-    ("value", "title"), [("2015", "2015"), ("1.5", "1.5"), ("2015-05-15", "2015-05-15"), ('" S "', " S ")]
-)
+@pytest.mark.parametrize(("value", "title"), [("1.5", "1.5"), ("2015-05-15", "2015-05-15"), ('" S "', " S ")])
 def test_title_that_resembles_another_type_is_text(value: str, title: str) -> None:
     assert parse(build_yaml_file(f"title: {value}")).title == title
 

@@ -4,16 +4,12 @@ import gc
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from blog.files import syntax
 from blog.files.syntax import InvalidFile, load_front_matter, parse_text
-from tests.thoroughness import scale_examples
 
 MERGE = "the front matter has a merge key (<<). Write out the keys."
 
@@ -118,48 +114,3 @@ def test_hostile_front_matter_of_any_size_is_read_or_refused(name: str) -> None:
     for number in (10, 1000, 12_000):
         with suppress(InvalidFile):
             parse_text(HOSTILE[name](number).encode())
-
-
-WORDS = ["a", ".", " . ", "a.", '"', '"""', "'", "'''", "\\", "#", "\n", "[", "]", "{", "}", " = ", ", ", "1", ":"]
-YAML_WORDS = ["<<", ": ", "*a", "&a ", "!!int ", "!!merge ", "1:1", "- ", "? ", "|", "!!set ", "=", "_", "\n  "]
-
-
-@pytest.mark.property
-@settings(deadline=None, max_examples=scale_examples(300))
-@given(words=st.lists(st.sampled_from([*WORDS, *YAML_WORDS]), max_size=30))
-def test_yaml_that_is_accepted_has_the_same_value_without_merges_and_base_60(words: list[str]) -> None:
-    text = "".join(words)
-    with suppress(InvalidFile, ValueError, TypeError, AttributeError, IndexError, KeyError, yaml.YAMLError):
-        table = load_front_matter(text, "YAML")
-
-        assert repr(table) == repr(yaml.load(text, Loader=PlainLoader) or {})  # noqa: S506 - it is a SafeLoader
-
-
-class PlainLoader(yaml.SafeLoader):
-    """A loader that has neither merge keys nor numbers of base 60."""
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        assert not any(key.tag == syntax.MERGE_KEY for key, _ in node.value)
-
-    def construct_number(self, node: Any) -> Any:
-        text = self.construct_scalar(node)
-        construct = self.construct_yaml_int if node.tag.endswith("int") else self.construct_yaml_float
-        return text if ":" in text else construct(node)
-
-
-for kind in ("int", "float"):
-    PlainLoader.add_constructor(f"tag:yaml.org,2002:{kind}", PlainLoader.construct_number)
-
-
-@pytest.mark.property
-@settings(deadline=None, max_examples=scale_examples(300))
-@given(
-    content=st.builds(
-        lambda fence, words: f"{fence}\n{''.join(words)}\n{fence}\n".encode(),
-        st.sampled_from(["+++", "---"]),
-        st.lists(st.sampled_from([*WORDS, *YAML_WORDS]) | st.text(max_size=4), max_size=60),
-    )
-)
-def test_any_content_is_read_or_refused(content: bytes) -> None:
-    with suppress(InvalidFile):
-        parse_text(content)

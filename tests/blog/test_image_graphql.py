@@ -233,16 +233,6 @@ def test_upload_in_two_steps(gql: GraphQL, media: FolderStorage) -> None:
     assert list(media.list_files()) == []
 
 
-def test_document_of_an_upload_works_again(gql: GraphQL, media: FolderStorage) -> None:
-    assert media
-    document = f'''mutation {{ createUpload(
-        input: {{name: "a.png", contentType: "image/png", size: 8, sha256: "{"0" * 64}"}}) {{ method }} }}'''
-
-    assert gql(document).codes == ["UNAUTHENTICATED"]
-    for _ in range(2):
-        assert gql(document, actor=make_actor(Role.AUTHOR)).data == {"createUpload": {"method": "PUT"}}
-
-
 def test_file_that_is_no_image_is_an_unsupported_media_type(gql: GraphQL, media: FolderStorage) -> None:
     author, content = make_actor(Role.AUTHOR), b"<svg/>"
     create = "mutation ($input: CreateUploadInput!) { createUpload(input: $input) { id } }"

@@ -132,17 +132,6 @@ def test_import_of_a_killed_worker_is_continued_by_another_one(editor: Actor) ->
     assert set(Post.objects.values_list("version", flat=True)) == {1}
 
 
-def test_continued_import_begins_at_the_first_file_that_was_not_processed(editor: Actor) -> None:
-    job = upload(editor, make_files(5))
-
-    done = []
-    for _ in range(3):  # each worker stops after one file
-        process_files(1)
-        done.append(ImportJob.objects.get(pk=job.pk).done)
-
-    assert done == [1, 2, 3]
-
-
 def test_continued_import_refuses_a_second_file_of_the_same_path(editor: Actor) -> None:
     page = "---\nlayout: home\n---\n"  # no post: the next file of this path is none that overwrites it
     files: dict[str, str | bytes] = {

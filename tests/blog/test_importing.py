@@ -173,7 +173,6 @@ def test_dry_run_returns_the_outcome_and_changes_nothing(tmp_path: Path) -> None
     ("actor", "refused"),
     [
         (ANONYMOUS, Unauthenticated),
-        (Actor(user_id=1, role=Role.READER, scopes=ALL_SCOPES), Forbidden),
         (Actor(user_id=1, role=Role.AUTHOR, scopes=ALL_SCOPES), Forbidden),
         (Actor(user_id=1, role=Role.ADMIN, scopes=ALL_SCOPES - {Scope.POSTS_WRITE}), Forbidden),
         (Actor(user_id=1, role=Role.ADMIN, scopes=ALL_SCOPES - {Scope.POSTS_PUBLISH}), Forbidden),
@@ -206,20 +205,6 @@ def test_concurrent_imports_of_a_new_file_create_one_post_and_one_author(tmp_pat
 
 
 @pytest.mark.django_db(transaction=True)
-def test_concurrent_imports_by_one_new_author_create_one_author(tmp_path: Path) -> None:
-    text = build_file('authors = ["Ines"]')
-
-    outcomes = race(
-        lambda: connection.cursor().execute("LOCK TABLE blog_author IN SHARE MODE"),
-        lambda: import_text(tmp_path, text, "one.md"),
-        lambda: import_text(tmp_path, text, "two.md"),
-    )
-
-    assert outcomes == [ImportOutcome.CREATED, ImportOutcome.CREATED]
-    assert [Post.objects.count(), Author.objects.count()] == [2, 1]
-
-
-@pytest.mark.django_db(transaction=True)
 def test_concurrent_import_and_edit_both_increment_the_version(tmp_path: Path) -> None:
     import_text(tmp_path, build_file())
     post = Post.objects.get()
@@ -244,31 +229,3 @@ def test_file_over_the_limit_is_refused_with_its_size_and_not_read(tmp_path: Pat
 
     message = "the file has 3,000,000,000 bytes; at most 2,000,000 are allowed. Split the post."
     assert str(refusal.value) == message
-
-
-@pytest.mark.django_db
-def test_front_matter_without_a_field_is_stored_with_its_types(tmp_path: Path) -> None:
-    lines = 'layout = "s"\nexpires = 2030-01-01\nweight = 1.5\nmath = true\n[extra]\nat = 10:00:00\nlist = [1, "x"]'
-
-    import_text(tmp_path, build_file(lines))
-
-    assert PostSource.objects.get().front_matter == {
-        "layout": "s",
-        "expires": {"$date": "2030-01-01"},
-        "weight": 1.5,
-        "math": True,
-        "extra": {"at": {"$time": "10:00:00"}, "list": [1, "x"]},
-    }
-
-
-@pytest.mark.django_db
-def test_categories_count_towards_the_limit_of_tags(tmp_path: Path) -> None:
-    tags = [str(number) for number in range(19)]
-
-    import_text(tmp_path, build_file(f'tags = {tags}\ncategories = ["0", "x"]'))
-    with pytest.raises(
-        InvalidFile, match=r"^tags: At most 20 tags are allowed \(got 21\)\. Categories are tags too\.$"
-    ):
-        import_text(tmp_path, build_file(f'tags = {tags}\ncategories = ["x", "y"]'))
-
-    assert Post.objects.get().tags == [*tags, "x"]

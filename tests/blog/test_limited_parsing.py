@@ -105,10 +105,10 @@ def test_closed_parser_leaves_no_process(parser: LimitedParser, before: Callable
 
 def test_caller_is_asked_while_the_child_works(parser: LimitedParser) -> None:
     parser.parse(SOUP)
-    pauses = []
+    signals = iter([signal.SIGSTOP, signal.SIGCONT])
 
     def pause() -> None:
-        pauses.append(kill(parser, signal.SIGCONT if pauses else signal.SIGSTOP))
+        kill(parser, next(signals, signal.SIGCONT))
 
     parser.pause = pause
 

@@ -129,7 +129,7 @@ def test_presigned_request_stores_the_announced_file_only(bucket: S3Storage) -> 
 def test_boto3_puts_a_file_to_the_signed_address(bucket: S3Storage) -> None:
     request = bucket.presign("uploads/7", EXPECTED, 900)
     options = Config(signature_version=UNSIGNED, request_checksum_calculation="when_required")
-    client = boto3.client("s3", endpoint_url=bucket.place.endpoint, region_name="any", config=options)
+    client = boto3.client("s3", endpoint_url=bucket.client.meta.endpoint_url, region_name="any", config=options)
 
     def use_address(request: Any, url: str = request.url, **_: Any) -> None:
         request.url = url
