@@ -128,7 +128,8 @@ def work_on_import(job: ImportJob, stop: Event) -> None:
 def build_actor(job: ImportJob) -> Actor:
     """Return the owner, or the person who undoes the import, as the actor with the present role."""
     is_undo = job.state == ImportState.UNDOING
-    person = get_user_model().objects.filter(pk=job.undone_by if is_undo else job.owner_id, is_active=True).first()
+    person_id = job.undone_by or 0 if is_undo else job.owner_id
+    person = get_user_model().objects.filter(pk=person_id, is_active=True).first()
     if person is None and is_undo:
         raise Forbidden("The account of the person who undid the import is locked or deleted.")
     if person is None:
