@@ -5,9 +5,11 @@ for all clients with equal subscriptions and rights (`contentapi.streams`). A su
 operation, by `get_subscription`; then `Subscription`; then the source that its root field follows.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from hashlib import blake2b
 from typing import Any
 
+import msgspec
 from graphql import GraphQLError, GraphQLResolveInfo, GraphQLSchema, OperationType, StringValueNode, VariableNode
 
 from contentapi.conf import conf
@@ -85,20 +87,27 @@ class Subscription:
             hide_suggestions=self.is_hidden,
         )
 
-    def read_rows(self, rows: Rows[Any], column: str, room: int | None) -> list[tuple[bytes, bytes]]:
-        """Return the value of the root field for each row, and a column of the row.
+    @property
+    def key(self) -> Hashable:
+        """What equal subscriptions have in common."""
+        return self.operation.digest, blake2b(msgspec.json.encode(self.given, order="sorted")).digest()
 
-        `room` is the maximum size of all values in bytes. Executes one statement. Raises `DocumentRejected`,
-        `ResponseTooLarge`, and Django's database errors.
+    def read_results(self, rows: Rows[Any], room: int) -> list[tuple[bytes, int]]:
+        """Return the response for each row, and the position of the row, by one statement.
+
+        `room` is the maximum size of all values in bytes. Raises `DocumentRejected`, `ResponseTooLarge`, and Django's
+        database errors.
         """
         executor = self.build_executor()
         executor.root, executor.room = self.root, room
         request = executor.build_selection_request(self.root.returned, self.root.details, self.root.path)
-        request.column = column
+        request.column = "position"
         try:
-            return read_json_and_column(rows, request)
+            found = read_json_and_column(rows, request)
         except SelectedFieldError as error:
             raise DocumentRejected([self.locate(error)]) from None
+        name = msgspec.json.encode(self.root.key)
+        return [(b'{"data":{%s:%s}}' % (name, value), int(position)) for value, position in found]
 
 
 def replace_cursor(

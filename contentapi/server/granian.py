@@ -40,23 +40,26 @@ from contentapi.server.listen_queue import stop_accepting
 from contentapi.server.watchdog import WATCHDOG, start_heartbeat
 from contentapi.server.worker import WORKER
 
+THREAD_ADVICE = "Configuration allows spawning up to"  # it applies to threads that all run Python at the same time
 CONNECTIONS = 8192  # of a worker. Idle clients, and clients that stop in the headers, must not keep out others
 
 
-class SkipThreadAdvice(logging.Filter):
-    """Drops granian's advice against many threads. It applies to threads that all run Python at the same time."""
+class SkipNotice(logging.Filter):
+    """Drops the lines of granian with a notice that does not apply here."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return "Configuration allows spawning up to" not in record.getMessage()
+        return self.name not in record.getMessage()
 
 
-LOGGING: dict[str, Any] = {
-    "filters": {"thread_advice": {"()": SkipThreadAdvice}},
-    "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "generic", "filters": ["thread_advice"]},
-        "access": {"class": "logging.NullHandler"},
-    },
-}
+def build_logging(notice: str) -> dict[str, Any]:
+    """Return the logging of a server, without granian's log of requests."""
+    return {
+        "filters": {"notice": {"()": SkipNotice, "name": notice}},
+        "handlers": {
+            "console": {"class": "logging.StreamHandler", "formatter": "generic", "filters": ["notice"]},
+            "access": {"class": "logging.NullHandler"},
+        },
+    }
 
 
 class Server(Granian):  # type: ignore[misc,valid-type]
@@ -67,21 +70,18 @@ class Server(Granian):  # type: ignore[misc,valid-type]
     """
 
     def _init_shared_socket(self) -> None:
-        """Open the socket, which the workers inherit. Exits with a message if this is not possible."""
+        """Open the socket, which the workers inherit."""
         if sys.platform != "linux":
             super()._init_shared_socket()
             return
-        try:
-            listener = open_listener(self.bind_addr, self.bind_port, self.backlog)
-        except OSError as error:
-            raise SystemExit(f"Cannot listen on {self._bind_addr_fmt}: {error.strerror}.") from None
+        listener = open_listener(self.bind_addr, self.bind_port, self.backlog)
         self._sso = WORKER.listener = listener
         self._ssp = None
         self._shd = SocketHolder(listener.fileno(), uds=False, backlog=self.backlog)  # type: ignore[call-arg]
 
 
 def open_listener(host: str, port: int, backlog: int, *, peer_timeout: int = PEER_TIMEOUT) -> socket.socket:
-    """Open a listening socket, whose options connections inherit.
+    """Open a listening socket, whose options connections inherit. Exits with a message if this is not possible.
 
     The kernel closes the connections of clients that have vanished, or never read their response. Without this, a
     client that loses its network while it sends a body keeps a thread for ever. `peer_timeout` is in seconds.
@@ -97,8 +97,11 @@ def open_listener(host: str, port: int, backlog: int, *, peer_timeout: int = PEE
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, peer_timeout * 1000)
-    listener.bind(address[4])
-    listener.listen(backlog)
+    try:
+        listener.bind(address[4])
+        listener.listen(backlog)
+    except OSError as error:
+        raise SystemExit(f"Cannot listen on {host}:{port}: {error.strerror}.") from None
     listener.setblocking(False)  # noqa: FBT003
     listener.set_inheritable(True)
     return listener
@@ -125,7 +128,9 @@ def main() -> None:
         http=HTTPModes.http1,
         websockets=False,
         workers=conf.environment.web_concurrency,
-        log_dictconfig=LOGGING,
+        log_dictconfig=build_logging(
+            "Configuration allows spawning up to"
+        ),  # it applies to threads that all run Python
         backlog=CONNECTIONS,
         backpressure=CONNECTIONS,
         http1_settings=HTTP1Settings(header_read_timeout=1000 * HEADER_TIMEOUT),

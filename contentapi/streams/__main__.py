@@ -5,14 +5,11 @@ know it: if it falls, clients come back to the next one, and resume.
 """
 
 import asyncio
-import logging
 import resource
 import signal
 import socket
-from contextlib import suppress
-from typing import Any
 
-from contentapi.wsgi import fast_path  # the first import: it makes this process one that serves
+from contentapi.wsgi import django_application  # the first import: it makes this process one that serves
 
 # isort: split
 from django.conf import settings
@@ -27,33 +24,14 @@ from contentapi.health.start import report_database_state
 from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.server import systemd
-from contentapi.server.granian import open_listener
+from contentapi.server.granian import build_logging, open_listener
 from contentapi.streams.application import StreamApplication
 from contentapi.streams.limits import FOR_PROCESS
 from contentapi.streams.service import StreamService
 
 CONNECTIONS = FOR_PROCESS + 1000  # the rest for requests that open streams, and for probes
-SEND_BUFFER = (
-    64 * 1024
-)  # bytes of the kernel for each client; by itself, it grows to megabytes for those that do not read
+SEND_BUFFER = 64 * 1024  # bytes of the kernel for each client. By itself, it grows to megabytes
 HTTP_BUFFER = 32 * 1024  # bytes of granian for each client, and the most for the headers of a request
-LOG = logging.getLogger("contentapi.streams")
-
-
-class SkipNotice(logging.Filter):
-    """Drops granian's notice that this server is experimental."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return "experimental" not in record.getMessage()
-
-
-LOGGING: dict[str, Any] = {
-    "filters": {"notice": {"()": SkipNotice}},
-    "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "generic", "filters": ["notice"]},
-        "access": {"class": "logging.NullHandler"},
-    },
-}
 
 
 class StreamServer(Server):
@@ -63,11 +41,7 @@ class StreamServer(Server):
     """
 
     def _init_shared_socket(self) -> None:
-        """Open the socket. Exits with a message if this is not possible."""
-        try:
-            listener = open_listener(self.bind_addr, self.bind_port, self.backlog, peer_timeout=STREAM_WRITE_LIMIT)
-        except OSError as error:
-            raise SystemExit(f"Cannot listen on {self._bind_addr_fmt}: {error.strerror}.") from None
+        listener = open_listener(self.bind_addr, self.bind_port, self.backlog, peer_timeout=STREAM_WRITE_LIMIT)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         self._sso = listener
         self._ssp = None
@@ -85,33 +59,20 @@ def main() -> None:
     start_exporter(conf.environment.contentapi_metrics_bind)
     start_figures("stream")
     report_database_state()
-    raise_file_limit()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each connection is a file
     try:
         asyncio.run(serve())
     finally:
         flush_figures()
 
 
-def raise_file_limit() -> None:
-    """Allow a file for each connection, as far as the system does."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = CONNECTIONS + 1000
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
-
-
 async def serve() -> None:
-    ending = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ending.set)
     service = StreamService()
     host = settings.BIND.rpartition(":")[0].strip("[]")
     port = conf.environment.contentapi_stream_port
     server = StreamServer(
-        StreamApplication(service, fast_path),
+        StreamApplication(service, django_application),
         address=host,
         port=port,
         interface=Interfaces.ASGINL,
@@ -122,18 +83,20 @@ async def serve() -> None:
         http1_settings=HTTP1Settings(
             header_read_timeout=1000 * HEADER_TIMEOUT, keep_alive=False, max_buffer_size=HTTP_BUFFER
         ),
-        log_dictconfig=LOGGING,
+        log_dictconfig=build_logging("experimental"),
     )
+
+    async def end() -> None:
+        systemd.notify("STOPPING=1")
+        await service.end()
+        server.stop()  # type: ignore[no-untyped-call]
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, lambda: service.tasks.append(loop.create_task(end())))
     service.start()
-    serving = loop.create_task(server.serve())
-    watched = loop.create_task(systemd.notify_while_alive())
-    waiting = loop.create_task(ending.wait())
-    await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    watched.cancel()
-    systemd.notify("STOPPING=1")
-    await service.end()
-    server.stop()  # type: ignore[no-untyped-call]
-    await serving
+    service.tasks.append(loop.create_task(systemd.notify_while_alive()))
+    await server.serve()
 
 
 if __name__ == "__main__":

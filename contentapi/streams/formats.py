@@ -20,7 +20,7 @@ class EventStream:
 
     media_type = EVENT_STREAM
     content_type = f"{EVENT_STREAM}; charset=utf-8"
-    end = b""
+    event = end = b""
 
     def begin(self, cursor: str) -> bytes:
         return b"retry: %d\n%s\n" % (STREAM_RETRY, self.identify(cursor))
@@ -29,7 +29,7 @@ class EventStream:
         return b"id: %s\n" % cursor.encode() if cursor else b""
 
     def frame(self, value: bytes, cursor: str = "") -> bytes:
-        return b"%sdata: %s\n\n" % (self.identify(cursor), join_lines(value))
+        return b"%s%sdata: %s\n\n" % (self.identify(cursor), self.event, value.translate(None, b"\r\n"))
 
     def keep_alive(self, cursor: str) -> bytes:
         """Return a comment. With an `id`, a browser resumes after the events that its filter has left out."""
@@ -39,10 +39,8 @@ class EventStream:
 class GraphQLEventStream(EventStream):
     """The events `next` and `complete` of graphql-sse. Other clients look at the line `data` alone."""
 
+    event = b"event: next\n"
     end = b"event: complete\ndata:\n\n"
-
-    def frame(self, value: bytes, cursor: str = "") -> bytes:
-        return b"%sevent: next\ndata: %s\n\n" % (self.identify(cursor), join_lines(value))
 
 
 class Multipart(EventStream):
@@ -67,7 +65,3 @@ class Multipart(EventStream):
 
 FEED = EventStream()
 GRAPHQL_FORMATS = (GraphQLEventStream(), Multipart())
-
-
-def join_lines(value: bytes) -> bytes:
-    return value.replace(b"\r", b" ").replace(b"\n", b" ") if b"\n" in value or b"\r" in value else value

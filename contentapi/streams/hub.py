@@ -9,10 +9,11 @@ number does not hold up the groups.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Hashable
 from hashlib import blake2b
 from time import monotonic
 
+from django.db import OperationalError
 from psycopg.errors import QueryCanceled
 
 from contentapi.conf.timeouts import (
@@ -21,19 +22,27 @@ from contentapi.conf.timeouts import (
     STREAM_PACE,
     STREAM_RETRY_INTERVAL,
 )
-from contentapi.core.errors import EventsExpired
+from contentapi.core.errors import EventsExpired, ResponseTooLarge, Unavailable, to_api_error
+from contentapi.db.outages import is_outage
 from contentapi.events.feed import EXPIRED, LogState, read_log
 from contentapi.monitoring.figures import FIGURES, Sample
-from contentapi.streams.plans import FIRST_ROWS, Batch, Excerpt, LogPlan, Plan
-from contentapi.streams.readers import OUTAGES, Readers, may_end
-from contentapi.streams.stream import Reason, Stream
+from contentapi.streams.follower import OUTAGES, Batch, Readers
+from contentapi.streams.plans import MOST_BYTES, Excerpt, LogPlan, Plan
+from contentapi.streams.stream import Stream
 
 READERS = 4  # threads, and connections
 RESUMED_READERS = 2  # of them
+FIRST_ROWS = 8  # that are read at once; more if they are small
 
 
-class PlanReader:
-    """How far a plan was read."""
+def may_end(error: Exception) -> bool:
+    """Return whether streams wait for the end of an error: the database is away, or a migration has still to run."""
+    is_of_statement = isinstance(error, OperationalError) and not is_outage(error)  # such as one that takes too long
+    return isinstance(to_api_error(error), Unavailable) and not is_of_statement
+
+
+class Reader:
+    """Reads a plan from a position on: a stream that resumes, or a group."""
 
     def __init__(self, hub: Hub, plan: Plan, position: int) -> None:
         self.hub = hub
@@ -45,44 +54,37 @@ class PlanReader:
     async def read_next(self, end: int) -> Excerpt | None:
         """Read what is next, up to a position. Return None if the caller has to try again.
 
-        That is after an outage, whose end this waits for, or if a statement took too long for so many rows.
+        That is after an outage, whose end this waits for, or if so many rows are too large or take too long.
         """
         await self.hub.is_checked.wait()
         try:
             excerpt = await self.hub.readers.run(self.read, end)
-        except OUTAGES as error:
-            if self.rows > 1 and isinstance(error.__cause__, QueryCanceled):
-                self.rows = self.most_rows = max(1, self.rows // 8)
-                return None
-            if not may_end(error):
+        except (ResponseTooLarge, *OUTAGES) as error:
+            is_late = isinstance(error.__cause__, QueryCanceled)
+            if self.rows > 1 and (is_late or isinstance(error, ResponseTooLarge)):
+                self.rows = max(1, self.rows // 8)
+                self.most_rows = self.rows if is_late else self.most_rows
+            elif may_end(error):
+                self.hub.is_checked.clear()
+                await asyncio.sleep(STREAM_RETRY_INTERVAL)
+            else:
                 raise
-            self.hub.is_checked.clear()
-            await asyncio.sleep(STREAM_RETRY_INTERVAL)
             return None
-        if excerpt is not None:
-            self.rows, self.position = min(excerpt.rows, self.most_rows), excerpt.end
+        if excerpt is not None and sum(len(content) for content, _ in excerpt.chunks) <= MOST_BYTES // 2:
+            self.rows = min(2 * self.rows, self.most_rows)
         return excerpt
 
     def read(self, end: int) -> Excerpt | None:
-        """Read in a thread. While this waited for one, its streams may have left, or the database may have failed."""
-        if not self.hub.is_checked.is_set() or not self.is_needed():
+        """Read in a thread. While this waited for one, the database may have failed."""
+        if not self.hub.is_checked.is_set():
             return None
+        if self.plan.actor.preview is not None:
+            self.plan.actor.preview.forget_texts()  # they may have changed since the last read
         return self.plan.read(self.hub.log, self.position, end, self.rows)
 
-    def is_needed(self) -> bool:
-        """Return whether anybody waits for what is read."""
-        raise NotImplementedError
 
-
-class Resumption(PlanReader):
+class Resumption(Reader):
     """What a stream at an old cursor reads for itself."""
-
-    def __init__(self, hub: Hub, stream: Stream) -> None:
-        super().__init__(hub, stream.opening.plan, stream.position)
-        self.stream = stream
-
-    def is_needed(self) -> bool:
-        return not self.stream.has_ended()
 
     def read(self, end: int) -> Excerpt | None:
         """Raises `EventsExpired` if events have been dropped before they were read."""
@@ -93,7 +95,7 @@ class Resumption(PlanReader):
         return excerpt
 
 
-class Group(PlanReader):
+class Group(Reader):
     """Streams of events. `position` is how far it has read, and `target` how far it has to."""
 
     def __init__(self, hub: Hub, plan: Plan, position: int) -> None:
@@ -102,29 +104,26 @@ class Group(PlanReader):
         self.streams: set[Stream] = set()
         self.task: asyncio.Task[None] | None = None
 
-    def is_needed(self) -> bool:
-        return bool(self.streams)
-
     def advance(self, batch: Batch) -> None:
         """Take note of what has happened, and read it if it may concern this plan."""
         if self.plan.may_concern(batch):
-            self.target = batch.end
-            self.begin_to_read()
+            self.begin_to_read(batch.end)
         elif self.task is None:
             self.position = batch.end
 
-    def begin_to_read(self) -> None:
+    def begin_to_read(self, target: int) -> None:
+        self.target = target
         if self.task is None:
             self.task = asyncio.get_running_loop().create_task(self.read_on())
 
     async def read_on(self) -> None:
         """Read until the target is reached, and send what was read. An error ends the streams of this group alone."""
         try:
-            while self.is_needed() and self.position < self.target:
-                after = self.position
+            while self.position < self.target:
                 excerpt = await self.read_next(self.target)
                 if excerpt is not None:
-                    self.send(excerpt, after)
+                    self.send(excerpt)
+                    self.position = excerpt.end
                     await self.wait_for_writers()
         except Exception as error:  # noqa: BLE001 - of whatever kind
             self.hub.forget(self)
@@ -133,13 +132,13 @@ class Group(PlanReader):
         finally:
             self.task = None
 
-    def send(self, excerpt: Excerpt, after: int) -> None:
-        everything = b"".join(chunk.content for chunk in excerpt.chunks)
+    def send(self, excerpt: Excerpt) -> None:
+        everything = b"".join(content for content, _ in excerpt.chunks)
         sent = 0
         for stream in [*self.streams]:
             content, events = everything, len(excerpt.chunks)
-            if stream.position > after:  # it has read beyond its group
-                rest = [chunk.content for chunk in excerpt.chunks if chunk.position > stream.position]
+            if stream.position > self.position:  # it has read beyond its group
+                rest = [content for content, position in excerpt.chunks if position > stream.position]
                 content, events = b"".join(rest), len(rest)
             if events:
                 stream.add(content, events)
@@ -164,27 +163,22 @@ class ObjectGroup(Group):
     a new stream, which waits for a value that is read after it has joined.
     """
 
-    digest = b""  # of the last value
-
     def advance(self, batch: Batch) -> None:
         if self.plan.may_concern(batch):
-            self.target += 1
-            self.begin_to_read()
+            self.begin_to_read(self.target + 1)
 
-    def send(self, excerpt: Excerpt, after: int) -> None:
-        content = excerpt.chunks[0].content
+    def send(self, excerpt: Excerpt) -> None:
+        ((content, end),) = excerpt.chunks
         digest = blake2b(content).digest()
-        is_equal, self.digest = digest == self.digest, digest
         for stream in [*self.streams]:
-            is_new = after < stream.position <= excerpt.end
-            if is_new or (stream.position <= after and not is_equal):
+            if stream.position <= end and stream.digest != digest:
+                stream.digest = digest
                 stream.add(content, 1)
 
     def add(self, stream: Stream) -> None:
         super().add(stream)
-        self.target += 1
-        stream.position = self.target
-        self.begin_to_read()
+        stream.position = self.target + 1
+        self.begin_to_read(stream.position)
 
 
 class Hub:
@@ -218,41 +212,37 @@ class Hub:
         for group in [*self.groups.values()]:
             group.advance(batch)
 
-    async def join(self, stream: Stream, write: Callable[[], Awaitable[None]]) -> None:
+    async def join(self, stream: Stream) -> None:
         """Add a stream to its group, after it has written what its group has read already."""
         plan = stream.opening.plan
-        is_of_log = isinstance(plan, LogPlan)
-        if is_of_log:
-            await self.catch_up(stream, write)
-        if stream.has_ended():
-            return
-        group = self.groups.get(plan.key)
-        if group is None:
-            group = Group(self, plan, stream.position) if is_of_log else ObjectGroup(self, plan, 0)
-            self.groups[plan.key] = group
-        group.add(stream)
+        kind: type[Group] = ObjectGroup
+        if isinstance(plan, LogPlan):
+            kind = Group
+            await self.catch_up(stream)
+        if stream.reason is None:
+            group = self.groups.setdefault(plan.key, kind(self, plan, stream.position))
+            group.add(stream)
 
-    async def catch_up(self, stream: Stream, write: Callable[[], Awaitable[None]]) -> None:
-        plan = stream.opening.plan
-        reading = Resumption(self, stream)
-        while not stream.has_ended():
-            group = self.groups.get(plan.key)
+    async def catch_up(self, stream: Stream) -> None:
+        reader = Resumption(self, stream.opening.plan, stream.position)
+        while stream.reason is None:
+            group = self.groups.get(reader.plan.key)
             end = self.log.position if group is None else group.position
             if stream.position >= end:
                 return
             try:
                 async with self.turns:
-                    excerpt = await reading.read_next(end)
+                    excerpt = await reader.read_next(end)
             except Exception as error:  # noqa: BLE001 - as in `Group.read_on`
                 stream.fail(error)
                 return
             if excerpt is None:
                 continue
             if excerpt.chunks:
-                stream.add(b"".join(chunk.content for chunk in excerpt.chunks), len(excerpt.chunks))
+                stream.add(b"".join(content for content, _ in excerpt.chunks), len(excerpt.chunks))
                 FIGURES.count("contentapi_stream_events_total", amount=len(excerpt.chunks))
-            stream.position = excerpt.end
-            await write()
+            stream.position = reader.position = excerpt.end
+            await stream.write_waiting()
 
     def remove(self, stream: Stream) -> None:
         self.streams.discard(stream)
@@ -261,6 +251,8 @@ class Hub:
             group.streams.discard(stream)
             if not group.streams:
                 self.forget(group)
+                if group.task is not None:
+                    group.task.cancel()
 
     def forget(self, group: Group) -> None:
         if self.groups.get(group.plan.key) is group:
@@ -275,11 +267,7 @@ class Hub:
         is_member = group is not None and stream in group.streams
         return self.log.format_cursor(max(stream.position, group.position if group and is_member else 0))
 
-    def close_all(self, reason: Reason) -> None:
-        for stream in [*self.streams]:
-            stream.close(reason)
-
-    def check(self) -> None:
+    async def check(self) -> None:
         """Look at the time limits of all streams. Each that was silent for a while gets a sign of life."""
         now = monotonic()
         last = now - STREAM_KEEP_ALIVE + STREAM_CHECK_INTERVAL
@@ -289,7 +277,4 @@ class Hub:
                 stream.add(stream.opening.plan.format.keep_alive(self.get_cursor(stream)), 0)
 
     def measure(self) -> list[Sample]:
-        return [
-            ("contentapi_streams", (), len(self.streams)),
-            ("contentapi_stream_groups", (), len(self.groups)),
-        ]
+        return [("contentapi_streams", (), len(self.streams)), ("contentapi_stream_groups", (), len(self.groups))]

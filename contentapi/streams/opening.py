@@ -1,18 +1,20 @@
-"""Open a stream: from the request to its plan, or to the response that refuses it. It runs in a thread.
+"""Open a stream: the views, which find its plan, or the response that refuses it. They run in threads.
 
-The request is a WSGI environ, so that credentials, rate limits, negotiation and errors are those of the API.
+A request is read from its WSGI environ, so that credentials, rate limits, negotiation and errors are those of the API.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from django.http import QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 
 from contentapi.auth.authentication import HEADERS, authenticate_request
 from contentapi.core.errors import (
     ApiError,
     Forbidden,
+    Internal,
     Malformed,
     MethodNotAllowed,
     NotAcceptable,
@@ -25,57 +27,46 @@ from contentapi.core.pagination import parse_id
 from contentapi.events.feed import LogState, read_log
 from contentapi.events.subscriptions import LogSubscription, ObjectSubscription
 from contentapi.events.tickets import consume_ticket
-from contentapi.events.views import parse_filter
+from contentapi.events.views import parse_filter, read_events
 from contentapi.graphql.documents import DocumentRejected
-from contentapi.graphql.endpoint import (
-    charge_cost,
-    encode_members,
-    negotiate_media_type,
-    report_errors,
-)
+from contentapi.graphql.endpoint import charge_cost, encode_members, negotiate_media_type, report_errors
 from contentapi.graphql.errors import build_error_entry
 from contentapi.graphql.execution.operations import Operation
-from contentapi.graphql.persisted_documents import PersistedDocuments
-from contentapi.graphql.requests import GraphQLRequest, read_body, read_query_string
+from contentapi.graphql.requests import read_body, read_query_string
 from contentapi.graphql.subscriptions import Subscription, get_subscription, replace_cursor
-from contentapi.http.api_version import VERSION, require_known_version
+from contentapi.http.api_version import VERSION, require_known_version, split_version_prefix
 from contentapi.http.body import JSON
 from contentapi.http.error_response import error_response
 from contentapi.http.hosts import add_resource_metadata
 from contentapi.http.negotiation import select_media_type
 from contentapi.http.previews import TOKEN
-from contentapi.http.response import OK, Response
+from contentapi.http.response import NO_CONTENT, OK, Response
+from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.account import Account
 from contentapi.schema import EVENT_TYPES, SCHEMA
 from contentapi.streams.formats import FEED, GRAPHQL_FORMATS, EventStream
-from contentapi.streams.limits import DOCUMENTS, STREAMS, reserve_stream
-from contentapi.streams.plans import FIRST_ROWS, ObjectPlan, Plan, plan_events, plan_feed
+from contentapi.streams.limits import release_stream, reserve_stream
+from contentapi.streams.plans import LogPlan, ObjectPlan, Plan
 from contentapi.urls import endpoint
 
-FEED_METHODS = ("GET", "HEAD", "OPTIONS")
-GRAPHQL_METHODS = ("GET", "POST", "OPTIONS")
+REFUSAL = "contentapi.refusal"  # in an environ: the error with which the server refuses any stream, or None
 PRESENT = ("", "now")
 NOW = -1  # the position of a stream that begins with the next event
 TICKET = "ticket"  # a query parameter
+LAST_EVENT = "HTTP_LAST_EVENT_ID"
 # The errors that keep their status for a client that accepts nothing but a stream: it asks again, or must log in. It
 # would also ask again after all others, so that it gets them in a stream that is complete.
-KEPT = (Unauthenticated, Forbidden, NotAcceptable, RateLimited, Unavailable, MethodNotAllowed)
-INTERNAL = 500
+KEPT = (Unauthenticated, Forbidden, NotAcceptable, RateLimited, Unavailable, MethodNotAllowed, Internal)
 MOST_VARIABLES = 16 * 1024  # bytes of JSON
-
-
-class Credential(msgspec.Struct, frozen=True):
-    """The credential of a stream as the request had it, so that it can be checked again."""
-
-    environ: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def of(cls, environ: Mapping[str, Any]) -> "Credential":
-        return cls(tuple((name, environ[name]) for name in (*HEADERS.values(), TOKEN) if name in environ))
+Credential = tuple[tuple[str, str], ...]  # the items of an environ
+Found = tuple[Plan, int, str]  # with the position where the stream begins, and the epoch of the position
 
 
 class Opening(msgspec.Struct):
-    """A stream that may begin. `position` is where in an epoch, or `NOW`. It counts against the limits of `account`."""
+    """A stream that may begin. `position` is where in an epoch, or `NOW`. It counts against the limits of `account`.
+
+    Its credential is kept as the request had it, so that it can be checked again.
+    """
 
     plan: Plan
     position: int
@@ -83,63 +74,92 @@ class Opening(msgspec.Struct):
     actor: Actor
     credential: Credential
     account: Account
-    headers: Mapping[str, str]
 
     def release(self) -> None:
         """Make room for other streams, when this one has ended."""
-        if self.plan.operation is not None:
-            DOCUMENTS.release(self.plan.operation)
-        STREAMS.leave(self.account.key)
+        release_stream(self.account.key, self.plan.operation)
 
 
-Find = Callable[[Mapping[str, Any], Actor, Account], tuple[Plan, int, str]]
+class StreamView:
+    """A Django view that opens streams. The response to a request that opens one has it as `opening`."""
 
+    csrf_exempt = handles_rate_limit = True
+    address: str
+    methods: Sequence[str]
+    formats: Sequence[EventStream]
+    headers: Mapping[str, str] = {}
 
-def open_stream(environ: dict[str, Any], account: Account, find: Find, headers: Mapping[str, str]) -> Opening:
-    """Authenticate and charge a request, and find its plan. Raises what refuses it. The caller releases it."""
-    insert_ticket(environ)
-    actor = authenticate_request(environ)
-    account.set_actor(actor)
-    account.charge_request()
-    reserve_stream(account.key, is_anonymous=actor.is_anonymous)
-    try:
-        plan, position, epoch = find(environ, actor, account)
-        if plan.operation is not None:
-            DOCUMENTS.reserve(plan.operation, is_anonymous=actor.is_anonymous)
-    except BaseException:
-        STREAMS.leave(account.key)
-        raise
-    common = {
-        "Content-Type": plan.format.content_type,
-        "Cache-Control": "private, no-store",
-        "X-Accel-Buffering": "no",  # nginx passes each write on
-        "Vary": ", ".join(["Accept", *HEADERS]),
-    }
-    headers = {**account.headers, **common, **headers}
-    return Opening(plan, position, epoch, actor, Credential.of(environ), account, headers)
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        environ = request.META
+        if environ["REQUEST_METHOD"] == "OPTIONS":
+            return HttpResponse(status=NO_CONTENT, headers={"Allow": ", ".join(self.methods)})
+        current_record.get().operation = self.address  # until the operation is known
+        account = Account(environ)
+        accepted = select_media_type(environ.get("HTTP_ACCEPT", ""), [each.media_type for each in self.formats])
+        format_ = next((each for each in self.formats if each.media_type == accepted), None)
+        try:
+            opening = self.open(environ, account, format_)
+        except Exception as error:  # noqa: BLE001 - every error has the same format
+            known = error if isinstance(error, DocumentRejected) else account.charge_failure(error)
+            refusal = self.refuse(known, environ, format_ or self.formats[0])
+            headers = {**account.headers, **add_resource_metadata(refusal.headers, environ), **self.headers}
+            return HttpResponse(refusal.body, status=refusal.status, headers={**headers, "Cache-Control": "no-store"})
+        headers = {
+            **account.headers,
+            "Content-Type": opening.plan.format.content_type,
+            "Cache-Control": "private, no-store",
+            "X-Accel-Buffering": "no",  # nginx passes each write on
+            "Vary": ", ".join(["Accept", *HEADERS]),
+            **self.headers,
+        }
+        if environ["REQUEST_METHOD"] == "HEAD":
+            opening.release()
+            return HttpResponse(headers=headers)
+        response = StreamingHttpResponse(headers=headers)
+        response.opening = opening  # type: ignore[attr-defined]
+        return response
 
+    def open(self, environ: dict[str, Any], account: Account, format_: EventStream | None) -> Opening:
+        """Authenticate and charge a request, and find its plan. Raises what refuses it. The caller releases it."""
+        if environ.get(REFUSAL):
+            raise environ[REFUSAL]
+        if environ["REQUEST_METHOD"] not in self.methods:
+            raise MethodNotAllowed(environ["REQUEST_METHOD"], self.methods)
+        if format_ is None:
+            raise NotAcceptable(f"Accept must allow {' or '.join(each.media_type for each in self.formats)}.")
+        insert_ticket(environ)
+        actor = authenticate_request(environ)
+        account.set_actor(actor)
+        account.charge_request()
+        plan, position, epoch = self.find(environ, actor, account, format_)
+        reserve_stream(account.key, plan.operation, is_anonymous=actor.is_anonymous)
+        return Opening(plan, position, epoch, actor, copy_credential(environ), account)
 
-def require_method(environ: Mapping[str, Any], allowed: Sequence[str]) -> None:
-    if environ["REQUEST_METHOD"] not in allowed:
-        raise MethodNotAllowed(environ["REQUEST_METHOD"], allowed)
+    def find(self, environ: Mapping[str, Any], actor: Actor, account: Account, format_: EventStream) -> Found:
+        """Return what a request follows. Raises `ApiError` and `DocumentRejected`."""
+        raise NotImplementedError
 
-
-def require_accepted(environ: Mapping[str, Any], *formats: EventStream) -> None:
-    """Raise `NotAcceptable` unless Accept allows one of the formats."""
-    names = [each.media_type for each in formats]
-    if select_media_type(environ.get("HTTP_ACCEPT", ""), names) is None:
-        raise NotAcceptable(f"Accept must allow {' or '.join(names)}.")
+    def refuse(self, error: Any, environ: Mapping[str, Any], format_: EventStream) -> Response:
+        """Return the response to a request that failed with `ApiError` or `DocumentRejected`."""
+        raise NotImplementedError
 
 
 def insert_ticket(environ: dict[str, Any]) -> None:
     """Replace the ticket in the query string by its credential. Raises `Unauthenticated`."""
-    query = QueryDict(environ.get("QUERY_STRING", "").encode("latin-1"))
-    tickets = query.getlist(TICKET)
+    tickets = parse_query(environ).getlist(TICKET)
     if not tickets:
         return
     if len(tickets) > 1 or any(name in environ for name in HEADERS.values()):
         raise Malformed("Send one ticket, and no other credential.")
     environ |= {HEADERS[name]: value for name, value in consume_ticket(tickets[0]).items()}
+
+
+def copy_credential(environ: Mapping[str, Any]) -> Credential:
+    return tuple((name, environ[name]) for name in (*HEADERS.values(), TOKEN) if name in environ)
+
+
+def parse_query(environ: Mapping[str, Any]) -> QueryDict:
+    return QueryDict(environ.get("QUERY_STRING", "").encode("latin-1"))
 
 
 def find_position(cursor: str | None) -> tuple[int, str]:
@@ -150,98 +170,79 @@ def find_position(cursor: str | None) -> tuple[int, str]:
     return log.parse_cursor(cursor), log.epoch
 
 
-# --- REST
+class FeedView(StreamView):
+    """Events as REST shows them, as Server-Sent Events."""
 
+    address = "/events/stream"
+    methods = ("GET", "HEAD", "OPTIONS")
+    formats = (FEED,)
+    headers = {"X-API-Version": VERSION}
 
-def open_feed(environ: dict[str, Any], prefix: str) -> Opening | Response:
-    """Open the stream of a request for `/events/stream`, whose path had this version prefix."""
-    account = Account(environ)
-    try:
-        require_method(environ, FEED_METHODS)
+    def find(self, environ: Mapping[str, Any], actor: Actor, _: Account, format_: EventStream) -> Found:
         require_known_version(environ)
-        require_accepted(environ, FEED)
+        prefix, _path = split_version_prefix(environ["PATH_INFO"])
+        followed = parse_followed(environ)
+        start = find_position(followed.after)
 
-        def find(environ: Mapping[str, Any], actor: Actor, _: Account) -> tuple[Plan, int, str]:
-            query = QueryDict(environ.get("QUERY_STRING", "").encode("latin-1")).lists()
-            values, names = parse_filter(query, TICKET)
-            types = None if names is None else frozenset(EVENT_TYPES.parse(names))
-            subject = None if "subject" not in values else parse_id(values["subject"])
-            followed = LogSubscription(environ.get("HTTP_LAST_EVENT_ID") or values.get("after"), types, subject)
-            return plan_feed(actor, FEED, followed, prefix), *find_position(followed.after)
+        def read_rows(rows: Any, room: int) -> list[tuple[bytes, int]]:
+            return read_events(rows, EVENT_TYPES, actor, prefix, room)
 
-        return open_stream(environ, account, find, {"X-API-Version": VERSION})
-    except Exception as error:  # noqa: BLE001 - every error has the same format
-        response = error_response(account.charge_failure(error), environ.get("HTTP_ACCEPT", ""))
-        more = {"Cache-Control": "no-store", "X-API-Version": VERSION}
-        headers = {**account.headers, **add_resource_metadata(response.headers, environ), **more}
-        return Response(response.status, response.body, headers)
+        return LogPlan(prefix, actor, format_, followed, read_rows), *start
+
+    def refuse(self, error: Any, environ: Mapping[str, Any], _: EventStream) -> Response:
+        return error_response(error, environ.get("HTTP_ACCEPT", ""))
 
 
-# --- GraphQL
+def parse_followed(environ: Mapping[str, Any]) -> LogSubscription:
+    values, names = parse_filter(parse_query(environ).lists(), TICKET)
+    types = None if names is None else frozenset(EVENT_TYPES.parse(names))
+    subject = None if "subject" not in values else parse_id(values["subject"])
+    return LogSubscription(environ.get(LAST_EVENT) or values.get("after"), types, subject)
 
 
-def open_subscription(environ: dict[str, Any]) -> Opening | Response:
-    """Open the stream of a subscription, by POST or GET."""
-    account = Account(environ)
-    media_type = select_media_type(environ.get("HTTP_ACCEPT", ""), [each.media_type for each in GRAPHQL_FORMATS])
-    format_ = next((each for each in GRAPHQL_FORMATS if each.media_type == media_type), GRAPHQL_FORMATS[0])
-    try:
-        require_method(environ, GRAPHQL_METHODS)
-        require_accepted(environ, *GRAPHQL_FORMATS)
+class SubscriptionView(StreamView):
+    """Subscriptions of GraphQL."""
 
-        def find(environ: Mapping[str, Any], actor: Actor, account: Account) -> tuple[Plan, int, str]:
-            is_post = environ["REQUEST_METHOD"] == "POST"
-            request = read_body(environ) if is_post else read_query_string(environ)
-            return find_plan(request, actor, account, format_, environ.get("HTTP_LAST_EVENT_ID", ""))
+    address = "/graphql"
+    methods = ("GET", "POST", "OPTIONS")
+    formats = GRAPHQL_FORMATS
 
-        return open_stream(environ, account, find, {})
-    except Exception as error:  # noqa: BLE001 - every error has the same format
-        known = error if isinstance(error, DocumentRejected) else account.charge_failure(error)
-        return refuse_subscription(known, environ, account, format_)
+    def find(self, environ: Mapping[str, Any], actor: Actor, account: Account, format_: EventStream) -> Found:
+        request = read_body(environ) if environ["REQUEST_METHOD"] == "POST" else read_query_string(environ)
+        text, name = endpoint.documents.find_text(request), request.operation_name or None
+        operation = get_subscription(SCHEMA, text, name)
+        variables = select_declared_variables(operation, request.variables or {})
+        if request.extensions:
+            endpoint.documents.remember(request)
+        cost, _ = charge_cost(operation, variables, account, lambda: None)
+        subscription = Subscription(operation, variables, actor)
+        followed: LogSubscription | ObjectSubscription = subscription.follow()
+        if isinstance(followed, ObjectSubscription):
+            return ObjectPlan(subscription, actor, format_, followed.subject), NOW, ""
+        start = find_position(environ.get(LAST_EVENT) or followed.after)
+        text, variables = replace_cursor(text, variables, subscription, "after")
+        subscription = Subscription(get_subscription(SCHEMA, text, name), variables, actor)
+        plan = LogPlan(
+            subscription.key, actor, format_, followed, subscription.read_results, subscription.operation, cost
+        )
+        plan.read(LogState("", 0, 0), 0, 0, 1)  # no events, so that a wrong argument is found now
+        return plan, *start
 
-
-def refuse_subscription(
-    error: DocumentRejected | ApiError, environ: Mapping[str, Any], account: Account, format_: EventStream
-) -> Response:
-    """Return an error response, in a stream if the client accepts nothing else. See `KEPT`."""
-    response = describe_error(error)
-    media_type = negotiate_media_type(environ)
-    headers = {**account.headers, **add_resource_metadata(response.headers, environ), "Cache-Control": "no-store"}
-    is_kept = isinstance(error, ApiError) and (isinstance(error, KEPT) or error.status == INTERNAL)
-    if media_type is not None or is_kept:
-        headers["Content-Type"] = f"{media_type or JSON}; charset=utf-8"
-        return Response(response.status, response.body, headers)
-    body = format_.begin("") + format_.frame(response.body) + format_.end
-    return Response(OK, body, {**headers, "Content-Type": format_.content_type})
+    def refuse(self, error: DocumentRejected | ApiError, environ: Mapping[str, Any], format_: EventStream) -> Response:
+        """Return an error response, in a stream if the client accepts nothing else. See `KEPT`."""
+        response = describe_error(error)
+        media_type = negotiate_media_type(environ)
+        if media_type is not None or isinstance(error, KEPT):
+            headers = {**response.headers, "Content-Type": f"{media_type or JSON}; charset=utf-8"}
+            return Response(response.status, response.body, headers)
+        body = format_.begin("") + format_.frame(response.body) + format_.end
+        return Response(OK, body, {**response.headers, "Content-Type": format_.content_type})
 
 
 def describe_error(error: DocumentRejected | ApiError) -> Response:
     if isinstance(error, DocumentRejected):
         return report_errors(error.errors)
     return Response(error.status, encode_members({"errors": [build_error_entry(error)]}), error.headers)
-
-
-def find_plan(
-    request: GraphQLRequest, actor: Actor, account: Account, format_: EventStream, last_event: str
-) -> tuple[Plan, int, str]:
-    """Return the plan of a subscription, and the position and epoch where it begins. Raises `DocumentRejected`."""
-    documents: PersistedDocuments = endpoint.documents
-    text, name = documents.find_text(request), request.operation_name or None
-    operation = get_subscription(SCHEMA, text, name)
-    variables = select_declared_variables(operation, request.variables or {})
-    if request.extensions:
-        documents.remember(request)
-    cost, _ = charge_cost(operation, variables, account, lambda: None)
-    subscription = Subscription(operation, variables, actor)
-    followed: LogSubscription | ObjectSubscription = subscription.follow()
-    if isinstance(followed, ObjectSubscription):
-        return ObjectPlan(subscription, actor, format_, followed.subject), NOW, ""
-    start = find_position(last_event or followed.after)
-    text, variables = replace_cursor(text, variables, subscription, "after")
-    subscription = Subscription(get_subscription(SCHEMA, text, name), variables, actor)
-    plan = plan_events(subscription, actor, format_, followed, cost)
-    plan.read(LogState("", 0, 0), 0, 0, FIRST_ROWS)  # no events, so that a wrong argument is found now
-    return plan, *start
 
 
 def select_declared_variables(operation: Operation, given: Mapping[str, Any]) -> Mapping[str, Any]:

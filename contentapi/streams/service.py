@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from time import monotonic
 from typing import Any
 
 import psycopg
-from django.db import InterfaceError
 
 from contentapi.auth.authentication import HEADERS, authenticate_request, load_function
 from contentapi.conf.timeouts import (
@@ -28,13 +26,10 @@ from contentapi.health.results import OK, CheckResult, failed
 from contentapi.http.previews import TOKEN
 from contentapi.monitoring.figures import FIGURES
 from contentapi.rate_limits.account import charge_limits
-from contentapi.streams.follower import Follower
+from contentapi.streams.follower import OUTAGES, Batch, Follower, Readers
 from contentapi.streams.hub import Hub
 from contentapi.streams.opening import NOW, Credential, Opening
-from contentapi.streams.plans import Batch
-from contentapi.streams.readers import OUTAGES, Readers
-from contentapi.streams.requests import Receive, Send
-from contentapi.streams.stream import Stream
+from contentapi.streams.stream import Receive, Send, Stream
 
 LOG = logging.getLogger("contentapi.streams")
 REQUEST_THREADS = 2  # which open streams and charge for events
@@ -60,21 +55,20 @@ class StreamService:
         FIGURES.gauge_sources.append(self.hub.measure)
         self.tasks = [
             self.loop.create_task(self.follow()),
-            self.loop.create_task(self.repeat(STREAM_CHECK_INTERVAL, self.check_limits)),
+            self.loop.create_task(self.repeat(STREAM_CHECK_INTERVAL, self.hub.check)),
             self.loop.create_task(self.repeat(STREAM_CREDENTIAL_INTERVAL, self.check_credentials)),
         ]
 
     async def end(self) -> None:
         """End all streams. Their clients come back to the next process."""
         self.is_ending = True
-        self.hub.close_all("end")
+        for stream in [*self.hub.streams]:
+            stream.close("end")
         end = monotonic() + STREAM_STOP_LIMIT
         while self.hub.streams and monotonic() < end:
             await asyncio.sleep(STREAM_STOP_LIMIT / 100)
         for stream in [*self.hub.streams]:
-            stream.cancel("end")
-        for task in self.tasks:
-            task.cancel()
+            stream.close("slow")
 
     def inspect(self) -> CheckResult:
         """Return whether streams can be sent at present."""
@@ -93,20 +87,19 @@ class StreamService:
         is_away = False
         while True:
             try:
-                log, batch = await self.follower.wait(self.hub.log)
+                log, batch = await self.follower.run(self.follower.read_next, self.hub.log)
                 await self.pass_on(log, batch, must_check=is_away)
-            except (*OUTAGES, InterfaceError, psycopg.Error) as error:
-                if not is_away:
+            except Exception as error:
+                if not isinstance(error, (*OUTAGES, psycopg.Error)):
+                    LOG.exception("The follower of the log failed, and begins again.")
+                elif not is_away:
                     LOG.warning("The log of events cannot be read, and streams wait: %s", str(error).strip())
-                is_away = True
+                    is_away = True
                 await asyncio.sleep(STREAM_RETRY_INTERVAL)
-            except Exception:
-                LOG.exception("The follower of the log failed, and begins again.")
-                await asyncio.sleep(STREAM_RETRY_INTERVAL)
-            else:
-                if is_away:
-                    LOG.info("The log of events can be read again.")
-                is_away = False
+                continue
+            if is_away:
+                LOG.info("The log of events can be read again.")
+            is_away = False
 
     async def pass_on(self, log: LogState, batch: Batch, *, must_check: bool) -> None:
         """Pass a batch to the streams. The stream of a locked user gets no later event."""
@@ -125,40 +118,33 @@ class StreamService:
             except Exception:
                 LOG.exception("A check of the streams failed, and is repeated.")
 
-    async def check_limits(self) -> None:
-        self.hub.check()
-
     async def check_credentials(self) -> bool:
         """End the streams whose actor is another one now. Return False if that cannot be known at present.
 
         A revoked key, a deleted or locked user, a token that has expired: the credential is not valid any more. A new
         role or other scopes: the actor is another one. The client comes back, and gets 401 or its new rights.
         """
-        streams: dict[tuple[Credential, Actor], list[Stream]] = {}
-        for stream in self.hub.streams:
-            opening = stream.opening
-            if opening.credential.environ:
-                streams.setdefault((opening.credential, opening.actor), []).append(stream)
+        streams = [stream for stream in self.hub.streams if stream.opening.credential]
+        credentials = [*{stream.opening.credential for stream in streams}]
         try:
-            actors = await self.checks.run(find_actors, [credential for credential, _ in streams]) if streams else []
+            actors = await self.checks.run(find_actors, credentials) if credentials else []
         except Exception as error:
             self.hub.is_checked.clear()  # nothing is sent on rights that cannot be checked
             if isinstance(error, OUTAGES):
                 return False
             raise
         self.hub.is_checked.set()
-        for ((_, actor), members), present in zip(streams.items(), actors, strict=True):
-            if present != actor:
-                for stream in members:
-                    stream.close("credential")
+        present = dict(zip(credentials, actors, strict=True))
+        for stream in streams:
+            if present[stream.opening.credential] != stream.opening.actor:
+                stream.close("credential")
         return True
 
     async def charge(self, stream: Stream) -> None:
         """Charge for the events that were sent. A client that has used up its limit comes back when it may."""
-        units = (stream.sent - stream.charged) // EVENTS_PER_CHARGE
+        units, stream.unpaid = divmod(stream.unpaid, EVENTS_PER_CHARGE)
         if not units:
             return
-        stream.charged += units * EVENTS_PER_CHARGE
         account = stream.opening.account
         try:
             await self.requests.run(partial(charge_limits, *account.limits, key=account.key, amount=units))
@@ -175,30 +161,18 @@ class StreamService:
         """Send a stream until it ends. The response has begun."""
         if opening.position == NOW:
             opening.position, opening.epoch = self.hub.log.position, self.hub.log.epoch
-        stream = Stream(opening)
-        self.hub.streams.add(stream)
+        stream = Stream(opening, send, self.charge)
         if self.is_ending or opening.epoch != self.hub.log.epoch:  # since it was opened: the client comes back
             stream.close("end")
+        stream.add(opening.plan.format.begin(self.hub.get_cursor(stream)), 0)
+        self.hub.streams.add(stream)
         watching = self.loop.create_task(watch_client(receive, stream))
         try:
-            with suppress(asyncio.CancelledError):  # see `Stream.close`
-                await self.write(stream, send)
+            await stream.run(self.hub.join)
         finally:
             watching.cancel()
             self.hub.remove(stream)
             FIGURES.count("contentapi_streams_closed_total", stream.reason or "client")
-
-    async def write(self, stream: Stream, send: Send) -> None:
-        async def write() -> None:
-            await stream.write(send)
-            await self.charge(stream)
-
-        stream.add(stream.opening.plan.format.begin(self.hub.get_cursor(stream)), 0)
-        await write()
-        await self.hub.join(stream, write)
-        await stream.write_forever(write)
-        if stream.reason != "client":
-            await send({"type": "http.response.body", "body": stream.final, "more_body": False})
 
 
 async def watch_client(receive: Receive, stream: Stream) -> None:
@@ -210,7 +184,7 @@ async def watch_client(receive: Receive, stream: Stream) -> None:
 
 def find_actors(credentials: Sequence[Credential]) -> list[Actor | None]:
     """Return the present actors. Raises Django's database errors."""
-    environs: list[Mapping[str, Any]] = [dict(credential.environ) for credential in credentials]
+    environs: list[Mapping[str, Any]] = [dict(credential) for credential in credentials]
     plain = [environ for environ in environs if TOKEN not in environ]
     headers = [{name: environ[key] for name, key in HEADERS.items() if key in environ} for environ in plain]
     found = iter(load_function("AUTHENTICATE_AGAIN")(headers))

@@ -1,4 +1,4 @@
-"""One stream: what waits for its client, and the loop that writes it.
+"""One stream: what waits for its client, and the task that writes it.
 
 All of this runs in the event loop, so that nothing needs a lock. A stream has no timer of its own: the hub
 looks at all of them from time to time.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from random import uniform
 from time import monotonic
 from typing import Any, Literal
@@ -19,28 +20,33 @@ from contentapi.graphql.documents import DocumentRejected
 from contentapi.streams.opening import Opening, describe_error
 
 LOG = logging.getLogger("contentapi.streams")
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Reason = Literal["client", "slow", "lifetime", "credential", "rate", "error", "expired", "end"]
 AT_ONCE: tuple[Reason, ...] = ("client", "slow", "credential")
-Write = Callable[[dict[str, Any]], Awaitable[None]]
 
 MOST_EVENTS = 256  # that wait for a client
 MOST_BYTES = 1024 * 1024
 PIECE = 64 * 1024  # bytes that are written at once: what waits is shared by streams, and what is written is a copy
 JITTER = 0.1  # of the lifetime, so that clients do not come back together
-Reason = Literal["client", "slow", "lifetime", "credential", "rate", "error", "expired", "end"]
 
 
 class Stream:
-    """A client with an open response.
+    """A client with an open response. `charge` makes it pay for what was sent.
 
     `position` is that of the last event which the stream has, or has left out. `reason` is set when it ends.
     """
 
-    def __init__(self, opening: Opening) -> None:
+    def __init__(self, opening: Opening, send: Send, charge: Callable[[Stream], Awaitable[None]]) -> None:
         self.opening = opening
+        self.send = send
+        self.charge = charge
         self.position = opening.position
+        self.digest = b""  # of the last value of an object
         self.waiting: list[tuple[bytes, int]] = []  # with the numbers of events
         self.size = self.events = 0  # of what waits
-        self.sent = self.charged = 0  # events
+        self.unpaid = 0  # events that were sent
         self.has_changed = asyncio.Event()
         self.task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]
         self.write_began = 0.0  # 0: no write waits
@@ -48,9 +54,6 @@ class Stream:
         self.reason: Reason | None = None
         self.final = b""  # what is written before the end
         self.added_at = monotonic()  # when something was added last
-
-    def has_ended(self) -> bool:
-        return self.reason is not None
 
     # --- What happens to it
 
@@ -69,22 +72,14 @@ class Stream:
 
     def close(self, reason: Reason, final: bytes = b"") -> None:
         """End the stream. What waits is still written, unless nobody reads it, or nobody may read it any more."""
-        if self.reason in AT_ONCE or (self.reason is not None and reason != "credential"):
-            return
-        if reason in AT_ONCE:
-            self.waiting.clear()
-            self.size = self.events = 0
-        if reason in AT_ONCE and self.write_began:
-            self.cancel(reason)
+        if self.reason in AT_ONCE or (self.reason is not None and reason not in AT_ONCE):
             return
         self.reason, self.final = reason, final
         self.has_changed.set()
-
-    def cancel(self, reason: Reason) -> None:
-        """End the stream in the midst of a write."""
-        self.reason = self.reason or reason
-        self.write_began = 0.0
-        self.task.cancel()
+        if reason in AT_ONCE:
+            self.waiting.clear()
+            self.size = self.events = 0
+            self.task.cancel()
 
     def fail(self, error: Exception) -> None:
         """End the stream because of an error. A client of GraphQL gets it."""
@@ -98,30 +93,41 @@ class Stream:
     def check(self, now: float) -> None:
         """End the stream if a write waits for too long, or at the end of its life."""
         if self.write_began and now - self.write_began > STREAM_WRITE_LIMIT:
-            self.cancel("slow")
+            self.close("slow")
         elif now > self.deadline:
             self.close("lifetime")
 
     # --- Writing
 
-    async def write(self, send: Write) -> None:
-        """Write what waits, and wait until the server has taken it. The task is cancelled if that takes too long."""
+    async def write_waiting(self) -> None:
+        """Write what waits, and wait until the server has taken it."""
         while self.waiting:
             content, events = self.waiting.pop(0)
-            self.size, self.events, self.sent = self.size - len(content), self.events - events, self.sent + events
+            self.size -= len(content)
+            self.events -= events
+            self.unpaid += events
             for begin in range(0, len(content), PIECE):
-                self.write_began = monotonic()
-                piece = content if len(content) <= PIECE else content[begin : begin + PIECE]
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
-                self.write_began = 0.0
+                await self.write(content if len(content) <= PIECE else content[begin : begin + PIECE])
+        await self.charge(self)
 
-    async def write_forever(self, write: Callable[[], Awaitable[None]]) -> None:
-        """Write what waits until the stream ends."""
-        while True:
-            if self.waiting:
-                await write()
-            elif self.reason is not None:
+    async def write(self, piece: bytes, *, is_last: bool = False) -> None:
+        self.write_began = monotonic()
+        await self.send({"type": "http.response.body", "body": piece, "more_body": not is_last})
+        self.write_began = 0.0
+
+    async def run(self, join: Callable[[Stream], Awaitable[None]]) -> None:
+        """Write until the stream ends. `close` cancels this, also in the midst of a write."""
+        try:
+            await self.write_waiting()
+            await join(self)
+            while self.waiting or self.reason is None:
+                if self.waiting:
+                    await self.write_waiting()
+                else:
+                    self.has_changed.clear()
+                    await self.has_changed.wait()
+        except asyncio.CancelledError:
+            if self.write_began or self.reason == "client":
                 return
-            else:
-                self.has_changed.clear()
-                await self.has_changed.wait()
+        with suppress(asyncio.CancelledError):
+            await self.write(self.final, is_last=True)

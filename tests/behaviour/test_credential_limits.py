@@ -70,9 +70,9 @@ def test_streams_with_all_credentials_of_a_person_share_one_limit() -> None:
         assert STREAMS.taken[f"user:{actor.user_id}"] == len(openings)  # other tests may have left streams
         assert FOR_ADDRESS <= len(openings) < FOR_PERSON
         preview = make_preview(actor)["Preview-Token"]
-        assert refuse_feed(preview_token=preview).status == 429  # the person keeps the rest
+        assert refuse_feed(preview_token=preview).status_code == 429  # the person keeps the rest
         openings += [feed(x_api_key=make_api_key(actor)) for _ in range(FOR_PERSON - len(openings))]
-        assert refuse_feed(x_api_key=make_api_key(actor)).status == 429
+        assert refuse_feed(x_api_key=make_api_key(actor)).status_code == 429
     finally:
         for opening in openings:
             opening.release()

@@ -79,6 +79,7 @@ DOCUMENTED_NAMES = {
     "django.contrib.admin.helpers:ACTION_CHECKBOX_NAME",
     "django.contrib.sessions.backends.base:SessionBase",
     "django.contrib.auth.tokens:default_token_generator",  # the default of the documented views
+    "django.core.handlers.asgi:ASGIRequest",  # what `AsyncRequestFactory` returns
     "django.http.response:HttpResponseBase",  # "a middleware" in the documentation of custom responses
     "django.middleware.csrf:get_token",
     "django.db.models.expressions:OrderBy",

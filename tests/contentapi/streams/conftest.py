@@ -19,7 +19,7 @@ def _nobody_has_streams() -> Iterator[None]:
 def forget_streams() -> None:
     STREAMS.taken.clear()
     STREAMS.free = FOR_PROCESS
-    DOCUMENTS.streams.clear()
+    DOCUMENTS.clear()
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from contentapi.events.feed import LogState
 from contentapi.streams import hub
 from contentapi.streams.hub import Hub
 from contentapi.streams.plans import Plan
-from contentapi.streams.stream import Stream
-from tests.contentapi.streams.plans import make_batch, make_opening
+from contentapi.streams.stream import Message, Stream
+from tests.contentapi.streams.plans import make_batch, make_opening, make_stream
 
 
 class World:
@@ -21,38 +21,49 @@ class World:
 
     def __init__(self) -> None:
         self.hub = Hub()
+        self.written: dict[Stream, bytes] = {}
         self.tell(0)
 
     def tell(self, position: int, *, epoch: str = "e", subjects: tuple[int, ...] = (7,)) -> None:
         self.hub.advance(LogState(epoch, position, 0), make_batch(position, subjects=subjects))
 
-    async def join(self, plan: Plan, position: int = 0) -> Stream:
-        stream = Stream(make_opening(plan, position=position))
-        self.hub.streams.add(stream)
+    def make_stream(self, plan: Plan, position: int = 0) -> Stream:
+        async def send(message: Message) -> None:
+            self.written[stream] += message["body"]
 
-        await self.hub.join(stream, leave_unwritten)
+        stream = make_stream(make_opening(plan, position=position), send)
+        self.written[stream] = b""
+        self.hub.streams.add(stream)
         return stream
+
+    async def join(self, plan: Plan, position: int = 0) -> Stream:
+        stream = self.make_stream(plan, position)
+        await self.hub.join(stream)
+        return stream
+
+    def get_text(self, stream: Stream) -> str:
+        """Return what was written and what waits."""
+        return (self.written[stream] + b"".join(content for content, _ in stream.waiting)).decode()
 
     async def get_stuck(self, plan: Plan, position: int) -> tuple[Stream, asyncio.Task[None]]:
         """Return a stream that waits for a turn to read, and the task that lets it join."""
-        stream = Stream(make_opening(plan, position=position))
-        self.hub.streams.add(stream)
         for _ in range(hub.RESUMED_READERS):
             await self.hub.turns.acquire()
 
-        task = asyncio.create_task(self.hub.join(stream, leave_unwritten))
+        async def join() -> None:
+            streams.append(self.make_stream(plan, position))
+            await self.hub.join(streams[0])
+
+        streams: list[Stream] = []
+        task = asyncio.create_task(join())
         await asyncio.sleep(0.01)
-        return stream, task
+        return streams[0], task
 
     async def settle(self) -> None:
         """Wait until no group reads."""
         async with asyncio.timeout(60):
             while any(group.task for group in self.hub.groups.values()):
                 await asyncio.sleep(0.005)
-
-
-async def leave_unwritten() -> None:
-    """Leave everything where the test finds it."""
 
 
 def run(work: Callable[[World], Awaitable[None]]) -> None:
@@ -66,7 +77,3 @@ def build_late_error() -> OperationalError:
     error = OperationalError("canceling statement")
     error.__cause__ = QueryCanceled("canceling statement")
     return error
-
-
-def get_text(stream: Stream) -> str:
-    return b"".join(content for content, _ in stream.waiting).decode()

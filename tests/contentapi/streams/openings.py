@@ -2,12 +2,14 @@
 
 from io import BytesIO
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
+from django.http import HttpRequest, HttpResponse
 
 from contentapi.events.feed import read_log
-from contentapi.http.response import Response
-from contentapi.streams.opening import Opening, open_feed, open_subscription
+from contentapi.streams.hub import Reader
+from contentapi.streams.opening import FeedView, Opening, SubscriptionView
 from contentapi.streams.plans import LogPlan, ObjectPlan, Plan
 
 EVENTS = "subscription ($from: String) { events(after: $from) { cursor type } }"
@@ -26,22 +28,31 @@ def build_environ(query: str = "", *, method: str = "GET", accept: str = STREAM,
     }
 
 
+def open_stream(environ: dict[str, Any]) -> Opening | HttpResponse:
+    view = SubscriptionView() if environ["PATH_INFO"] == "/graphql" else FeedView()
+    request = HttpRequest()
+    request.META = environ
+    response: Any = view(request)
+    found: Opening | HttpResponse = getattr(response, "opening", response)
+    return found
+
+
 def feed(query: str = "", **options: str) -> Opening:
-    opening = open_feed(build_environ(query, **options), "")
+    opening = open_stream(build_environ(query, **options))
     assert isinstance(opening, Opening), opening
     return opening
 
 
-def refuse_feed(query: str = "", **options: str) -> Response:
-    response = open_feed(build_environ(query, **options), "")
-    assert isinstance(response, Response)
+def refuse_feed(query: str = "", **options: str) -> HttpResponse:
+    response = open_stream(build_environ(query, **options))
+    assert isinstance(response, HttpResponse)
     return response
 
 
-def send(body: bytes, *, content_type: str = "application/json", **options: str) -> Opening | Response:
+def send(body: bytes, *, content_type: str = "application/json", **options: str) -> Opening | HttpResponse:
     environ = build_environ(method="POST", **options)
     environ |= {"PATH_INFO": "/graphql", "CONTENT_TYPE": content_type, "CONTENT_LENGTH": str(len(body))}
-    return open_subscription({**environ, "wsgi.input": BytesIO(body)})
+    return open_stream({**environ, "wsgi.input": BytesIO(body)})
 
 
 def subscribe(query: str, *, variables: dict[str, Any] | None = None, **options: str) -> Opening:
@@ -50,9 +61,9 @@ def subscribe(query: str, *, variables: dict[str, Any] | None = None, **options:
     return opening
 
 
-def refuse_subscription(query: str, **options: str) -> Response:
+def refuse_subscription(query: str, **options: str) -> HttpResponse:
     response = send(msgspec.json.encode({"query": query}), **options)
-    assert isinstance(response, Response)
+    assert isinstance(response, HttpResponse)
     return response
 
 
@@ -62,13 +73,14 @@ def read_all(opening: Opening) -> list[tuple[str, Any]]:
     assert isinstance(opening.plan, LogPlan)
     reading = opening.plan.read(log, max(opening.position, 0), log.position, 64)
     found = []
-    for chunk in reading.chunks:
-        lines = dict(line.split(": ", 1) for line in chunk.content.decode().strip().split("\n"))
+    for content, _ in reading.chunks:
+        lines = dict(line.split(": ", 1) for line in content.decode().strip().split("\n"))
         found.append((lines["id"], msgspec.json.decode(lines["data"])))
     return found
 
 
 def read_object(plan: Plan) -> bytes:
+    excerpt = Reader(Mock(log=read_log()), plan, 0).read(1)
     assert isinstance(plan, ObjectPlan)
-    (value,) = plan.read(read_log(), 0, 1, 1).chunks
-    return value.content
+    assert excerpt is not None
+    return excerpt.chunks[0][0]

@@ -6,9 +6,11 @@ from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.events.feed import LogState
 from contentapi.events.subscriptions import LogSubscription
 from contentapi.rate_limits.account import Account
+from contentapi.streams.follower import Batch
 from contentapi.streams.formats import FEED, EventStream
 from contentapi.streams.opening import Credential, Opening
-from contentapi.streams.plans import Batch, Chunk, Excerpt, LogPlan, ObjectPlan, Plan
+from contentapi.streams.plans import AnyPlan, Excerpt, LogPlan, ObjectPlan, Plan
+from contentapi.streams.stream import Message, Send, Stream
 
 
 class MemoryPlan(LogPlan):
@@ -25,20 +27,20 @@ class MemoryPlan(LogPlan):
         if self.errors:
             raise self.errors.pop()
         found = [position for position in self.positions if after < position <= end][:rows]
-        chunks = [Chunk(position, b"%d " % position) for position in found]
-        return Excerpt(chunks, found[-1] if len(found) == rows else end, rows)
+        chunks = [(b"%d " % position, position) for position in found]
+        return Excerpt(chunks, found[-1] if len(found) == rows else end)
 
 
 class MemoryObject(ObjectPlan):
     """An object with values, one after the other. The last one stays."""
 
     def __init__(self, values: Sequence[bytes]) -> None:
-        Plan.__init__(self, "object", ANONYMOUS, FEED)
+        AnyPlan.__init__(self, "object", ANONYMOUS, FEED, None)
         self.subject = 7
         self.values = [*values]
 
     def read(self, _: LogState, __: int, end: int, ___: int) -> Excerpt:
-        return Excerpt([Chunk(end, self.values.pop(0) if len(self.values) > 1 else self.values[0])], end)
+        return Excerpt([(self.values.pop(0) if len(self.values) > 1 else self.values[0], end)], end)
 
 
 def make_opening(
@@ -48,13 +50,25 @@ def make_opening(
     epoch: str = "e",
     actor: Actor = ANONYMOUS,
     format_: EventStream | None = None,
-    credential: Credential | None = None,
+    credential: Credential = (),
 ) -> Opening:
     plan = plan or MemoryPlan()
     plan.format = format_ or plan.format
     account = Account({"REMOTE_ADDR": "192.0.2.7"})
-    return Opening(plan, position, epoch, actor, credential or Credential(()), account, {})
+    return Opening(plan, position, epoch, actor, credential, account)
 
 
 def make_batch(end: int, *, subjects: Iterable[int] = (7,), types: Iterable[str] = ("post.updated",)) -> Batch:
-    return Batch(end=end, types={*types}, public_types={*types}, subjects={*subjects}, objects={*subjects})
+    return Batch([(end, name, subject, None, True) for subject in subjects for name in types], end)
+
+
+async def leave_free(_: Stream) -> None:
+    """Charge nothing."""
+
+
+async def discard(_: Message) -> None:
+    """Take what is written."""
+
+
+def make_stream(opening: Opening | None = None, send: Send = discard) -> Stream:
+    return Stream(opening or make_opening(), send, leave_free)

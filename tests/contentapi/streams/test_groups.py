@@ -10,8 +10,8 @@ from psycopg.errors import AdminShutdown, DeadlockDetected, QueryCanceled, TooMa
 
 from contentapi.events.feed import LogState
 from contentapi.streams import hub
+from contentapi.streams.hub import may_end
 from contentapi.streams.plans import Excerpt
-from contentapi.streams.readers import may_end
 from tests.contentapi.streams.hubs import World, run
 from tests.contentapi.streams.plans import MemoryPlan
 
@@ -69,6 +69,7 @@ def test_group_whose_streams_have_left_while_it_waited_does_not_read() -> None:
         try:
             await wait_for_reads(first, 1)
             world.hub.remove(left)
+            await asyncio.sleep(0.01)
         finally:
             ready.set()
         await world.settle()

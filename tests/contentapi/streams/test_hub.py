@@ -6,7 +6,7 @@ import pytest
 from django.db import OperationalError
 
 from contentapi.conf.timeouts import STREAM_KEEP_ALIVE
-from tests.contentapi.streams.hubs import World, build_late_error, get_text, run
+from tests.contentapi.streams.hubs import World, build_late_error, run
 from tests.contentapi.streams.plans import MemoryObject, MemoryPlan
 
 pytestmark = pytest.mark.usefixtures("log_in_memory")
@@ -19,7 +19,7 @@ def test_equal_streams_are_read_once() -> None:
         world.tell(3)
         await world.settle()
 
-        assert [get_text(stream) for stream in streams] == ["1 2 3 "] * 3
+        assert [world.get_text(stream) for stream in streams] == ["1 2 3 "] * 3
         assert [len(plan.reads) for plan in plans] == [1, 0, 0]
 
     run(work)
@@ -32,7 +32,7 @@ def test_different_streams_are_read_for_themselves() -> None:
         world.tell(2)
         await world.settle()
 
-        assert [get_text(stream) for stream in streams] == ["1 ", "2 "]
+        assert [world.get_text(stream) for stream in streams] == ["1 ", "2 "]
 
     run(work)
 
@@ -63,7 +63,7 @@ def test_group_is_read_again_after_an_outage() -> None:
         world.hub.is_checked.set()
         await world.settle()
 
-        assert get_text(stream) == "1 2 "
+        assert world.get_text(stream) == "1 2 "
         assert plan.reads == [(0, 2)] * 2
 
     run(work)
@@ -89,7 +89,7 @@ def test_new_epoch_ends_all_streams() -> None:
         await world.settle()
 
         assert (stream.reason, value.reason) == ("expired", "expired")
-        assert get_text(stream) == ""
+        assert world.get_text(stream) == ""
 
     run(work)
 
@@ -101,14 +101,14 @@ def test_object_is_sent_at_once_and_when_its_value_differs() -> None:
         await world.settle()
         world.tell(1)  # a change that this caller cannot see
         await world.settle()
-        assert get_text(first) == "a "
+        assert world.get_text(first) == "a "
         world.tell(2)
         await world.settle()
         second = await world.join(MemoryObject([b"never read"]))
         await world.settle()
 
-        assert get_text(first) == "a b "
-        assert get_text(second) == "b "
+        assert world.get_text(first) == "a b "
+        assert world.get_text(second) == "b "
 
     run(work)
 
@@ -128,12 +128,12 @@ def test_sign_of_life_has_the_cursor_of_what_the_filter_left_out() -> None:
     async def work(world: World) -> None:
         stream = await world.join(MemoryPlan(subject=8))
         world.tell(9)
-        world.hub.check()
+        await world.hub.check()
         assert not stream.waiting  # something was written a moment ago, for all that is known
         stream.added_at -= STREAM_KEEP_ALIVE
-        world.hub.check()
+        await world.hub.check()
 
-        assert get_text(stream) == ":\nid: e-9\n\n"
+        assert world.get_text(stream) == ":\nid: e-9\n\n"
 
     run(work)
 
@@ -145,7 +145,7 @@ def test_statement_that_takes_too_long_is_read_with_fewer_rows_then_fails() -> N
         stream = await world.join(plan)
         world.tell(2)
         await world.settle()
-        assert get_text(stream) == "1 2 "
+        assert world.get_text(stream) == "1 2 "
         plan.errors = [build_late_error() for _ in range(2)]
         world.tell(3)
         await world.settle()

@@ -63,7 +63,7 @@ def test_events_are_those_of_the_feed() -> None:
 def test_refused_stream_has_the_status_and_the_code(options: dict[str, str], status: int, code: str) -> None:
     response = refuse_feed(**options)
 
-    assert (response.status, response.headers["X-Error-Code"]) == (status, code)
+    assert (response.status_code, response.headers["X-Error-Code"]) == (status, code)
     assert not STREAMS.taken
 
 
@@ -71,7 +71,7 @@ def test_too_many_streams_of_an_address_are_refused() -> None:
     for _ in range(FOR_ADDRESS):
         feed()
 
-    assert refuse_feed().status == 429
+    assert refuse_feed().status_code == 429
 
 
 def test_ticket_opens_a_stream_with_the_rights_of_its_credential() -> None:
@@ -82,8 +82,8 @@ def test_ticket_opens_a_stream_with_the_rights_of_its_credential() -> None:
     opening = feed(f"ticket={ticket}")
 
     assert (opening.actor.user_id, opening.actor.role) == (actor.user_id, Role.ADMIN)
-    assert dict(opening.credential.environ) == {"HTTP_X_API_KEY": key}
-    assert refuse_feed(f"ticket={ticket}").status == 401
+    assert dict(opening.credential) == {"HTTP_X_API_KEY": key}
+    assert refuse_feed(f"ticket={ticket}").status_code == 401
 
 
 def test_ticket_beside_another_credential_is_refused() -> None:
@@ -91,4 +91,4 @@ def test_ticket_beside_another_credential_is_refused() -> None:
     key = make_api_key(actor)
     ticket, _ = create_ticket(actor, {"X-API-Key": key})
 
-    assert refuse_feed(f"ticket={ticket}", x_api_key=key).status == 400
+    assert refuse_feed(f"ticket={ticket}", x_api_key=key).status_code == 400

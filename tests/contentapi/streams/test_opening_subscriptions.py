@@ -4,19 +4,20 @@ from typing import Any
 
 import msgspec
 import pytest
+from django.http import HttpResponse
 
 from contentapi.core.identity import Actor, Role, Scope
 from contentapi.events.feed import read_log
-from contentapi.http.response import Response
 from contentapi.streams.formats import GRAPHQL_FORMATS
 from contentapi.streams.limits import FOR_ADDRESS, STREAMS
-from contentapi.streams.opening import Opening, open_subscription
+from contentapi.streams.opening import Opening
 from contentapi.streams.plans import LogPlan
 from tests.conftest import make_api_key
 from tests.contentapi.streams.openings import (
     EVENTS,
     STREAM,
     build_environ,
+    open_stream,
     read_all,
     read_object,
     refuse_subscription,
@@ -91,7 +92,7 @@ def test_object_of_a_subscription_is_read_with_the_rights_of_its_caller() -> Non
 def test_subscription_by_get_is_opened() -> None:
     environ = build_environ("query=subscription%20{events{type}}") | {"PATH_INFO": "/graphql"}
 
-    opening = open_subscription(environ)
+    opening = open_stream(environ)
 
     assert isinstance(opening, Opening)
     assert isinstance(opening.plan, LogPlan)
@@ -113,16 +114,16 @@ def test_error_of_a_document_is_in_the_stream_of_a_client_that_reads_nothing_els
 ) -> None:
     response = refuse_subscription(query, accept=format_.media_type)
 
-    assert (response.status, response.headers["Content-Type"]) == (200, format_.content_type)
-    assert f'"code":"{code}"'.encode() in response.body
-    assert response.body.endswith(format_.end)
+    assert (response.status_code, response.headers["Content-Type"]) == (200, format_.content_type)
+    assert f'"code":"{code}"'.encode() in response.content
+    assert response.content.endswith(format_.end)
     assert not STREAMS.taken
 
 
 def test_error_of_a_document_has_its_status_for_a_client_that_reads_json() -> None:
     response = refuse_subscription("subscription { nothing }", accept="multipart/mixed, application/json")
 
-    assert (response.status, response.headers["Content-Type"]) == (400, "application/json; charset=utf-8")
+    assert (response.status_code, response.headers["Content-Type"]) == (400, "application/json; charset=utf-8")
 
 
 @pytest.mark.parametrize(
@@ -137,10 +138,10 @@ def test_error_of_a_document_has_its_status_for_a_client_that_reads_json() -> No
 def test_body_of_another_kind_is_refused_in_the_stream(body: bytes, content_type: str) -> None:
     response = send(body, content_type=content_type)
 
-    assert isinstance(response, Response)
-    assert response.status == 200
-    assert b'"errors"' in response.body
-    assert response.body.endswith(GRAPHQL_FORMATS[0].end)
+    assert isinstance(response, HttpResponse)
+    assert response.status_code == 200
+    assert b'"errors"' in response.content
+    assert response.content.endswith(GRAPHQL_FORMATS[0].end)
 
 
 @pytest.mark.parametrize(
@@ -148,14 +149,14 @@ def test_body_of_another_kind_is_refused_in_the_stream(body: bytes, content_type
     [({"x_api_key": "unknown"}, 401), ({"accept": "application/json"}, 406), ({"accept": "image/png"}, 406)],
 )
 def test_refusals_that_clients_must_see_keep_their_status(options: dict[str, str], status: int) -> None:
-    assert refuse_subscription(EVENTS, **options).status == status
+    assert refuse_subscription(EVENTS, **options).status_code == status
 
 
 def test_too_many_subscriptions_of_an_address_are_refused() -> None:
     for _ in range(FOR_ADDRESS):
         subscribe(EVENTS)
 
-    assert refuse_subscription(EVENTS).status == 429
+    assert refuse_subscription(EVENTS).status_code == 429
 
 
 def test_variables_that_no_operation_declares_are_not_kept() -> None:
@@ -168,6 +169,6 @@ def test_long_variables_are_refused() -> None:
     body = msgspec.json.encode({"query": EVENTS, "variables": {"from": "x" * 20_000}})
     response = send(body, accept=f"{STREAM}, application/json")
 
-    assert isinstance(response, Response)
-    assert response.status == 400
-    assert b"At most 16384 bytes of variables" in response.body
+    assert isinstance(response, HttpResponse)
+    assert response.status_code == 400
+    assert b"At most 16384 bytes of variables" in response.content

@@ -6,8 +6,9 @@ import pytest
 
 from contentapi.events.feed import LogState
 from contentapi.streams import hub
-from contentapi.streams.plans import FIRST_ROWS, Excerpt
-from tests.contentapi.streams.hubs import World, build_late_error, get_text, run
+from contentapi.streams.hub import FIRST_ROWS
+from contentapi.streams.plans import Excerpt
+from tests.contentapi.streams.hubs import World, build_late_error, run
 from tests.contentapi.streams.plans import MemoryPlan
 
 pytestmark = pytest.mark.usefixtures("log_in_memory")
@@ -19,12 +20,12 @@ def test_resumed_stream_reads_first_and_then_joins_its_group() -> None:
         world.tell(50)
         head = await world.join(plan, position=50)
         stream = await world.join(resumed, position=20)
-        assert get_text(stream).split() == [str(number) for number in range(21, 51)]
+        assert world.get_text(stream).split() == [str(number) for number in range(21, 51)]
         world.tell(52)
         await world.settle()
 
-        assert get_text(head) == "51 52 "
-        assert get_text(stream).split()[-2:] == ["51", "52"]
+        assert world.get_text(head) == "51 52 "
+        assert world.get_text(stream).split()[-2:] == ["51", "52"]
         assert len(world.hub.groups) == 1
 
     run(work)
@@ -37,8 +38,8 @@ def test_stream_ahead_of_its_group_gets_no_event_twice() -> None:
         world.tell(6)
         await world.settle()
 
-        assert get_text(behind) == "1 2 3 4 5 6 "
-        assert get_text(ahead) == "5 6 "
+        assert world.get_text(behind) == "1 2 3 4 5 6 "
+        assert world.get_text(ahead) == "5 6 "
 
     run(work)
 
@@ -52,7 +53,7 @@ def test_events_that_were_dropped_before_they_were_read_expire(monkeypatch: pyte
         stream = await world.join(MemoryPlan(range(31, 50)), position=20)
 
         assert stream.reason == "expired"
-        assert get_text(stream) == ""
+        assert world.get_text(stream) == ""
 
     run(work)
 
@@ -64,7 +65,7 @@ def test_stream_that_ends_while_it_waits_reads_nothing() -> None:
         stream, task = await world.get_stuck(plan, position=3)
         stream.close("client")
         world.hub.turns.release()
-        await asyncio.wait_for(task, 60)
+        await asyncio.wait({task}, timeout=60)
 
         assert plan.reads == []
 
@@ -79,7 +80,7 @@ def test_resumed_stream_reads_no_more_rows_than_a_statement_can() -> None:
             asked.append(rows)
             if rows == FIRST_ROWS:
                 raise build_late_error()
-            return Excerpt([], min(end, after + rows), 2 * rows)
+            return Excerpt([], min(end, after + rows))
 
     async def work(world: World) -> None:
         world.tell(5)
@@ -100,6 +101,6 @@ def test_stream_that_joins_a_failed_group_reads_what_the_group_has_not() -> None
         stream = await world.join(MemoryPlan(range(1, 5)), position=2)
 
         assert failed.reason == "error"
-        assert get_text(stream) == "3 4 "
+        assert world.get_text(stream) == "3 4 "
 
     run(work)

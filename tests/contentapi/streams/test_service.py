@@ -1,6 +1,7 @@
 """What runs beside the streams."""
 
 import asyncio
+from unittest.mock import Mock
 
 import pytest
 
@@ -8,13 +9,11 @@ from contentapi.core.errors import RateLimited
 from contentapi.core.identity import ANONYMOUS, Actor, Role
 from contentapi.events.feed import LogState
 from contentapi.streams import service
-from contentapi.streams.opening import Credential
-from contentapi.streams.readers import OUTAGES, Readers
-from contentapi.streams.requests import Message
+from contentapi.streams.follower import OUTAGES, Readers
 from contentapi.streams.service import EVENTS_PER_CHARGE, StreamService, find_actors
-from contentapi.streams.stream import Reason, Stream
+from contentapi.streams.stream import Message, Reason
 from tests.conftest import make_api_key
-from tests.contentapi.streams.plans import MemoryPlan, make_batch, make_opening
+from tests.contentapi.streams.plans import MemoryPlan, make_batch, make_opening, make_stream
 from tests.factories import make_actor
 from users.authentication import authenticate_api_key
 from users.models import User
@@ -57,9 +56,9 @@ def test_client_pays_one_unit_for_a_hundred_events(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(service, "charge_limits", lambda _, *, amount, **__: amounts.append(amount))
 
     async def main() -> None:
-        streams, stream = StreamService(), Stream(make_opening())
-        for sent in (EVENTS_PER_CHARGE - 1, EVENTS_PER_CHARGE, 4 * EVENTS_PER_CHARGE + 1):
-            stream.sent = sent
+        streams, stream = StreamService(), make_stream()
+        for sent in (EVENTS_PER_CHARGE - 1, 1, 3 * EVENTS_PER_CHARGE + 1):
+            stream.unpaid += sent
             await streams.charge(stream)
 
     asyncio.run(main())
@@ -74,8 +73,8 @@ def test_client_beyond_its_limit_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(service, "charge_limits", refuse)
 
     async def main() -> None:
-        stream = Stream(make_opening())
-        stream.sent = EVENTS_PER_CHARGE
+        stream = make_stream()
+        stream.unpaid = EVENTS_PER_CHARGE
         await StreamService().charge(stream)
         assert stream.reason == "rate"
 
@@ -86,7 +85,7 @@ def test_client_beyond_its_limit_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("change", ["nothing", "role", "lock"])
 def test_actor_is_made_from_the_credential_each_time(change: str) -> None:
     keys = [make_api_key(make_actor(Role.ADMIN)) for _ in range(2)]
-    held = [Credential((("HTTP_X_API_KEY", key),)) for key in keys]
+    held = [(("HTTP_X_API_KEY", key),) for key in keys]
     before = find_actors(held)
     user = User.objects.filter(pk=(before[0] or ANONYMOUS).user_id or 0)
     if change == "role":
@@ -103,19 +102,21 @@ def test_actor_is_made_from_the_credential_each_time(change: str) -> None:
 def test_stream_whose_actor_has_changed_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     then, now = Actor(7, Role.ADMIN), Actor(7, Role.READER)
     present = {"same": then, "other": now, "none": None}
-    monkeypatch.setattr(service, "find_actors", lambda found: [present[each.environ[0][1]] for each in found])
+    monkeypatch.setattr(service, "find_actors", lambda found: [present[each[0][1]] for each in found])
 
     async def main() -> dict[str, Reason | None]:
         streams = StreamService()
         for name in present:
-            opening = make_opening(actor=then, credential=Credential((("HTTP_X_API_KEY", name),)))
-            streams.hub.streams.add(Stream(opening))
-        anonymous = Stream(make_opening())
+            opening = make_opening(actor=then, credential=(("HTTP_X_API_KEY", name),))
+            stream = make_stream(opening)
+            stream.task = Mock()
+            streams.hub.streams.add(stream)
+        anonymous = make_stream()
         streams.hub.streams.add(anonymous)
         assert await streams.check_credentials()
         assert anonymous.reason is None
         held = streams.hub.streams - {anonymous}
-        return {stream.opening.credential.environ[0][1]: stream.reason for stream in held}
+        return {stream.opening.credential[0][1]: stream.reason for stream in held}
 
     assert asyncio.run(main()) == {"same": None, "other": "credential", "none": "credential"}
 
@@ -128,7 +129,7 @@ def test_outage_ends_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def main() -> None:
         streams = StreamService()
-        stream = Stream(make_opening(credential=Credential((("HTTP_X_API_KEY", "key"),))))
+        stream = make_stream(make_opening(credential=(("HTTP_X_API_KEY", "key"),)))
         streams.hub.streams.add(stream)
         assert not await streams.check_credentials()
         assert stream.reason is None
@@ -143,7 +144,7 @@ def test_nothing_is_sent_while_credentials_cannot_be_checked(monkeypatch: pytest
     async def main() -> None:
         streams = StreamService()
         streams.seen_at = float("inf")
-        streams.hub.streams.add(Stream(make_opening(credential=Credential((("HTTP_X_API_KEY", "key"),)))))
+        streams.hub.streams.add(make_stream(make_opening(credential=(("HTTP_X_API_KEY", "key"),))))
         assert streams.inspect().status == "ok"
         monkeypatch.setattr(service, "find_actors", fail)
         with pytest.raises(ValueError, match="a fault"):

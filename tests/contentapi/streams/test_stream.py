@@ -8,10 +8,8 @@ from typing import Any
 from contentapi.conf.timeouts import STREAM_LIFETIME, STREAM_WRITE_LIMIT
 from contentapi.core.errors import EventsExpired
 from contentapi.streams.formats import GRAPHQL_FORMATS
-from contentapi.streams.stream import MOST_BYTES, MOST_EVENTS, PIECE, Stream
-from tests.contentapi.streams.plans import make_opening
-
-Message = dict[str, Any]
+from contentapi.streams.stream import MOST_BYTES, MOST_EVENTS, PIECE, Message, Stream
+from tests.contentapi.streams.plans import leave_free, make_opening, make_stream
 
 
 def run(work: Callable[[Stream], Awaitable[None]], *, reads: bool = True, format_: Any = None) -> tuple[Stream, bytes]:
@@ -31,12 +29,9 @@ def run(work: Callable[[Stream], Awaitable[None]], *, reads: bool = True, format
         started = asyncio.get_running_loop().create_future()
 
         async def write() -> None:
-            stream = Stream(make_opening(format_=format_))
+            stream = make_stream(make_opening(format_=format_), send)
             started.set_result(stream)
-            try:
-                await stream.write_forever(lambda: stream.write(send))
-            except asyncio.CancelledError:
-                written.append(b"cancelled")
+            await stream.run(leave_free)
 
         task = asyncio.create_task(write())
         stream = await started
@@ -56,7 +51,7 @@ def test_what_waits_is_written_before_the_end() -> None:
 
     stream, written = run(work)
 
-    assert (written, stream.sent, stream.size, stream.events) == (b"a|b", 2, 0, 0)
+    assert (written, stream.unpaid, stream.size, stream.events) == (b"a|b|", 2, 0, 0)
 
 
 def test_long_content_is_written_in_pieces() -> None:
@@ -66,7 +61,7 @@ def test_long_content_is_written_in_pieces() -> None:
 
     _, written = run(work)
 
-    assert [len(piece) for piece in written.split(b"|")] == [PIECE, PIECE, 1]
+    assert [len(piece) for piece in written.split(b"|")] == [PIECE, PIECE, 1, 0]
 
 
 def test_client_that_does_not_read_is_closed_when_too_many_events_wait() -> None:
@@ -79,7 +74,7 @@ def test_client_that_does_not_read_is_closed_when_too_many_events_wait() -> None
 
     stream, written = run(work, reads=False)
 
-    assert (stream.reason, written) == ("slow", b"cancelled")
+    assert (stream.reason, written) == ("slow", b"")
 
 
 def test_client_that_does_not_read_is_closed_when_too_many_bytes_wait() -> None:
@@ -103,7 +98,7 @@ def test_single_event_may_be_larger_than_what_may_wait() -> None:
 
     stream, _ = run(work)
 
-    assert (stream.reason, stream.sent) == ("lifetime", 1)
+    assert (stream.reason, stream.unpaid) == ("lifetime", 1)
 
 
 def test_write_that_waits_for_too_long_ends_the_stream() -> None:
@@ -163,7 +158,7 @@ def test_stream_without_rights_sends_nothing_that_waits() -> None:
 
     stream, written = run(work, reads=False)
 
-    assert (written, stream.waiting) == (b"cancelled", [])
+    assert (written, stream.waiting) == (b"", [])
 
 
 def test_stream_that_ends_sends_nothing_after_its_credential() -> None:
@@ -177,4 +172,4 @@ def test_stream_that_ends_sends_nothing_after_its_credential() -> None:
 
     stream, written = run(work, reads=False)
 
-    assert (written, stream.waiting) == (b"cancelled", [])
+    assert (written, stream.waiting) == (b"", [])
