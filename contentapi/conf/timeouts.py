@@ -180,7 +180,7 @@ POSTGRES_RESTART_LIMIT = 10  # for which a request waits for a restart, and then
 POSTGRES_RESTART_PAUSE = 5  # between a failed restart and the next attempt of the process
 BACKUP_LOCK_TIMEOUT = 0.5  # of a distributed database: below PostgreSQL's deadlock_timeout, which would end requests
 BACKUP_PAUSE = 1  # in which requests that waited behind the backup are processed
-PROGRAM_STOP_LIMIT = 10  # for which pg_dump or pg_restore may end after SIGTERM
+PROGRAM_LIMIT = 10  # in which pg_dump or pg_restore prints its version
 
 
 class Timeouts(NamedTuple):

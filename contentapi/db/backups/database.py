@@ -1,19 +1,17 @@
 """The database that is backed up or restored: its libpq parameters, and what it contains."""
 
+import os
 from typing import Any, NamedTuple
 
 import psycopg
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
-
-from contentapi.db.backups.programs import build_environment
 
 Connection = psycopg.Connection[Any]
-SECRET_PARAMETERS = {"sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret"}
-EMBEDDED_ENGINE = "contentapi.db.embedded"
-NO_LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+NO_LIMITS = " ".join(
+    f"SET {name} = 0;" for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+)
 # A restored database begins a new log of events: positions would be given a second time. Deliveries are of the old log.
 EVENTS = "events_(outbox|log|event|delivery|attempt)(|_[0-9]+|_id_seq)"
 NOT_DUMPED = f"*.{EVENTS}"  # a pattern of pg_dump, which knows these regular expressions
@@ -35,29 +33,26 @@ SELECT_OBJECTS = f"""
 
 
 class Target(NamedTuple):
-    """A database: the libpq parameters, these without the password as one text, and the environment of programs."""
+    """A database: the libpq parameters, and the environment of programs. All users can read arguments."""
 
     parameters: dict[str, Any]
-    conninfo: str
     environment: dict[str, str]
 
 
 def read_target() -> Target:
-    """Return the database of the settings. Raises `CommandError`."""
+    """Return the database of the settings. Its programs lack the parameters for which libpq reads no variable."""
     database = connections[DEFAULT_DB_ALIAS]
-    known = {each.keyword.decode() for each in psycopg.pq.Conninfo.get_defaults()}
+    is_embedded = database.settings_dict["ENGINE"] == "contentapi.db.embedded"
+    variables = {each.keyword.decode(): each.envvar for each in psycopg.pq.Conninfo.get_defaults()}
     given = database.get_connection_params()
-    parameters = {name: value for name, value in given.items() if name in known and value not in ("", None)}
-    secret = SECRET_PARAMETERS & parameters.keys()
-    if secret:
-        raise CommandError(
-            f"PostgreSQL's programs cannot get {', '.join(sorted(secret))} from DATABASE_URL without showing it to "
-            "other users. Use a connection service file (PGSERVICEFILE)."
-        )
-    public = {name: value for name, value in parameters.items() if name != "password"}
-    is_embedded = database.settings_dict["ENGINE"] == EMBEDDED_ENGINE
-    environment = build_environment(parameters.get("password"), is_embedded=is_embedded)
-    return Target(parameters, make_conninfo(**public), environment)
+    parameters = {name: value for name, value in given.items() if name in variables and value not in ("", None)}
+    environment = {name: value for name, value in os.environ.items() if not (is_embedded and name.startswith("PG"))}
+    environment |= {
+        variable.decode(): str(parameters[name])
+        for name, variable in variables.items()
+        if variable and name in parameters
+    }
+    return Target(parameters, environment | {"LC_ALL": "C"})  # messages in English
 
 
 def connect(target: Target) -> Connection:
@@ -66,8 +61,7 @@ def connect(target: Target) -> Connection:
         connection = psycopg.connect(**target.parameters, autocommit=True)
     except psycopg.OperationalError as error:
         raise CommandError(f"Cannot connect to the database. {str(error).strip()}") from None
-    for name in NO_LIMITS:
-        connection.execute("SELECT set_config(%s, '0', false)", [name])
+    connection.execute(NO_LIMITS)
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     return connection
 

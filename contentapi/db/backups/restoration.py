@@ -1,13 +1,12 @@
 """Restore a backup into an empty database, in one transaction, and compare its rows with the manifest."""
 
-import json
 import re
-import subprocess
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
 
+import msgspec
 from django.core.management.base import CommandError
+from psycopg.conninfo import make_conninfo
 
 from contentapi.db.backups.database import (
     SELECT_OBJECTS,
@@ -18,13 +17,14 @@ from contentapi.db.backups.database import (
     get_major,
     read_target,
 )
-from contentapi.db.backups.dump import Report, compute_digest, locate_manifest
+from contentapi.db.backups.dump import Manifest, Report, compute_digest, locate_manifest
 from contentapi.db.backups.programs import Program, find_program, run_program
 
 TABLE_DATA = re.compile(r"^\d+; \d+ \d+ TABLE DATA \S+ (\S+) ", re.MULTILINE)
 # Only the owner may set these comments, and the extension or schema may be there already.
 SKIPPED = re.compile(r"^\d+; \d+ \d+ (COMMENT - EXTENSION|COMMENT - SCHEMA public|ACL) ")
-EXTENSION = re.compile(r"^\d+; \d+ \d+ EXTENSION - (\S+) ", re.MULTILINE)
+CITUS = re.compile(r"^\d+; \d+ \d+ EXTENSION - citus ", re.MULTILINE)
+FIND_CITUS = "SELECT 1 FROM pg_available_extensions WHERE name = 'citus'"
 REQUIRED_TABLES = {"django_migrations", "contentapi_idempotencyrecord"}
 NAMED_OBJECTS = 5  # of a database that is not empty, in the message
 
@@ -37,53 +37,40 @@ def restore_backup(path: Path, *, report: Report) -> dict[str, int]:
     if not path.is_file():
         raise CommandError(f"There is no file {path}.")
     manifest = read_manifest(path)
-    if not manifest:
+    if manifest is None:
         report(f"Note: there is no {locate_manifest(path)}, so the contents cannot be verified.")
     target = read_target()
     with connect(target) as connection:
         require_fitting_database(connection, manifest)
         program = find_program("pg_restore", get_major(connection))
-        listing = list_archive(path, program)
-        require_extensions(connection, listing)
+        listing = list_archive(path, program, target)
+        require_citus(connection, listing)
         report(f"Restoring {path} into {connection.info.dbname} with {program.path} ({program.version}).")
-        run_restore(path, program, listing, target)
-        with connection.transaction():
-            tables = count_rows(connection)
-        if manifest:
-            require_equal(manifest["tables"], tables)
+        run_restore(path, program, listing, connection.info.dbname, target)
+        tables = count_rows(connection)
+        if manifest is not None:
+            require_equal(manifest.tables, tables)
             report(f"Verified: all {len(tables)} tables have as many rows as in the backup.")
         connection.execute("ANALYZE")  # an archive has no statistics
     return tables
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
-    """Return the manifest of an archive, or nothing if there is none.
-
-    Raises `CommandError` if the archive does not have the size and the SHA-256 that its manifest states.
-    """
+def read_manifest(path: Path) -> Manifest | None:
+    """Return the manifest of an archive, or None if there is none. Raises `CommandError` if they do not fit."""
     try:
-        manifest: dict[str, Any] = json.loads(locate_manifest(path).read_text())
-        size, digest = manifest["archive"]["bytes"], manifest["archive"]["sha256"]
-        manifest |= {"major": int(manifest["serverVersion"].partition(".")[0])}
-        manifest["tables"] = {name: int(rows) for name, rows in manifest["tables"].items()}
+        manifest = msgspec.json.decode(locate_manifest(path).read_bytes(), type=Manifest)
     except FileNotFoundError:
-        return {}
+        return None
     except OSError as error:
         raise CommandError(f"Cannot read {locate_manifest(path)}: {error.strerror}.") from None
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except msgspec.MsgspecError:
         raise CommandError(f"{locate_manifest(path)} is not the manifest of a backup.") from None
-    require_undamaged(path, size, digest)
+    if compute_digest(path) != manifest.archive.sha256:
+        raise CommandError(f"{path} is damaged: its SHA-256 is not {manifest.archive.sha256}.")
     return manifest
 
 
-def require_undamaged(path: Path, size: int, digest: str) -> None:
-    if path.stat().st_size != size:
-        raise CommandError(f"{path} is damaged: it has {path.stat().st_size} bytes instead of {size}.")
-    if compute_digest(path) != digest:
-        raise CommandError(f"{path} is damaged: its SHA-256 is not {digest}.")
-
-
-def require_fitting_database(connection: Connection, manifest: dict[str, Any]) -> None:
+def require_fitting_database(connection: Connection, manifest: Manifest | None) -> None:
     """Raise `CommandError` unless the database is empty, has the encoding UTF8, and is no older than the backup."""
     name, major = connection.info.dbname, get_major(connection)
     objects = [row[0] for row in connection.execute(SELECT_OBJECTS)]
@@ -96,42 +83,35 @@ def require_fitting_database(connection: Connection, manifest: dict[str, Any]) -
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise CommandError(f"The database {name} has the encoding {encoding}. Create it with the encoding UTF8.")
-    if manifest.get("major", 0) > major:
+    if manifest is not None and (needed := int(re.split(r"\D", manifest.server_version)[0])) > major:
         raise CommandError(
-            f"The backup is from PostgreSQL {manifest['serverVersion']}, and this server is PostgreSQL {major}. "
-            f"Restore it on PostgreSQL {manifest['major']} or newer."
+            f"The backup is from PostgreSQL {manifest.server_version}, and this server is PostgreSQL {major}. "
+            f"Restore it on PostgreSQL {needed} or newer."
         )
 
 
-def list_archive(path: Path, program: Program) -> str:
+def list_archive(path: Path, program: Program, target: Target) -> str:
     """Return the list of contents of an archive. Raises `CommandError` if it is no backup of this application."""
-    done = subprocess.run([program.path, "--list", path], capture_output=True, check=False)
-    if done.returncode:
-        reason = done.stderr.decode(errors="replace").strip()
-        raise CommandError(f"{path} cannot be read as a backup by {program.path} ({program.version}). {reason}")
-    listing = done.stdout.decode(errors="replace")
+    try:
+        listing = run_program([program.path, "--list", path], target.environment)
+    except CommandError as error:
+        message = f"{path} cannot be read as a backup by {program.path} ({program.version}). {error}"
+        raise CommandError(message) from None
     missing = REQUIRED_TABLES.difference(TABLE_DATA.findall(listing))
     if missing:
         raise CommandError(f"{path} is no backup of this application: it has no table {', '.join(sorted(missing))}.")
     return listing
 
 
-def require_extensions(connection: Connection, listing: str) -> None:
-    rows = connection.execute("SELECT name FROM pg_available_extensions")
-    missing = sorted({*EXTENSION.findall(listing)} - {name for (name,) in rows})
-    if "citus" in missing:
+def require_citus(connection: Connection, listing: str) -> None:
+    if CITUS.search(listing) and connection.execute(FIND_CITUS).fetchone() is None:
         raise CommandError(
             "The backup is of a distributed database, and this server does not have Citus. Restore it into an empty "
             "database of a coordinator, and run `distribute` there. See docs/operations/cluster.md."
         )
-    if missing:
-        raise CommandError(
-            f"The backup uses the extensions {', '.join(missing)}, which this server does not have. Install them on "
-            "its host; the package is postgresql-contrib, or part of the server's package."
-        )
 
 
-def run_restore(path: Path, program: Program, listing: str, target: Target) -> None:
+def run_restore(path: Path, program: Program, listing: str, database: str, target: Target) -> None:
     """Run `pg_restore` in one transaction: the objects belong to the connecting role, which need not be a superuser."""
     kept = [line for line in listing.splitlines() if not SKIPPED.match(line)]
     with NamedTemporaryFile("w", suffix=".list") as file:
@@ -139,7 +119,7 @@ def run_restore(path: Path, program: Program, listing: str, target: Target) -> N
         file.flush()
         command: list[str | Path] = [
             program.path,
-            f"--dbname={target.conninfo}",
+            f"--dbname={make_conninfo(dbname=database)}",
             "--no-password",
             "--no-owner",
             "--no-privileges",
@@ -149,8 +129,7 @@ def run_restore(path: Path, program: Program, listing: str, target: Target) -> N
             path,
         ]
         try:
-            with run_program(command, target.environment) as end:
-                end()
+            run_program(command, target.environment)
         except CommandError as error:
             raise CommandError(f"{error}\nThe restore is rolled back. The database is empty, as before.") from None
 

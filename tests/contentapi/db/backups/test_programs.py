@@ -1,42 +1,11 @@
-"""The programs of PostgreSQL, as children of this process."""
+"""The programs of PostgreSQL that fit a server."""
 
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
-import psutil
 import pytest
 from django.core.management.base import CommandError
 
 from contentapi.db.backups import programs
-from tests.contentapi.db.backups.operators import ROOT
-
-INTERRUPTED = """
-import os, subprocess, sys
-from contentapi.db.backups import programs
-
-class Interrupted(subprocess.Popen):
-    def __init__(self, *arguments, **options):
-        os.kill(os.getpid(), int(sys.argv[1]))
-        super().__init__(*arguments, **options)
-        print(self.pid, flush=True)
-
-subprocess.Popen = Interrupted
-programs.exit_on_signals()
-with programs.run_program(["sleep", "600"], {}):
-    print("lost")
-"""
-
-
-@pytest.mark.parametrize("number", programs.SIGNALS)
-def test_signal_while_a_program_starts_ends_it(number: signal.Signals) -> None:
-    command = [sys.executable, "-c", INTERRUPTED, str(int(number))]
-
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-    assert done.returncode == 128 + number, done.stderr
-    assert not psutil.pid_exists(int(done.stdout))
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_time_limits_of_the_role_are_lifted(operator: Operator) -> None:
     operator.execute(f'ALTER DATABASE "{database}" SET statement_timeout = 5000')
     parameters = conninfo_to_dict(operator.build_url(database))
 
-    with connect(Target(parameters, "", {})) as connection:
+    with connect(Target(parameters, {})) as connection:
         assert connection.execute("SHOW statement_timeout").fetchone() == ("0",)
 
 
@@ -157,7 +157,7 @@ def test_truncated_archive_restores_nothing(
 
     error = require_error(operator.manage(database, "restore", str(path)))
 
-    assert ("is damaged: it has" in error) == (manifest == "kept")
+    assert ("is damaged: its SHA-256 is not" in error) == (manifest == "kept")
     assert is_empty(operator, database)
 
 
@@ -173,17 +173,6 @@ def test_archive_that_fails_in_the_middle_restores_nothing(operator: Operator, a
 
     assert "The restore is rolled back. The database is empty, as before." in error
     assert is_empty(operator, database)
-
-
-def test_changed_byte_is_found_by_the_digest(operator: Operator, archive: Path, tmp_path: Path) -> None:
-    path = copy_archive(archive, tmp_path)
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-
-    error = require_error(operator.manage(operator.create_database(), "restore", str(path)))
-
-    assert "is damaged: its SHA-256 is not" in error
 
 
 @pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"tables": []}'])
