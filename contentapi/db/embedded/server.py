@@ -6,6 +6,7 @@ folder that another account cannot open; and as root it makes every folder above
 
 Here the kernel counts the users. Each process that uses the server holds a shared `flock` on the data directory until
 the process ends. A process that can upgrade its lock to an exclusive one is the last user, and stops the server.
+Forked workers share the lock of their parent, and never stop the server.
 Starts and stops happen under an exclusive `flock` on the parent folder. A process that is killed cannot stop the
 server; the next process takes it over. The server listens only on a Unix socket, in a folder that no other account can
 enter. The name of the folder does not change, so that clients find a restarted server. If the server itself is killed,
@@ -47,7 +48,7 @@ class EmbeddedServer:
     def __init__(self, data: Path) -> None:
         self.data = data
         self._lock: int | None = None  # the file descriptor with the shared lock
-        self._lock_owner: int | None = None  # its process; forked workers inherit the lock and never stop the server
+        self._lock_owner: int | None = None  # its process; forked workers inherit the lock
         self._socket_folder = ""
         self._no_restart_before = -inf
 
@@ -70,12 +71,12 @@ class EmbeddedServer:
             with self._exclusive(POSTGRES_RESTART_LIMIT):
                 if self._lock is None:  # released: this process is ending
                     return False
-                self._acquire_own_lock()
-                if self._postmaster() is None:
-                    self._start(POSTGRES_RESTART_LIMIT)
+                fcntl.flock(self._lock, fcntl.LOCK_SH)  # the parent of this worker may have released it
+                was_down = self._postmaster() is None
+                is_ready = self._ensure_running(POSTGRES_RESTART_LIMIT)
+                if was_down:
                     LOG.warning("The embedded PostgreSQL was not running and has been started again.")
-                self._socket_folder = self._record()[4]
-                return self._wait_until_ready(POSTGRES_RESTART_LIMIT)
+                return is_ready
         except TimeoutError:
             return False
         except (SystemExit, OSError) as error:
@@ -91,19 +92,9 @@ class EmbeddedServer:
             with suppress(BlockingIOError):
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self._stop()
+                fcntl.flock(self._lock, fcntl.LOCK_UN)  # also of workers that still run
             os.close(self._lock)
             self._lock = None
-
-    def _acquire_own_lock(self) -> None:
-        """Lock the data again in a forked worker.
-
-        A worker inherits the lock of its parent, which may release it and stop the server while the worker runs. A
-        worker that starts the server needs its own lock, so that the last process stops the server.
-        """
-        if self._lock is not None and self._lock_owner != os.getpid():
-            inherited = self._lock
-            self._acquire_shared_lock()
-            os.close(inherited)
 
     @contextmanager
     def _exclusive(self, patience: float = inf) -> Iterator[None]:
@@ -131,11 +122,17 @@ class EmbeddedServer:
         if not self.data.exists():
             self._create()
         self._acquire_shared_lock()
-        if self._postmaster() is None or not self._wait_until_ready():
-            self._start()
-        if not self._wait_until_ready():
+        if not self._ensure_running(POSTGRES_START_LIMIT):
             raise SystemExit(f"The embedded PostgreSQL is not ready. The end of its log:\n{self._end_of_log()}")
+
+    def _ensure_running(self, patience: int) -> bool:
+        """Start the server if it does not run. Returns whether it accepts connections."""
+        is_ready = self._wait_until_ready(patience)
+        if not is_ready and self._postmaster() is None:
+            self._start(patience)
+            is_ready = True
         self._socket_folder = self._record()[4]
+        return is_ready
 
     def _acquire_shared_lock(self) -> None:
         """Lock the data directory until this process ends."""
@@ -160,7 +157,7 @@ class EmbeddedServer:
         self._run("initdb", *locale, *access, "--data-checksums", "-D", str(draft), owner=draft)
         draft.rename(self.data)
 
-    def _start(self, patience: int = POSTGRES_START_LIMIT) -> None:
+    def _start(self, patience: int) -> None:
         self._clean_up_stale_server()
         if os.geteuid() == 0:
             grant_server_account_access(self.data)
@@ -191,7 +188,7 @@ class EmbeddedServer:
         except (ValueError, OSError, psutil.Error):
             return None
 
-    def _wait_until_ready(self, patience: float = POSTGRES_START_LIMIT) -> bool:
+    def _wait_until_ready(self, patience: float) -> bool:
         """Wait until the server accepts connections. Returns False if it does not, as when it was being stopped."""
         deadline = time.monotonic() + patience
         while self._postmaster() is not None and time.monotonic() < deadline:

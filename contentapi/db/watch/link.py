@@ -7,6 +7,7 @@ several hosts have no common limit either, so an attempt to connect runs in a th
 
 import select
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
@@ -16,9 +17,13 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import errors
 from psycopg.pq import ExecStatus
+from psycopg.pq.abc import PGconn
+
+from contentapi.conf.timeouts import WATCH_INTERVAL
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[[dict[str, Any]], Any]
+MustEnd = Callable[[], object]
 Rows = list[tuple[str | None, ...]]
 LATE = "PostgreSQL does not respond in time."
 LOST = "The connection to PostgreSQL was lost."
@@ -76,17 +81,15 @@ class ConnectionAttempt:
                     connection.close()
         self.finished.set()
 
-    def abandon(self) -> None:
-        with self.lock:
-            self.is_abandoned = True
-            if self.connection is not None:
-                self.connection.close()
-
-    def wait(self, limit: float) -> Any:
-        """Return the connection. Raises the error of the attempt, and `TimeoutError` after `limit` seconds."""
-        if not self.finished.wait(limit):
-            self.abandon()
-            raise TimeoutError
+    def wait(self, deadline: float, must_end: MustEnd = bool) -> Any:
+        """Return the connection. Raises the error of the attempt, and `TimeoutError` at the deadline."""
+        while not self.finished.wait(min(WATCH_INTERVAL, max(0, deadline - monotonic()))):
+            if monotonic() >= deadline or must_end():
+                with self.lock:
+                    self.is_abandoned = True
+                    if self.connection is not None:
+                        self.connection.close()
+                raise TimeoutError
         if self.error is not None:
             raise self.error
         return self.connection
@@ -98,108 +101,66 @@ class DeadlineConnection:
     def __init__(self, alias: str = DEFAULT_DB_ALIAS, options: str = "") -> None:
         self.alias = alias
         self.options = options  # of the session, as `-c name=value`
-        self.hosts = 1  # that an attempt to connect may try
-        self.attempt: ConnectionAttempt | None = None
         self.connection: Connection | None = None
-        self.rows: Rows = []
-        self.failure: QueryFailed | None = None
 
-    def query(self, sql: str, deadline: float) -> Rows:
-        """Return the rows of a statement as text. `deadline` is a time of `monotonic`.
+    def query(self, sql: str, deadline: float, must_end: MustEnd = bool) -> Rows:
+        """Return the rows of the last statement as text. `deadline` is a time of `monotonic`.
 
-        Raises `DatabaseUnavailable` or `QueryFailed`. A connection that has ended since its last use is replaced.
+        `must_end` is called while it waits, and ends the wait. Raises `DatabaseUnavailable` or `QueryFailed`. A
+        connection that has ended since its last use is replaced.
         """
-        was_open = self.connection is not None
         try:
-            return self.send_and_wait(sql, deadline)
-        except DatabaseUnavailable:
-            if not was_open or monotonic() >= deadline:
-                raise
-        return self.send_and_wait(sql, deadline)
-
-    def send_and_wait(self, sql: str, deadline: float) -> Rows:
-        self.send(sql)
-        rows = self.receive(deadline - monotonic())
-        if rows is None:
+            if self.connection is not None:
+                with suppress(psycopg.Error):
+                    return execute(self.connection, sql, deadline, must_end)
             self.close()
-            raise DatabaseUnavailable(LATE)
-        return rows
-
-    def send(self, sql: str) -> None:
-        """Send a statement, after an attempt to connect if necessary. Does not wait, and needs `receive` afterwards."""
-        statement = sql.encode()
-        self.rows, self.failure = [], None
-        if self.connection is None:
-
-            def connect(parameters: dict[str, Any]) -> Connection:
-                connection = open_connection(parameters)
-                connection.pgconn.send_query(statement)
-                return connection
-
-            parameters = build_parameters(self.alias, self.options)
-            self.hosts = 1 + str(parameters.get("host")).count(",")
-            self.attempt = ConnectionAttempt(connect, prefer_reached_host(self.alias, parameters))
-            return
-        try:
-            self.connection.pgconn.send_query(statement)
-        except psycopg.Error:  # `receive` raises an error
-            self.close()
-
-    def receive(self, limit: float = 0) -> Rows | None:
-        """Return the rows of the statement as text, or None if they have not arrived within `limit` seconds.
-
-        Raises `DatabaseUnavailable`, after which the connection is closed, or `QueryFailed`.
-        """
-        deadline = monotonic() + limit
-        try:
-            if self.attempt is not None:
-                if not self.attempt.finished.wait(max(0, limit)):
-                    return None
-                self.connection = self.attempt.wait(0)
-                self.attempt = None
-                REACHED[self.alias] = (self.connection.info.host, str(self.connection.info.port))
-            if self.connection is None:
-                raise DatabaseUnavailable(LOST)
-            return self.read_rows(self.connection, deadline)
-        except psycopg.Error as error:
-            reason = LOST if self.connection is not None else explain_failure(str(error), self.alias)
+            parameters = prefer_reached_host(self.alias, build_parameters(self.alias, self.options))
+            self.connection = ConnectionAttempt(open_connection, parameters).wait(deadline, must_end)
+            REACHED[self.alias] = (self.connection.info.host, str(self.connection.info.port))
+            return execute(self.connection, sql, deadline, must_end)
+        except (psycopg.Error, TimeoutError) as error:
+            reason = LATE if isinstance(error, TimeoutError) else explain_failure(str(error), self.alias)
+            reason = LOST if self.connection is not None and reason != LATE else reason
             self.close()
             raise DatabaseUnavailable(reason) from None
-
-    def read_rows(self, connection: Connection, deadline: float) -> Rows | None:
-        """Read the results that have arrived. Returns the rows of the last one, once it is complete."""
-        raw = connection.pgconn
-        while True:
-            while raw.is_busy():
-                if not has_data(connection.fileno(), deadline):
-                    return None
-                raw.consume_input()
-            result = raw.get_result()
-            if result is None:
-                break
-            if result.status == ExecStatus.TUPLES_OK:
-                self.rows = [
-                    tuple(decode(result.get_value(row, column)) for column in range(result.nfields))
-                    for row in range(result.ntuples)
-                ]
-            elif result.status != ExecStatus.COMMAND_OK:
-                self.failure = QueryFailed(type(errors.error_from_result(result)))
-        if self.failure is not None:
-            raise self.failure
-        return self.rows
 
     def is_pooled(self, reported: str | None) -> bool:
         """Return whether a pooler answers: the result of `pg_backend_pid` is not the process id of the connection."""
         return self.connection is not None and str(self.connection.info.backend_pid) != reported
 
     def close(self) -> None:
-        """Close the connection, and abandon an attempt to connect."""
-        attempt, self.attempt = self.attempt, None
         connection, self.connection = self.connection, None
-        if attempt is not None:
-            attempt.abandon()
         if connection is not None:
             connection.close()
+
+
+def execute(connection: Connection, sql: str, deadline: float, must_end: MustEnd) -> Rows:
+    """Return the rows of the last statement. Raises `QueryFailed`, `TimeoutError` and psycopg's errors."""
+    raw, rows, failure = connection.pgconn, Rows(), None
+    raw.send_query(sql.encode())
+    while (result := wait_for_result(raw, deadline, must_end)) is not None:
+        if result.status == ExecStatus.TUPLES_OK:
+            rows = [
+                tuple(decode(result.get_value(row, column)) for column in range(result.nfields))
+                for row in range(result.ntuples)
+            ]
+        elif result.status != ExecStatus.COMMAND_OK:
+            failure = QueryFailed(type(errors.error_from_result(result)))
+    if failure is not None:
+        raise failure
+    return rows
+
+
+def wait_for_result(raw: PGconn, deadline: float, must_end: MustEnd) -> Any:
+    """Return the next result of a connection, or None after the last one."""
+    poll = select.poll()
+    poll.register(raw.socket, select.POLLIN)
+    while raw.is_busy():
+        if poll.poll(1000 * min(WATCH_INTERVAL, max(0, deadline - monotonic()))):
+            raw.consume_input()
+        elif monotonic() >= deadline or must_end():
+            raise TimeoutError
+    return raw.get_result()
 
 
 def build_parameters(alias: str, options: str = "") -> dict[str, Any]:
@@ -225,13 +186,6 @@ def prefer_reached_host(alias: str, parameters: dict[str, Any]) -> dict[str, Any
 
 def open_connection(parameters: dict[str, Any]) -> Connection:
     return psycopg.connect(**{**parameters, "autocommit": True})
-
-
-def has_data(descriptor: int, deadline: float) -> bool:
-    """Wait until data arrive at a connection. Returns False at the deadline."""
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    return bool(poll.poll(max(0, 1000 * (deadline - monotonic()))))
 
 
 def decode(value: bytes | None) -> str | None:

@@ -90,10 +90,13 @@ class PrimaryWatch(Watch):
         is_idle = self.max_lag is None and self.unanswered_since is None and self.link.connection is not None
         return self.is_silent or not is_idle
 
-    def observe(self) -> None:
-        if self.is_silent and not self.is_asking:
+    def ask(self) -> None:
+        if self.is_silent:
             self.link.close()  # a present connection does not show whether the server accepts new ones
-        super().observe()
+        super().ask()
+
+    def look(self) -> bool:
+        """Cut all connections if none has had a response for too long. Refuse new ones until there is one."""
         waiting = set(filter(is_waiting, self.list_connections()))
         still_waiting, has_finished = waiting & self.waiting, not self.waiting <= waiting
         self.waiting = waiting
@@ -101,16 +104,13 @@ class PrimaryWatch(Watch):
             self.unanswered_since = None
         elif self.unanswered_since is None:
             self.unanswered_since = monotonic()
-        elif monotonic() - self.unanswered_since >= self.answer_limit:
-            self.declare_silent()
-
-    def declare_silent(self) -> None:
-        """Cut all connections. Refuse new ones until there is a response."""
+        if self.unanswered_since is None or monotonic() - self.unanswered_since < self.answer_limit:
+            return False
         self.is_silent = True
         self.unanswered_since = None
         self.waiting = set()
         self.lost |= self.cut_connections()
-        self.end_question()
+        return True
 
     def accept_row(self, row: tuple[str | None, ...]) -> None:
         self.unanswered_since = None

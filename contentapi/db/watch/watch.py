@@ -11,11 +11,11 @@ from typing import Any
 from weakref import WeakSet
 
 import psycopg
+from django.db import connections
 from psycopg.pq import TransactionStatus
 
 from contentapi.conf.timeouts import ANSWER_LIMIT, CONNECT_LIMIT, QUESTION_INTERVAL, RECONNECT_LIMIT, WATCH_INTERVAL
 from contentapi.db.watch.link import (
-    LATE,
     Connect,
     Connection,
     ConnectionAttempt,
@@ -71,7 +71,6 @@ class Watch:
         self.thread: Thread | None = None
         self.stopping = Event()
         self.asked_at = float("-inf")
-        self.is_asking = False
         self.is_new = False  # the connection of the question
 
     def start(self) -> None:
@@ -84,18 +83,20 @@ class Watch:
     def run(self) -> None:
         while not self.stopping.is_set():
             try:
-                self.observe()
+                self.look()
+                if self.must_ask() and monotonic() >= self.asked_at + QUESTION_INTERVAL:
+                    self.ask()
             except Exception:
                 LOG.exception("The state of %s is unknown.", self.alias)
-                self.end_question()
+                self.link.close()
             self.stopping.wait(WATCH_INTERVAL)
+        self.link.close()
 
     def stop(self) -> None:
-        """End the thread and close its connection. A server process does not: the thread ends with it."""
+        """End the thread, which closes its connection. A server process does not: the thread ends with it."""
         self.stopping.set()
         if self.thread is not None:
             self.thread.join()
-        self.end_question()
 
     def connect(self, parameters: dict[str, Any], connect: Connect) -> Any:
         """Return `connect(parameters)`, a psycopg connection, which is then watched.
@@ -103,7 +104,9 @@ class Watch:
         Raises `DatabaseSilent` after `CONNECT_LIMIT` seconds, and the errors of `connect`.
         """
         try:
-            connection = ConnectionAttempt(connect, prefer_reached_host(self.alias, parameters)).wait(CONNECT_LIMIT)
+            connection = ConnectionAttempt(connect, prefer_reached_host(self.alias, parameters)).wait(
+                monotonic() + CONNECT_LIMIT
+            )
         except TimeoutError:
             raise DatabaseSilent from None
         with self.lock:
@@ -122,36 +125,21 @@ class Watch:
         """The seconds in which the server must answer a question."""
         return ANSWER_LIMIT
 
-    def observe(self) -> None:
-        """Take the response to the question, or its failure, and ask again when it is time."""
-        if self.is_asking:
-            self.take_answer()
-        if not self.is_asking and self.must_ask() and monotonic() >= self.asked_at + QUESTION_INTERVAL:
-            self.is_asking, self.asked_at = True, monotonic()
-            self.is_new = self.link.connection is None
-            self.link.send(self.question)
-
-    def take_answer(self) -> None:
+    def ask(self) -> None:
+        """Ask the server, and take its response or its failure."""
+        self.is_new, self.asked_at = self.link.connection is None, monotonic()
+        hosts = 1 + connections.settings[self.alias]["HOST"].count(",")
+        limit = max(self.answer_limit, RECONNECT_LIMIT * hosts) if self.is_new else self.answer_limit
         try:
-            rows = self.link.receive()
+            rows = self.link.query(self.question, self.asked_at + limit, self.look)
         except (DatabaseUnavailable, QueryFailed) as error:
-            self.is_asking = False
             self.accept_failure(str(error).rstrip("."))
-            return
-        if rows is not None:
-            self.is_asking = False
+        else:
             self.accept_row(rows[0])
-        elif monotonic() >= self.asked_at + self.get_limit():
-            self.end_question()
-            self.accept_failure(LATE.rstrip("."))
 
-    def get_limit(self) -> float:
-        return max(self.answer_limit, RECONNECT_LIMIT * self.link.hosts) if self.is_new else self.answer_limit
-
-    def end_question(self) -> None:
-        """Close the connection of the thread."""
-        self.is_asking = False
-        self.link.close()
+    def look(self) -> bool:
+        """Look at the connections of requests, also during a question. Returns whether to end the question."""
+        return False
 
     def must_ask(self) -> bool:
         return True

@@ -12,7 +12,6 @@ import pytest
 from contentapi.db.embedded import server as embedded_server
 from contentapi.db.embedded.server import EmbeddedServer
 from tests.contentapi.db.embedded.server_users import (
-    PATIENCE,
     RESTARTER,
     StartUser,
     get_postmaster,
@@ -92,22 +91,6 @@ def test_forked_worker_that_restarted_the_server_does_not_stop_it(data_directory
     assert other.can_query()
     other.finish()
     assert is_down(data_directory, other.socket_folder)
-
-
-def test_forked_worker_stops_the_server_if_its_parent_was_killed(data_directory: Path, start_user: StartUser) -> None:
-    parent = start_user(data_directory, "fork", program=RESTARTER)
-    [worker] = psutil.Process(int(parent.read_line())).children()
-    kill_server(data_directory)
-    parent.restart()
-    assert parent.read_line() == "True"
-
-    parent.process.kill()
-    parent.process.wait(PATIENCE)
-
-    assert parent.can_query()
-    parent.process.communicate(timeout=PATIENCE)  # until the worker has closed its end
-    psutil.wait_procs([worker], timeout=30)
-    assert is_down(data_directory, parent.socket_folder)
 
 
 def test_failed_restart_writes_one_log_line_and_is_not_retried_at_once(
