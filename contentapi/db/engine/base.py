@@ -10,6 +10,7 @@ documentation, "Synchronous Replication"). Here it raises `UnconfirmedCommit`: a
 """
 
 import select
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -36,22 +37,15 @@ class MeasuredCursor(CursorWrapper):
     """Django's cursor, which adds the time of each statement to the record of the request."""
 
     def execute(self, sql: Any, params: Any = None) -> Any:
-        start, error_type = perf_counter(), ""
-        try:
-            result = super().execute(sql, params)
-        except Error as error:
-            error_type = type(error.__cause__ or error).__name__
-            raise
-        else:
-            self.db.require_confirmation()
-            return result
-        finally:
-            current_record.get().add_statement(perf_counter() - start, sql, error_type)
+        return self.measure(super().execute, sql, params)
 
     def executemany(self, sql: Any, param_list: Any) -> Any:
+        return self.measure(super().executemany, sql, param_list)
+
+    def measure(self, execute: Callable[[Any, Any], Any], sql: Any, params: Any) -> Any:
         start, error_type = perf_counter(), ""
         try:
-            result = super().executemany(sql, param_list)
+            result = execute(sql, params)
         except Error as error:
             error_type = type(error.__cause__ or error).__name__
             raise

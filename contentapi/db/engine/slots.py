@@ -13,7 +13,7 @@ Slots and lanes serve in the order of arrival.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import inf
 from threading import Lock, local
 from time import perf_counter
@@ -27,7 +27,6 @@ from contentapi.monitoring.figures import Sample
 from contentapi.monitoring.records import current_record
 
 MAX_WAITING = 32  # requests that wait for the expensive lane, each of them for seconds and in a thread
-SLOTS = "connection slots"
 
 Wrappers = dict[str, Any]  # Django's database wrappers, by their aliases
 
@@ -40,25 +39,50 @@ class NoSlotAvailable(Exception):
         self.awaited = awaited
 
 
-class Waiter:
-    """A thread that waits for a slot or for a lane. `ready` is released when it is its turn."""
-
-    __slots__ = ("ready", "wrappers")
-
-    def __init__(self) -> None:
-        self.wrappers: Wrappers | None = None
-        self.ready = Lock()
-        self.ready.acquire()
-
-
 class Lane:
-    """A limit of `size` requests at a time. Up to `most_waiting` others wait."""
+    """A limit of `size` requests at a time. Up to `most_waiting` others wait, each for `patience` seconds."""
 
-    def __init__(self, name: str, size: int, *, most_waiting: float = inf) -> None:
+    def __init__(self, name: str, size: int, patience: float, *, most_waiting: float = inf) -> None:
         self.name = name
         self.unused = size
+        self.patience = patience
         self.most_waiting = most_waiting
-        self.waiting: deque[Waiter] = deque()
+        self.waiting: deque[Any] = deque()  # a lock of each thread, which is released when it is its turn
+        self.lock = Lock()
+
+    def enter(self, give_way: Callable[[], object] = bool) -> bool:
+        """Take a place. Return whether the thread has waited for it; `give_way` is called before.
+
+        Raises `NoSlotAvailable`.
+        """
+        with self.lock:
+            if self.unused:
+                self.unused -= 1
+                return False
+            if len(self.waiting) >= self.most_waiting:
+                raise NoSlotAvailable(self.name, f"{self.most_waiting} requests wait for the {self.name} already")
+            turn = Lock()
+            turn.acquire()
+            self.waiting.append(turn)
+        give_way()
+        start = perf_counter()
+        try:
+            if not turn.acquire(timeout=self.patience):
+                with self.lock:
+                    if turn in self.waiting:  # otherwise it is served just now
+                        self.waiting.remove(turn)
+                        raise NoSlotAvailable(self.name, f"waited {self.patience:g} s for the {self.name}")
+        finally:
+            current_record.get().waited += perf_counter() - start
+        return True
+
+    def leave(self) -> None:
+        """Give the place to the thread that has waited longest."""
+        with self.lock:
+            if self.waiting:
+                self.waiting.popleft().release()
+            else:
+                self.unused += 1
 
 
 class Lease(msgspec.Struct):
@@ -76,7 +100,7 @@ class ThreadState(local):
 THREAD = ThreadState()
 
 
-class ConnectionSlots:
+class ConnectionSlots(Lane):
     """At most `size` sets of connections. Each is leased to one thread at a time, in the order of arrival.
 
     `patience` is the number of seconds that a thread waits for a slot or a lane. Its request then fails with
@@ -84,20 +108,17 @@ class ConnectionSlots:
     """
 
     def __init__(self, size: int, *, patience: float) -> None:
-        self.patience = patience
+        super().__init__("connection slots", size, patience)
         self.size = size
-        self.unused = size  # slots without wrappers: a worker process must create its own
-        self.idle: dict[int, Wrappers] = {}  # by identity
-        self.waiting: deque[Waiter] = deque()
-        self.preparation = Lane("preparation lane", 1)
-        self.expensive = Lane("expensive lane", max(1, size // 8), most_waiting=MAX_WAITING)
+        self.idle: dict[int, Wrappers] = {}  # by identity; a worker process creates its own
+        self.preparation = Lane("preparation lane", 1, patience)
+        self.expensive = Lane("expensive lane", max(1, size // 8), patience, most_waiting=MAX_WAITING)
         self.released = 0  # slots, since the start: the watch of the worker sees that requests progress
-        self.lock = Lock()
 
     @property
     def are_exhausted(self) -> bool:
         """Whether every slot is in use."""
-        return not self.unused and not self.idle
+        return not self.unused
 
     def acquire(self) -> Lease:
         """Lease a slot, whose connections become `django.db.connections` of this thread. Raises `NoSlotAvailable`."""
@@ -106,91 +127,59 @@ class ConnectionSlots:
 
     def take(self) -> Wrappers:
         """Take a slot's connections and install them in this thread. Raises `NoSlotAvailable`."""
-        waiter = None
-        with self.lock:
-            if self.idle:  # the slot that this thread used last is still installed
-                wrappers = self.idle.pop(id(CURRENT.by_alias), None) or self.idle.popitem()[1]
-            elif self.unused:
-                self.unused -= 1
+        self.enter()
+        wrappers = self.idle.pop(id(CURRENT.by_alias), None)  # of the slot that this thread used last
+        if wrappers is None:
+            try:
+                wrappers = self.idle.popitem()[1]
+            except KeyError:
                 wrappers = create_wrappers()
-            else:
-                waiter = Waiter()
-                self.waiting.append(waiter)
-        if waiter is not None:
-            wrappers = self.wait(waiter, self.waiting, SLOTS).wrappers or {}
-        if CURRENT.by_alias is not wrappers:
             install_connections(wrappers)
         return wrappers
 
-    def wait(self, waiter: Waiter, queue: deque[Waiter], awaited: str) -> Waiter:
-        start = perf_counter()
-        try:
-            if not waiter.ready.acquire(timeout=self.patience):
-                with self.lock:
-                    if waiter in queue:  # otherwise it is served just now
-                        queue.remove(waiter)
-                        raise NoSlotAvailable(awaited, f"waited {self.patience:g} s for the {awaited}")
-            return waiter
-        finally:
-            current_record.get().waited += perf_counter() - start
+    def give_back(self, lease: Lease) -> None:
+        """Return the slot of a lease, which has none if its request failed while it waited for another one."""
+        wrappers, lease.wrappers = lease.wrappers, None
+        if wrappers is not None:
+            self.idle[id(wrappers)] = wrappers
+            self.released += 1
+            self.leave()
 
     def measure(self) -> Iterator[Sample]:
         """Yield how many slots there are, how many serve a request, and how many requests wait."""
         waiting = len(self.waiting) + len(self.preparation.waiting) + len(self.expensive.waiting)
         yield "contentapi_slots", (), self.size
-        yield "contentapi_slots_in_use", (), self.size - self.unused - len(self.idle)
+        yield "contentapi_slots_in_use", (), self.size - self.unused
         yield "contentapi_slots_waiting", (), waiting
 
     def release(self, lease: Lease) -> None:
-        """Return the slot, which goes to the thread that has waited longest, and leave the lane."""
+        """Return the slot, and leave the lane."""
         THREAD.lease = None
-        wrappers, lease.wrappers = lease.wrappers, None
-        with self.lock:
-            self.leave_lane(lease)
-            if wrappers is not None:  # otherwise the request failed while it waited for another slot
-                self.reassign(wrappers)
-
-    def reassign(self, wrappers: Wrappers) -> None:
-        self.released += 1
-        if self.waiting:
-            waiter = self.waiting.popleft()
-            waiter.wrappers = wrappers
-            waiter.ready.release()
-        else:
-            self.idle[id(wrappers)] = wrappers
-
-    def leave_lane(self, lease: Lease) -> None:
-        lane, lease.lane = lease.lane, None
-        if lane is None:
-            return
-        if lane.waiting:
-            lane.waiting.popleft().ready.release()
-        else:
-            lane.unused += 1
+        leave_lane(lease)
+        self.give_back(lease)
 
     def enter_lane(self, lease: Lease, lane: Lane) -> None:
         """Move a lease to a lane. While the lane is full, the thread waits without a slot.
 
         Raises `NoSlotAvailable`.
         """
-        with self.lock:
-            self.leave_lane(lease)
-            if lane.unused:
-                lane.unused -= 1
-                lease.lane = lane
-                return
-            if len(lane.waiting) >= lane.most_waiting:
-                raise NoSlotAvailable(lane.name, f"{lane.most_waiting} requests wait for the {lane.name} already")
-            waiter = Waiter()
-            lane.waiting.append(waiter)
-            if lease.wrappers is not None:
-                uninstall_connections()  # before another thread gets the connections
-                self.reassign(lease.wrappers)
-                lease.wrappers = None
-        self.wait(waiter, lane.waiting, lane.name)
+
+        def give_way() -> None:
+            uninstall_connections()  # before another thread gets the connections
+            self.give_back(lease)
+
+        leave_lane(lease)
+        has_waited = lane.enter(give_way)
         lease.lane = lane
-        lease.wrappers = self.take()
-        close_unusable_connection()
+        if has_waited:
+            lease.wrappers = self.take()
+            close_unusable_connection()
+
+
+def leave_lane(lease: Lease) -> None:
+    lane, lease.lane = lease.lane, None
+    if lane is not None:
+        lane.leave()
 
 
 def enter_preparation_lane() -> None:

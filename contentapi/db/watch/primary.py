@@ -35,7 +35,6 @@ from contentapi.db.watch.watch import (
 )
 
 LOG = logging.getLogger("contentapi.replicas")
-LARGEST_PROCESS_ID = 2**22  # of Linux; poolers report random numbers of 32 bits
 GONE_AFTER = 2  # failures; a single one may be a slow answer of a busy primary
 
 
@@ -49,7 +48,7 @@ class PrimaryWatch(Watch):
         super().__init__(DEFAULT_DB_ALIAS)
         self.max_lag = max_lag
         self.is_silent = False
-        self.is_pooled: bool | None = None  # a guess from the first connection, until the first response
+        self.is_pooled: bool | None = None  # unknown, and so possible, until the first response
         self.waiting: set[Connection] = set()  # at the last look
         self.unanswered_since: float | None = None
         self.lost: set[tuple[int, int]] = set()  # backend process and client port of connections that were cut
@@ -69,9 +68,7 @@ class PrimaryWatch(Watch):
             raise
         finally:
             self.start()
-        if self.is_pooled is None:
-            self.is_pooled = not 0 < connection.info.backend_pid <= LARGEST_PROCESS_ID
-        if not self.is_pooled and connection.info.parameter_status("in_hot_standby") != "on":
+        if self.is_pooled is False and connection.info.parameter_status("in_hot_standby") != "on":
             self.note_return()  # before a write on this connection, after which its user reads from the primary
         return connection
 
@@ -79,7 +76,7 @@ class PrimaryWatch(Watch):
 
     @property
     def answer_limit(self) -> float:
-        return ANSWER_LIMIT + (settings.TIMEOUTS.statement if self.is_pooled else 0)
+        return ANSWER_LIMIT + (0 if self.is_pooled is False else settings.TIMEOUTS.statement)
 
     @property
     def question(self) -> str:

@@ -39,14 +39,14 @@ def test_expensive_requests_leave_most_slots_to_others() -> None:
         while len(slots.expensive.waiting) < 4:
             time.sleep(0.001)
         others = [slots.acquire() for _ in range(14)]
-        is_full = not slots.idle and not slots.unused
+        is_full = slots.are_exhausted
         for lease in others:
             slots.release(lease)
         go_on.set()
 
     assert is_full
     assert [request.result() for request in expensive] == [True] * 6
-    assert (len(slots.idle), slots.expensive.unused) == (16, 2)
+    assert (slots.unused, slots.expensive.unused) == (16, 2)
 
 
 def test_expensive_requests_use_an_eighth_of_the_slots_at_a_time() -> None:
@@ -68,7 +68,7 @@ def test_expensive_requests_use_an_eighth_of_the_slots_at_a_time() -> None:
         done = sum(threads.map(lambda _: run_expensive(slots, work), range(48)))
 
     assert (done, most) == (48, 2)
-    assert (len(slots.idle) + slots.unused, slots.expensive.unused) == (16, 2)
+    assert (slots.unused, slots.expensive.unused) == (16, 2)
     for wrappers in slots.idle.values():
         wrappers["default"].close()
 
@@ -89,7 +89,7 @@ def test_expensive_request_that_waits_too_long_fails_without_a_slot() -> None:
     assert left == []  # another thread may have the connections by now
     assert not slots.expensive.waiting
     slots.release(held)
-    assert (len(slots.idle) + slots.unused, slots.expensive.unused) == (2, 1)
+    assert (slots.unused, slots.expensive.unused) == (2, 1)
 
 
 def test_expensive_request_is_refused_at_once_if_the_queue_is_full() -> None:
@@ -161,7 +161,7 @@ def test_expensive_request_leaves_the_preparation_lane() -> None:
 
     assert (done, most) == (60, 1)
     assert (slots.preparation.unused, slots.expensive.unused) == (1, 1)
-    assert len(slots.idle) + slots.unused == 8
+    assert slots.unused == 8
 
 
 def test_any_number_of_documents_waits_and_is_prepared_in_the_order_of_arrival() -> None:
@@ -188,7 +188,7 @@ def test_any_number_of_documents_waits_and_is_prepared_in_the_order_of_arrival()
         slots.release(first)
 
     assert order == [*range(64)]
-    assert (slots.preparation.unused, len(slots.idle) + slots.unused) == (1, 2)
+    assert (slots.preparation.unused, slots.unused) == (1, 2)
 
 
 def test_document_that_waits_too_long_fails_and_leaves_the_queue() -> None:
@@ -209,7 +209,7 @@ def test_document_that_waits_too_long_fails_and_leaves_the_queue() -> None:
     assert (str(raised.value), raised.value.awaited) == ("waited 0.05 s for the preparation lane", "preparation lane")
     assert not slots.preparation.waiting
     slots.release(first)
-    assert (slots.preparation.unused, len(slots.idle) + slots.unused) == (1, 2)
+    assert (slots.preparation.unused, slots.unused) == (1, 2)
 
 
 def test_lanes_do_nothing_outside_of_a_server() -> None:

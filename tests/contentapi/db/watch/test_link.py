@@ -132,7 +132,7 @@ def test_connection_attempt_that_ends_late_closes_its_connection() -> None:
 
     attempt = ConnectionAttempt(connect, {})
     with pytest.raises(TimeoutError):
-        attempt.wait(0.01)
+        attempt.wait(monotonic() + 0.01)
     may_connect.set()
 
     assert attempt.finished.wait(60)
@@ -141,7 +141,7 @@ def test_connection_attempt_that_ends_late_closes_its_connection() -> None:
 
 def test_error_of_a_connection_attempt_is_raised_unchanged() -> None:
     with pytest.raises(psycopg.OperationalError, match="No such file"):
-        ConnectionAttempt(open_connection, {"host": "/nowhere"}).wait(60)
+        ConnectionAttempt(open_connection, {"host": "/nowhere"}).wait(monotonic() + 60)
 
 
 def test_name_resolution_that_hangs_ends_at_the_deadline(
