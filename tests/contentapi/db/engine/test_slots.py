@@ -1,29 +1,53 @@
-"""Connection slots: many threads, few connections, in the order of arrival."""
+"""Connection slots and lanes: many threads, few connections, in the order of arrival."""
 
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, Event, Lock
+from threading import Event, Lock
 from typing import Any
 
 import pytest
 from django.db import connection, connections
 
-from contentapi.db.engine.slots import ConnectionSlots, Lease, NoSlotAvailable, uninstall_connections
+from contentapi.db.engine.slots import (
+    MAX_WAITING,
+    ConnectionSlots,
+    Lane,
+    Lease,
+    NoSlotAvailable,
+    enter_expensive_lane,
+    enter_preparation_lane,
+    uninstall_connections,
+)
 from contentapi.db.engine.thread_connections import get_connection
 
 pytestmark = pytest.mark.usefixtures("own_connection")
 
 
-def read_backend(slots: ConnectionSlots) -> tuple[int, bool]:
-    """Return the id of the PostgreSQL process behind a slot, and whether every look-up finds the same connection."""
+def enter_no_lane() -> None:
+    """Use a slot only."""
+
+
+def get_queue(slots: ConnectionSlots, enter: Callable[[], None]) -> Lane:
+    lanes = {enter_no_lane: slots, enter_preparation_lane: slots.preparation, enter_expensive_lane: slots.expensive}
+    return lanes[enter]
+
+
+def run(slots: ConnectionSlots, enter: Callable[[], None], work: Callable[[], Any]) -> Any:
+    """Do the work of a request, in a lane."""
     lease = slots.acquire()
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_backend_pid(), pg_sleep(0.02)")
-            backend: int = cursor.fetchone()[0]
-        return backend, get_connection("default") is connections["default"] is wrapper_of(lease)
+        enter()
+        enter()  # the second call does nothing
+        return work()
     finally:
         slots.release(lease)
+
+
+def wait_for(queue: Lane, number: int) -> None:
+    """Wait until some threads wait in a queue."""
+    while len(queue.waiting) < number:
+        time.sleep(0.001)
 
 
 def wrapper_of(lease: Lease) -> Any:
@@ -31,110 +55,170 @@ def wrapper_of(lease: Lease) -> Any:
     return lease.wrappers["default"]
 
 
-def test_many_threads_share_the_connections_of_two_slots(slots: ConnectionSlots) -> None:
+def require_all_free(slots: ConnectionSlots) -> None:
+    assert (slots.unused, slots.preparation.unused) == (slots.size, 1)
+    assert slots.expensive.unused == max(1, slots.size // 8)
+    assert [*slots.waiting, *slots.preparation.waiting, *slots.expensive.waiting] == []
+
+
+class Running:
+    """Counts how many threads run at a time."""
+
+    def __init__(self) -> None:
+        self.now, self.most, self.lock = 0, 0, Lock()
+
+    def work(self) -> int:
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        with connection.cursor() as cursor:  # also the slot after a wait has a working connection
+            cursor.execute("SELECT pg_sleep(0.005)")
+        with self.lock:
+            self.now -= 1
+        return id(connections["default"])
+
+
+@pytest.mark.parametrize(
+    ("enter", "size", "most"),
+    [
+        (enter_no_lane, 2, 2),
+        (enter_preparation_lane, 4, 1),
+        (enter_expensive_lane, 4, 1),
+        (enter_expensive_lane, 16, 2),
+    ],
+)
+def test_requests_run_at_the_same_time_up_to_the_limit(enter: Callable[[], None], size: int, most: int) -> None:
+    slots, running = ConnectionSlots(size, patience=60), Running()
+
     with ThreadPoolExecutor(12) as threads:
-        results = list(threads.map(lambda _: read_backend(slots), range(60)))
+        wrappers = set(threads.map(lambda _: run(slots, enter, running.work), range(48)))
 
-    assert len({backend for backend, _ in results}) == 2
-    assert all(is_same for _, is_same in results)
-    assert len(slots.idle) == 2
-
-
-def test_two_slots_let_two_threads_run_at_a_time(slots: ConnectionSlots) -> None:
-    running, most, lock = 0, 0, Lock()
-
-    def run(_: int) -> None:
-        nonlocal running, most
-        lease = slots.acquire()
-        with lock:
-            running += 1
-            most = max(most, running)
-        time.sleep(0.005)
-        with lock:
-            running -= 1
-        slots.release(lease)
-
-    with ThreadPoolExecutor(16) as threads:
-        list(threads.map(run, range(100)))
-
-    assert most == 2
+    assert running.most == most
+    assert len(wrappers) <= size
+    require_all_free(slots)
+    for idle in slots.idle.values():
+        idle["default"].close()
 
 
-def test_slot_goes_to_the_thread_that_waited_longest(slots: ConnectionSlots) -> None:
-    held = [slots.acquire(), slots.acquire()]
+@pytest.mark.parametrize("enter", [enter_no_lane, enter_preparation_lane, enter_expensive_lane])
+def test_requests_are_served_in_the_order_of_arrival(enter: Callable[[], None]) -> None:
+    slots = ConnectionSlots(1 if enter is enter_no_lane else 2, patience=60)
+    first = slots.acquire()
+    enter()
     order: list[int] = []
 
-    def run(number: int) -> None:
-        lease = slots.acquire()
-        order.append(number)
-        slots.release(lease)
+    with ThreadPoolExecutor(MAX_WAITING) as threads:
+        for number in range(MAX_WAITING):
+            threads.submit(run, slots, enter, lambda number=number: order.append(number))
+            wait_for(get_queue(slots, enter), number + 1)
+        if enter is not enter_no_lane:  # those that wait have no slot: another request has one at once
+            threads.submit(run, slots, enter_no_lane, int)
+        slots.release(first)
 
-    with ThreadPoolExecutor(5) as threads:
-        for number in range(5):
-            threads.submit(run, number)
-            while len(slots.waiting) <= number:
-                time.sleep(0.001)
-        slots.release(held[0])
-
-    assert order == [0, 1, 2, 3, 4]
-    slots.release(held[1])
+    assert order == [*range(MAX_WAITING)]
+    require_all_free(slots)
 
 
-def test_thread_that_waits_too_long_gets_unavailable_and_leaves_the_queue() -> None:
-    slots = ConnectionSlots(1, patience=0.05)
-    lease = slots.acquire()
-    wrapper = wrapper_of(lease)
+@pytest.mark.parametrize("enter", [enter_no_lane, enter_preparation_lane, enter_expensive_lane])
+def test_request_that_waits_too_long_fails_and_leaves_the_queue(enter: Callable[[], None]) -> None:
+    slots = ConnectionSlots(1 if enter is enter_no_lane else 2, patience=0.05)
+    first = slots.acquire()
+    enter()
 
-    with (
-        ThreadPoolExecutor(1) as threads,
-        pytest.raises(NoSlotAvailable, match=r"waited 0\.05 s for the connection slots"),
-    ):
-        threads.submit(slots.acquire).result()
+    def fail() -> list[Any]:
+        name = get_queue(slots, enter).name
+        with pytest.raises(NoSlotAvailable, match=rf"waited 0\.05 s for the {name}") as error:
+            run(slots, enter, int)
+        assert error.value.awaited == name
+        return list(connections.all(initialized_only=True))
 
-    assert not slots.waiting
-    slots.release(lease)
-    assert wrapper_of(slots.acquire()) is wrapper
+    with ThreadPoolExecutor(1) as threads:
+        left = threads.submit(fail).result()
+
+    assert left == []  # another thread may have the connections by now
+    slots.release(first)
+    require_all_free(slots)
 
 
 def test_slot_released_at_the_time_limit_is_not_lost() -> None:
-    """The release and the time limit race: in both cases the slot is leased once or idle."""
+    """The release and the time limit race: in both cases the slot is leased once or unused."""
     slots = ConnectionSlots(1, patience=0.002)
-    leased = 0
 
-    def run(_: int) -> None:
-        nonlocal leased
+    def try_run(_: int) -> int:
         try:
-            lease = slots.acquire()
+            run(slots, enter_no_lane, lambda: time.sleep(0.002))
         except NoSlotAvailable:
-            return
-        leased += 1
-        time.sleep(0.002)
-        slots.release(lease)
+            return 0
+        return 1
 
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(run, range(400)))
+        assert sum(threads.map(try_run, range(400))) > 0
 
-    assert leased > 0
-    assert len(slots.idle) == 1
-    assert not slots.waiting
+    require_all_free(slots)
 
 
 def test_thread_has_no_leased_connection_after_its_request(slots: ConnectionSlots) -> None:
-    go_on = Event()
-    ready = Barrier(2)
-
-    def run() -> Any:
+    def look() -> tuple[bool, list[Any]]:
         lease = slots.acquire()
         leased = wrapper_of(lease)
+        is_same = get_connection("default") is connections["default"] is leased
         uninstall_connections()
         slots.release(lease)
-        ready.wait()
-        go_on.wait()
-        return [wrapper for wrapper in connections.all(initialized_only=True) if wrapper is leased]
+        return is_same, [wrapper for wrapper in connections.all(initialized_only=True) if wrapper is leased]
 
     with ThreadPoolExecutor(1) as threads:
-        left = threads.submit(run)
-        ready.wait()
+        assert threads.submit(look).result() == (True, [])
+
+
+def test_expensive_requests_leave_most_slots_and_the_preparation_to_others() -> None:
+    slots = ConnectionSlots(16, patience=60)
+    go_on = Event()
+
+    with ThreadPoolExecutor(8) as threads:
+        expensive = [threads.submit(run, slots, enter_expensive_lane, go_on.wait) for _ in range(6)]
+        wait_for(slots.expensive, 4)
+        assert threads.submit(run, slots, enter_preparation_lane, lambda: True).result(timeout=60)
+        others = [slots.acquire() for _ in range(14)]
+        is_full = slots.are_exhausted
+        for lease in others:
+            slots.release(lease)
         go_on.set()
 
-    assert left.result() == []
+    assert is_full
+    assert [request.result() for request in expensive] == [True] * 6
+    require_all_free(slots)
+
+
+def test_expensive_request_is_refused_at_once_if_the_queue_is_full() -> None:
+    slots = ConnectionSlots(8, patience=60)
+    first = slots.acquire()
+    enter_expensive_lane()
+
+    with ThreadPoolExecutor(MAX_WAITING + 1) as threads:
+        waiting = [threads.submit(run, slots, enter_expensive_lane, int) for _ in range(MAX_WAITING)]
+        wait_for(slots.expensive, MAX_WAITING)
+        with pytest.raises(NoSlotAvailable, match="32 requests wait for the expensive lane already"):
+            threads.submit(run, slots, enter_expensive_lane, int).result()
+        slots.release(first)
+
+    assert [request.result() for request in waiting] == [0] * MAX_WAITING
+    require_all_free(slots)
+
+
+def test_expensive_request_leaves_the_preparation_lane(slots: ConnectionSlots) -> None:
+    lease = slots.acquire()
+    enter_preparation_lane()
+    enter_expensive_lane()
+    enter_preparation_lane()  # an expensive request stays in its lane
+
+    assert (lease.lane, slots.preparation.unused) == (slots.expensive, 1)
+    slots.release(lease)
+    require_all_free(slots)
+
+
+def test_lanes_do_nothing_outside_of_a_server() -> None:
+    own = connections["default"]
+
+    enter_expensive_lane()
+
+    assert connections["default"] is own
