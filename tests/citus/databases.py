@@ -4,8 +4,6 @@ A copy takes a second; to migrate and to distribute an empty database takes a mi
 """
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,9 +11,8 @@ from itertools import count
 from pathlib import Path
 
 from tests.citus.cluster import CitusNode, run_citus
-from tests.citus.environment import build_environment
+from tests.citus.operators import build_environment, manage
 from tests.deployment.postgresql import PostgresServer
-from tests.deployment.processes import ROOT
 from tests.deployment.template import LOAD_DEMO
 
 PORTS = "CITUS_PORTS"  # those of the nodes, for the processes of the tests
@@ -43,13 +40,13 @@ def run_databases(folder: Path, names: Sequence[str]) -> Iterator[dict[str, str]
     """Run a cluster of three with databases without content, and one with the demo. Yield the variables of tests."""
     with run_citus(folder / "nodes", workers=2) as nodes:
         var = folder / "template" / "var"
-        manage(nodes, DISTRIBUTED, "migrate", "--noinput", "--verbosity", "0", CONTENTAPI_DISTRIBUTED="")
-        manage(nodes, DISTRIBUTED, "distribute", "--shards", "4")
-        manage(nodes, DISTRIBUTED, "shell", "--verbosity", "0", "-c", PREPARE_PARTITIONS)
+        manage(nodes[0], "migrate", "--noinput", "--verbosity", "0", CONTENTAPI_DISTRIBUTED="")
+        manage(nodes[0], "distribute", "--shards", "4")
+        manage(nodes[0], "shell", "--verbosity", "0", "-c", PREPARE_PARTITIONS)
         leave_databases(nodes)
         for name in [*names, DEMO]:
             copy_database(nodes, DISTRIBUTED, name)
-        manage(nodes, DEMO, "shell", "--verbosity", "0", "-c", LOAD_DEMO, CONTENTAPI_VAR=str(var))
+        manage(nodes[0], "shell", "--verbosity", "0", "-c", LOAD_DEMO, database=DEMO, CONTENTAPI_VAR=str(var))
         leave_databases(nodes)
         ports = ",".join(str(node.port) for node in nodes)
         yield {**build_environment(nodes[0]), PORTS: ports, "TESTS_TEMPLATE": str(var)}
@@ -60,13 +57,6 @@ def leave_databases(nodes: Sequence[CitusNode]) -> None:
     for node in nodes:
         node.stop()
         node.start()
-
-
-def manage(nodes: Sequence[CitusNode], database: str, *arguments: str, **variables: str) -> None:
-    environment = {**os.environ, **build_environment(nodes[0], database), **variables}
-    command = [sys.executable, "manage.py", *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def find_nodes() -> list[CitusNode]:

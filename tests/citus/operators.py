@@ -1,15 +1,30 @@
-"""Commands of operators on a cluster."""
+"""Commands of operators on a cluster, and the environment variables of processes that use it."""
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 from tests.citus.cluster import DATABASE, CitusNode
-from tests.citus.environment import build_environment
 from tests.deployment.postgresql import PostgresServer
 from tests.deployment.processes import ROOT
 
+KEY = "a key of the tests that is long enough for a deployment 0123456789"
 DISTRIBUTE = ("distribute", "--shards", "4")
+
+
+def build_environment(
+    coordinator: PostgresServer, database: str = "contentapi", var: Path | None = None
+) -> dict[str, str]:
+    """Return the variables of processes that use a database. Its files are in `var`, by default beside the nodes."""
+    return {
+        "DATABASE_URL": coordinator.build_url(database),
+        "CONTENTAPI_DISTRIBUTED": "citus",
+        "CONTENTAPI_VAR": str(var or Path(coordinator.folder).parent / "var"),
+        "SECRET_KEY": KEY,
+        "JWT_SECRET": KEY,
+        "DJANGO_SETTINGS_MODULE": "contentapi.settings",
+    }
 
 
 def build_variables(node: PostgresServer, database: str = DATABASE, **variables: str) -> dict[str, str]:

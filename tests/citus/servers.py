@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from tests.citus.databases import DemoCopy
-from tests.citus.environment import build_environment
+from tests.citus.operators import build_environment
 from tests.deployment.checkout import Checkout
 from tests.deployment.hosts import Host
 from tests.deployment.live_server import Site

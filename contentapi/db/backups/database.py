@@ -40,19 +40,20 @@ class Target(NamedTuple):
 
 
 def read_target() -> Target:
-    """Return the database of the settings. Its programs lack the parameters for which libpq reads no variable."""
+    """Return the database of the settings."""
     database = connections[DEFAULT_DB_ALIAS]
-    is_embedded = database.settings_dict["ENGINE"] == "contentapi.db.embedded"
-    variables = {each.keyword.decode(): each.envvar for each in psycopg.pq.Conninfo.get_defaults()}
+    known = {each.keyword.decode(): each.envvar for each in psycopg.pq.Conninfo.get_defaults()}
     given = database.get_connection_params()
-    parameters = {name: value for name, value in given.items() if name in variables and value not in ("", None)}
-    environment = {name: value for name, value in os.environ.items() if not (is_embedded and name.startswith("PG"))}
-    environment |= {
-        variable.decode(): str(parameters[name])
-        for name, variable in variables.items()
-        if variable and name in parameters
-    }
-    return Target(parameters, environment | {"LC_ALL": "C"})  # messages in English
+    parameters = {name: value for name, value in given.items() if name in known and value not in ("", None)}
+    variables = {name.decode(): str(parameters[key]) for key, name in known.items() if name and key in parameters}
+    is_embedded = database.settings_dict["ENGINE"] == "contentapi.db.embedded"
+    return Target(parameters, build_environment(variables, is_embedded=is_embedded))
+
+
+def build_environment(variables: dict[str, str], *, is_embedded: bool) -> dict[str, str]:
+    """Return the environment of programs. They lack the parameters for which libpq reads no variable."""
+    inherited = {name: value for name, value in os.environ.items() if not (is_embedded and name.startswith("PG"))}
+    return {**inherited, **variables, "LC_ALL": "C"}  # messages in English
 
 
 def connect(target: Target) -> Connection:

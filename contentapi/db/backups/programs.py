@@ -32,12 +32,13 @@ def find_program(name: str, server_major: int) -> Program:
     An older program does not know the server's catalog. A newer pg_dump limits where its archive can be restored, and
     a newer pg_restore reads more archives.
     """
-    newest, wanted = sys.maxsize, f"{server_major} or newer"
+    newest = sys.maxsize
     if name == "pg_restore" and server_major < SETS_TRANSACTION_TIMEOUT:
-        newest, wanted = SETS_TRANSACTION_TIMEOUT - 1, f"{server_major} to {SETS_TRANSACTION_TIMEOUT - 1}"
+        newest = SETS_TRANSACTION_TIMEOUT - 1
     found = [*filter(None, map(read_version, list_paths(name)))]
     fitting = [program for program in found if server_major <= program.major <= newest]
     if not fitting:
+        wanted = f"{server_major} " + ("or newer" if newest == sys.maxsize else f"to {newest}")
         listed = ", ".join(f"{each.path} ({each.version})" for each in found)
         raise CommandError(
             f"The server is PostgreSQL {server_major}, which needs {name} {wanted}. Found only: {listed or 'none'}. "

@@ -7,8 +7,9 @@ several hosts have no common limit either, so an attempt to connect runs in a th
 
 import select
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from contextlib import suppress
-from threading import Event, Lock, Thread
+from threading import Thread
 from time import monotonic
 from typing import Any
 
@@ -58,41 +59,30 @@ class QueryFailed(Exception):
         self.kind = kind
 
 
-class ConnectionAttempt:
-    """An attempt to connect in a thread of its own. One that is abandoned closes its connection."""
+def connect_by(deadline: float, connect: Connect, parameters: dict[str, Any], must_end: MustEnd = bool) -> Any:
+    """Return `connect(parameters)`, which runs in a thread of its own. A connection that comes too late is closed.
 
-    def __init__(self, connect: Connect, parameters: dict[str, Any]) -> None:
-        self.connection: Any = None
-        self.error: BaseException | None = None
-        self.is_abandoned = False
-        self.finished = Event()
-        self.lock = Lock()
-        Thread(target=self.run, args=(connect, parameters), name="connect", daemon=True).start()
+    Raises the errors of `connect`, and `TimeoutError` at the deadline, or when `must_end` returns true meanwhile.
+    """
+    attempt: Future[Any] = Future()
 
-    def run(self, connect: Connect, parameters: dict[str, Any]) -> None:
+    def run() -> None:
         try:
-            connection = connect(parameters)
-        except BaseException as error:  # noqa: BLE001 - `wait` raises it in the other thread
-            self.error = error
-        else:
-            with self.lock:
-                self.connection = connection
-                if self.is_abandoned:
-                    connection.close()
-        self.finished.set()
+            attempt.set_result(connect(parameters))
+        except BaseException as error:  # noqa: BLE001 - the other thread raises it
+            attempt.set_exception(error)
 
-    def wait(self, deadline: float, must_end: MustEnd = bool) -> Any:
-        """Return the connection. Raises the error of the attempt, and `TimeoutError` at the deadline."""
-        while not self.finished.wait(min(WATCH_INTERVAL, max(0, deadline - monotonic()))):
-            if monotonic() >= deadline or must_end():
-                with self.lock:
-                    self.is_abandoned = True
-                    if self.connection is not None:
-                        self.connection.close()
-                raise TimeoutError
-        if self.error is not None:
-            raise self.error
-        return self.connection
+    Thread(target=run, name="connect", daemon=True).start()
+    while not wait([attempt], min(WATCH_INTERVAL, max(0, deadline - monotonic()))).done:
+        if monotonic() >= deadline or must_end():
+            attempt.add_done_callback(close_late)
+            raise TimeoutError
+    return attempt.result()
+
+
+def close_late(attempt: "Future[Any]") -> None:
+    if attempt.exception() is None:
+        attempt.result().close()
 
 
 class DeadlineConnection:
@@ -115,7 +105,7 @@ class DeadlineConnection:
                     return execute(self.connection, sql, deadline, must_end)
             self.close()
             parameters = prefer_reached_host(self.alias, build_parameters(self.alias, self.options))
-            self.connection = ConnectionAttempt(open_connection, parameters).wait(deadline, must_end)
+            self.connection = connect_by(deadline, open_connection, parameters, must_end)
             REACHED[self.alias] = (self.connection.info.host, str(self.connection.info.port))
             return execute(self.connection, sql, deadline, must_end)
         except (psycopg.Error, TimeoutError) as error:

@@ -49,7 +49,7 @@ class PrimaryWatch(Watch):
         self.max_lag = max_lag
         self.is_silent = False
         self.is_pooled: bool | None = None  # unknown, and so possible, until the first response
-        self.waiting: set[Connection] = set()  # at the last look
+        self.waiting: set[Connection] = set()  # at the last check
         self.unanswered_since: float | None = None
         self.lost: set[tuple[int, int]] = set()  # backend process and client port of connections that were cut
         self.failures = 0  # without a response between them
@@ -92,7 +92,7 @@ class PrimaryWatch(Watch):
             self.link.close()  # a present connection does not show whether the server accepts new ones
         super().ask()
 
-    def look(self) -> bool:
+    def check_connections(self) -> bool:
         """Cut all connections if none has had a response for too long. Refuse new ones until there is one."""
         waiting = set(filter(is_waiting, self.list_connections()))
         still_waiting, has_finished = waiting & self.waiting, not self.waiting <= waiting

@@ -18,10 +18,10 @@ from contentapi.conf.timeouts import ANSWER_LIMIT, CONNECT_LIMIT, QUESTION_INTER
 from contentapi.db.watch.link import (
     Connect,
     Connection,
-    ConnectionAttempt,
     DatabaseUnavailable,
     DeadlineConnection,
     QueryFailed,
+    connect_by,
     prefer_reached_host,
 )
 
@@ -83,7 +83,7 @@ class Watch:
     def run(self) -> None:
         while not self.stopping.is_set():
             try:
-                self.look()
+                self.check_connections()
                 if self.must_ask() and monotonic() >= self.asked_at + QUESTION_INTERVAL:
                     self.ask()
             except Exception:
@@ -104,9 +104,8 @@ class Watch:
         Raises `DatabaseSilent` after `CONNECT_LIMIT` seconds, and the errors of `connect`.
         """
         try:
-            connection = ConnectionAttempt(connect, prefer_reached_host(self.alias, parameters)).wait(
-                monotonic() + CONNECT_LIMIT
-            )
+            preferred = prefer_reached_host(self.alias, parameters)
+            connection = connect_by(monotonic() + CONNECT_LIMIT, connect, preferred)
         except TimeoutError:
             raise DatabaseSilent from None
         with self.lock:
@@ -131,14 +130,14 @@ class Watch:
         hosts = 1 + connections.settings[self.alias]["HOST"].count(",")
         limit = max(self.answer_limit, RECONNECT_LIMIT * hosts) if self.is_new else self.answer_limit
         try:
-            rows = self.link.query(self.question, self.asked_at + limit, self.look)
+            rows = self.link.query(self.question, self.asked_at + limit, self.check_connections)
         except (DatabaseUnavailable, QueryFailed) as error:
             self.accept_failure(str(error).rstrip("."))
         else:
             self.accept_row(rows[0])
 
-    def look(self) -> bool:
-        """Look at the connections of requests, also during a question. Returns whether to end the question."""
+    def check_connections(self) -> bool:
+        """Check the connections of requests, also during a question. Returns whether to end the question."""
         return False
 
     def must_ask(self) -> bool:

@@ -17,7 +17,7 @@ from blog.desk import uploads
 from contentapi.conf.environment import Environment
 from contentapi.core.errors import RateLimited, Unavailable
 from contentapi.core.identity import Actor, Role
-from contentapi.db.engine.slots import SLOTS, NoSlotAvailable
+from contentapi.db.engine.slots import NoSlotAvailable
 from contentapi.http.body import UploadTooLarge
 from contentapi.http.uploads import SpooledBody, Upload
 from contentapi.server.complete_requests import RequestBufferingLayer
@@ -191,7 +191,9 @@ def test_upload_whose_connection_breaks_is_broken() -> None:
     assert str(application.body) == "reset by peer"
 
 
-@pytest.mark.parametrize("error", [DatabaseError("the connection is lost"), NoSlotAvailable(SLOTS, "all are in use")])
+@pytest.mark.parametrize(
+    "error", [DatabaseError("the connection is lost"), NoSlotAvailable("connection slots", "all are in use")]
+)
 def test_upload_without_a_slot_or_the_database_may_be_repeated(error: Exception) -> None:
     def fail(_: object) -> Actor:
         raise error

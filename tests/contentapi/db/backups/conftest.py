@@ -6,13 +6,14 @@ import pytest
 
 from contentapi.media.folder import FolderStorage
 from tests.contentapi.db.backups.operators import IMAGE, Operator, require_success
+from tests.deployment.template import get_or_create_template
 
 
 @pytest.fixture(scope="package")
 def operator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
-    operator = Operator(tmp_path_factory.mktemp("operator"))
+    operator = Operator(tmp_path_factory.mktemp("operator"), get_or_create_template(tmp_path_factory))
     yield operator
-    operator.server.finish()
+    operator.server.remove()
 
 
 @pytest.fixture(scope="package")

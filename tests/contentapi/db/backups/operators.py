@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 
-from tests.contentapi.db.embedded.server_users import ServerUser
+from tests.deployment.template import Template
 
 ROOT = Path(__file__).resolve().parents[4]
 SECRET = "a secret of more than fifty characters 0123456789 abcdefgh"
@@ -23,16 +23,15 @@ IMAGE = f"media/7-{'0' * 32}/320.webp"
 class Operator:
     """Runs commands on databases of one server, which has a migrated database `source` with the demo content."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, template: Template) -> None:
         self.folder = folder
-        self.server = ServerUser(folder / "postgres")
-        self.create_database("source")
-        assert self.manage("source", "migrate", "--noinput").returncode == 0
-        assert self.manage("source", "load_demo").returncode == 0
+        self.server = template.copy_data(folder / "postgres")
+        self.server.start()
+        self.create_database("source", "TEMPLATE contentapi")
         self.execute("CREATE TABLE events_receiver AS SELECT 1 AS id", "source")  # no part of the log of events
 
     def build_url(self, database: str, user: str = "postgres") -> str:
-        return f"postgresql://{user}@/{database}?host={self.server.socket_folder}"
+        return self.server.build_url(database).replace("postgres@", f"{user}@")
 
     def locate_media(self, database: str) -> Path:
         """Return the folder of the files of images that belong to a database."""

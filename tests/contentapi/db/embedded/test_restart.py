@@ -23,29 +23,22 @@ from tests.contentapi.db.embedded.server_users import (
 pytestmark = pytest.mark.servers
 
 
-def test_process_restarts_a_killed_server_and_stops_it_at_its_end(data_directory: Path, start_user: StartUser) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGQUIT])
+def test_process_restarts_a_server_that_ended_and_stops_it_at_its_end(
+    data_directory: Path, start_user: StartUser, number: signal.Signals
+) -> None:
     user = start_user(data_directory, program=RESTARTER)
-    killed = kill_server(data_directory)
+    ended = get_postmaster(data_directory)
+    ended.send_signal(number)
+    psutil.wait_procs([ended], timeout=10)
 
     user.restart()
 
     assert user.read_line() == "True"
-    assert get_postmaster(data_directory).pid != killed
+    assert get_postmaster(data_directory).pid != ended.pid
     assert user.can_query()
     user.finish()
     assert is_down(data_directory, user.socket_folder)
-
-
-def test_process_restarts_a_server_that_was_stopped(data_directory: Path, start_user: StartUser) -> None:
-    user = start_user(data_directory, program=RESTARTER)
-    stopped = get_postmaster(data_directory)
-    stopped.send_signal(signal.SIGQUIT)
-    psutil.wait_procs([stopped], timeout=10)
-
-    user.restart()
-
-    assert user.read_line() == "True"
-    assert user.can_query()
 
 
 def test_running_server_is_not_restarted(data_directory: Path, start_user: StartUser) -> None:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Event, Lock
 from typing import Any
 
@@ -109,7 +110,7 @@ def test_requests_are_served_in_the_order_of_arrival(enter: Callable[[], None]) 
 
     with ThreadPoolExecutor(MAX_WAITING) as threads:
         for number in range(MAX_WAITING):
-            threads.submit(run, slots, enter, lambda number=number: order.append(number))
+            threads.submit(run, slots, enter, partial(order.append, number))
             wait_for(get_queue(slots, enter), number + 1)
         if enter is not enter_no_lane:  # those that wait have no slot: another request has one at once
             threads.submit(run, slots, enter_no_lane, int)

@@ -12,10 +12,10 @@ from psycopg import errors
 
 from contentapi.db.watch import link as module
 from contentapi.db.watch.link import (
-    ConnectionAttempt,
     DatabaseUnavailable,
     DeadlineConnection,
     QueryFailed,
+    connect_by,
     explain_failure,
     open_connection,
     prefer_reached_host,
@@ -117,31 +117,30 @@ def test_messages_of_libpq_are_replaced(message: str, reason: str) -> None:
 
 
 class FakeConnection:
-    is_closed = False
+    def __init__(self) -> None:
+        self.closed = Event()
 
     def close(self) -> None:
-        self.is_closed = True
+        self.closed.set()
 
 
-def test_connection_attempt_that_ends_late_closes_its_connection() -> None:
+def test_connection_that_comes_late_is_closed() -> None:
     may_connect, connection = Event(), FakeConnection()
 
     def connect(_: dict[str, Any]) -> FakeConnection:
         may_connect.wait()
         return connection
 
-    attempt = ConnectionAttempt(connect, {})
     with pytest.raises(TimeoutError):
-        attempt.wait(monotonic() + 0.01)
+        connect_by(monotonic() + 0.01, connect, {})
     may_connect.set()
 
-    assert attempt.finished.wait(60)
-    assert connection.is_closed
+    assert connection.closed.wait(60)
 
 
-def test_error_of_a_connection_attempt_is_raised_unchanged() -> None:
+def test_error_of_an_attempt_to_connect_is_raised_unchanged() -> None:
     with pytest.raises(psycopg.OperationalError, match="No such file"):
-        ConnectionAttempt(open_connection, {"host": "/nowhere"}).wait(monotonic() + 60)
+        connect_by(monotonic() + 60, open_connection, {"host": "/nowhere"})
 
 
 def test_name_resolution_that_hangs_ends_at_the_deadline(
