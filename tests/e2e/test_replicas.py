@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.deployment.hosts import Host, HostResponse
+from tests.deployment.processes import wait_until
 from tests.deployment.redis_server import RedisServer
 from tests.deployment.template import Template
 
@@ -96,11 +97,8 @@ def prompt_host(deployment: Deployment, redis: RedisServer) -> Host:
     return deployment.start_host(REDIS_URL=f"{redis.url.removesuffix('0')}1")
 
 
-def wait_for(condition: Callable[[], object], patience: float = DETECTED) -> None:
-    deadline = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+def wait_for(condition: Callable[[], object]) -> None:
+    wait_until(condition, "the change", DETECTED)
 
 
 def use_replicas(deployment: Deployment, host: Host) -> None:

@@ -110,6 +110,12 @@ class Operator:
             return sorted(b"".join(bytes(part) for part in copy).decode().splitlines())
 
 
+def is_waiting(operator: Operator, database: str) -> bool:
+    """Return whether a session waits for a lock."""
+    waiting = f"SELECT 1 FROM pg_stat_activity WHERE datname = '{database}' AND wait_event_type = 'Lock'"  # noqa: S608
+    return bool(operator.execute(waiting))
+
+
 def require_success(done: "subprocess.CompletedProcess[str]") -> str:
     """Return the standard output of a command that succeeded."""
     assert done.returncode == 0, done.stderr

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import stat
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,15 +11,14 @@ import psutil
 import pytest
 
 from contentapi.db.embedded.programs import PROGRAMS
-from tests.contentapi.db.backups.operators import Operator, require_error, require_success
+from tests.contentapi.db.backups.operators import Operator, is_waiting, require_error, require_success
+from tests.deployment.processes import PATIENCE, wait_until
 
 pytestmark = pytest.mark.servers
-PATIENCE = 180
 TRUNCATING_DUMP = f"""#!/bin/sh
 "{PROGRAMS}/pg_dump" "$@" || exit
 for option; do case "$option" in --file=*) truncate --size=-3000 "${{option#--file=}}";; esac; done
 """
-COUNT_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'source' AND wait_event_type = 'Lock'"
 
 
 def test_backup_prints_the_rows_of_each_table(operator: Operator, tmp_path: Path) -> None:
@@ -93,11 +91,7 @@ class BlockedBackup:
 
     def wait_for_dump(self, operator: Operator) -> psutil.Process:
         """Wait until pg_dump waits for the lock."""
-        deadline = time.monotonic() + PATIENCE
-        while operator.execute(COUNT_WAITING, "source") != [(1,)]:
-            assert self.process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: self.process.poll() is not None or is_waiting(operator, "source"), "the wait of pg_dump")
         (dump,) = psutil.Process(self.process.pid).children()
         return dump
 
@@ -110,7 +104,7 @@ class BlockedBackup:
 
 @pytest.fixture
 def blocked_backup(operator: Operator, tmp_path: Path) -> Iterator[BlockedBackup]:
-    url = operator.build_url("source", user="postgres:hidden%20word") + "&application_name=nightly"
+    url = operator.build_url("source", user="postgres:hidden%20word") + "?application_name=nightly"
     backup = BlockedBackup(operator, tmp_path / "demo.dump", DATABASE_URL=url)
     yield backup
     backup.finish()

@@ -3,7 +3,6 @@
 import json
 import shutil
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,10 +11,10 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from contentapi.db.backups.database import Target, connect
-from tests.contentapi.db.backups.operators import IMAGE, Operator, require_error, require_success
+from tests.contentapi.db.backups.operators import IMAGE, Operator, is_waiting, require_error, require_success
+from tests.deployment.processes import PATIENCE, wait_until
 
 pytestmark = pytest.mark.servers
-PATIENCE = 180
 # Some events of authors are planned, and others are only in the outbox.
 SEND = """
 import contentapi.schema
@@ -278,18 +277,10 @@ def test_interrupted_restore_leaves_the_database_empty(operator: Operator, archi
     with psycopg.connect(operator.build_url(database)) as other:
         other.execute("CREATE TABLE public.users_user (id int)")
         process = operator.start(database, "restore", str(archive), start_new_session=True)
-        deadline = time.monotonic() + PATIENCE
-        waiting = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        while not operator.execute(waiting, database):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: process.poll() is not None or is_waiting(operator, database), "the wait of pg_restore")
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 128 + signal.SIGTERM
         process.communicate()
         other.rollback()
 
-    deadline = time.monotonic() + PATIENCE
-    while not is_empty(operator, database):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: is_empty(operator, database), "the end of the restore")

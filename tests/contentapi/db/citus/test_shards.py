@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from django.db.models import Q
 from pytest_django import Settings
@@ -66,23 +68,18 @@ def test_query_of_one_author_is_recognised() -> None:
     assert bind_shard(Author.objects.filter(pk=7).query, sql, (7,))[1] == [7, 7]
 
 
-def test_query_of_one_post_or_others_is_unchanged() -> None:
-    sql = f'{SUBQUERY} FROM "blog_post" WHERE ("blog_post"."id" = (%s) OR "blog_post"."status" = (%s))'
-    posts = Post.objects.filter(pk=7) | Post.objects.filter(status="draft")
+@pytest.mark.parametrize(
+    ("posts", "condition", "values"),
+    [
+        (Q(pk=7) | Q(status="draft"), '("blog_post"."id" = (%s) OR "blog_post"."status" = (%s))', (7, "draft")),
+        (Q(status="draft"), '"blog_post"."status" = (%s)', ("draft",)),
+        (Q(pk=7), '("blog_post"."id" = (%s) OR x) AND "blog_post"."id" = (%s)', (1, 7)),  # one value of several
+    ],
+)
+def test_statement_of_several_posts_is_unchanged(posts: Q, condition: str, values: tuple[Any, ...]) -> None:
+    sql, parameters = f'{SUBQUERY} FROM "blog_post" WHERE {condition}', ("a", "b", *values)
 
-    assert bind_shard(posts.query, sql, ("a", "b", 7, "draft")) == (sql, ("a", "b", 7, "draft"))
-
-
-def test_statement_of_several_posts_is_unchanged() -> None:
-    sql = f'{SUBQUERY} FROM "blog_post" WHERE "blog_post"."status" = (%s)'
-
-    assert bind_shard(Post.objects.filter(status="draft").query, sql, ("a", "b", "draft")) == (sql, ("a", "b", "draft"))
-
-
-def test_value_that_is_not_the_only_one_is_left_in_its_place() -> None:
-    sql = f'{SUBQUERY} FROM "blog_post" WHERE ("blog_post"."id" = (%s) OR x) AND "blog_post"."id" = (%s)'
-
-    assert bind_shard(Post.objects.filter(pk=7).query, sql, ("a", "b", 1, 7)) == (sql, ("a", "b", 1, 7))
+    assert bind_shard(Post.objects.filter(posts).query, sql, parameters) == (sql, parameters)
 
 
 def test_comment_by_its_id_is_of_no_known_post() -> None:

@@ -18,6 +18,7 @@ from contentapi.db.watch.link import open_connection
 from contentapi.db.watch.primary import PrimaryWatch
 from contentapi.db.watch.watch import DatabaseSilent, build_end_of_backends, cut
 from tests.contentapi.db.embedded.server_users import ServerUser, get_postmaster
+from tests.deployment.processes import wait_until
 
 PATIENCE = 60  # seconds, for a busy machine
 
@@ -49,7 +50,7 @@ class Server:
     def suspended(self, *, postmaster_only: bool = False) -> Iterator[None]:
         postmaster = get_postmaster(self.data)
         postmaster.suspend()
-        wait_until(lambda: postmaster.status() == psutil.STATUS_STOPPED)  # it creates no more processes
+        wait_for(lambda: postmaster.status() == psutil.STATUS_STOPPED)  # it creates no more processes
         children = [] if postmaster_only else postmaster.children()
         for child in children:
             with suppress(psutil.NoSuchProcess):  # it ends just now
@@ -78,11 +79,8 @@ def server(own_server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serv
     own_server.finish()
 
 
-def wait_until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+def wait_for(condition: Callable[[], object]) -> None:
+    wait_until(condition, "the change", PATIENCE)
 
 
 def can_connect(server: Server) -> bool:
@@ -110,7 +108,7 @@ def test_limits_notice_a_silent_database_within_two_seconds() -> None:
 @pytest.mark.servers
 def test_waiting_statement_fails_while_the_server_hangs(server: Server) -> None:
     connection, idle = server.connect(), server.connect()
-    wait_until(lambda: server.watch.is_pooled is False and server.watch.link.connection)
+    wait_for(lambda: server.watch.is_pooled is False and server.watch.link.connection)
     with ThreadPoolExecutor() as pool:
         with server.suspended():
             result = execute_in_thread(pool, connection, b"SELECT 1").result(timeout=PATIENCE)
@@ -119,7 +117,7 @@ def test_waiting_statement_fails_while_the_server_hangs(server: Server) -> None:
 
         assert b"server closed the connection" in result.error_message
         assert idle.pgconn.exec_(b"SELECT 1").error_message  # it was cut, too
-        wait_until(lambda: can_connect(server))
+        wait_for(lambda: can_connect(server))
         assert not server.watch.is_silent
 
 
@@ -157,19 +155,19 @@ def test_server_that_accepts_no_connections_leaves_the_present_ones(
             assert connection.execute("SELECT 1").fetchone() == (1,)
             time.sleep(0.2)
 
-    wait_until(lambda: can_connect(server))
+    wait_for(lambda: can_connect(server))
 
 
 @pytest.mark.servers
 def test_server_that_is_killed_and_started_again_is_used_again(server: Server) -> None:
     server.connect()
     get_postmaster(server.data).kill()
-    wait_until(lambda: not can_connect(server))
+    wait_for(lambda: not can_connect(server))
 
     server.user.finish()
     server.user = ServerUser(server.data)
 
-    wait_until(lambda: can_connect(server))
+    wait_for(lambda: can_connect(server))
     assert not server.watch.is_silent
 
 
