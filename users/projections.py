@@ -20,14 +20,6 @@ def build_credential_role(actor: Actor) -> Expression:
     return Cast(Value(actor.role and actor.role.value), ROLE)
 
 
-def build_usable_scopes(actor: Actor) -> Expression:
-    return Cast(Value(sorted(scope.value for scope in Scope if actor.has(scope))), SCOPES)
-
-
-def build_image_quota(_: Actor) -> Expression:
-    return Cast(Value(conf.environment.contentapi_image_quota), FloatField())
-
-
 def require_list_of_orders(actor: Actor) -> None:
     """Raise `Forbidden` unless the actor may list orders. The viewer of an anonymous actor is null, with its orders."""
     require_permission(actor, actor.is_anonymous or actor.has(Scope.ORDERS_READ), "list orders")
@@ -39,11 +31,11 @@ VIEWER = Projection(
     {
         "user": SameRowAsType(),
         "role": Computed(build_credential_role),
-        "scopes": Computed(build_usable_scopes),
+        "scopes": Computed(lambda actor: Cast(Value(sorted(filter(actor.has, Scope))), SCOPES)),
         "author": ToOne("author"),
         "orders": Connection("orders", require=require_list_of_orders),
         "imageBytes": Computed(build_image_bytes),
-        "imageQuota": Computed(build_image_quota),
+        "imageQuota": Computed(lambda _: Cast(Value(conf.environment.contentapi_image_quota), FloatField())),
     },
 )
 

@@ -229,7 +229,7 @@ def create_api_key(
         scopes=granted,
         expires_at=timezone.now() + timedelta(days=expires_in_days),
     )
-    lock_keys_of(user)
+    User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()  # nobody else creates keys of this user
     try:
         with transaction.atomic():
             row.save(force_insert=True)
@@ -241,11 +241,6 @@ def create_api_key(
     details = {"user_id": user.pk, "scopes": " ".join(granted), "expires_at": row.expires_at.isoformat()}
     Audit.API_KEY_CREATED.record(actor, "api_key", prefix, **details)
     return key
-
-
-def lock_keys_of(user: User) -> None:
-    """Let nobody else create API keys of this user until the transaction ends."""
-    User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()
 
 
 def require_room_for_key(user: User) -> None:

@@ -1,7 +1,6 @@
 """REST resources of users. Each method reads the request and calls one selector or service."""
 
 import msgspec
-from django.db.models import QuerySet
 
 from contentapi.core.entity_tags import UNCHANGING
 from contentapi.http.response import Response, build_tagged_response, created, no_content
@@ -33,10 +32,6 @@ def render_user(user: User) -> bytes:
     return msgspec.json.encode(UserRepresentation(user.pk, user.name, user.email))
 
 
-def render_users(users: QuerySet[User]) -> list[bytes]:
-    return [render_user(user) for user in users]
-
-
 def render_user_with_etag(user: User) -> Response:
     return build_tagged_response(render_user(user), UNCHANGING)
 
@@ -44,7 +39,8 @@ def render_user_with_etag(user: User) -> Response:
 class UserCollection(Resource, is_private=True):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        return render_page(selectors.select_users(request.actor, page.after), page, render_users)
+        users = selectors.select_users(request.actor, page.after)
+        return render_page(users, page, lambda found: [*map(render_user, found)])
 
     def post(self, request: ResourceRequest) -> Response:
         body = request.body(NewUser)

@@ -86,10 +86,6 @@ def build_url(actor: Actor) -> Expression:
     return address if start else RawExpression("NULL::text", TextField())
 
 
-def filter_visible_working_copies(copies: QuerySet[WorkingCopy], actor: Actor) -> QuerySet[WorkingCopy]:
-    return copies.filter(policy.visible_working_copies(actor))
-
-
 def select_newest_valid_links(links: QuerySet[PreviewLink], actor: Actor) -> QuerySet[PreviewLink]:
     return links.filter(policy.visible_preview_links(actor), expires_at__gt=Now()).order_by("-created_at", "-id")
 
@@ -134,7 +130,7 @@ POST = Projection(
         "comments": ToMany("comments", select_oldest_visible_comments),
         "commentsConnection": Connection("comments", filter_visible_comments),
         "commentCount": Count("comments", policy.VISIBLE_COMMENTS),
-        "workingCopy": ToOne("working_copy", filter_visible_working_copies),
+        "workingCopy": ToOne("working_copy", lambda copies, actor: copies.filter(policy.visible_working_copies(actor))),
         "previewLinks": ToMany("preview_links", select_newest_valid_links),
     },
 )

@@ -85,7 +85,7 @@ class SearchIndexer:
     def index_new_posts(self) -> bool:
         """Index a batch of the posts after the last id that was seen a minute ago. Return whether there may be more."""
         now = monotonic()
-        last = get_last_post_id()
+        last = Post.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
         if not self.seen or last != self.seen[-1][1]:
             self.seen.append((now, last))
         while len(self.seen) > 1 and self.seen[1][0] <= now - LATE_COMMIT:
@@ -112,10 +112,6 @@ class SearchIndexer:
         self.compared = None
         PostSearch.objects.exclude(post__in=Post.objects.all()).delete()
         return False
-
-
-def get_last_post_id() -> int:
-    return Post.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 @transaction.atomic

@@ -35,14 +35,10 @@ def add_comment(*, actor: Actor, post_id: str, body: str, author_id: str | None 
     require_permission(actor, policy.may_comment(actor), "comment")
     if author_id is not None:
         require_permission(actor, policy.may_manage_comments(actor), "comment as this author")
-    require_comment_body(body)
-    author = get_or_create_own_author_id(actor) if author_id is None else require_author(author_id).id
-    return require_found(COMMENTS.create(post_id=post.pk, author_id=author, body=body), "comment")
-
-
-def require_comment_body(body: str) -> None:
     if not body.strip():
         raise Invalid({"body": ["This must not be empty."]})
+    author = get_or_create_own_author_id(actor) if author_id is None else require_author(author_id).id
+    return require_found(COMMENTS.create(post_id=post.pk, author_id=author, body=body), "comment")
 
 
 @transaction.atomic

@@ -40,16 +40,12 @@ def spell_slug(text: str) -> str:
     """Return a text in the characters of slugs, transliterated to a-z, 0-9 and hyphens."""
     if not text.isascii():  # symbols such as emojis have names, but are no letters
         text = APOSTROPHES.sub("", remove_invisible(text))
-        text = anyascii("".join(char if char.isascii() or is_letter(char) else " " for char in text))
+        kept = (char if char.isascii() or unicodedata.category(char)[0] in "LMN" else " " for char in text)
+        text = anyascii("".join(kept))
     slug = "-".join(PARTS.findall(text.replace("'", "").lower()))
     if len(slug) > MAX_SLUG:
         slug = slug[: MAX_SLUG + 1].rpartition("-")[0] or slug[:MAX_SLUG]
     return slug
-
-
-def is_letter(char: str) -> bool:
-    """Whether a character is a letter, a mark or a number."""
-    return unicodedata.category(char)[0] in "LMN"
 
 
 def number_slug(base: str, number: int) -> str:

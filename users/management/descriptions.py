@@ -1,8 +1,9 @@
 """Users, API keys and OAuth clients as the account commands print them: JSON objects without secrets and hashes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
+from django.core.management.base import CommandParser
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 from oauth2_provider.models import Application
@@ -18,15 +19,22 @@ Row = TypeVar("Row", bound=Model)
 
 
 class UserActCommand(JsonCommand):
-    """A command that changes a user and prints, with --json, the changed user."""
+    """A command that changes a user and prints, with --json, the changed user. `result` follows the user's email."""
 
-    def find_user_id(self, email: str) -> str:
-        """Return the id of the user with this email. Raises `NotFound`."""
-        return str(get_user_by_email(email).pk)
+    result = ""
 
-    def print_user(self, user: User, message: str, *, as_json: bool) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("email", metavar="EMAIL")
+
+    def handle(self, *, email: str, as_json: bool, **options: Any) -> None:
+        user = self.change(str(get_user_by_email(email).pk), options)
+        message = f"{user.email} {self.result.format(**options)}"
         self.print_object(describe_user(user), message, as_json=as_json)
         self.note_missing_admin()
+
+    def change(self, user_id: str, options: Mapping[str, Any]) -> User:
+        raise NotImplementedError
 
     def note_missing_admin(self) -> None:
         if not User.objects.filter(role=Role.ADMIN, is_active=True).exists():

@@ -55,7 +55,8 @@ class ClientForm(forms.ModelForm):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
-        raise_form_errors(list_name_problems(name))
+        if problems := list_name_problems(name):
+            raise forms.ValidationError(problems)
         return name
 
     def clean(self) -> dict[str, Any]:
@@ -66,11 +67,6 @@ class ClientForm(forms.ModelForm):
         for problem in list_redirect_uri_problems(uris, public=public):
             self.add_error("redirect_uris", problem)
         return {**values, "redirect_uris": " ".join(uris)}
-
-
-def raise_form_errors(problems: list[str]) -> None:
-    if problems:
-        raise forms.ValidationError(problems)
 
 
 class NewSecretForm(forms.Form):

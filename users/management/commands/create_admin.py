@@ -18,14 +18,15 @@ class Command(UserActCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("email", metavar="EMAIL")
         parser.add_argument("--name", required=True)
         add_password_argument(parser)
 
-    def handle(self, *, email: str, name: str, password_stdin: bool, as_json: bool, **_: Any) -> None:
+    def handle(self, *, email: str, as_json: bool, **options: Any) -> None:
         reject_existing_user(email.strip())
-        password = read_password() if password_stdin else prompt_for_password()
-        user = services.create_user(actor=OPERATOR, email=email, name=name, role=Role.ADMIN, password=password)
+        password = read_password() if options["password_stdin"] else prompt_for_password()
+        user = services.create_user(
+            actor=OPERATOR, email=email, name=options["name"], role=Role.ADMIN, password=password
+        )
         if as_json:
             self.print_object(describe_user(user), "", as_json=True)
         else:

@@ -1,7 +1,5 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from contentapi.auth.people import get_user_by_email
 from contentapi.core.identity import OPERATOR
 from users import services
@@ -13,10 +11,6 @@ class Command(UserActCommand):
         "Delete a user with all credentials: API keys, tokens, sessions and consents. The user's posts, comments and "
         "orders stay. It cannot be undone; lock_user can."
     )
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument("email", metavar="EMAIL")
 
     def handle(self, *, email: str, as_json: bool, **_: Any) -> None:
         user = get_user_by_email(email)

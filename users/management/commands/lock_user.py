@@ -1,10 +1,10 @@
+from collections.abc import Mapping
 from typing import Any
-
-from django.core.management.base import CommandParser
 
 from contentapi.core.identity import OPERATOR
 from users import services
 from users.management.descriptions import UserActCommand
+from users.models import User
 
 
 class Command(UserActCommand):
@@ -13,11 +13,7 @@ class Command(UserActCommand):
         "published. Nothing is deleted. Locking a locked user "
         "changes nothing."
     )
+    result = "is locked."
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument("email", metavar="EMAIL")
-
-    def handle(self, *, email: str, as_json: bool, **_: Any) -> None:
-        user = services.lock_user(actor=OPERATOR, user_id=self.find_user_id(email))
-        self.print_user(user, f"{user.email} is locked.", as_json=as_json)
+    def change(self, user_id: str, _: Mapping[str, Any]) -> User:
+        return services.lock_user(actor=OPERATOR, user_id=user_id)
