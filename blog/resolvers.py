@@ -9,20 +9,20 @@ from blog.models import ImageFormat, ImageStatus, PostStatus, PreviewMode
 from blog.selectors import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, IMAGE_SORT_FIELDS, POST_ORDERS, POST_SORT_FIELDS
 from contentapi.core.pagination import parse_id
 from contentapi.events.subscriptions import ObjectSubscription
-from contentapi.graphql.root_fields import Info, bind_fields, build_enum, pass_arguments, pass_changes
+from contentapi.graphql.root_fields import Info, bind_fields, build_enum, pass_arguments, pass_changes, pass_id
 from contentapi.graphql.sorting import build_sort
 from contentapi.projection import ConnectionQuery
 
 QUERY = bind_fields(
     QueryType(),
     {
-        "post": pass_arguments(selectors.select_post_by_id, "post_id"),
+        "post": pass_id(selectors.select_post_by_id),
         "postBySlug": pass_arguments(selectors.select_post_by_slug),
         "posts": pass_arguments(selectors.select_newest_posts),
-        "author": pass_arguments(selectors.select_author_by_id, "author_id"),
+        "author": pass_id(selectors.select_author_by_id),
         "authors": pass_arguments(selectors.build_authors_connection),
-        "comment": pass_arguments(selectors.select_comment_by_id, "comment_id"),
-        "image": pass_arguments(selectors.select_image_by_id, "image_id"),
+        "comment": pass_id(selectors.select_comment_by_id),
+        "image": pass_id(selectors.select_image_by_id),
         "images": pass_arguments(selectors.build_images_connection),
         "preview": pass_arguments(selectors.select_preview),
     },
@@ -71,7 +71,7 @@ def follow_post(_: None, info: Info, id: str) -> ObjectSubscription:
     return ObjectSubscription(parse_id(id))
 
 
-SUBSCRIPTION.set_field("post", pass_arguments(selectors.select_post_by_id, "post_id"))
+SUBSCRIPTION.set_field("post", pass_id(selectors.select_post_by_id))
 
 
 @MUTATION.field("createUpload")

@@ -5,7 +5,7 @@ from typing import Any
 
 from ariadne import MutationType, QueryType
 
-from contentapi.graphql.root_fields import Info, bind_fields, pass_arguments
+from contentapi.graphql.root_fields import Info, bind_fields, pass_arguments, pass_id
 from contentapi.graphql.sorting import build_sort
 from orders import selectors, services
 from orders.models import Order
@@ -16,7 +16,7 @@ def create_order(_: None, info: Info, input: dict[str, Any]) -> Order:
 
 
 QUERY = {
-    "order": pass_arguments(selectors.select_order_by_id, "order_id"),
+    "order": pass_id(selectors.select_order_by_id),
     "orders": pass_arguments(selectors.build_orders_connection),
 }
 MUTATION = {

@@ -2,13 +2,13 @@
 
 from ariadne import MutationType, QueryType
 
-from contentapi.graphql.root_fields import bind_fields, pass_arguments
+from contentapi.graphql.root_fields import bind_fields, pass_arguments, pass_id
 from contentapi.graphql.sorting import build_sort
 from users import selectors, services
 
 QUERY = {
     "viewer": pass_arguments(selectors.select_viewer),
-    "user": pass_arguments(selectors.select_user_by_id, "user_id"),
+    "user": pass_id(selectors.select_user_by_id),
     "users": pass_arguments(selectors.build_users_connection),
 }
 MUTATION = {

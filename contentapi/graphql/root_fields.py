@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from ariadne import EnumType, ObjectType
 from graphql import GraphQLResolveInfo
 
+from contentapi.core.identity import Actor
 from contentapi.graphql.context import RequestContext
 
 Info = GraphQLResolveInfo[RequestContext]
@@ -30,6 +31,11 @@ def bind_fields(kind: K, resolvers: Mapping[str, Resolver]) -> K:
     for name, resolver in resolvers.items():
         kind.set_field(name, resolver)
     return kind
+
+
+def pass_id(select: Callable[[Actor, str], Any]) -> Resolver:
+    """Return a resolver that calls a selector with the argument `id`."""
+    return lambda _, info, id: select(info.context["actor"], id)  # noqa: A006
 
 
 def pass_arguments(function: Callable[..., Any], id_name: str = "", *, payload: str = "") -> Resolver:

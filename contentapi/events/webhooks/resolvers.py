@@ -4,15 +4,15 @@ from ariadne import MutationType, QueryType
 
 from contentapi.events.webhooks import resending, selectors, services
 from contentapi.events.webhooks.models import DeliveryState, DisabledReason
-from contentapi.graphql.root_fields import bind_fields, build_enum, pass_arguments, pass_changes
+from contentapi.graphql.root_fields import bind_fields, build_enum, pass_arguments, pass_changes, pass_id
 from contentapi.graphql.sorting import build_sort
 
 QUERY = bind_fields(
     QueryType(),
     {
-        "webhook": pass_arguments(selectors.select_webhook_by_id, "webhook_id"),
+        "webhook": pass_id(selectors.select_webhook_by_id),
         "webhooks": pass_arguments(selectors.build_webhooks_connection),
-        "webhookDelivery": pass_arguments(selectors.select_delivery_by_id, "delivery_id"),
+        "webhookDelivery": pass_id(selectors.select_delivery_by_id),
     },
 )
 MUTATION = bind_fields(
