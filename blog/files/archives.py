@@ -5,17 +5,22 @@ of a folder, and a small archive cannot fill the memory or the disk. The size of
 limit before `ZipFile` reads the list.
 """
 
+import struct
+import zlib
 from collections.abc import Iterable
 from functools import partial
 from pathlib import PurePosixPath
+from posixpath import normpath
 from typing import IO, Any, NamedTuple
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from unicodedata import normalize
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from blog.files import reading
-from blog.files.archived_images import ArchivedImages, is_image_file
-from blog.files.members import decompress_member, get_path
+from blog.files.image_links import build_path_ends, is_image_name, read_path
+from blog.files.images import DESCRIBED, NO_FILE, ROOTS, UnusableImage, require_image_size
 from blog.files.reading import MarkdownFile
 from blog.files.syntax import InvalidFile
+from contentapi.conf import conf
 from contentapi.core.errors import Invalid
 
 MEGABYTE = 1_000_000
@@ -25,6 +30,8 @@ MAX_LIST = 5 * MEGABYTE  # of the names and places of the files, which `ZipFile`
 MAX_CONTENT = 200 * MEGABYTE  # of the Markdown files
 MAX_IMAGES = 500 * MEGABYTE  # decompressed, those of at most CONTENTAPI_IMAGE_MAX_BYTES
 IS_ENCRYPTED = 0x1
+IS_UTF_8 = 0x800
+FIELD, UNICODE_PATH = struct.Struct("<HH"), 0x7075  # an extra field begins with its kind and its size
 LISTED_FILE = b"PK\x01\x02"  # the begin of each entry of the list of files
 RESOURCE_FORKS = "__MACOSX"
 NOT_A_SITE = {"/", "..", "_drafts", "_posts"}  # a folder that is no name of a source
@@ -36,6 +43,42 @@ class ArchiveContent(NamedTuple):
     source: str
     files: list[MarkdownFile]
     ignored: int
+
+
+class ArchivedImages:
+    """The files of an opened archive that may be images. `root` is the folder that contains all files."""
+
+    def __init__(self, opened: ZipFile, members: Iterable[ZipInfo], root: str) -> None:
+        self.opened = opened
+        self.root = PurePosixPath(root)
+        self.by_path = {normpath(get_path(member).as_posix()): member for member in members}
+        self.by_end: dict[str, list[ZipInfo]] = {}
+        for path, member in self.by_path.items():
+            for end in build_path_ends(path):
+                self.by_end.setdefault(end, []).append(member)
+
+    def read(self, file: PurePosixPath, address: str) -> bytes:
+        """Return the content of the image that a file names by an address. Raises `UnusableImage`."""
+        member = self.find(file, read_path(address))
+        require_image_size(member.file_size)
+        try:
+            content = decompress_member(self.opened, member, member.file_size) if is_image_file(member) else b""
+        except Exception:  # noqa: BLE001 - each compression has errors of its own, and zipfile others
+            raise UnusableImage("it is damaged in the zip file") from None
+        return content
+
+    def find(self, file: PurePosixPath, path: str) -> ZipInfo:
+        """Return the file at the path. As site generators do, look in other folders too, if the end is unique."""
+        folders = [] if path.startswith("/") else [file.parent]
+        for folder in [*folders, *(self.root / each for each in ROOTS)]:
+            found = self.by_path.get(normpath((folder / path.lstrip("/")).as_posix()))
+            if found is not None:
+                return found
+        longest_end = next(iter(build_path_ends(path)), "")
+        matching = self.by_end.get(longest_end, [])
+        if len(matching) != 1:
+            raise UnusableImage("several files have this path" if matching else NO_FILE)
+        return matching[0]
 
 
 def list_content(opened: ZipFile, *, name: str, source: str | None = None) -> ArchiveContent:
@@ -147,3 +190,50 @@ def read_member(opened: ZipFile, member: ZipInfo) -> bytes:
         raise InvalidFile("is damaged in the zip file, or compressed in an unknown way. Create it again.") from None
     reading.require_file_size(len(content))
     return content
+
+
+def is_image_file(member: ZipInfo) -> bool:
+    """Return whether a file can be an image that is imported, or what describes one: by its name and its size."""
+    is_small = member.file_size <= conf.environment.contentapi_image_max_bytes
+    return is_image_name(get_path(member).name.lower().removesuffix(DESCRIBED)) and is_small
+
+
+def get_path(member: ZipInfo) -> PurePosixPath:
+    """Return the path of a file in an archive, in NFC: macOS writes names in NFD."""
+    return PurePosixPath(normalize("NFC", read_name(member).replace("\\", "/")))
+
+
+def read_name(member: ZipInfo) -> str:
+    """Return the name of a file as its flag or its Unicode path says (APPNOTE, 4.6.9).
+
+    Without both, it is in UTF-8 if it is valid there, and otherwise in CP437. `ZipFile` knows the flag alone.
+    """
+    if member.flag_bits & IS_UTF_8:
+        return member.filename
+    name = member.orig_filename.encode("cp437")
+    stated = find_unicode_path(member.extra, zlib.crc32(name)) or name
+    try:
+        return stated.partition(b"\0")[0].decode()
+    except UnicodeDecodeError:
+        return member.filename
+
+
+def find_unicode_path(extra: bytes, checksum: int) -> bytes:
+    """Return the Unicode path among the extra fields of a file, if it is that of the name with this checksum."""
+    while len(extra) >= FIELD.size:
+        kind, size = FIELD.unpack_from(extra)
+        value, extra = extra[FIELD.size : FIELD.size + size], extra[FIELD.size + size :]
+        if kind == UNICODE_PATH and value[:5] == b"\x01" + checksum.to_bytes(4, "little"):
+            return value[5:]
+    return b""
+
+
+def decompress_member(opened: ZipFile, member: ZipInfo, most: int) -> bytes:
+    """Return the content of a file in the archive, or a beginning that is longer than `most` bytes.
+
+    Raises what `zipfile` and `zlib` raise for damaged content.
+    """
+    if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+        raise NotImplementedError  # bzip2 makes 45 MB of 40 bytes, and LZMA 30 MB of a block
+    with opened.open(member) as file:
+        return file.read(most + 1)

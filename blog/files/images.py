@@ -103,7 +103,7 @@ def import_images(actor: Actor, post: MarkdownPost, read_image: ReadImage, *, dr
         pk = find(place.address) if is_wanted else None
         return place.written if pk is None else f"{SCHEME}:{pk}"
 
-    path, alt = read_cover(post.other)
+    path, alt = next(((path, alt) for _, path, alt in iterate_covers(post.other)), ("", None))
     cover = {"cover_id": find(path) if path else None}
     cover["cover_alt"] = alt if cover["cover_id"] else None  # type: ignore[assignment]  # a text
     content = {**post.content, **cover, "body": rewrite_addresses(post.content["body"], rewrite)}
@@ -137,13 +137,6 @@ def describe_image(actor: Actor, image: Image, content: bytes) -> None:
     with suppress(msgspec.MsgspecError, KeyError, Invalid):
         changes = msgspec.structs.asdict(msgspec.json.decode(content[:MAX_DESCRIPTION], type=Description))
         services.edit_image(actor=actor, image_id=str(image.pk), changes=changes)
-
-
-def read_cover(meta: Table) -> tuple[str, str | None]:
-    """Return the path of the cover that the front matter names, and its text; an empty path without one."""
-    for _, path, alt in iterate_covers(meta):
-        return path, alt
-    return "", None
 
 
 def iterate_covers(meta: Table) -> Iterator[tuple[str, str, str | None]]:

@@ -14,9 +14,8 @@ import pytest
 from pytest_django import Settings
 
 from blog.files import archives
-from blog.files.archived_images import ArchivedImages
+from blog.files.archives import ArchivedImages, get_path
 from blog.files.images import UnusableImage, read_image_of_folder
-from blog.files.members import get_path
 from blog.models import Image, Post
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor

@@ -193,47 +193,6 @@ def test_image_that_ends_the_worker_again_and_again_is_rejected(waiting: Image) 
     assert waiting.rejection == "The processing was interrupted several times. Upload the image again."
 
 
-STEPS = ["put_first", "put_last", "before_row", "after_row"]
-
-
-class Killed(BaseException):
-    """The process ends here: nothing after it happens."""
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_worker_that_is_killed_leaves_no_row_without_its_files(
-    waiting: Image, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    calls = [0]
-    put, finish = FolderStorage.put, image_processing.finish
-
-    def put_until_killed(storage: FolderStorage, name: str, file: Any) -> None:
-        calls[0] += 1
-        if step == "put_first" or (step == "put_last" and calls[0] == 4):
-            raise Killed
-        put(storage, name, file)
-
-    def finish_until_killed(*arguments: Any, **values: Any) -> bool:
-        if step == "after_row":
-            finish(*arguments, **values)
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(FolderStorage, "put", put_until_killed)
-        patch.setattr(image_processing, "finish", finish_until_killed)
-        with pytest.raises(Killed):
-            work()
-    assert {*list_public(waiting)} <= {*list_stored()}
-    assert waiting.source in ("", *list_stored())
-
-    Image.objects.update(claimed_until=None)
-    work()
-
-    assert {*list_public(waiting)} <= {*list_stored()}
-    assert waiting.status == ImageStatus.READY
-    assert {*list_stored()} - {*list_public(waiting)} <= {"uploads/1"}
-
-
 def test_posts_are_rendered_again_when_their_image_changes(waiting: Image) -> None:
     post = make_post(body=f"![Boat](image:{waiting.pk})")
     services.render_posts(Event())
