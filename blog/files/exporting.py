@@ -16,6 +16,7 @@ from blog.files.front_matter import (
     collect_other_keys,
     read_first_date,
     read_release_date,
+    refresh_summaries,
 )
 from blog.files.keys import (
     AUTHOR_KEYS,
@@ -27,7 +28,6 @@ from blog.files.keys import (
     UPDATED_KEYS,
 )
 from blog.files.states import is_flag, is_hiding
-from blog.files.summaries import refresh_summaries
 from blog.files.syntax import Table, decode_value, dump_front_matter
 from blog.files.words import read_if_valid, read_names, read_words
 from blog.models import CONTENT, CONTENT_FIELDS, SUMMARIES, Author, Kind, Post, PostStatus, build_old_slugs

@@ -12,22 +12,22 @@ from typing import Any
 
 from django.utils import timezone
 
+from blog import services
 from blog.files.addresses import read_canonical_url, read_file_slug, read_slug
 from blog.files.dates import InvalidDate, find_date_in_address, parse_date, split_file_name
 from blog.files.keys import (
     ADDRESS_KEYS,
     CREATED_KEYS,
     DATE_KEYS,
+    EXCERPT_KEYS,
     FOREIGN_KEYS,
     RELEASE_KEYS,
     UPDATED_KEYS,
     fold_key,
 )
 from blog.files.states import is_flag, read_state
-from blog.files.summaries import has_two_excerpts, read_description, read_excerpt
 from blog.files.syntax import InvalidFile, Table, decode_value, parse_text, refuse_errors
-from blog.files.titles import choose_title
-from blog.files.words import read_authors, read_line, read_tags, read_words
+from blog.files.words import choose_title, read_authors, read_line, read_tags, read_words
 from blog.models import CONTENT, CONTENT_FIELDS, COVER, SUMMARIES, Kind, PostStatus
 
 # The keys that serialize_post writes. All other keys of a file are kept in `MarkdownPost.other`.
@@ -42,6 +42,7 @@ OWN_KEYS = {
     "publishAt",
     "publishedAt",
 } - {"body"}
+EXCERPT, DESCRIPTION = (next(field for field in CONTENT_FIELDS if field.name == name) for name in SUMMARIES)
 SPELLINGS = {key.lower(): key for key in OWN_KEYS}
 FOREIGN_SPELLINGS = {fold_key(key): key for key in FOREIGN_KEYS}
 
@@ -184,6 +185,46 @@ def read_content(meta: Table, body: str) -> Table:
         elif name not in COVER:
             content[name] = read_words(meta.get(name), name) if kind == Kind.WORDS else read_line(meta.get(name), name)
     return content
+
+
+def read_excerpt(meta: Table) -> str | None:
+    """Return the excerpt; None for a value that cannot be one, which stays in the file."""
+    return next(filter(None, (read_summary(EXCERPT, meta.get(key)) for key in EXCERPT_KEYS)), None)
+
+
+def read_description(meta: Table) -> str | None:
+    return read_summary(DESCRIPTION, meta.get("description"))
+
+
+def read_summary(field: Any, value: Any) -> str | None:
+    text = value.strip() if isinstance(value, str) else ""
+    return text if text and not services.list_problems(field, text) else None
+
+
+def has_two_excerpts(meta: Table) -> bool:
+    """Return whether a file has different texts in its keys `excerpt` and `summary`. The first is the excerpt."""
+    texts = {read_summary(EXCERPT, meta.get(key)) for key in EXCERPT_KEYS}
+    return len(texts) > 1 and None not in texts
+
+
+def refresh_summaries(other: Table, excerpt: str | None, description: str | None) -> Table:
+    """Return the other keys of a file in their order, without summaries that contradict those of the post.
+
+    The key `summary` is an excerpt only without the key `excerpt`. It stays if the file had another text in it before.
+    """
+    fresh = dict(other)
+    own, summary = (read_summary(EXCERPT, other.get(key)) for key in EXCERPT_KEYS)
+    is_outdated = summary not in (None, excerpt)
+    if is_outdated and excerpt is None:
+        del fresh["summary"]
+    elif is_outdated and not has_two_excerpts(other):
+        fresh["summary"] = excerpt
+    summary = read_summary(EXCERPT, fresh.get("summary"))
+    if own is not None or summary != excerpt:
+        fresh.pop("excerpt", None)
+    if description is not None or read_description(other) is not None:
+        fresh.pop("description", None)
+    return fresh
 
 
 READERS: dict[str, Callable[[Table], Any]] = {

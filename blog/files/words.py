@@ -3,11 +3,14 @@
 import re
 from collections.abc import Callable, Iterable
 from datetime import date
+from pathlib import PurePath
 from typing import Any
 
-from blog.files.dates import format_for_message
+from blog.files.dates import format_for_message, split_file_name
 from blog.files.keys import AUTHOR_KEYS, CATEGORY_KEYS, NESTED_TABLES, TAG_KEYS
 from blog.files.syntax import InvalidFile, Table
+from blog.models import MAX_BODY
+from blog.rendering import extract_text, render_markdown
 
 # Of an author with several values: the names that readers see, and then others
 AUTHOR_NAME_KEYS = (
@@ -16,6 +19,8 @@ AUTHOR_NAME_KEYS = (
 )
 TAG_NAME_KEYS = ("label", "name", "title")  # of tags that are tables, in Docusaurus
 MAIL = re.compile(r"\s*[<(]?[^\s<>()@]+@[^\s<>()@]+[>)]?")
+HEADING = re.compile(r'<h1\b[^>]*data-sourcepos="(\d+):(\d+)-(\d+):\d+"[^>]*>(.*?)</h1>', re.DOTALL)
+LINES = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 Read = Callable[[Any, str], list[str]]
 
 
@@ -109,3 +114,30 @@ def read_name(person: Any, key: str) -> str:
         raise InvalidFile(f'{key} has an author without a name{shown}. Write names such as ["Ines Falk", "Jo Berg"].')
     text = read_line(stated, key).strip()
     return text if MAIL.search(text) is None else MAIL.sub("", text).strip(" ()<>") or text.partition("@")[0]
+
+
+def choose_title(meta: Table, body: str, path: PurePath) -> tuple[str, str, str]:
+    """Return the title of a file, its text without the heading that is the title, and where the title comes from."""
+    title = read_line(meta.get("title"), "title")
+    if title.strip():
+        return title, body, ""
+    title, rest = take_heading(body) if len(body) <= MAX_BODY else ("", body)
+    if title:
+        return title, rest, "The title is the first heading."
+    name = split_file_name(path)[1]
+    words = name.replace("-", " ").replace("_", " ")
+    title = name if " " in name else words
+    return title.strip() or path.stem, body, "The title is the name of the file."
+
+
+def take_heading(body: str) -> tuple[str, str]:
+    """Return the words of the first heading of level 1, and the text without it. The heading is part of no list."""
+    lines = LINES.findall(body)
+    for found in HEADING.finditer(render_markdown(body, with_lines=True)):
+        first, column, last = (int(found[group]) for group in (1, 2, 3))
+        title = extract_text(found[4])
+        if title and not lines[first - 1][: column - 1].strip():
+            rest = "".join(lines[last:])
+            before = "".join(lines[: first - 1])
+            return title, before + rest if before.strip() else rest.lstrip("\r\n")
+    return "", body

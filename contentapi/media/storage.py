@@ -7,6 +7,7 @@ address. What begins with `media/` is public to clients that know it; all other 
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import IO, NamedTuple
 
@@ -104,3 +105,15 @@ def is_complete(name: str) -> bool:
 
 def get_content_type(name: str) -> str:
     return CONTENT_TYPES.get(name.rpartition(".")[2], "application/octet-stream")
+
+
+def copy_files(source: Storage, target: Storage) -> Iterator[StoredFile | None]:
+    """Copy the files that the target does not have in the same size. Yield each of these, and None for each other."""
+    known = {file.name: file.size for file in target.list_files()}
+    for file in source.list_files():
+        copied = None
+        if is_complete(file.name) and known.get(file.name) != file.size:
+            with suppress(FileNotFoundError), source.open(file.name) as content:  # deleted since the list was read
+                target.put(file.name, content)
+                copied = file
+        yield copied

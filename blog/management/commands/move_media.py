@@ -6,7 +6,7 @@ from tqdm import tqdm
 from blog import services
 from contentapi.core.commands import OperatorCommand
 from contentapi.media.access import build_storage, get_storage
-from contentapi.media.moving import copy_files
+from contentapi.media.storage import copy_files
 
 
 class Command(OperatorCommand):
