@@ -23,7 +23,7 @@ COPIES = 5  # of each request, at once
 CLIENTS = 40
 UNLIMITED = "999999999/minute"
 LIMITS = {"CONTENTAPI_RATE_WRITES": UNLIMITED, "CONTENTAPI_RATE_AUTHENTICATED": UNLIMITED, "WEB_CONCURRENCY": "2"}
-SHORT, LONG = (5, 20), (max(5, scale_examples(25)), 40)  # rounds, each with a killed worker, and operations of a round
+ROUNDS, OPERATIONS = max(5, scale_examples(25)), max(20, scale_examples(40))  # a worker is killed in each round
 
 
 class Write(NamedTuple):
@@ -107,15 +107,14 @@ def build_writes(ids: Iterator[str], first: int, number: int) -> Iterator[Write]
             yield Write("POST", "/graphql", {"query": query}, both, (title, title))
 
 
+@pytest.mark.property
 @pytest.mark.parametrize("kind", ["granian", "gunicorn"])
-@pytest.mark.parametrize("size", [SHORT, pytest.param(LONG, marks=pytest.mark.thorough)], ids=["100", "1000"])
-def test_each_write_has_one_effect_and_one_response(site: Site, kind: str, size: tuple[int, int]) -> None:
-    rounds, operations = size
+def test_each_write_has_one_effect_and_one_response(site: Site, kind: str) -> None:
     with site.serve(kind, **LIMITS) as server, ThreadPoolExecutor(CLIENTS) as pool:
-        ids = iter(create_posts(server, rounds * operations))
-        for number in range(rounds):
+        ids = iter(create_posts(server, ROUNDS * OPERATIONS))
+        for number in range(ROUNDS):
             wait_until(server.has_all_workers, "the start of all workers")
-            writes = list(build_writes(ids, number * operations, operations))
+            writes = list(build_writes(ids, number * OPERATIONS, OPERATIONS))
             sent = [[pool.submit(send, server, write, f"{number}-{at}") for _ in range(COPIES)]
                     for at, write in enumerate(writes)]  # fmt: skip
             kill_workers(sent, server.workers[: 1 + number % 2])

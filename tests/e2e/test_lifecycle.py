@@ -66,9 +66,8 @@ def test_worker_is_replaced_if_it_is_killed_or_reloaded_and_not_otherwise(site: 
         assert server.try_request()
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.thorough)])
-def test_worker_is_replaced_after_its_requests(site: Site, kind: str, workers: int) -> None:
-    with site.serve(kind, WEB_CONCURRENCY=str(workers), CONTENTAPI_WORKER_MAX_REQUESTS="100") as server:
+def test_worker_is_replaced_after_its_requests(site: Site, kind: str) -> None:
+    with site.serve(kind, WEB_CONCURRENCY="1", CONTENTAPI_WORKER_MAX_REQUESTS="100") as server:
         first = server.workers
         with load(server.port) as results:
             server.wait_for("Replacing worker", times=3)
@@ -77,7 +76,7 @@ def test_worker_is_replaced_after_its_requests(site: Site, kind: str, workers: i
         assert_no_request_lost(results)
         assert results.total > 200
         assert results.closed > 0
-        wait_until(lambda: len(server.workers) == workers, "the end of old workers")
+        wait_until(lambda: len(server.workers) == 1, "the end of old workers")
 
 
 def test_stuck_workers_are_replaced_and_suspended_ones_are_not(site: Site, kind: str) -> None:
