@@ -2,7 +2,7 @@
 
 import json
 
-from tests.quality import audit, coverage_report
+from tests.quality import audit
 from tests.quality.mutation import Mutant, read_changed_lines
 
 
@@ -15,16 +15,6 @@ def test_audit_fails_for_a_vulnerability_unless_it_is_accepted() -> None:
     assert found is not None
     assert list(audit.find_problems(found, {})) == ["thing 2.0: CVE-1, PYSEC-1, fixed in 2.1."]
     assert list(audit.find_problems(found, {"CVE-1": "not used"})) == []
-
-
-def test_coverage_fails_below_its_threshold_and_for_a_file_to_cover_in_full() -> None:
-    summary = {"num_statements": 10, "covered_lines": 8, "num_branches": 0, "covered_branches": 0}
-    report = {"files": {"a/part.py": {"summary": summary, "missing_lines": [3, 7], "missing_branches": []}}}
-
-    assert [problem.split(";")[0] for problem in coverage_report.find_problems(report, 80.1, ["a/part.py"])] == [
-        "The coverage is 80.00 %",
-        "a/part.py must be covered in full",
-    ]
 
 
 def test_mutant_is_read_from_a_diff() -> None:
