@@ -78,24 +78,6 @@ def test_each_direction_has_its_own_statement(gql: GraphQL) -> None:
     assert [get_titles(page) for page in pages] == ["AB", "CB", "AB"]
 
 
-def test_posts_of_an_author_are_those_that_the_caller_may_see(gql: GraphQL) -> None:
-    author, own = make_author(), make_author()
-    write_posts(author)
-    callers = {
-        None: 3,
-        make_actor(Role.READER): 3,
-        make_actor(Role.AUTHOR, author=own): 3,
-        make_actor(Role.AUTHOR, author=author): 4,
-        make_actor(Role.EDITOR): 4,
-    }
-
-    seen = [read_posts(gql, author, actor=actor, **NEWEST_FIRST)["totalCount"] for actor in callers]
-    drafts = [read_posts(gql, author, actor=actor, status="draft", **NEWEST_FIRST)["totalCount"] for actor in callers]
-
-    assert seen == list(callers.values())
-    assert drafts == [0, 0, 0, 1, 1]
-
-
 def test_cursor_of_an_authors_posts_is_refused_for_other_criteria(gql: GraphQL) -> None:
     author, other = make_author(), make_author()
     write_posts(author)

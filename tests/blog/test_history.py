@@ -6,7 +6,7 @@ import pytest
 
 from blog.history import versions
 from blog.models import Author, Post, PostVersion
-from contentapi.core.errors import Conflict, Forbidden, NotFound
+from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import OPERATOR, Role
 from tests.blog.post_versions import edit, get_name, get_newest, list_versions
 from tests.blog.racing import race
@@ -112,20 +112,6 @@ def test_comparison_has_the_changed_fields_and_the_lines_of_the_text() -> None:
 
 
 # Permissions
-
-
-@pytest.mark.django_db
-def test_author_sees_and_restores_the_history_of_their_own_posts_only() -> None:
-    author = make_author()
-    actor = make_actor(Role.AUTHOR, author=author)
-    own, other = edit(make_post(author=author), body="New."), edit(make_post(), body="New.")
-
-    assert [version.number for version in list_versions(own, actor)] == [2, 1]
-    assert versions.restore_version(actor=actor, post_id=str(own.pk), number=1).body == "Text."
-    with pytest.raises(Forbidden):
-        list_versions(other, actor)
-    with pytest.raises(Forbidden):
-        versions.restore_version(actor=actor, post_id=str(other.pk), number=1)
 
 
 # Restoring a version

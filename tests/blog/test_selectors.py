@@ -76,18 +76,6 @@ def test_posts_are_ordered_newest_first_then_by_id() -> None:
 
 
 @pytest.mark.django_db
-def test_status_filter_returns_posts_of_that_status_only() -> None:
-    authors = make_author(), make_author()
-    posts = {(who, status): make_post_with_status(status, who) for who in authors for status in PostStatus}
-
-    drafts = selectors.select_newest_posts(OPERATOR, status="draft").queryset()
-    scheduled = selectors.select_newest_posts(OPERATOR, status="scheduled").queryset()
-
-    assert set(drafts) == {posts[who, PostStatus.DRAFT] for who in authors}
-    assert set(scheduled) == {posts[who, PostStatus.SCHEDULED] for who in authors}
-
-
-@pytest.mark.django_db
 def test_largest_64_bit_id_finds_its_row() -> None:
     author = make_author(pk=2**63 - 1)
     post = make_post(pk=2**63 - 1, author=author)

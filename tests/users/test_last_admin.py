@@ -37,14 +37,6 @@ def test_last_admin_keeps_role_and_access(changes: dict[str, Any]) -> None:
 
 
 @pytest.mark.django_db
-def test_last_admin_is_not_deleted() -> None:
-    admin = make_user(Role.ADMIN)
-
-    with pytest.raises(Conflict, match=LAST):
-        services.delete_user(actor=build_actor(admin), user_id=str(admin.pk))
-
-
-@pytest.mark.django_db
 def test_last_admin_changes_name() -> None:
     admin = make_user(Role.ADMIN)
 
@@ -126,11 +118,3 @@ def test_last_admin_changes_the_password() -> None:
     services.set_password(actor=build_actor(admin), user_id=str(admin.pk), password="seven harbours and a lamp")
 
     assert User.objects.get().check_password("seven harbours and a lamp")
-
-
-@pytest.mark.django_db
-def test_last_admin_keeps_a_password() -> None:
-    admin = make_user(Role.ADMIN)
-
-    with pytest.raises(Conflict, match=LAST):
-        services.set_password(actor=build_actor(admin), user_id=str(admin.pk), password=None)
