@@ -26,7 +26,7 @@ from contentapi.events.webhooks.models import Webhook
 
 STATES = {"active": "success", "failing": "warning", "disabled": "danger"}
 NEWEST = 10  # deliveries below the form
-FIELDS = ["name", "url", "types", "selection", "coalesce", "scopes"]
+FIELDS = list(services.EDITABLE)
 
 
 def may_manage(actor: Actor, _: Webhook) -> bool:

@@ -1,7 +1,6 @@
 """The pages of deliveries: those of a webhook by state and type, and one with its attempts. A button sends it again."""
 
 import json
-from collections.abc import Container
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -21,21 +20,20 @@ from contentapi.events.webhooks.models import BATCH_TYPE, PING, Delivery, Delive
 SHOWN = 50
 MOST_SEARCHED = 10_000  # deliveries among which those of a type are found
 STATES = {"": "All", **{state.value: state.label for state in DeliveryState}}
-OTHER_TYPES = (BATCH_TYPE, PING)
 
 
 def show_deliveries(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
     """Show the deliveries of a webhook, the last planned first."""
     actor = get_actor(request)
     webhook = model_admin.get_object(request, object_id)
-    state, name = read_choice(request, "state", STATES), request.GET.get("type", "")
+    state, name = request.GET.get("state", ""), request.GET.get("type", "")
     found = list_deliveries(actor, object_id, state=state, name=name, before=request.GET.get("before"))
     context = {
         "title": f"Deliveries of {webhook.name}",
         "webhook": webhook,
         "states": [(value, label, value == state) for value, label in STATES.items()],
         "state": state,
-        "types": list_types(),
+        "types": [*CATALOGUE.types.names, BATCH_TYPE, PING],
         "type": name,
         "deliveries": found[:SHOWN],
         "next_before": found[SHOWN - 1].pk if len(found) > SHOWN else None,
@@ -43,32 +41,20 @@ def show_deliveries(request: HttpRequest, model_admin: PolicyAdmin, object_id: s
     return model_admin.render(request, "desk/webhooks/deliveries.html", context)
 
 
-def read_choice(request: HttpRequest, name: str, choices: Container[str]) -> str:
-    """Return a parameter. Raises `Malformed` unless it is one of the choices, or missing."""
-    value = request.GET.get(name, "")
-    if value and value not in choices:
-        raise Malformed(f"There is no {name} {value[:50]}.")
-    return value
-
-
-def list_types() -> list[str]:
-    return [*CATALOGUE.types.names, *OTHER_TYPES]
-
-
 def list_deliveries(actor: Actor, webhook_id: str, *, state: str, name: str, before: str | None) -> list[Delivery]:
     """Return the next deliveries, one more than a page shows. Raises `Malformed` if there is none to go on with."""
-    after = None
-    if before is not None:
-        last = selectors.select_delivery_by_id(actor, before, webhook_id=webhook_id).queryset().first()
-        if last is None:
-            raise Malformed("before must be the id of a delivery.")
-        after = Position(last.pk, last.created_at.isoformat())
-    rows = selectors.select_deliveries(
-        actor, webhook_id, state=DeliveryState(state) if state else None, after=after
-    ).queryset()
+    after = None if before is None else find_position(actor, webhook_id, before)
+    rows = selectors.select_deliveries(actor, webhook_id, state=state or None, after=after).queryset()
     if name:
         rows = rows.filter(type=name, pk__in=rows.values("pk")[:MOST_SEARCHED])
     return list(rows[: SHOWN + 1])
+
+
+def find_position(actor: Actor, webhook_id: str, before: str) -> Position:
+    last = selectors.select_delivery_by_id(actor, before, webhook_id=webhook_id).queryset().first()
+    if last is None:
+        raise Malformed("before must be the id of a delivery.")
+    return Position(last.pk, last.created_at.isoformat())
 
 
 def find_delivery(actor: Actor, webhook_id: str, delivery_id: str) -> Delivery:

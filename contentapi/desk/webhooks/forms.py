@@ -15,6 +15,7 @@ from contentapi.desk.rendering import Textarea, list_scopes
 from contentapi.desk.service_admin import ServiceForm
 from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.models import LONGEST_COALESCE, MAX_URL, Webhook
+from contentapi.events.webhooks.services import EDITABLE
 
 # The hours of a replay; 0 begins with the oldest event
 SINCE = {
@@ -24,7 +25,6 @@ SINCE = {
     168: "the last 7 days",
     0: "all days that are kept",
 }
-STORED = ("url", "types", "selection", "coalesce", "scopes")
 
 
 def list_types() -> list[tuple[str, list[tuple[str, str]]]]:
@@ -82,7 +82,7 @@ class WebhookForm(ServiceForm):
         super().__init__(*arguments, **options)
         self.fields["scopes"].choices = list_scopes(self.actor)  # type: ignore[attr-defined]
         if self.instance.pk:
-            self.initial.update({name: getattr(self.instance, name) for name in STORED})
+            self.initial.update({name: getattr(self.instance, name) for name in EDITABLE})
 
 
 class RotateForm(forms.Form):

@@ -27,13 +27,9 @@ from contentapi.events.webhooks.selectors import filter_deliveries
 from contentapi.projection import Computed, Connection, ConnectionType, Projection, RelayType, SameRowAsType, ToMany
 
 
-def build_enabled(_: Actor) -> Term:
-    return ExpressionWrapper(Q(disabled_at__isnull=True), output_field=BooleanField())
-
-
-def build_unless_empty(column: str, field: Field[Any, Any]) -> Case:
+def build_unless_empty(column: str, field: Field[Any, Any]) -> Computed:
     """Return the text of a column, or null if it is empty."""
-    return Case(When(~Q(**{column: TextLiteral("")}), then=F(column)), output_field=field)
+    return Computed(lambda _: NullIf(column, TextLiteral(""), output_field=field))
 
 
 def build_previous_until(_: Actor) -> Term:
@@ -60,12 +56,10 @@ WEBHOOK = Projection(
     "Webhook",
     Webhook,
     {
-        "selection": Computed(lambda _: build_unless_empty("selection", TextField())),
+        "selection": build_unless_empty("selection", TextField()),
         "makerId": Computed(lambda _: F("maker_id")),
-        "enabled": Computed(build_enabled),
-        "disabledReason": Computed(
-            lambda _: build_unless_empty("disabled_reason", CharField(choices=DisabledReason.choices))
-        ),
+        "enabled": Computed(lambda _: ExpressionWrapper(Q(disabled_at__isnull=True), output_field=BooleanField())),
+        "disabledReason": build_unless_empty("disabled_reason", CharField(choices=DisabledReason.choices)),
         "previousSecretUntil": Computed(build_previous_until),
         "deliveries": Connection("deliveries", filter_deliveries),
     },

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from django.db.models import QuerySet
 
 from contentapi.core import policy
+from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.db.literals import TextLiteral
@@ -95,15 +96,18 @@ def filter_deliveries(
 
 
 def select_deliveries(
-    actor: Actor, webhook_id: str, *, state: DeliveryState | None = None, after: Position | None = None
+    actor: Actor, webhook_id: str, *, state: str | None = None, after: Position | None = None
 ) -> Rows[Delivery]:
     """Return the deliveries of a webhook, newest first, from after a position.
 
-    Raises `Unauthenticated` and `Forbidden`.
+    Raises `Unauthenticated`, `Forbidden`, and `Malformed` for an unknown state.
     """
     require_management(actor, "read deliveries")
+    if state is not None and state not in DeliveryState.values:
+        raise Malformed(f"state must be one of {', '.join(DeliveryState.values)}.")
     position = {"after": after and after.value, "after_pk": after and after.id}
-    return select_visible_deliveries(actor, webhook=parse_id(webhook_id), state=state, **position)
+    known = None if state is None else DeliveryState(state)
+    return select_visible_deliveries(actor, webhook=parse_id(webhook_id), state=known, **position)
 
 
 def select_delivery_by_id(actor: Actor, delivery_id: str, *, webhook_id: str | None = None) -> Rows[Delivery]:

@@ -27,7 +27,7 @@ from contentapi.events.webhooks.validation import VALIDATIONS
 from contentapi.monitoring.audit import Audit
 
 MAX_WEBHOOKS = 100
-EDITABLE = ("name", "url", "types", "selection", "coalesce", "scopes")
+EDITABLE = tuple(VALIDATIONS)
 MOST_RESUMED = 10_000  # deliveries whose next attempt is now; the others keep its time
 TAKING = {"url", "types", "selection", "enabled"}  # with which one gets what the webhook may see
 WEBHOOKS_LOCK = 0x776562686F6F6B  # "webhook": one is created at a time

@@ -5,10 +5,8 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from contentapi.core.errors import Malformed
 from contentapi.core.identity import Scope
 from contentapi.events.webhooks import resending, selectors, services
-from contentapi.events.webhooks.models import DeliveryState
 from contentapi.events.webhooks.projections import DELIVERY, WEBHOOK
 from contentapi.http.response import OK, Response, created, no_content
 from contentapi.rest import Body, EmptyBody, Resource, ResourceRequest
@@ -81,15 +79,9 @@ class DeliveryCollection(Resource, is_private=True):
     def get(self, request: ResourceRequest, webhook_id: str) -> Response:
         page = request.page("state", has_offset=False)
         webhook = selectors.select_webhook_by_id(request.actor, webhook_id)
-        state = parse_state(page.filters.get("state"))
+        state = page.filters.get("state")
         deliveries = selectors.select_deliveries(request.actor, webhook_id, state=state, after=page.after)
         return DELIVERIES.page(deliveries, page, request.actor, within=webhook)
-
-
-def parse_state(text: str | None) -> DeliveryState | None:
-    if text is not None and text not in DeliveryState.values:
-        raise Malformed(f"state must be one of {', '.join(DeliveryState.values)}.")
-    return None if text is None else DeliveryState(text)
 
 
 class DeliveryResource(Resource, is_private=True):

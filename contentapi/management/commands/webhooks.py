@@ -36,11 +36,11 @@ class Command(ListCommand):
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         super().add_arguments(actions.add_parser("list", help="print all webhooks"))
         add_create_arguments(actions.add_parser("create", help="create a webhook and print its secret"))
-        for action, text in (
-            ("ping", "send a ping"),
-            ("rotate", "print a new secret"),
-            ("disable", "send nothing more"),
-        ):
+        for action, text in {
+            "ping": "send a ping",
+            "rotate": "print a new secret",
+            "disable": "send nothing more",
+        }.items():
             add_id(actions.add_parser(action, help=text))
         add_replay_arguments(actions.add_parser("replay", help="send events again and print their number"))
 
@@ -51,16 +51,9 @@ class Command(ListCommand):
         self.print_rows(describe_webhooks(), COLUMNS, as_json=options["as_json"])
 
     def create(self, options: Mapping[str, Any]) -> None:
-        created = services.create_webhook(
-            actor=OPERATOR,
-            name=options["name"],
-            url=options["url"],
-            types=options["types"],
-            selection=options["selection"],
-            coalesce=options["coalesce"],
-            scopes=options["scopes"],
-            maker_id=get_user_by_email(options["email"]).pk,
-        )
+        values = {name: options[name] for name in services.EDITABLE}
+        maker = get_user_by_email(options["email"])
+        created = services.create_webhook(actor=OPERATOR, maker_id=maker.pk, **values)
         self.info(f"The id is {created.webhook.pk}.")
         self.stdout.write(created.secret)
 
@@ -76,14 +69,8 @@ class Command(ListCommand):
         self.info(f"{webhook.name} is disabled.")
 
     def replay(self, options: Mapping[str, Any]) -> None:
-        replay = resending.replay_webhook(
-            actor=OPERATOR,
-            webhook_id=options["id"],
-            after=options["after"],
-            to=options["to"],
-            types=options["types"],
-            only_failed=options["only_failed"],
-        )
+        values = {name: options[name] for name in ("after", "to", "types", "only_failed")}
+        replay = resending.replay_webhook(actor=OPERATOR, webhook_id=options["id"], **values)
         self.stdout.write(str(replay.delivery_count))
 
 

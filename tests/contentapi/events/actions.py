@@ -126,10 +126,7 @@ CASES = {
         draft, edit(body="New", status="published"), ("post.published", "draft", "published"), "body,status,publishedAt"
     ),
     "schedule": Case(
-        draft,
-        edit(status="scheduled", publish_at=LATER),
-        ("post.scheduled", "draft", "scheduled"),
-        "status,publishAt",
+        draft, edit(status="scheduled", publish_at=LATER), ("post.scheduled", "draft", "scheduled"), "status,publishAt"
     ),
     "schedule at another time by SQL": Case(
         scheduled,
@@ -169,15 +166,10 @@ CASES = {
         "title",
     ),
     "change the authors": Case(
-        make_post_beside_author,
-        change_author,
-        ("post.updated", "published", "published"),
-        "authorId",
+        make_post_beside_author, change_author, ("post.updated", "published", "published"), "authorId"
     ),
     "delete with comments": Case(
-        make_commented_post,
-        call(services.delete_post, "post_id"),
-        ("post.deleted", "published", None),
+        make_commented_post, call(services.delete_post, "post_id"), ("post.deleted", "published", None)
     ),
     "restore with comments": Case(
         make_deleted_post,
@@ -185,28 +177,15 @@ CASES = {
         ("post.restored", None, "published"),
     ),
     "comment": Case(
-        make_post,
-        call(services.add_comment, "post_id", body="Yes."),
-        ("comment.created", None, "visible"),
+        make_post, call(services.add_comment, "post_id", body="Yes."), ("comment.created", None, "visible")
     ),
-    "hide": Case(
-        lambda: make_comment(make_post()),
-        moderate("hide"),
-        ("comment.hidden", "visible", "hidden"),
-        "state",
-    ),
+    "hide": Case(lambda: make_comment(make_post()), moderate("hide"), ("comment.hidden", "visible", "hidden"), "state"),
     "show": Case(make_hidden_comment, moderate("show"), ("comment.shown", "hidden", "visible"), "state"),
     "delete a comment": Case(
-        lambda: make_comment(make_post()),
-        moderate("delete"),
-        ("comment.deleted", "visible", None),
-        "state",
+        lambda: make_comment(make_post()), moderate("delete"), ("comment.deleted", "visible", None), "state"
     ),
     "restore a comment": Case(
-        lambda: make_hidden_comment("deleted"),
-        moderate("restore"),
-        ("comment.shown", None, "visible"),
-        "state",
+        lambda: make_hidden_comment("deleted"), moderate("restore"), ("comment.shown", None, "visible"), "state"
     ),
     "create an author": Case(
         nothing,
@@ -219,11 +198,7 @@ CASES = {
         ("author.updated", None, None),
         "bio",
     ),
-    "delete an author": Case(
-        make_author,
-        call(services.delete_author, "author_id"),
-        ("author.deleted", None, None),
-    ),
+    "delete an author": Case(make_author, call(services.delete_author, "author_id"), ("author.deleted", None, None)),
     "upload": Case(nothing, lambda *_: make_image(), ("image.created", None, "processing")),
     "edit an image": Case(
         make_image,
@@ -238,12 +213,7 @@ CASES = {
     "order": Case(
         nothing, lambda actor, _: orders.create_order(actor=actor, total=Decimal(1)), ("order.created", None, "pending")
     ),
-    "pay": Case(
-        make_order,
-        call(orders.pay_order, "order_id"),
-        ("order.paid", "pending", "paid"),
-        "status",
-    ),
+    "pay": Case(make_order, call(orders.pay_order, "order_id"), ("order.paid", "pending", "paid"), "status"),
     "ship": Case(
         lambda: make_order(status="paid"),
         lambda _, order: orders.ship_order(actor=OPERATOR, order_id=str(order.pk), carrier="C", tracking_number="T"),
@@ -257,10 +227,7 @@ CASES = {
         "status",
     ),
     "cancel": Case(
-        make_order,
-        call(orders.cancel_order, "order_id"),
-        ("order.cancelled", "pending", "cancelled"),
-        "status",
+        make_order, call(orders.cancel_order, "order_id"), ("order.cancelled", "pending", "cancelled"), "status"
     ),
     "create a user": Case(
         nothing,

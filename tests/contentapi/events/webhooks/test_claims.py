@@ -17,12 +17,7 @@ from contentapi.events.webhooks.deliveries import claim, judge, record
 from contentapi.events.webhooks.models import Webhook
 from contentapi.events.webhooks.sender import Sender
 from contentapi.events.webhooks.sending import ReceivedResponse
-from tests.contentapi.events.webhooks.hooks import (
-    list_deliveries,
-    list_states,
-    make_hook,
-    send_all,
-)
+from tests.contentapi.events.webhooks.hooks import list_deliveries, list_states, make_hook, send_all
 from tests.event_log import relay
 from tests.factories import make_author, make_post
 from tests.receiver_behaviours import accept, delay

@@ -16,16 +16,7 @@ from contentapi.events.webhooks.retries import decide
 from contentapi.events.webhooks.sending import MAX_KEPT, ReceivedResponse
 from tests.certificates import Authority
 from tests.environment import set_environment
-from tests.receiver_behaviours import (
-    ENDLESS,
-    FAILING,
-    LIMIT,
-    ODD_SUCCESSES,
-    SLOW,
-    close_after,
-    fail_if,
-    respond,
-)
+from tests.receiver_behaviours import ENDLESS, FAILING, LIMIT, ODD_SUCCESSES, SLOW, close_after, fail_if, respond
 from tests.webhook_receivers import Behaviour, Receiver
 
 MEGABYTE = 1_000_000

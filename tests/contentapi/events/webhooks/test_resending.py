@@ -14,13 +14,7 @@ from contentapi.events.webhooks import resending
 from contentapi.events.webhooks.models import Webhook
 from contentapi.events.webhooks.resending import ping_webhook, redeliver, replay_webhook
 from contentapi.events.webhooks.services import edit_webhook
-from tests.contentapi.events.webhooks.hooks import (
-    list_deliveries,
-    list_states,
-    make_due,
-    make_hook,
-    send_all,
-)
+from tests.contentapi.events.webhooks.hooks import list_deliveries, list_states, make_due, make_hook, send_all
 from tests.factories import make_actor, make_author, make_post
 from tests.receiver_behaviours import accept, fail_if, respond
 from tests.webhook_receivers import Receiver
