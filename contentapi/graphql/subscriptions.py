@@ -10,13 +10,14 @@ from hashlib import blake2b
 from typing import Any
 
 import msgspec
-from graphql import GraphQLError, GraphQLResolveInfo, GraphQLSchema, OperationType, StringValueNode, VariableNode
+from graphql import GraphQLError, GraphQLResolveInfo, GraphQLSchema, OperationType, VariableNode
 
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.documents import DocumentRejected, get_document
+from contentapi.graphql.execution.cache_keys import get_source_location
 from contentapi.graphql.execution.executor import ProjectingExecutor
 from contentapi.graphql.execution.fields import WITHOUT_ASYNC_WORK
 from contentapi.graphql.execution.operations import Operation
@@ -109,29 +110,15 @@ class Subscription:
         name = msgspec.json.encode(self.root.key)
         return [(b'{"data":{%s:%s}}' % (name, value), int(position)) for value, position in found]
 
+    def replace_cursor(self, name: str) -> Mapping[str, Any]:
+        """Return the variables with `now` in place of the cursor in the argument `name` of the root field.
 
-def replace_cursor(
-    text: str, variables: Mapping[str, Any], subscription: Subscription, name: str
-) -> tuple[str, Mapping[str, Any]]:
-    """Return the text and the variables with `now` in place of the cursor in the argument `name` of the root field.
-
-    So equal subscriptions have one text and equal variables, wherever their clients resume. A variable that has other
-    uses stays.
-    """
-    texts: set[tuple[int, int]] = set()
-    names: list[str] = []
-    for node in subscription.root.nodes:  # several, if the document has the field several times
-        for argument in node.arguments or ():
-            value = argument.value
-            if argument.name.value != name:
-                continue
-            if isinstance(value, VariableNode):
-                names.append(value.name.value)
-            elif isinstance(value, StringValueNode) and value.loc is not None:
-                texts.add((value.loc.start, value.loc.end))
-    for start, end in sorted(texts, reverse=True):
-        text = f'{text[:start]}"{PRESENT}"{text[end:]}'
-    for variable in {*names}:
-        if text.count(f"${variable}") == 1 + names.count(variable):  # its definition, and these arguments
-            variables = {**variables, variable: PRESENT}
-    return text, variables
+        So equal subscriptions have equal variables, wherever their clients resume. A variable with other uses stays.
+        """
+        arguments = [argument for node in self.root.nodes for argument in node.arguments or ()]
+        values = [argument.value for argument in arguments if argument.name.value == name]
+        names = [value.name.value for value in values if isinstance(value, VariableNode)]
+        text = get_source_location(self.operation.node)[0].body
+        # Beside these arguments, the text has its definition.
+        alone = {each for each in names if text.count(f"${each}") == 1 + names.count(each)}
+        return {**self.given, **dict.fromkeys(alone, PRESENT)}

@@ -3,8 +3,6 @@
 Django's own handler would keep a thread for each stream, with its request, and reads bodies of any size.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager

@@ -4,8 +4,6 @@ It hears of a batch by the notification of the relay, and looks each second in a
 notifications.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Collection

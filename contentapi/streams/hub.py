@@ -1,9 +1,8 @@
 """All streams of the process, in groups. All of it runs in the event loop, except what `Readers.run` calls.
 
-The hub gets each batch of the log, and passes it to the groups. A group has the streams with equal plans, and reads
-what is new once for all of them. A stream that resumes at an older cursor first reads for itself, up to where its group
-is: a batch at a time, and the next one when the client has taken the last. Few of them read at once, so that their
-number does not hold up the groups.
+A group has the streams with equal plans, and reads what is new once for all of them. A stream that resumes at an older
+cursor first reads for itself, up to where its group is: some events, and more when the client has taken them. Few of
+them read at once, so that their number does not hold up the groups.
 """
 
 from __future__ import annotations
@@ -16,12 +15,7 @@ from time import monotonic
 from django.db import OperationalError
 from psycopg.errors import QueryCanceled
 
-from contentapi.conf.timeouts import (
-    STREAM_CHECK_INTERVAL,
-    STREAM_KEEP_ALIVE,
-    STREAM_PACE,
-    STREAM_RETRY_INTERVAL,
-)
+from contentapi.conf.timeouts import STREAM_CHECK_INTERVAL, STREAM_KEEP_ALIVE, STREAM_PACE, STREAM_RETRY_INTERVAL
 from contentapi.core.errors import EventsExpired, ResponseTooLarge, Unavailable, to_api_error
 from contentapi.db.outages import is_outage
 from contentapi.events.feed import EXPIRED, LogState, read_log

@@ -12,7 +12,6 @@ FOR_PERSON = 20  # with all credentials together
 FOR_ADDRESS = 10  # without a credential; of the maker of a preview link, if a token alone opens one more
 FOR_PROCESS = 2000
 DOCUMENT_BYTES = 2 * 1024 * 1024  # of text; a parsed document takes about a hundred times as much
-RETRY_AFTER = "5"  # seconds
 STREAMS = Places(FOR_PROCESS)
 DOCUMENTS: Counter[Operation | None] = Counter()  # that streams keep in memory, with the numbers of their streams
 GUARD = Lock()
@@ -29,7 +28,7 @@ def reserve_stream(payer: Hashable, operation: Operation | None, *, is_anonymous
             raise Unavailable(limit="streams of the process")
         whose = "without a credential" if is_anonymous else "for a person"
         message = f"At most {most} streams are allowed {whose} at a time."
-        raise RateLimited(message, headers={"Retry-After": RETRY_AFTER}, limit="streams")
+        raise RateLimited(message, headers={"Retry-After": "5"}, limit="streams")
     with GUARD:
         size = sum(each.document_size for each in {operation, *DOCUMENTS} if each is not None)
         if operation in DOCUMENTS or size <= (DOCUMENT_BYTES // 2 if is_anonymous else DOCUMENT_BYTES):

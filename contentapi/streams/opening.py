@@ -3,7 +3,7 @@
 A request is read from its WSGI environ, so that credentials, rate limits, negotiation and errors are those of the API.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -33,7 +33,7 @@ from contentapi.graphql.endpoint import charge_cost, encode_members, negotiate_m
 from contentapi.graphql.errors import build_error_entry
 from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.requests import read_body, read_query_string
-from contentapi.graphql.subscriptions import Subscription, get_subscription, replace_cursor
+from contentapi.graphql.subscriptions import Subscription, get_subscription
 from contentapi.http.api_version import VERSION, require_known_version, split_version_prefix
 from contentapi.http.body import JSON
 from contentapi.http.error_response import error_response
@@ -88,6 +88,8 @@ class StreamView:
     methods: Sequence[str]
     formats: Sequence[EventStream]
     headers: Mapping[str, str] = {}
+    find: Callable[..., Found]  # it raises `ApiError` and `DocumentRejected`
+    refuse: Callable[..., Response]  # it returns the response to a request that failed with one of them
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         environ = request.META
@@ -134,14 +136,6 @@ class StreamView:
         plan, position, epoch = self.find(environ, actor, account, format_)
         reserve_stream(account.key, plan.operation, is_anonymous=actor.is_anonymous)
         return Opening(plan, position, epoch, actor, copy_credential(environ), account)
-
-    def find(self, environ: Mapping[str, Any], actor: Actor, account: Account, format_: EventStream) -> Found:
-        """Return what a request follows. Raises `ApiError` and `DocumentRejected`."""
-        raise NotImplementedError
-
-    def refuse(self, error: Any, environ: Mapping[str, Any], format_: EventStream) -> Response:
-        """Return the response to a request that failed with `ApiError` or `DocumentRejected`."""
-        raise NotImplementedError
 
 
 def insert_ticket(environ: dict[str, Any]) -> None:
@@ -209,8 +203,8 @@ class SubscriptionView(StreamView):
 
     def find(self, environ: Mapping[str, Any], actor: Actor, account: Account, format_: EventStream) -> Found:
         request = read_body(environ) if environ["REQUEST_METHOD"] == "POST" else read_query_string(environ)
-        text, name = endpoint.documents.find_text(request), request.operation_name or None
-        operation = get_subscription(SCHEMA, text, name)
+        text = endpoint.documents.find_text(request)
+        operation = get_subscription(SCHEMA, text, request.operation_name or None)
         variables = select_declared_variables(operation, request.variables or {})
         if request.extensions:
             endpoint.documents.remember(request)
@@ -220,11 +214,8 @@ class SubscriptionView(StreamView):
         if isinstance(followed, ObjectSubscription):
             return ObjectPlan(subscription, actor, format_, followed.subject), NOW, ""
         start = find_position(environ.get(LAST_EVENT) or followed.after)
-        text, variables = replace_cursor(text, variables, subscription, "after")
-        subscription = Subscription(get_subscription(SCHEMA, text, name), variables, actor)
-        plan = LogPlan(
-            subscription.key, actor, format_, followed, subscription.read_results, subscription.operation, cost
-        )
+        subscription = Subscription(operation, subscription.replace_cursor("after"), actor)
+        plan = LogPlan(subscription.key, actor, format_, followed, subscription.read_results, operation, cost)
         plan.read(LogState("", 0, 0), 0, 0, 1)  # no events, so that a wrong argument is found now
         return plan, *start
 

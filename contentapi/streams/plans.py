@@ -4,10 +4,8 @@ Two plans with an equal `key` send the same bytes: the key has what is followed 
 of the actor. Plans are read in threads, many at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from contentapi.conf import conf
 from contentapi.core.identity import Actor, Scope
@@ -17,11 +15,9 @@ from contentapi.events.subscriptions import LogSubscription
 from contentapi.graphql.endpoint import build_result_response
 from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.subscriptions import Subscription
+from contentapi.projection import Rows
 from contentapi.streams.follower import OUTAGES, Batch
-
-if TYPE_CHECKING:
-    from contentapi.projection import Rows
-    from contentapi.streams.formats import EventStream
+from contentapi.streams.formats import EventStream
 
 MOST_ROWS = 64  # that are read at once
 MOST_BYTES = 128 * 1024  # of several rows

@@ -1,7 +1,5 @@
 """The streams of this process: what follows the log, what runs beside the streams, and the life of one of them."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -8,7 +8,7 @@ from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS
 from contentapi.events.subscriptions import LogSubscription, ObjectSubscription
 from contentapi.graphql.documents import DocumentRejected
-from contentapi.graphql.subscriptions import Subscription, get_subscription, replace_cursor
+from contentapi.graphql.subscriptions import Subscription, get_subscription
 from contentapi.schema import SCHEMA
 from tests.conftest import GraphQL
 
@@ -66,38 +66,16 @@ def test_wrong_variable_is_rejected() -> None:
 
 @pytest.mark.parametrize("cursor", ["e-1", "e-2", None])
 def test_subscriptions_that_resume_elsewhere_are_equal(cursor: str | None) -> None:
-    variables = {"from": cursor, "types": ["post.*"]}
+    subscription = subscribe(NAMED, **{"from": cursor, "types": ["post.*"]})
 
-    assert replace_cursor(NAMED, variables, subscribe(NAMED, **variables), "after") == (
-        NAMED,
-        {"from": "now", "types": ["post.*"]},
-    )
-
-
-def test_cursor_in_the_document_is_replaced() -> None:
-    text = 'subscription { events(after: "e-1", types: ["post.*"]) { type } }'
-
-    assert replace_cursor(text, {}, subscribe(text), "after")[0] == text.replace("e-1", "now")
-
-
-def test_cursor_is_replaced_in_all_places_of_the_field() -> None:
-    text = 'subscription { events(after: "e-1") { type } events(after: "e-1") { cursor } }'
-
-    replaced, _ = replace_cursor(text, {}, subscribe(text), "after")
-
-    assert replaced == text.replace("e-1", "now")
-    subscribe(replaced)
+    assert subscription.replace_cursor("after") == {"from": "now", "types": ["post.*"]}
 
 
 def test_variable_with_another_use_stays() -> None:
-    text = "subscription ($x: String, $id: ID) { events(after: $x, subject: $id) { type cursor } }"
-    shared = text.replace("$id: ID) {", "$id: ID, $y: [String!]) {").replace("subject: $id", "subject: $id, types: $y")
-    twice = shared.replace("$x: String", "$x: String = null")
-    given = {"x": "e-1", "id": "1", "y": ["post.*"]}
+    text = "subscription ($x: String) { events(after: $x) { type } events(after: $x) { cursor } }"
 
-    assert replace_cursor(twice, given, subscribe(twice, **given), "after")[1] == {**given, "x": "now"}
-    commented = f"{text} # $x"
-    assert replace_cursor(commented, given, subscribe(commented, **given), "after") == (commented, given)
+    assert subscribe(text, x="e-1").replace_cursor("after") == {"x": "now"}
+    assert subscribe(f"{text} # $x", x="e-1").replace_cursor("after") == {"x": "e-1"}
 
 
 @pytest.mark.django_db

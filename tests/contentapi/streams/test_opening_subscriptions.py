@@ -46,12 +46,8 @@ def test_equal_subscriptions_have_one_plan_wherever_they_resume() -> None:
     relay()
     cursors = [None, "now", *map(read_log().format_cursor, (0, 1))]
     keys = {subscribe(EVENTS, variables={"from": cursor}).plan.key for cursor in cursors}
-    literals = {
-        subscribe(EVENTS.replace("$from)", f'"{cursor}")').replace("($from: String)", "")).plan.key
-        for cursor in cursors[1:]
-    }
 
-    assert (len(keys), len(literals)) == (1, 1)
+    assert len(keys) == 1
 
 
 @pytest.mark.parametrize("other", ["rights", "user", "selection", "format"])
