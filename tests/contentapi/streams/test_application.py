@@ -135,23 +135,24 @@ def test_body_in_parts_is_read_to_its_end() -> None:
     assert b"Streams are for subscriptions" in answer.body
 
 
-def test_body_that_stops_is_refused_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("parts", "length", "status", "message"),
+    [
+        ([b"{"], 7, 400, b"did not arrive"),
+        ([b"x" * 101], 200, 503, b"unavailable"),  # more than may wait, of all requests together
+        ([], 99_999_999, 413, b"too large"),  # not read
+    ],
+)
+def test_body_that_cannot_be_read_is_refused_in_time(
+    monkeypatch: pytest.MonkeyPatch, parts: list[bytes], length: int, status: int, message: bytes
+) -> None:
     monkeypatch.setattr(application, "STREAM_BODY_TIMEOUT", 0.05)
+    monkeypatch.setattr(application, "MOST_BUFFERED", 100)
 
-    answer = post(b"{", length=7, is_whole=False)
+    answer = post(*parts, length=length, is_whole=False)
 
-    assert answer.status == 400
-    assert b"did not arrive" in answer.body
-
-
-def test_waiting_bodies_have_a_limit_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(application, "MOST_BUFFERED", 10)
-
-    assert post(b"x" * 11, length=20, is_whole=False).status == 503
-
-
-def test_long_body_is_not_read() -> None:
-    assert post(length=99_999_999, is_whole=False).status == 413
+    assert answer.status == status
+    assert message in answer.body
 
 
 def test_environ_is_that_of_wsgi() -> None:

@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Any
 
+import pytest
+
 from contentapi.conf.timeouts import STREAM_LIFETIME, STREAM_WRITE_LIMIT
 from contentapi.core.errors import EventsExpired
 from contentapi.streams.formats import GRAPHQL_FORMATS
@@ -43,6 +45,13 @@ def run(work: Callable[[Stream], Awaitable[None]], *, reads: bool = True, format
     return asyncio.run(main())
 
 
+async def get_stuck(stream: Stream) -> None:
+    """Let the stream write something that its client does not read."""
+    stream.add(b"e", 1)
+    while not stream.write_began:
+        await asyncio.sleep(0)
+
+
 def test_what_waits_is_written_before_the_end() -> None:
     async def work(stream: Stream) -> None:
         stream.add(b"a", 1)
@@ -64,31 +73,18 @@ def test_long_content_is_written_in_pieces() -> None:
     assert [len(piece) for piece in written.split(b"|")] == [PIECE, PIECE, 1, 0]
 
 
-def test_client_that_does_not_read_is_closed_when_too_many_events_wait() -> None:
+@pytest.mark.parametrize("waiting", [[b"e"] * MOST_EVENTS, [b"x" * MOST_BYTES]])
+def test_client_that_does_not_read_is_closed_when_too_much_waits(waiting: list[bytes]) -> None:
     async def work(stream: Stream) -> None:
-        for _ in range(MOST_EVENTS + 1):
-            stream.add(b"e", 1)
-            await asyncio.sleep(0)
+        await get_stuck(stream)
+        for content in waiting:
+            stream.add(content, 1)
         assert stream.reason is None
         stream.add(b"e", 1)
 
     stream, written = run(work, reads=False)
 
     assert (stream.reason, written) == ("slow", b"")
-
-
-def test_client_that_does_not_read_is_closed_when_too_many_bytes_wait() -> None:
-    async def work(stream: Stream) -> None:
-        stream.add(b"first", 1)
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        stream.add(b"x" * MOST_BYTES, 1)
-        assert stream.reason is None
-        stream.add(b"x", 1)
-
-    stream, _ = run(work, reads=False)
-
-    assert stream.reason == "slow"
 
 
 def test_single_event_may_be_larger_than_what_may_wait() -> None:
@@ -103,9 +99,7 @@ def test_single_event_may_be_larger_than_what_may_wait() -> None:
 
 def test_write_that_waits_for_too_long_ends_the_stream() -> None:
     async def work(stream: Stream) -> None:
-        stream.add(b"e", 1)
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
+        await get_stuck(stream)
         stream.check(stream.write_began + STREAM_WRITE_LIMIT - 1)
         assert stream.reason is None
         stream.check(stream.write_began + STREAM_WRITE_LIMIT + 1)
@@ -148,26 +142,13 @@ def test_error_of_a_subscription_is_sent_and_completes_it() -> None:
     assert stream.final.endswith(GRAPHQL_FORMATS[0].end)
 
 
-def test_stream_without_rights_sends_nothing_that_waits() -> None:
+@pytest.mark.parametrize("has_ended", [False, True])
+def test_stream_without_rights_sends_nothing_that_waits(*, has_ended: bool) -> None:
     async def work(stream: Stream) -> None:
-        stream.add(b"sent", 1)
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
+        await get_stuck(stream)
         stream.add(b"secret", 1)
-        stream.close("credential")
-
-    stream, written = run(work, reads=False)
-
-    assert (written, stream.waiting) == (b"", [])
-
-
-def test_stream_that_ends_sends_nothing_after_its_credential() -> None:
-    async def work(stream: Stream) -> None:
-        stream.add(b"sent", 1)
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        stream.add(b"secret", 1)
-        stream.close("lifetime")
+        if has_ended:
+            stream.close("lifetime")
         stream.close("credential")
 
     stream, written = run(work, reads=False)
