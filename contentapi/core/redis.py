@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, TypeVar
 
 from contentapi.conf.timeouts import REDIS_RETRY_INTERVAL, REDIS_TIMEOUT
-from contentapi.core.circuit_breaker import CircuitBreaker
 from contentapi.monitoring.traces import trace
 
 ATTRIBUTES = {"db.system.name": "redis"}  # of spans
@@ -30,7 +30,7 @@ class RedisUnavailable(Exception):
 
 
 class GuardedRedis:
-    """A Redis that fails at once while it is down. Thread-safe.
+    """A Redis that fails at once while it is down: after a failure, one caller tries it in each interval. Thread-safe.
 
     `report_loss` gets the type of the error, once in each interval; a message of redis-py may contain the password.
     `report_return` is called at the first success after a failure.
@@ -49,19 +49,45 @@ class GuardedRedis:
         self.failures = (RedisError, OSError)
         self.report_loss = report_loss
         self.report_return = report_return
-        self.breaker = CircuitBreaker(REDIS_RETRY_INTERVAL, clock)
+        self.clock = clock
+        self.lock = Lock()
+        self.is_failing = False
+        self.retry_at = self.silent_until = float("-inf")
 
     def execute(self, name: str, command: Callable[[], T]) -> T:
         """Return the result of a command, under whose name a span appears. Raises `RedisUnavailable`."""
-        if not self.breaker.may_try():
+        if self.is_failing and not self.may_try_again():
             raise RedisUnavailable
         try:
             with trace(f"redis {name}", ATTRIBUTES):
                 result = command()
         except self.failures as error:
-            if self.breaker.record_failure():
-                self.report_loss(type(error).__name__)
+            self.note_failure(type(error).__name__)
             raise RedisUnavailable from None
-        if self.breaker.record_success():
-            self.report_return()
+        if self.is_failing:
+            self.note_success()
         return result
+
+    def may_try_again(self) -> bool:
+        with self.lock:
+            now = self.clock()
+            if now < self.retry_at:
+                return False
+            self.retry_at = now + REDIS_RETRY_INTERVAL
+            return True
+
+    def note_failure(self, error: str) -> None:
+        with self.lock:
+            now = self.clock()
+            self.is_failing, self.retry_at = True, now + REDIS_RETRY_INTERVAL
+            is_silent = now < self.silent_until
+            if not is_silent:
+                self.silent_until = self.retry_at
+        if not is_silent:
+            self.report_loss(error)
+
+    def note_success(self) -> None:
+        with self.lock:
+            was_failing, self.is_failing = self.is_failing, False
+        if was_failing:
+            self.report_return()

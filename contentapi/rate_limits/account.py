@@ -23,9 +23,9 @@ from contentapi.core.identity import Actor
 from contentapi.http.client_address import client_address
 from contentapi.http.request_log import classify_and_record
 from contentapi.monitoring.records import current_record
-from contentapi.rate_limits.counters import InProcessCounter, RedisCounter
+from contentapi.rate_limits.counters import InProcessCounter, LimitStatus
 from contentapi.rate_limits.limits import ANONYMOUS, AUTHENTICATED, PREVIEWS, WRITES, Charge, Limit
-from contentapi.rate_limits.statuses import LimitStatus
+from contentapi.rate_limits.redis_windows import RedisCounter
 
 # A key of the WSGI environ of a request of the server to itself. No client can set it.
 UNMETERED = "contentapi.unmetered"

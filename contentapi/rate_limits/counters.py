@@ -1,29 +1,100 @@
-"""Count charges in this process, or in a Redis that several processes share.
+"""Count charges in this process: a sliding window for each key and limit.
 
-Both store each unit with its time. So no interval of the length of the window has more units than the limit, wherever
-it begins.
+Each unit has its time. So no interval of the length of the window has more units than the limit, wherever it begins.
+`contentapi.rate_limits.redis_windows` counts in the same way for several processes.
 """
 
-import logging
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from math import ceil
+from math import ceil, floor
 from threading import Lock
 
-from contentapi.conf.timeouts import REDIS_RETRY_INTERVAL
-from contentapi.core.redis import GuardedRedis, RedisUnavailable
-from contentapi.rate_limits.limits import Charge
-from contentapi.rate_limits.memory import KeyWindow
-from contentapi.rate_limits.redis_windows import RedisWindows
-from contentapi.rate_limits.statuses import LimitStatus, build_refused_status, build_status, get_window_key
+import msgspec
 
-LOG = logging.getLogger("contentapi.rate_limits")
+from contentapi.rate_limits.limits import Charge, Limit
 
 MAX_KEYS = 50_000  # in this process
+TICKS = 1024  # of a window: units within one tick are one entry
+
+
+class LimitStatus(msgspec.Struct, frozen=True):
+    """The status of a key at a limit: the remaining amount, and the seconds until more is available."""
+
+    limit: Limit
+    remaining: int
+    reset_in: int
+    wait: int = 0  # seconds until a refused request would succeed; 0 if it succeeds now
+
 
 Outcome = tuple[bool, list[LimitStatus]]  # whether the charges were consumed, and the status of each limit
+
+
+def get_window_key(key: str, charge: Charge) -> str:
+    return f"{charge.spec.policy}/{charge.key or key}"
+
+
+def count_blocking(charge: Charge) -> int:
+    """Return which of the newest units blocks a refused request, its earlier charges included."""
+    return charge.spec.amount - charge.total + 1
+
+
+def build_status(charge: Charge, used: int, age: float, age_of_blocker: float | None) -> LimitStatus:
+    """Return the status of a window: its units, the age of the oldest and, if one blocks the request, that one's.
+
+    A refused request succeeds when the unit that blocks it leaves the window.
+    """
+    spec = charge.spec
+    wait = 0 if age_of_blocker is None else max(1, floor(spec.window - age_of_blocker) + 1)
+    return LimitStatus(charge.limit, max(0, spec.amount - used), wait or max(1, ceil(spec.window - age)), wait)
+
+
+class Window:
+    """The units that one key has consumed, as entries of their latest time and their number, the oldest first.
+
+    A window has about a thousand entries at most, and a unit counts slightly too long, never too short.
+    """
+
+    __slots__ = ("entries", "expires", "used")
+
+    def __init__(self) -> None:
+        self.entries: deque[tuple[float, int]] = deque()
+        self.used = 0
+        self.expires = 0.0
+
+    def drop_older_than(self, begin: float) -> None:
+        entries = self.entries
+        while entries and entries[0][0] < begin:
+            self.used -= entries.popleft()[1]
+
+    def add(self, now: float, length: int, amount: int) -> None:
+        if not amount:
+            return
+        entries = self.entries
+        if entries and now * TICKS // length == entries[-1][0] * TICKS // length:
+            entries[-1] = now, entries[-1][1] + amount
+        else:
+            entries.append((now, amount))
+        self.used += amount
+
+    def remove(self, amount: int) -> None:
+        """Give the newest units back, at most all of them."""
+        while amount and self.entries:
+            moment, newest = self.entries.pop()
+            returned = min(amount, newest)
+            if newest > returned:
+                self.entries.append((moment, newest - returned))
+            self.used -= returned
+            amount -= returned
+
+    def find_age(self, count: int, now: float) -> float | None:
+        """Return the age of the oldest of the `count` newest units. Return None if there are fewer."""
+        older = self.used - count
+        for moment, amount in self.entries if older >= 0 else ():
+            older -= amount
+            if older < 0:
+                return now - moment
+        return None
 
 
 class InProcessCounter:
@@ -35,28 +106,28 @@ class InProcessCounter:
     def __init__(self, clock: Callable[[], float] = time.monotonic, max_keys: int = MAX_KEYS) -> None:
         self.clock = clock
         self.max_keys = max_keys
-        self._windows: OrderedDict[str, KeyWindow] = OrderedDict()
+        self._windows: OrderedDict[str, Window] = OrderedDict()
         self._lock = Lock()
 
     def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
         """Consume all charges, or none of them."""
         with self._lock:
-            now = self.clock()
-            windows: list[tuple[KeyWindow, Charge]] = []
-            totals: dict[KeyWindow, int] = {}  # several charges may have the same window
+            now, has_room = self.clock(), True
+            windows: list[Window] = []
+            totals: dict[Window, int] = {}  # several charges may have the same window
             for charge in charges:
                 window = self._get_or_create_window(get_window_key(key, charge), charge.spec.window, now)
+                windows.append(window)
                 totals[window] = total = totals.get(window, 0) + charge.amount
-                if window.used + total > charge.spec.amount:
-                    break
-                windows.append((window, charge))
-            else:
-                statuses = []
-                for window, charge in windows:
-                    seconds = window.consume(now, charge.spec.window, charge.amount)
-                    statuses.append(LimitStatus(charge.limit, charge.spec.amount - window.used, ceil(seconds) or 1))
-                return True, statuses
-        return False, [self.get_refused_status(key, charge) for charge in charges]
+                has_room = has_room and window.used + total <= charge.spec.amount
+            statuses = []
+            for window, charge in zip(windows, charges, strict=True):
+                if has_room:
+                    window.add(now, charge.spec.window, charge.amount)
+                age = now - window.entries[0][0] if window.entries else 0
+                blocker = None if has_room else window.find_age(count_blocking(charge), now)
+                statuses.append(build_status(charge, window.used, age, blocker))
+            return has_room, statuses
 
     def refund(self, key: str, charges: Sequence[Charge]) -> None:
         """Give consumed charges back."""
@@ -64,26 +135,14 @@ class InProcessCounter:
             for charge in charges:
                 window = self._windows.get(get_window_key(key, charge))
                 if window is not None:
-                    window.refund(charge.amount)
+                    window.remove(charge.amount)
 
-    def get_refused_status(self, key: str, charge: Charge) -> LimitStatus:
-        with self._lock:
-            now = self.clock()
-            window = self._windows.get(get_window_key(key, charge))
-            if window is None:
-                return build_status(charge, 0, 0)
-            window.drop_older_than(now - charge.spec.window)
-            blocking = charge.spec.amount - charge.total + 1
-            age = now - window.get_oldest_of_newest(window.used) if window.used else 0
-            blocker = now - window.get_oldest_of_newest(blocking) if window.used >= blocking else None
-            return build_refused_status(charge, window.used, age, blocker)
-
-    def _get_or_create_window(self, window_key: str, length: int, now: float) -> KeyWindow:
+    def _get_or_create_window(self, window_key: str, length: int, now: float) -> Window:
         """Return the window of a key, without expired units."""
         window = self._windows.get(window_key)
         if window is None:
             self._make_room(now)
-            window = self._windows[window_key] = KeyWindow()
+            window = self._windows[window_key] = Window()
         else:
             self._windows.move_to_end(window_key)
             window.drop_older_than(now - length)
@@ -97,44 +156,3 @@ class InProcessCounter:
             if window is None or (window.expires >= now and len(self._windows) < self.max_keys):
                 return
             del self._windows[key]
-
-
-class RedisCounter:
-    """Counts in Redis. While Redis is down, counts in this process, so that no request fails."""
-
-    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self.redis = GuardedRedis(url, self.report_loss, self.report_return, clock)
-        self.windows = RedisWindows(self.redis.client)
-        self.fallback = InProcessCounter()
-        self.lock = Lock()
-        self.counted_in_process = 0
-
-    def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
-        try:
-            return self.redis.execute("consume", lambda: self.windows.consume(key, charges))
-        except RedisUnavailable:
-            with self.lock:
-                self.counted_in_process += 1
-            return self.fallback.consume(key, charges)
-
-    def refund(self, key: str, charges: Sequence[Charge]) -> None:
-        """Give charges back where requests are counted now. Charges from before a failure of Redis stay consumed."""
-        if self.redis.breaker.is_open:
-            self.fallback.refund(key, charges)
-            return
-        with suppress(RedisUnavailable):
-            self.redis.execute("refund", lambda: self.windows.refund(key, charges))
-
-    def report_loss(self, error: str) -> None:
-        LOG.error(
-            "Redis is unavailable (%s). Rate limits are counted in this process: %s requests so far. "
-            "Next attempt in %g s.",
-            error,
-            self.counted_in_process,
-            REDIS_RETRY_INTERVAL,
-        )
-
-    def report_return(self) -> None:
-        with self.lock:
-            counted, self.counted_in_process = self.counted_in_process, 0
-        LOG.warning("Redis is available again. %s requests were counted in this process.", counted)

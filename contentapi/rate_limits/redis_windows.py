@@ -1,20 +1,32 @@
 """Sliding windows in Redis, for the processes that share it.
 
-A window is a list of entries, the oldest first, and the sum of their units. As in `KeyWindow`, units within a 1,024th
-of the window are one entry with the latest time. A script is one step for all clients: a request pays all its charges
-or none. Times are those of the Redis server, in microseconds.
+A window is a list of entries, the oldest first, and the sum of their units, as in `contentapi.rate_limits.counters`. A
+script is one step for all clients: a request pays all its charges or none. Times are those of the Redis server, in
+microseconds. The third number of an entry is for a server of the former release.
 """
 
-from collections.abc import Sequence
-from typing import Any
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import Lock
 
+from contentapi.conf.timeouts import REDIS_RETRY_INTERVAL
 from contentapi.core.pins import build_pin_key
+from contentapi.core.redis import GuardedRedis, RedisUnavailable
 from contentapi.core.replicas import has_replicas
 from contentapi.monitoring.records import current_record
+from contentapi.rate_limits.counters import (
+    TICKS,
+    InProcessCounter,
+    Outcome,
+    build_status,
+    count_blocking,
+    get_window_key,
+)
 from contentapi.rate_limits.limits import Charge
-from contentapi.rate_limits.memory import TICKS
-from contentapi.rate_limits.statuses import LimitStatus, build_refused_status, build_status, get_window_key
 
+LOG = logging.getLogger("contentapi.rate_limits")
 REDIS_PREFIX = "contentapi:rate:"
 SECOND = 1_000_000  # microseconds
 
@@ -28,8 +40,8 @@ local used, planned, has_room, is_pinned = {}, {}, 1, 0
 if #KEYS > #ARGV / 4 then is_pinned = redis.call('EXISTS', table.remove(KEYS)) end
 
 local function read(entry)
-  local time, amount, opened = string.match(entry, '(%d+):(%d+):(%d+)')
-  return tonumber(time), tonumber(amount), tonumber(opened)
+  local time, amount = string.match(entry, '(%d+):(%d+)')
+  return tonumber(time), tonumber(amount)
 end
 
 for i, key in ipairs(KEYS) do
@@ -53,15 +65,15 @@ local reply = {has_room, now, is_pinned}
 for i, key in ipairs(KEYS) do
   local amount, window, blocking = tonumber(ARGV[4 * i - 3]), tonumber(ARGV[4 * i - 1]), tonumber(ARGV[4 * i])
   if has_room == 1 and amount > 0 then
-    local newest, opened, units = redis.call('LINDEX', key, -1), now, amount
+    local newest, units, tick = redis.call('LINDEX', key, -1), amount, window / TICKS
     if newest then
-      local _, others, first = read(newest)
-      if now - first < window / TICKS then
+      local time, others = read(newest)
+      if math.floor(time / tick) == math.floor(now / tick) then
         redis.call('RPOP', key)
-        opened, units = first, units + others
+        units = units + others
       end
     end
-    redis.call('RPUSH', key, string.format('%.0f:%d:%.0f', now, units, opened))
+    redis.call('RPUSH', key, string.format('%.0f:%d:0', now, units))
     used[key] = used[key] + amount
   end
   local length = math.ceil(window / 1000) + 1000
@@ -93,7 +105,7 @@ for i, key in ipairs(KEYS) do
   while left > 0 do
     local newest = redis.call('RPOP', key)
     if not newest then break end
-    local time, units, opened = string.match(newest, '(%d+):(%d+):(%d+)')
+    local time, units = string.match(newest, '(%d+):(%d+)')
     local taken = math.min(left, tonumber(units))
     if tonumber(units) > taken then
       redis.call('RPUSH', key, string.format('%s:%d:0', time, units - taken))
@@ -105,38 +117,64 @@ end
 """
 
 
-class RedisWindows:
-    def __init__(self, client: Any) -> None:
-        self.consume_script = client.register_script(CONSUME)
-        self.refund_script = client.register_script(REFUND)
+class RedisCounter:
+    """Counts in Redis. While Redis is down, counts in this process, so that no request fails."""
 
-    def consume(self, key: str, charges: Sequence[Charge]) -> tuple[bool, list[LimitStatus]]:
-        """Consume all charges, or none of them. Raises the errors of redis-py."""
-        arguments = [
-            argument
-            for charge in charges
-            for argument in (
-                charge.amount,
-                charge.spec.amount,
-                charge.spec.window * SECOND,
-                charge.spec.amount - charge.total + 1,
-            )
-        ]
+    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self.redis = GuardedRedis(url, self.report_loss, self.report_return, clock)
+        self.consume_script = self.redis.client.register_script(CONSUME)
+        self.refund_script = self.redis.client.register_script(REFUND)
+        self.fallback = InProcessCounter()
+        self.lock = Lock()
+        self.counted_in_process = 0
+
+    def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
+        """Consume all charges, or none of them."""
         keys = build_keys(key, charges)
         asks_for_pin = key.startswith("user:") and has_replicas()
         if asks_for_pin:
             keys.append(build_pin_key(key.removeprefix("user:")))
-        has_room, now, is_pinned, *states = self.consume_script(keys, arguments)
+        arguments = [
+            argument
+            for charge in charges
+            for argument in (charge.amount, charge.spec.amount, charge.spec.window * SECOND, count_blocking(charge))
+        ]
+        try:
+            reply = self.redis.execute("consume", lambda: self.consume_script(keys, arguments))
+        except RedisUnavailable:
+            with self.lock:
+                self.counted_in_process += 1
+            return self.fallback.consume(key, charges)
+        has_room, now, is_pinned, *states = reply
         if asks_for_pin:
             current_record.get().has_written = bool(is_pinned)
-        build = build_status if has_room else build_refused_status
         return bool(has_room), [
-            build(charge, used, (now - oldest) / SECOND, None if blocker < 0 else (now - blocker) / SECOND)
+            build_status(charge, used, (now - oldest) / SECOND, None if blocker < 0 else (now - blocker) / SECOND)
             for charge, used, oldest, blocker in zip(charges, states[::3], states[1::3], states[2::3], strict=True)
         ]
 
     def refund(self, key: str, charges: Sequence[Charge]) -> None:
-        self.refund_script(build_keys(key, charges), [charge.amount for charge in charges])
+        """Give charges back where requests are counted now. Charges from before a failure of Redis stay consumed."""
+        if self.redis.is_failing:
+            self.fallback.refund(key, charges)
+            return
+        amounts = [charge.amount for charge in charges]
+        with suppress(RedisUnavailable):
+            self.redis.execute("refund", lambda: self.refund_script(build_keys(key, charges), amounts))
+
+    def report_loss(self, error: str) -> None:
+        LOG.error(
+            "Redis is unavailable (%s). Rate limits are counted in this process: %s requests so far. "
+            "Next attempt in %g s.",
+            error,
+            self.counted_in_process,
+            REDIS_RETRY_INTERVAL,
+        )
+
+    def report_return(self) -> None:
+        with self.lock:
+            counted, self.counted_in_process = self.counted_in_process, 0
+        LOG.warning("Redis is available again. %s requests were counted in this process.", counted)
 
 
 def build_keys(key: str, charges: Sequence[Charge]) -> list[str]:

@@ -8,8 +8,8 @@ from contentapi.core import redis
 from contentapi.core.pins import Pins
 from contentapi.monitoring.records import RequestRecord, current_record
 from contentapi.rate_limits import redis_windows
-from contentapi.rate_limits.counters import RedisCounter
 from contentapi.rate_limits.limits import AUTHENTICATED, Charge
+from contentapi.rate_limits.redis_windows import RedisCounter
 from tests.contentapi.rate_limits.counting import Clock
 from tests.deployment.redis_server import RedisServer
 
