@@ -28,7 +28,7 @@ from contentapi.events.partitions import prepare_partitions
 from contentapi.events.webhooks import bodies, sender
 from contentapi.health import readiness
 from contentapi.media.folder import FolderStorage
-from contentapi.monitoring.repeated import OUTAGES
+from contentapi.monitoring.repeated import NOTHING, OUTAGES
 from contentapi.rate_limits import account
 from contentapi.rate_limits.account import COUNTERS
 from contentapi.rate_limits.counters import InProcessCounter
@@ -147,10 +147,9 @@ def reset_rate_limits() -> None:
 def forget_outages() -> Iterator[None]:
     """End the outages of a test with it: the line that counts their last requests would be logged in a later test."""
     yield
-    for outages in OUTAGES.values():
-        if outages.timer:
-            outages.timer.cancel()
-    OUTAGES.clear()
+    if OUTAGES.timer:
+        OUTAGES.timer.cancel()
+    OUTAGES.timer, OUTAGES.state = None, NOTHING
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -24,7 +24,7 @@ from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Internal, Unavaila
 from contentapi.monitoring.figures import FIGURES
 from contentapi.monitoring.logs import RequestLine, find_line_handler
 from contentapi.monitoring.records import RequestRecord, current_record
-from contentapi.monitoring.repeated import log_outage
+from contentapi.monitoring.repeated import OUTAGES
 
 LOG = logging.getLogger("contentapi.requests")
 
@@ -78,7 +78,7 @@ def log_request(record: RequestRecord, seconds: float) -> None:
     if record.status == Unavailable.status:
         outage = next((reason for reason in map(describe_outage, record.errors) if reason), "")
         if outage:
-            log_outage(outage)
+            OUTAGES.add(outage)
             return
     is_fault = any(status >= Internal.status for status in (record.status, *(error.status for error in record.errors)))
     level = logging.ERROR if is_fault else logging.INFO

@@ -6,7 +6,7 @@ write their figures into a folder. The address is a separate one, so that no cli
 
 import atexit
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import Lock, Thread
 from time import sleep
@@ -14,40 +14,17 @@ from time import sleep
 import msgspec
 import psutil
 from prometheus_client import CollectorRegistry, start_http_server
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
 
 from contentapi.conf.timeouts import COLLECT_INTERVAL
-from contentapi.monitoring.figures import FOLDER_VARIABLE, HistogramState, Labels, Snapshot, build_snapshot_name
+from contentapi.monitoring.figures import FOLDER_VARIABLE, Labels, Sample, Snapshot, build_snapshot_name
 from contentapi.monitoring.metrics import METRICS
 from contentapi.monitoring.owned_folder import OwnedFolder
 
 FOLDER_PREFIX = "contentapi-metrics-"
 SNAPSHOT = msgspec.json.Decoder(Snapshot)
-
-
-class Totals:
-    """The sums over snapshots."""
-
-    def __init__(self) -> None:
-        self.values: dict[tuple[str, Labels], float] = {}
-        self.histograms: dict[tuple[str, Labels], HistogramState] = {}
-
-    def add(self, snapshot: Snapshot, *, is_alive: bool) -> None:
-        for name, labels, value in [*snapshot.counters, *(snapshot.gauges if is_alive else ())]:
-            self.values[name, labels] = self.values.get((name, labels), 0) + value
-        for name, labels, state in snapshot.histograms:
-            known = self.histograms.setdefault((name, labels), HistogramState([0] * len(state.buckets)))
-            known.add(state)
-
-    def copy(self) -> "Totals":
-        totals = Totals()
-        totals.values = dict(self.values)
-        totals.histograms = {
-            key: HistogramState([*state.buckets], state.total) for key, state in self.histograms.items()
-        }
-        return totals
+Totals = dict[tuple[str, Labels], float]  # the sums over snapshots
 
 
 class SnapshotCollector(Collector):
@@ -64,7 +41,7 @@ class SnapshotCollector(Collector):
 
     def add_up(self) -> Totals:
         with self.lock:
-            living = []
+            living = Totals()
             for path in sorted(self.folder.glob("*.json")):
                 is_alive = is_process_alive(path.name)  # before the file is read: it has written its last figures
                 try:
@@ -72,32 +49,24 @@ class SnapshotCollector(Collector):
                 except (OSError, msgspec.DecodeError):
                     continue
                 if is_alive:
-                    living.append(snapshot)
+                    add_samples(living, [*snapshot.counters, *snapshot.gauges])
                 else:
-                    self.ended.add(snapshot, is_alive=False)
+                    add_samples(self.ended, snapshot.counters)
                     path.unlink(missing_ok=True)
-            totals = self.ended.copy()
-            for snapshot in living:
-                totals.add(snapshot, is_alive=True)
-            return totals
+            add_samples(living, [(name, labels, value) for (name, labels), value in self.ended.items()])
+            return living
 
     def collect(self) -> Iterator[Family]:
         """Yield the metrics as prometheus-client writes them."""
-        totals = self.add_up()
-        for name, metric in METRICS.items():
-            if metric.kind == "histogram":
-                histogram = HistogramMetricFamily(name, metric.description, labels=metric.labels)
-                for (found, labels), state in sorted(totals.histograms.items(), key=lambda item: item[0]):
-                    if found == name:
-                        histogram.add_metric(labels, build_cumulative_buckets(metric.buckets, state), state.total)
-                yield histogram
-                continue
-            family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
-            values = family(name, metric.description, labels=metric.labels)
-            for (found, labels), value in sorted(totals.values.items()):
-                if found == name:
-                    values.add_metric(labels, value)
-            yield values
+        families = {
+            name: Family(name.removesuffix("_total"), metric.description, metric.kind)
+            for name, metric in METRICS.items()
+        }
+        for (name, labels), value in self.add_up().items():
+            metric = name if name in METRICS else name.rpartition("_")[0]  # a histogram has three kinds of samples
+            names = (*METRICS[metric].labels, "le")
+            families[metric].add_sample(name, dict(zip(names, labels, strict=False)), value)
+        yield from families.values()
 
     def run(self) -> None:
         """Take over the figures of ended processes, even if nobody asks for metrics."""
@@ -106,10 +75,9 @@ class SnapshotCollector(Collector):
             self.add_up()
 
 
-def build_cumulative_buckets(bounds: tuple[float, ...], state: HistogramState) -> list[tuple[str, float]]:
-    """Return the buckets as Prometheus counts them: each includes the smaller ones."""
-    names = [*(str(bound) for bound in bounds), "+Inf"]
-    return [(name, sum(state.buckets[: index + 1])) for index, name in enumerate(names)]
+def add_samples(totals: Totals, samples: Iterable[Sample]) -> None:
+    for name, labels, value in samples:
+        totals[name, labels] = totals.get((name, labels), 0) + value
 
 
 def is_process_alive(snapshot_name: str) -> bool:

@@ -11,7 +11,8 @@ bounded.
 import os
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from threading import Lock
 
 import msgspec
@@ -45,23 +46,14 @@ RequestKind = tuple[str, str, int]  # operation, method, status
 PendingRequest = tuple[RequestKind, float, int, int, list[float]]
 
 
-class HistogramState(msgspec.Struct, array_like=True):
-    """The observations of a histogram: how many in each bucket, the last without an upper bound, and their sum."""
-
-    buckets: list[int]
-    total: float = 0.0
-
-    def add(self, other: "HistogramState") -> None:
-        self.buckets = [mine + theirs for mine, theirs in zip(self.buckets, other.buckets, strict=True)]
-        self.total += other.total
-
-
 class Snapshot(msgspec.Struct):
-    """The figures of a process. `gauges` count only while the process lives."""
+    """The figures of a process. `gauges` count only while the process lives. The buckets of a histogram are counters.
+
+    Several samples of a metric may have the same labels: they are added up.
+    """
 
     counters: list[Sample] = []
     gauges: list[Sample] = []
-    histograms: list[tuple[str, Labels, HistogramState]] = []
 
 
 class RequestFigures:
@@ -76,12 +68,13 @@ class RequestFigures:
         self.size = 0  # bytes in the bodies of responses
         self.cost = 0
 
-    def add(self, other: "RequestFigures") -> None:
-        self.count += other.count
-        self.buckets = [mine + theirs for mine, theirs in zip(self.buckets, other.buckets, strict=True)]
-        self.seconds += other.seconds
-        self.size += other.size
-        self.cost += other.cost
+    def list_samples(self, operation: str, method: str, status: int) -> Iterator[Sample]:
+        yield "contentapi_requests_total", (operation, method, str(status)), self.count
+        yield "contentapi_response_bytes_total", (operation,), self.size
+        if self.cost:
+            yield "contentapi_cost_total", (operation,), self.cost
+        name = "contentapi_request_duration_seconds"
+        yield from list_histogram(name, (operation,), REQUEST_BUCKETS, self.buckets, self.seconds)
 
 
 class Figures:
@@ -99,7 +92,8 @@ class Figures:
         self.pending: deque[PendingRequest] = deque()
         self.counters: dict[tuple[str, Labels], float] = {}
         self.requests: dict[RequestKind, RequestFigures] = {}
-        self.statements = HistogramState([0] * (len(STATEMENT_BUCKETS) + 1))
+        self.statement_buckets = [0] * (len(STATEMENT_BUCKETS) + 1)
+        self.statement_seconds = 0.0
 
     def count(self, name: str, *labels: str, amount: float = 1) -> None:
         """Add an amount to a counter."""
@@ -127,7 +121,7 @@ class Figures:
 
     def add_pending(self) -> None:
         """Add the requests of a batch to the figures. Call this with the lock."""
-        pending, requests, all_statements = self.pending, self.requests, self.statements
+        pending, requests, statement_buckets = self.pending, self.requests, self.statement_buckets
         while pending:
             kind, seconds, size, cost, statements = pending.popleft()
             figures = requests.get(kind) or self.get_figures(kind)
@@ -137,8 +131,8 @@ class Figures:
             figures.size += size
             figures.cost += cost
             for each in statements:
-                all_statements.buckets[bisect_left(STATEMENT_BUCKETS, each)] += 1
-                all_statements.total += each
+                statement_buckets[bisect_left(STATEMENT_BUCKETS, each)] += 1
+                self.statement_seconds += each
 
     def get_figures(self, kind: RequestKind) -> RequestFigures:
         """Return the figures of a kind. Requests without an operation share `other`, and so do unknown methods."""
@@ -159,23 +153,25 @@ class Figures:
         with self.lock:
             self.add_pending()
             counters: list[Sample] = [(name, labels, value) for (name, labels), value in self.counters.items()]
-            histograms: list[tuple[str, Labels, HistogramState]] = []
-            totals: dict[str, RequestFigures] = {}
-            for (operation, method, status), figures in self.requests.items():
-                counters.append(("contentapi_requests_total", (operation, method, str(status)), figures.count))
-                totals.setdefault(operation, RequestFigures()).add(figures)
-            for operation, figures in totals.items():
-                counters.append(("contentapi_response_bytes_total", (operation,), figures.size))
-                if figures.cost:
-                    counters.append(("contentapi_cost_total", (operation,), figures.cost))
-                durations = HistogramState(figures.buckets, figures.seconds)
-                histograms.append(("contentapi_request_duration_seconds", (operation,), durations))
-            statements = HistogramState([*self.statements.buckets], self.statements.total)
-            histograms.append(("contentapi_statement_duration_seconds", (), statements))
+            for kind, figures in self.requests.items():
+                counters += figures.list_samples(*kind)
+            name = "contentapi_statement_duration_seconds"
+            counters += list_histogram(name, (), STATEMENT_BUCKETS, self.statement_buckets, self.statement_seconds)
         for source in self.counter_sources:
             counters += source()
         gauges = [sample for source in self.gauge_sources for sample in source()]
-        return Snapshot(counters, gauges, histograms)
+        return Snapshot(counters, gauges)
+
+
+def list_histogram(
+    name: str, labels: Labels, bounds: Sequence[float], buckets: Sequence[int], total: float
+) -> Iterator[Sample]:
+    """Yield a histogram as Prometheus counts it: each bucket includes the smaller ones."""
+    counts = [*accumulate(buckets)]
+    for bound, count in zip([*map(str, bounds), "+Inf"], counts, strict=True):
+        yield f"{name}_bucket", (*labels, bound), count
+    yield f"{name}_count", labels, counts[-1]
+    yield f"{name}_sum", labels, total
 
 
 FIGURES = Figures()

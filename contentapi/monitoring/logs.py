@@ -3,8 +3,8 @@
 A record may have `fields`, a dictionary of values that both formats write. Lines hold no line end, so that a request
 cannot forge a line of its own: JSON escapes them, and the readable format indents what follows.
 
-The line of a request that succeeded does not go through Python's logging, which would take twice as long, unless a
-handler or a filter has been added to that of the settings.
+The JSON line of a request that succeeded does not go through Python's logging, which would take twice as long, unless
+a handler or a filter has been added to that of the settings.
 """
 
 import json
@@ -13,7 +13,7 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
-from time import localtime, strftime, time
+from time import time
 from typing import Any
 
 import msgspec
@@ -65,15 +65,20 @@ class LineHandler(logging.StreamHandler):  # type: ignore[type-arg]
 
         A stream that refuses it, such as a full disk, fails no request.
         """
+        created = time()
+        second = int(created)
+        line.time = "%s.%03dZ" % (format_second(second), (created - second) * 1000)  # noqa: UP031 - twice as fast
         with suppress(OSError, ValueError):
-            os.write(self.stream.fileno(), self.formatter.format_request(line, time()))  # type: ignore[union-attr]
+            os.write(self.stream.fileno(), ENCODER.encode(line) + b"\n")
 
 
 def find_line_handler(logger: logging.Logger) -> LineHandler | None:
-    """Return the handler of the settings, or None if others see or change the records of this logger too."""
+    """Return the handler of the settings, if it writes JSON and no others see or change the records of this logger."""
     handlers = ROOT.handlers
     is_alone = len(handlers) == 1 and logger.parent is ROOT and not (logger.handlers or logger.filters)
-    return handlers[0] if is_alone and type(handlers[0]) is LineHandler else None
+    if is_alone and type(handlers[0]) is LineHandler and type(handlers[0].formatter) is JsonFormatter:
+        return handlers[0]
+    return None
 
 
 class JsonFormatter(logging.Formatter):
@@ -99,12 +104,6 @@ class JsonFormatter(logging.Formatter):
         except (UnicodeEncodeError, TypeError):  # half a character, or a value of another type
             return json.dumps(members, default=str)
 
-    def format_request(self, line: RequestLine, created: float) -> bytes:
-        """Return the line of a request, written at `created`, in seconds since 1970."""
-        second = int(created)
-        line.time = "%s.%03dZ" % (format_second(second), (created - second) * 1000)  # noqa: UP031 - twice as fast
-        return ENCODER.encode(line) + b"\n"
-
 
 class LineFormatter(logging.Formatter):
     """A line for people: time, level, logger, request id, message, and the fields that the message does not show."""
@@ -114,37 +113,15 @@ class LineFormatter(logging.Formatter):
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s")
 
-    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002, N802 - Python's
-        return format_local_time(record.created)
-
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name in Python's library
         text = super().formatMessage(record).replace("\n", "\n    ")
-        return text + self.format_fields(getattr(record, "fields", {}), getattr(record, "trace_id", ""))
-
-    def format_request(self, line: RequestLine, created: float) -> bytes:
-        """Return the line of a request, written at `created`, in seconds since 1970."""
-        text = f"{format_local_time(created)} {line.level} {line.logger} [{line.request_id}] {line.message}"
-        return f"{text}{self.format_fields(line.collect_fields(), line.trace_id)}\n".encode()
-
-    def format_fields(self, fields: dict[str, Any], trace_id: str) -> str:
-        pairs = "".join(f" {name}={value}" for name, value in fields.items() if name not in self.shown)
-        if trace_id:
-            pairs += f" trace_id={trace_id}"
-        return pairs.replace("\n", "\\n")
-
-
-def format_local_time(created: float) -> str:
-    second = int(created)
-    return "%s,%03d" % (format_local_second(second), (created - second) * 1000)  # noqa: UP031 - twice as fast
+        fields = {name: value for name, value in getattr(record, "fields", {}).items() if name not in self.shown}
+        if trace_id := getattr(record, "trace_id", ""):
+            fields["trace_id"] = trace_id
+        return text + "".join(f" {name}={value}" for name, value in fields.items()).replace("\n", "\\n")
 
 
 @lru_cache(4)
 def format_second(second: int) -> str:
     """Return a second since 1970 as in `2026-11-23T04:05:06`, in UTC."""
     return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-
-
-@lru_cache(4)
-def format_local_second(second: int) -> str:
-    """Return a second since 1970 as in `2026-11-23 04:05:06`, in the time zone of this machine."""
-    return strftime("%Y-%m-%d %H:%M:%S", localtime(second))

@@ -2,14 +2,11 @@
 
 from typing import Literal, NamedTuple
 
-from contentapi.monitoring.figures import REQUEST_BUCKETS, STATEMENT_BUCKETS
-
 
 class Metric(NamedTuple):
     kind: Literal["counter", "gauge", "histogram"]
     labels: tuple[str, ...]
     description: str
-    buckets: tuple[float, ...] = ()
 
 
 METRICS: dict[str, Metric] = {
@@ -17,10 +14,7 @@ METRICS: dict[str, Metric] = {
         "counter", ("operation", "method", "status"), "Requests that got a response, without health checks."
     ),
     "contentapi_request_duration_seconds": Metric(
-        "histogram",
-        ("operation",),
-        "Time from the complete request to its response, with the wait for a slot.",
-        REQUEST_BUCKETS,
+        "histogram", ("operation",), "Time from the complete request to its response, with the wait for a slot."
     ),
     "contentapi_response_bytes_total": Metric("counter", ("operation",), "Bytes in the bodies of responses."),
     "contentapi_cost_total": Metric("counter", ("operation",), "Cost of the GraphQL operations that were executed."),
@@ -28,7 +22,7 @@ METRICS: dict[str, Metric] = {
         "counter", ("code", "limit"), "Errors of requests that exceeded a limit or a rate limit, or waited too long."
     ),
     "contentapi_statement_duration_seconds": Metric(
-        "histogram", (), "Time of the statements of requests, with the network to PostgreSQL.", STATEMENT_BUCKETS
+        "histogram", (), "Time of the statements of requests, with the network to PostgreSQL."
     ),
     "contentapi_slots": Metric("gauge", (), "Connection slots."),
     "contentapi_slots_in_use": Metric("gauge", (), "Connection slots that serve a request."),

@@ -24,7 +24,7 @@ from opentelemetry.trace import Tracer as OTelTracer
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from contentapi.conf.timeouts import TRACE_LOG_INTERVAL
-from contentapi.monitoring.records import RequestRecord, RequestTrace, current_record
+from contentapi.monitoring.records import RequestRecord, current_record
 from contentapi.monitoring.repeated import RepeatedLine
 
 LOG = logging.getLogger("contentapi.traces")
@@ -61,7 +61,7 @@ def describe_statement(sql: str) -> DescribedStatement:
     return DescribedStatement(summary or "statement", text[:MAX_TEXT], sha256(text.encode()).hexdigest()[:16])
 
 
-class TracedRequest(RequestTrace):
+class TracedRequest:
     """The spans of one request. Its thread alone uses it."""
 
     def __init__(self, tracer: OTelTracer, span: Span, context: Context) -> None:
@@ -71,6 +71,7 @@ class TracedRequest(RequestTrace):
 
     @property
     def traceresponse(self) -> str:
+        """The header of the response with the trace and the span of the request, as in W3C Trace Context."""
         identity = self.span.get_span_context()
         return f"00-{identity.trace_id:032x}-{identity.span_id:016x}-{int(identity.trace_flags):02x}"
 
@@ -147,6 +148,7 @@ class OpenTelemetryTracer:
         self.propagator = TraceContextTextMapPropagator()
 
     def begin(self, record: RequestRecord, environ: Mapping[str, Any]) -> None:
+        """Set `trace_id` of the record and, if the request is sampled, `trace`."""
         if record.path in UNTRACED_PATHS:
             return
         parent = NO_PARENT
@@ -169,6 +171,7 @@ class OpenTelemetryTracer:
         return result.decision is not Decision.DROP
 
     def stop(self) -> None:
+        """Send what is left. This may take as long as the collector takes."""
         self.provider.shutdown()
 
 

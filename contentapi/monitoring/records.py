@@ -6,36 +6,13 @@ reads.
 """
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 from random import getrandbits
 from typing import Any
 
 import msgspec
-
-
-class RequestTrace(ABC):
-    """The spans of a sampled request (`contentapi.monitoring.otlp`)."""
-
-    @property
-    @abstractmethod
-    def traceresponse(self) -> str:
-        """The header of the response with the trace and the span of the request, as in W3C Trace Context."""
-
-    @abstractmethod
-    def measure(self, name: str, attributes: Mapping[str, str] | None = None) -> AbstractContextManager[Any]:
-        """Return a context manager that measures its block as a span."""
-
-    @abstractmethod
-    def add_statement(self, seconds: float, sql: object, error_type: str) -> None:
-        """Add the span of a statement that has just ended. `error_type` is empty for a statement that succeeded."""
-
-    @abstractmethod
-    def finish(self, record: "RequestRecord") -> None:
-        """End the span of the request with the values of its record."""
 
 
 def new_request_id() -> str:
@@ -68,7 +45,7 @@ class RequestRecord(msgspec.Struct):
     has_written: bool | None = None
     statements: list[float] = []  # the time of each statement
     trace_id: str = ""
-    trace: RequestTrace | None = None  # only of a sampled request
+    trace: Any = None  # the `contentapi.monitoring.otlp.TracedRequest` of a sampled request
 
     def add_statement(self, seconds: float, sql: object = "", error_type: str = "") -> None:
         self.statements.append(seconds)

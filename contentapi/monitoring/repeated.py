@@ -5,109 +5,73 @@ a server then share a file with the number of requests that no line has counted,
 clock is the system's monotonic one, which is the same for all processes.
 """
 
-import atexit
 import fcntl
 import logging
 import os
+import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Lock, Timer
-from typing import BinaryIO
+from typing import IO
 
 from contentapi.conf.timeouts import OUTAGE_INTERVAL
-from contentapi.monitoring.owned_folder import OwnedFolder
 
 OUTAGE_LOG = logging.getLogger("contentapi.outages")
-FILE_VARIABLE = "CONTENTAPI_OUTAGE_FILE"  # the shared file; set by the process that starts the others
-FOLDER_PREFIX = "contentapi-outages-"
+STATE = struct.Struct("qd")  # the events that no line has counted, and the time of the last line
+NOTHING = 0, float("-inf")
 
 
 class RepeatedLine:
     """A line that `write` logs at most once in an interval, in seconds. Thread-safe.
 
-    `write` gets the number of events since the last line, and the text of the last event. Without a shared file, each
-    process has lines of its own.
+    `write` gets the number of events since the last line, and the text of the last event. With a shared file, the
+    processes that inherit it count together.
     """
 
-    def __init__(self, interval: float, write: Callable[[int, str], None], path: str = "") -> None:
+    def __init__(self, interval: float, write: Callable[[int, str], None]) -> None:
         self.interval = interval
         self.write = write
-        self.path = path
+        self.file: IO[bytes] | None = None
+        self.state = NOTHING
         self.lock = Lock()
-        self.uncounted = 0  # of this process, without a file
-        self.last_line = float("-inf")
         self.timer: Timer | None = None
 
-    def add(self, detail: str) -> None:
+    def add(self, detail: str, *, events: int = 1) -> None:
         """Count an event. Write a line if the last one is old enough; otherwise a later line counts it."""
-        with self.lock:
-            self.write_line_if_due(detail, events=1)
-
-    def write_line_if_due(self, detail: str, *, events: int) -> None:
-        with self.share_state() as file:
-            uncounted, last_line = read_state(file) if file else (self.uncounted, self.last_line)
+        with self.lock, self.share_state():
+            uncounted, last_line = self.state
             uncounted += events
             now = time.monotonic()
             is_due = uncounted > 0 and not last_line <= now < last_line + self.interval
-            state = (0, now) if is_due else (uncounted, last_line)
-            if file:
-                with suppress(OSError):  # no room: the next event begins a new count
-                    write_state(file, *state)
-            else:
-                self.uncounted, self.last_line = state
-        if is_due:
-            self.write(uncounted, detail)
-        elif uncounted and self.timer is None:  # so that the last events are counted too
-            self.timer = Timer(self.interval, self.write_remainder, [detail])
-            self.timer.daemon = True
-            self.timer.start()
+            self.state = (0, now) if is_due else (uncounted, last_line)
+            if is_due:
+                self.write(uncounted, detail)
+            elif uncounted and self.timer is None:  # so that the last events are counted too
+                self.timer = Timer(self.interval, self.write_remainder, [detail])
+                self.timer.daemon = True
+                self.timer.start()
 
     def write_remainder(self, detail: str) -> None:
-        with self.lock:
-            self.timer = None
-            self.write_line_if_due(detail, events=0)
+        self.timer = None
+        self.add(detail, events=0)
 
     @contextmanager
-    def share_state(self) -> Iterator[BinaryIO | None]:
-        """Yield the shared file, locked. Yield None if there is none."""
-        if not self.path:
-            yield None
+    def share_state(self) -> Iterator[None]:
+        """Read the state from the shared file, if there is one, and write it after the block."""
+        if self.file is None:
+            yield
             return
+        fcntl.lockf(self.file, fcntl.LOCK_EX)
         try:
-            file = Path(self.path).open("r+b", buffering=0)  # noqa: SIM115 - closed below
-        except OSError:
-            yield None
-            return
-        with file:
-            fcntl.lockf(file, fcntl.LOCK_EX)
-            yield file
-
-
-def read_state(file: BinaryIO) -> tuple[int, float]:
-    try:
-        uncounted, last_line = file.read(100).split()
-        return int(uncounted), float(last_line)
-    except ValueError:
-        return 0, float("-inf")
-
-
-def write_state(file: BinaryIO, uncounted: int, last_line: float) -> None:
-    file.seek(0)
-    file.truncate()
-    file.write(f"{uncounted} {last_line!r}".encode())
-
-
-FOLDERS: list[OwnedFolder] = []
-OUTAGES: dict[str, RepeatedLine] = {}  # by the path of the shared file
-
-
-def log_outage(reason: str) -> None:
-    """Count a request that failed because the database is unavailable. `reason` has no value of a row."""
-    path = os.environ.get(FILE_VARIABLE, "")
-    line = OUTAGES.get(path) or OUTAGES.setdefault(path, RepeatedLine(OUTAGE_INTERVAL, write_outage, path))
-    line.add(reason)
+            written = os.pread(self.file.fileno(), STATE.size, 0)
+            self.state = STATE.unpack(written) if len(written) == STATE.size else NOTHING
+            yield
+            with suppress(OSError):  # no room: the next event begins a new count
+                os.pwrite(self.file.fileno(), STATE.pack(*self.state), 0)
+        finally:
+            fcntl.lockf(self.file, fcntl.LOCK_UN)
 
 
 def write_outage(failed: int, reason: str) -> None:
@@ -115,13 +79,9 @@ def write_outage(failed: int, reason: str) -> None:
     OUTAGE_LOG.error("The database is unavailable: %s got 503. %s", requests, reason)
 
 
+OUTAGES = RepeatedLine(OUTAGE_INTERVAL, write_outage)  # `add` gets no value of a row
+
+
 def share_outage_log() -> None:
-    """Create the file that the processes of this server share, unless a parent process did. Call this before a fork."""
-    if os.environ.get(FILE_VARIABLE):
-        return
-    folder = OwnedFolder(FOLDER_PREFIX)
-    FOLDERS.append(folder)
-    atexit.register(folder.remove)
-    path = folder.path / "state"
-    path.touch(mode=0o600)
-    os.environ[FILE_VARIABLE] = str(path)
+    """Let the processes that this one will fork count together."""
+    OUTAGES.file = TemporaryFile(buffering=0)  # noqa: SIM115 - for as long as these processes live

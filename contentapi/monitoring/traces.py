@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from threading import Event, Thread
-from typing import Any, Protocol
+from typing import Any
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import TRACE_STOP_LIMIT
@@ -22,26 +22,16 @@ TRACEPARENT = re.compile(f"00-{IDS}|(?!00|ff)[0-9a-f]{{2}}-{IDS}(?:-.*)?")
 UNTRACED: AbstractContextManager[Any] = nullcontext(lambda _: None)
 
 
-class Tracer(Protocol):
-    """Begins the traces of requests, and sends their spans in the background."""
-
-    def begin(self, record: RequestRecord, environ: Mapping[str, Any]) -> None:
-        """Set `trace_id` of the record and, if the request is sampled, `trace`."""
-
-    def stop(self) -> None:
-        """Send what is left. This may take as long as the collector takes."""
-
-
 class Tracing:
-    """The tracer of this process, None if no traces are sent. `stopped` ends when the last spans are sent."""
+    """The tracer of this process, a `contentapi.monitoring.otlp.OpenTelemetryTracer`; None if no traces are sent."""
 
-    tracer: Tracer | None = None
-    stopper: Thread | None = None
+    tracer: Any = None
+    stopper: Thread | None = None  # ends when the last spans are sent
 
     def __init__(self) -> None:
         self.ending = Event()
 
-    def wait_and_stop(self, tracer: Tracer) -> None:
+    def wait_and_stop(self, tracer: Any) -> None:
         self.ending.wait()
         tracer.stop()
 

@@ -7,7 +7,7 @@ from typing import Any
 from wsgiref.types import StartResponse
 
 from contentapi.http.request_log import finish_request
-from contentapi.monitoring.records import RequestRecord, RequestTrace, current_record
+from contentapi.monitoring.records import RequestRecord, current_record
 from contentapi.monitoring.traces import TRACING, begin_trace
 
 Handler = Callable[[dict[str, Any], StartResponse], Iterable[bytes]]
@@ -33,7 +33,7 @@ def observe_request(handle: Handler, environ: dict[str, Any], start_response: St
         current_record.reset(token)
 
 
-def with_trace(start_response: StartResponse, trace: RequestTrace) -> StartResponse:
+def with_trace(start_response: StartResponse, trace: Any) -> StartResponse:
     """Return a function that adds the header `traceresponse`."""
 
     def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:

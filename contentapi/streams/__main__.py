@@ -21,7 +21,6 @@ from granian.server.embed import Server
 from contentapi.conf import conf
 from contentapi.conf.timeouts import HEADER_TIMEOUT, STREAM_WRITE_LIMIT
 from contentapi.health.start import report_database_state
-from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.server import systemd
 from contentapi.server.granian import build_logging, open_listener
@@ -55,7 +54,6 @@ def main() -> None:
         from contentapi.db.embedded.base import SERVER
 
         SERVER.acquire()  # for as long as this process lives
-    share_outage_log()
     start_exporter(conf.environment.contentapi_metrics_bind)
     start_figures("stream")
     report_database_state()

@@ -18,7 +18,6 @@ from contentapi import demo
 from contentapi.conf import conf
 from contentapi.conf.timeouts import CHILD_INTERVAL, STREAM_RESTART_INTERVAL, STREAM_START_LIMIT, STREAM_STOP_LIMIT
 from contentapi.declarations import load_jobs
-from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import start_exporter, start_figures
 from contentapi.worker.runner import Worker
 
@@ -43,7 +42,6 @@ class Command(BaseCommand):
         with exit_on_termination_signals():
             require_free_address()
             prepare_database()
-        share_outage_log()
         start_exporter(conf.environment.contentapi_metrics_bind)
         start_figures("worker")
         sys.exit(serve(SERVERS[server]))

@@ -96,7 +96,7 @@ def test_threads_lose_no_request(figures: Figures) -> None:
 
     figures.take_snapshot()
     assert figures.requests["query posts", "POST", 200].count == 40_000
-    assert sum(figures.statements.buckets) == 40_000
+    assert sum(figures.statement_buckets) == 40_000
 
 
 CHILD = """
@@ -159,7 +159,6 @@ def test_every_metric_has_a_description_and_a_valid_name() -> None:
     for name, metric in METRICS.items():
         assert name.startswith("contentapi_")
         assert name.endswith("_total") == (metric.kind == "counter")
-        assert (metric.kind == "histogram") == bool(metric.buckets)
         assert metric.description.endswith(".")
 
 

@@ -1,7 +1,6 @@
 """The folder in memory: private, removed by its process, and by the next one after a kill."""
 
 import os
-import shutil
 import signal
 import stat
 import subprocess
@@ -11,7 +10,6 @@ from uuid import uuid4
 
 import pytest
 
-from contentapi.monitoring import owned_folder
 from contentapi.monitoring.owned_folder import OwnedFolder
 
 CHILD = """
@@ -39,9 +37,11 @@ def test_folder_of_a_killed_process_is_removed_by_the_next(prefix: str) -> None:
     with subprocess.Popen([sys.executable, "-c", CHILD, prefix], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         left = Path(child.stdout.readline().strip())
+        os.utime(left, (0, 0))
         first = OwnedFolder(prefix)
         assert left.exists()  # its owner lives
         child.send_signal(signal.SIGKILL)
+    os.utime(left, (0, 0))  # as if the child had ended a while ago
     second = OwnedFolder(prefix)
 
     assert not left.exists()
@@ -59,23 +59,3 @@ def test_forked_child_does_not_remove_the_folder(prefix: str) -> None:
     assert folder.path.exists()
     folder.owner = os.getpid()
     folder.remove()
-
-
-def test_folder_that_is_removed_before_it_is_locked_is_created_again(
-    prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    create, created = owned_folder.create_folder, list[Path]()
-
-    def lose_the_first(parent: Path, prefix: str) -> tuple[Path, int]:
-        path, lock = create(parent, prefix)
-        if not created:
-            shutil.rmtree(path)
-        created.append(path)
-        return path, lock
-
-    monkeypatch.setattr(owned_folder, "create_folder", lose_the_first)
-    folder = OwnedFolder(prefix, tmp_path)
-
-    assert [folder.path] == created[1:] == list(tmp_path.iterdir())
-    folder.remove()
-    assert list(tmp_path.iterdir()) == []

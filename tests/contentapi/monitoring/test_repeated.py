@@ -1,12 +1,14 @@
-"""One line in an interval, for one process and for several."""
+"""One line in an interval, for one process and for those that it forks."""
 
 import logging
+import os
 import re
-import subprocess
-import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import SimpleNamespace
+from typing import IO
 
 import pytest
 
@@ -14,40 +16,29 @@ from contentapi.conf.timeouts import OUTAGE_INTERVAL
 from contentapi.monitoring import repeated
 from contentapi.monitoring.repeated import RepeatedLine, write_outage
 
-CHILD = """
-import logging, sys, time
-logging.basicConfig(format="%(message)s", stream=sys.stdout)
-from contentapi.conf.timeouts import OUTAGE_INTERVAL
-from contentapi.monitoring.repeated import RepeatedLine, write_outage
-log = RepeatedLine(OUTAGE_INTERVAL, write_outage, sys.argv[1])
-for _ in range(100):
-    log.add("connection refused")
-    time.sleep(0.001)
-is_waiting = True
-while is_waiting:  # a later line counts the last requests
-    time.sleep(0.01)
-    with log.lock:
-        is_waiting = log.timer is not None
-"""
+
+@pytest.fixture(params=["shared", "own"])
+def file(request: pytest.FixtureRequest) -> Iterator[IO[bytes] | None]:
+    with TemporaryFile(buffering=0) as shared:
+        yield shared if request.param == "shared" else None
 
 
-def make_line(path: str = "", interval: float = OUTAGE_INTERVAL) -> RepeatedLine:
-    return RepeatedLine(interval, write_outage, path)
+def make_line(file: IO[bytes] | None = None, interval: float = OUTAGE_INTERVAL) -> RepeatedLine:
+    line = RepeatedLine(interval, write_outage)
+    line.file = file
+    return line
 
 
 def count_requests(lines: list[str]) -> int:
     return sum(int(found[1]) for line in lines if (found := re.search(r": (\d+) requests? got 503", line)))
 
 
-@pytest.mark.parametrize("name", ["state", ""], ids=["shared", "own"])
 def test_first_request_has_a_line_and_the_next_share_one(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, file: IO[bytes] | None
 ) -> None:
-    caplog.set_level(logging.ERROR, "contentapi.outages")
     now = 100.0
     monkeypatch.setattr(repeated, "time", SimpleNamespace(monotonic=lambda: now))
-    (tmp_path / "state").touch()
-    log = make_line(name and str(tmp_path / name))
+    log = make_line(file)
 
     for _ in range(10):
         log.add("connection refused")
@@ -64,7 +55,6 @@ def test_first_request_has_a_line_and_the_next_share_one(
 
 
 def test_timer_counts_the_last_requests(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.ERROR, "contentapi.outages")
     log = make_line(interval=0.05)
 
     log.add("connection refused")
@@ -78,28 +68,38 @@ def test_timer_counts_the_last_requests(caplog: pytest.LogCaptureFixture) -> Non
 
 
 @pytest.mark.servers
-def test_processes_share_one_line_a_second(tmp_path: Path) -> None:
-    path = tmp_path / "state"
-    path.touch()
+def test_forked_processes_share_one_line_a_second(tmp_path: Path) -> None:
     began = time.monotonic()
-    command = [sys.executable, "-c", CHILD, str(path)]
-    children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    lines = [line for child in children for line in child.communicate()[0].splitlines() if "503" in line]
+    with TemporaryFile(buffering=0) as shared:
+        children = [fork(shared, tmp_path / str(number)) for number in range(3)]
+        assert {os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children} == {0}
+    lines = [line for file in tmp_path.iterdir() for line in file.read_text().splitlines()]
 
     assert count_requests(lines) == 300
     assert len(lines) <= (time.monotonic() - began) / OUTAGE_INTERVAL + 1
 
 
-def test_missing_file_is_no_failure(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    make_line(str(tmp_path / "gone")).add("connection refused")
-
-    assert len(caplog.records) == 1
+def fork(shared: IO[bytes], written: Path) -> int:
+    """Add 100 events in a child. It ends when a line has counted them; its lines are in a file."""
+    if child := os.fork():
+        return child
+    try:
+        logging.getLogger("contentapi.outages").addHandler(logging.FileHandler(written))
+        log = make_line(shared)
+        for _ in range(100):
+            log.add("connection refused")
+        while log.timer is not None:
+            time.sleep(0.01)
+        with log.lock:
+            os._exit(0)
+    finally:
+        os._exit(1)
 
 
 def test_full_file_system_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:
-    log = make_line("/dev/full")
+    with Path("/dev/full").open("r+b", buffering=0) as full:
+        log = make_line(full)
+        log.add("connection refused")
+        log.add("connection refused")
 
-    log.add("connection refused")
-    log.add("connection refused")
-
-    assert len(caplog.records) == 2  # each is counted at once, because no state can be kept
+    assert count_requests(caplog.messages) == 2
