@@ -4,7 +4,7 @@ import pytest
 from django.db.models import Q
 
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role, Scope
-from contentapi.core.policy.events import PUBLIC_EVENTS
+from contentapi.core.policy import PUBLIC_EVENTS
 from contentapi.events.models import Event
 from tests.contentapi.core import all_policies as policy
 
