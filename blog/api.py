@@ -6,7 +6,7 @@ from blog import background, policy, projections, resolvers, selectors, views
 from blog.desk.preview_page import show_preview_page
 from blog.desk.uploads import build_uploads
 from contentapi.core.policy import STAFF
-from contentapi.declarations import App, Entry, EventSource, Type
+from contentapi.events.declarations import App, Entry, EventSource, Type
 
 POST_ACTIONS = ("created", "updated", "scheduled", "published", "unpublished", "archived", "deleted", "restored")
 COMMENT_ACTIONS = ("created", "hidden", "shown", "deleted")

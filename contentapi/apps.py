@@ -24,7 +24,7 @@ def check_sidebar(**_: Any) -> list[Error]:
     """Check that the admin has the models of the entries of the sidebar."""
     from django.contrib import admin
 
-    from contentapi.declarations import load_apps
+    from contentapi.events.declarations import load_apps
 
     models = [entry.model for declared in load_apps() for entry in declared.sidebar]
     return [

@@ -1,10 +1,12 @@
-"""The jobs of the background process that belong to no app, with those of events."""
+"""What the kernel itself declares: webhooks, with their deliveries, and the jobs that belong to no app."""
 
 from threading import Event
 
 from contentapi.auth.sessions import SessionStore
 from contentapi.conf.timeouts import PURGE_INTERVAL, TOKEN_PURGE_INTERVAL
 from contentapi.events import background as events
+from contentapi.events.declarations import App, Entry, Group, Type
+from contentapi.events.webhooks import projections, resolvers, selectors, views
 from contentapi.events.webhooks.sender import Sender
 from contentapi.http.idempotency import purge_expired_records
 from contentapi.worker.jobs import Job
@@ -27,3 +29,18 @@ def purge_idempotency_keys(stop: Event) -> None:
 
 def purge_sessions(_: Event) -> None:
     SessionStore.clear_expired()
+
+
+API = App(
+    types=[
+        Type(projections.WEBHOOK, node=selectors.select_webhook_node),
+        Type(projections.DELIVERY, node=selectors.select_delivery_node),  # the last: it looks into all partitions
+    ],
+    projections=projections.PROJECTIONS,
+    representations=views.REPRESENTATIONS,
+    bindables=resolvers.BINDABLES,
+    resources=views.RESOURCES,
+    jobs=list_jobs,
+    sidebar=[Entry("Webhooks", "webhook", "events.Webhook", Group.ADMINISTRATION)],
+    links=["events"],
+)

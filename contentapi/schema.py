@@ -6,7 +6,7 @@ from ariadne import load_schema_from_path, make_executable_schema
 from django.conf import settings
 from graphql import GraphQLSchema
 
-from contentapi.declarations import load_apps
+from contentapi.events.declarations import load_apps
 from contentapi.events.resolvers import build_event_resolvers, build_event_subscription
 from contentapi.events.sources import EventType, EventTypes
 from contentapi.events.webhooks.catalogue import CATALOGUE

@@ -3,7 +3,7 @@ from django.contrib import admin
 from django.urls import path
 
 from contentapi.auth.jwks import jwks
-from contentapi.declarations import collect_resources
+from contentapi.events.declarations import collect_resources
 from contentapi.events.views import StreamElsewhere, TicketCollection, build_event_resource
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view

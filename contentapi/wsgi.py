@@ -15,7 +15,7 @@ django_application = get_wsgi_application()
 
 from contentapi.conf import conf  # noqa: E402
 from contentapi.conf.checks import require_valid_start  # noqa: E402
-from contentapi.declarations import load_apps  # noqa: E402
+from contentapi.events.declarations import load_apps  # noqa: E402
 from contentapi.monitoring.figures import FIGURES  # noqa: E402
 from contentapi.server.complete_requests import RequestBufferingLayer  # noqa: E402
 from contentapi.server.fast_path import FastPath  # noqa: E402

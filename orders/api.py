@@ -1,6 +1,6 @@
 """What orders add to the API."""
 
-from contentapi.declarations import App, Entry, EventSource, Group, Type
+from contentapi.events.declarations import App, Entry, EventSource, Group, Type
 from orders import policy, projections, resolvers, selectors, views
 from orders.models import OrderStatus
 

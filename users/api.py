@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from contentapi.declarations import App, Entry, EventSource, Group, Type
+from contentapi.events.declarations import App, Entry, EventSource, Group, Type
 from users import background, password_pages, policy, projections, resolvers, selectors, views
 
 ACTIONS = ("created", "updated", "deleted")

@@ -78,7 +78,7 @@ def may_use_admin_site(role: str) -> bool:
 
 def may_use_admin_app(role: str, app_label: str) -> bool:
     """Whether a role may use an app in the admin site: one of those that the app declares, or an admin."""
-    from contentapi.declarations import load_apps  # which loads the models of all apps
+    from contentapi.events.declarations import load_apps  # which loads the models of all apps
 
     if app_label not in settings.CONTENT_APPS:
         return role in ADMINS

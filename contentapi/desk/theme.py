@@ -14,7 +14,7 @@ NAME = "Content API"
 
 def build_sidebar(_: HttpRequest) -> list[dict[str, Any]]:
     """Return the groups of the sidebar, for each request: the theme copies them, and lazy addresses take 10 ms."""
-    from contentapi.declarations import Group, load_apps  # the settings import this module
+    from contentapi.events.declarations import Group, load_apps  # the settings import this module
 
     groups: dict[Group, list[dict[str, Any]]] = {group: [] for group in Group}
     groups[Group.CONTENT].append({"title": "Desk", "icon": "home", "link": reverse("admin:index")})

@@ -7,10 +7,10 @@ from django.conf import settings
 from django.db.models import Q
 
 from blog.projections import POST
-from contentapi import declarations
 from contentapi.apps import check_sidebar
 from contentapi.conf.content_apps import find_content_apps
-from contentapi.declarations import App, Entry, EventSource, Type, collect_resources, load_apps
+from contentapi.events import declarations
+from contentapi.events.declarations import App, Entry, EventSource, Type, collect_resources, load_apps
 
 SOURCE = EventSource(["created"], lambda _: Q(), ["id"])
 
@@ -22,7 +22,7 @@ def test_events_need_a_selector_of_their_object() -> None:
 
 def test_apps_are_the_packages_that_declare_themselves(tmp_path: Path) -> None:
     declared, latin = b"\nAPI = App()", "# coding: latin-1\nNAME = 'é'".encode("latin-1")
-    for name, text in {"recipes": declared, "contentapi": declared, "requests": b"API = 1", "old": latin}.items():
+    for name, text in {"recipes": declared, "requests": b"API = 1", "old": latin}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "api.py").write_bytes(text)
 

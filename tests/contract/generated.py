@@ -46,7 +46,7 @@ def set_up() -> None:
 def render_events() -> str:
     """Return the type `<Type>Event` of each type with events: the fields of the interface, and the object."""
     set_up()
-    from contentapi.declarations import load_apps
+    from contentapi.events.declarations import load_apps
 
     interface = re.search(
         r"^interface Event {\n(.*?)^}", (ROOT / "schema/events.graphql").read_text(), re.DOTALL | re.M

@@ -17,7 +17,7 @@ from django.db import connection
 from contentapi import demo
 from contentapi.conf import conf
 from contentapi.conf.timeouts import CHILD_INTERVAL, STREAM_RESTART_INTERVAL, STREAM_START_LIMIT, STREAM_STOP_LIMIT
-from contentapi.declarations import load_jobs
+from contentapi.events.declarations import load_jobs
 from contentapi.monitoring.start import start_exporter, start_figures
 from contentapi.worker.runner import Worker
 

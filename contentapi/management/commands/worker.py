@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from contentapi.conf import conf
 from contentapi.core.commands import OperatorCommand
-from contentapi.declarations import load_jobs
+from contentapi.events.declarations import load_jobs
 from contentapi.health.start import require_agreement
 from contentapi.models import JobHeartbeat
 from contentapi.monitoring.start import start_exporter, start_figures

@@ -6,8 +6,8 @@ from threading import Event
 
 import pytest
 
-from contentapi import declarations
-from contentapi.declarations import App, load_jobs
+from contentapi.events import declarations
+from contentapi.events.declarations import App, load_jobs
 from contentapi.health.database_checks import CONNECTIONS_OF_WORKER
 from contentapi.worker.jobs import Job
 

@@ -83,7 +83,8 @@ class App:
 @cache
 def load_apps() -> Sequence[App]:
     """Return what the apps declare. The kernel is the last: `node` looks for its objects last."""
-    return [import_module(f"{name}.api").API for name in (*settings.CONTENT_APPS, "contentapi")]
+    modules = [*(f"{name}.api" for name in settings.CONTENT_APPS), "contentapi.background"]
+    return [import_module(name).API for name in modules]
 
 
 def collect_resources() -> dict[str, type[Resource]]:
