@@ -55,46 +55,56 @@ class Window:
     A window has about a thousand entries at most, and a unit counts slightly too long, never too short.
     """
 
-    __slots__ = ("entries", "expires", "used")
+    __slots__ = ("entries", "expires", "tick", "used")
 
     def __init__(self) -> None:
         self.entries: deque[tuple[float, int]] = deque()
         self.used = 0
+        self.tick = -1.0  # of the newest entry
         self.expires = 0.0
 
     def drop_older_than(self, begin: float) -> None:
         entries = self.entries
         while entries and entries[0][0] < begin:
             self.used -= entries.popleft()[1]
+        if not entries:
+            self.tick = -1.0
 
-    def add(self, now: float, length: int, amount: int) -> None:
-        if not amount:
-            return
+    def add(self, now: float, length: int, amount: int) -> float:
+        """Add units. Return the seconds until the oldest leave the window."""
         entries = self.entries
-        if entries and now * TICKS // length == entries[-1][0] * TICKS // length:
-            entries[-1] = now, entries[-1][1] + amount
-        else:
-            entries.append((now, amount))
-        self.used += amount
+        if amount:
+            tick = now * TICKS // length
+            if tick == self.tick:
+                entries[-1] = now, entries[-1][1] + amount
+            else:
+                entries.append((now, amount))
+                self.tick = tick
+            self.used += amount
+        oldest = entries[0][0] if entries else now
+        return length - (now - oldest)  # in this order, rounding never exceeds the window
 
     def remove(self, amount: int) -> None:
         """Give the newest units back, at most all of them."""
         while amount and self.entries:
             moment, newest = self.entries.pop()
+            self.tick = -1.0  # the next unit joins no older entry, whose time would change
             returned = min(amount, newest)
             if newest > returned:
                 self.entries.append((moment, newest - returned))
             self.used -= returned
             amount -= returned
 
-    def find_age(self, count: int, now: float) -> float | None:
-        """Return the age of the oldest of the `count` newest units. Return None if there are fewer."""
+    def refuse(self, now: float, charge: Charge) -> LimitStatus:
+        """Return the status of a window without room for a charge, or beside one."""
+        blocking = count_blocking(charge)
+        age = now - self.find_oldest(self.used) if self.used else 0
+        return build_status(charge, self.used, age, now - self.find_oldest(blocking) if self.used >= blocking else None)
+
+    def find_oldest(self, count: int) -> float:
+        """Return the time of the oldest of the `count` newest units."""
         older = self.used - count
-        for moment, amount in self.entries if older >= 0 else ():
-            older -= amount
-            if older < 0:
-                return now - moment
-        return None
+        return next(moment for moment, amount in self.entries if (older := older - amount) < 0)
 
 
 class InProcessCounter:
@@ -113,21 +123,21 @@ class InProcessCounter:
         """Consume all charges, or none of them."""
         with self._lock:
             now, has_room = self.clock(), True
-            windows: list[Window] = []
+            windows: list[tuple[Window, Charge]] = []
             totals: dict[Window, int] = {}  # several charges may have the same window
             for charge in charges:
                 window = self._get_or_create_window(get_window_key(key, charge), charge.spec.window, now)
-                windows.append(window)
+                windows.append((window, charge))
                 totals[window] = total = totals.get(window, 0) + charge.amount
-                has_room = has_room and window.used + total <= charge.spec.amount
+                if window.used + total > charge.spec.amount:
+                    has_room = False
+            if not has_room:
+                return False, [window.refuse(now, charge) for window, charge in windows]
             statuses = []
-            for window, charge in zip(windows, charges, strict=True):
-                if has_room:
-                    window.add(now, charge.spec.window, charge.amount)
-                age = now - window.entries[0][0] if window.entries else 0
-                blocker = None if has_room else window.find_age(count_blocking(charge), now)
-                statuses.append(build_status(charge, window.used, age, blocker))
-            return has_room, statuses
+            for window, charge in windows:
+                seconds = window.add(now, charge.spec.window, charge.amount)
+                statuses.append(LimitStatus(charge.limit, charge.spec.amount - window.used, ceil(seconds) or 1))
+            return True, statuses
 
     def refund(self, key: str, charges: Sequence[Charge]) -> None:
         """Give consumed charges back."""
