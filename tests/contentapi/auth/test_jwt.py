@@ -35,6 +35,12 @@ from tests.contentapi.auth.tokens import (
 Rows = Iterator[tuple[Any, str]]  # a token, and the reason: one that ends with `: ` or is empty may have more
 VALID = encode(CLAIMS, RSA)
 NO_TEXTS: list[Any] = [None, "", 7, True, ["contentapi", None], {"a": 1}, "a\0b", "\ud800"]
+NO_ALGORITHMS: list[Any] = ["none", "None", "nOnE", "", None, 0, ["RS256"], {"RS256": 1}]
+NO_KEY_IDS: list[Any] = [None, 0, True, ["x"], {"x": 1}, 1.5]
+UNLIKELY: list[Any] = [None, False, "", [], ["exp"], "DEF", {}]
+OTHER_TYPES: list[Any] = ["JWT", "at+jwt ", "id+jwt", "logout+jwt", "", None, 1, ["at+jwt"], "application/jwt"]
+NO_TOKENS: list[Any] = [None, b"", VALID.encode(), 7, [], {}, object(), True, 1.5]
+AUDIENCES: list[Any] = ["content", "contentapi ", "CONTENTAPI", "contentapi,other", [], ["contentap"]]
 NO_NUMBERS: list[Any] = [None, True, False, "1800000000", "1e3", "", [], {}, [NOW], "NaN"]
 
 
@@ -99,18 +105,18 @@ def test_token_is_valid_until_exp_plus_leeway(late: float) -> None:
 
 
 def list_algorithms_and_keys() -> Rows:
-    for alg in ("none", "None", "nOnE", "", None, 0, ["RS256"], {"RS256": 1}):
+    for alg in NO_ALGORITHMS:
         signed = forge_token(build_header(alg=alg), CLAIMS)
         yield signed, "alg is not the key's"
         yield signed.rpartition(".")[0] + ".", "alg is not the key's"
-    for alg in ("RS384", "RS512", "PS256", "ES256", "HS256", "HS512", "rs256", "RS256 ", "HS256,RS256"):
-        yield forge_token(build_header(alg=alg), CLAIMS), "alg is not the key's"
+    for other in ("RS384", "RS512", "PS256", "ES256", "HS256", "HS512", "rs256", "RS256 ", "HS256,RS256"):
+        yield forge_token(build_header(alg=other), CLAIMS), "alg is not the key's"
     yield forge_token(omit(build_header(), "alg"), CLAIMS), "alg is not the key's"
     yield forge_token(omit(build_header(), "kid"), CLAIMS), "alg is not the key's"  # only the secret needs no kid
     for kid in (OTHER.kid, "", RSA.kid[:-1], RSA.kid.upper(), "../1", "\0", "\ud800"):
         yield forge_token(build_header(kid=kid), CLAIMS), "no such key"
-    for kid in (None, 0, True, ["x"], {"x": 1}, 1.5):
-        yield forge_token(build_header(kid=kid), CLAIMS), "kid is not text"
+    for value in NO_KEY_IDS:
+        yield forge_token(build_header(kid=value), CLAIMS), "kid is not text"
 
 
 def list_headers() -> Rows:
@@ -118,10 +124,10 @@ def list_headers() -> Rows:
         token = forge_token(build_header(**members), CLAIMS, OTHER.signer)
         yield token, "a header parameter that access tokens must not have"
     for name in ("crit", "b64", "jku", "jwk", "x5u", "x5c", "zip"):
-        for value in (None, False, "", [], ["exp"], "DEF", {}):
+        for value in UNLIKELY:
             token = forge_token(build_header(**{name: value}), CLAIMS)
             yield token, "a header parameter that access tokens must not have"
-    for typ in ("JWT", "jwt", "at+jwt ", "id+jwt", "logout+jwt", "", None, 1, ["at+jwt"], "application/jwt"):
+    for typ in OTHER_TYPES:
         yield forge_token(build_header(typ=typ), CLAIMS), "typ is not at+jwt"
     yield forge_token(omit(build_header(), "typ"), CLAIMS), "typ is not at+jwt"
 
@@ -150,14 +156,14 @@ def list_identities() -> Rows:
         yield encode(omit(CLAIMS, name), RSA), f"{name} is missing, or not text"
         for value in NO_TEXTS:
             yield encode({**CLAIMS, name: value}, RSA), f"{name} is missing, or not text"
-    for audience in ("content", "contentapi ", "CONTENTAPI", "contentapi,other", [], ["contentap"]):
+    for audience in AUDIENCES:
         yield encode({**CLAIMS, "aud": audience}, RSA), "aud is different"
     for issuer in (f"{ISSUER}/", ISSUER.upper(), "https://evil.invalid"):
         yield encode({**CLAIMS, "iss": issuer}, RSA), "iss is different"
 
 
 def list_parts() -> Rows:
-    for value in (None, b"", VALID.encode(), 7, [], {}, object(), True, 1.5):
+    for value in NO_TOKENS:
         yield value, "not text"
     for token in ("", "a", "a.b", "a.b.c.d", "a.b.c.d.e", f"{VALID}.", f".{VALID}"):
         yield token, "not three parts"
