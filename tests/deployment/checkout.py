@@ -84,7 +84,7 @@ class Checkout:
         }
         if "CONTENTAPI_FAST_PATH" in os.environ:  # `make slow-path`
             kept["CONTENTAPI_FAST_PATH"] = os.environ["CONTENTAPI_FAST_PATH"]
-        return {**kept, "WEB_CONCURRENCY": "2", **variables}
+        return {**kept, "WEB_CONCURRENCY": "1", **variables}
 
     def processes(self) -> list[psutil.Process]:
         """Return every live process that works in this checkout, PostgreSQL's included."""

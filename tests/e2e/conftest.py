@@ -30,9 +30,9 @@ def checkout(tmp_path: Path, template: Template) -> Iterator[Checkout]:
     yield from stop_at_the_end(Checkout(tmp_path / "a checkout", template))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Run]:
-    """`make run` in a checkout with the demo, for the tests of a module. A test changes rows of its own only."""
+    """`make run` in a checkout with the demo, for tests that change nothing that others look at."""
     for checkout in stop_at_the_end(Checkout(tmp_path_factory.mktemp("run") / "a checkout", template)):
         yield checkout.run(CONTENTAPI_RATE_ANONYMOUS="100000/minute").wait_until_ready()
 
@@ -82,8 +82,15 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
-    """A browser of the admin of a checkout that runs, for the tests of a module."""
+@pytest.fixture(scope="session")
+def desk_of_all_modules(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
     with run_desk(tmp_path_factory.mktemp("desk") / "a checkout", template) as desk:
         yield desk
+
+
+@pytest.fixture(scope="module")
+def desk(desk_of_all_modules: Desk, browser: Browser) -> Desk:
+    """A browser of the admin of a checkout that runs. A test changes rows of its own only."""
+    desk_of_all_modules.browser = browser
+    desk_of_all_modules.cookies = []
+    return desk_of_all_modules

@@ -2,15 +2,19 @@
 
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 from zipfile import ZipFile
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.deployment.checkout import Checkout, Run
+from tests.deployment.template import Template
 from tests.e2e.accessibility import find_keyboard_trap, install_axe, list_serious_findings_of_the_desk
 from tests.e2e.chromium import NEEDS_CHROMIUM
+from tests.e2e.conftest import stop_at_the_end
 from tests.e2e.desk_pages import (
     PAGES,
     WAIT,
@@ -75,16 +79,34 @@ def list_findings_on_a_phone(page: Page, axe: str, run: Run, post: str, name: st
     return list_serious_findings_of_the_desk(page, axe)
 
 
+class Content(NamedTuple):
+    """A server with an object for each page of the admin, and their ids."""
+
+    run: Run
+    ids: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory, template: Template, browser: Browser) -> Iterator[Content]:
+    folder = tmp_path_factory.mktemp("desk")
+    for checkout in stop_at_the_end(Checkout(folder / "a checkout", template)):
+        run = checkout.run().wait_until_ready()
+        page = browser.new_context().new_page()
+        log_in(page, run, checkout)
+        ids = {"post": write_history(page, run), **find_rows(page, run), **import_site(page, run, folder)}
+        page.context.close()
+        yield Content(run, ids)
+
+
 def test_pages_of_the_admin_have_no_serious_finding(
-    checkout: Checkout, browser: Browser, axe: str, tmp_path: Path
+    content: Content, browser: Browser, axe: str, tmp_path: Path
 ) -> None:
-    run = checkout.run().wait_until_ready()
+    run, ids = content
     context = browser.new_context(color_scheme="light", bypass_csp=True)
     page = context.new_page()
     page.goto(f"http://localhost:{run.port}/admin/")
     findings = {"login": list_serious_findings_of_the_desk(page, axe)}
-    log_in(page, run, checkout)
-    ids = {"post": write_history(page, run), **find_rows(page, run), **import_site(page, run, tmp_path)}
+    log_in(page, run, run.checkout)
     findings |= list_findings_of_progress(page, axe, run, tmp_path)
 
     for name, path in PAGES.items():
@@ -116,11 +138,10 @@ def test_pages_of_the_admin_have_no_serious_finding(
     assert {name: found for name, found in findings.items() if found} == {}
 
 
-def test_keyboard_leaves_every_page(checkout: Checkout, browser: Browser, tmp_path: Path) -> None:
-    run = checkout.run().wait_until_ready()
+def test_keyboard_leaves_every_page(content: Content, browser: Browser) -> None:
+    run, ids = content
     page = browser.new_context().new_page()
-    log_in(page, run, checkout)
-    ids = {"post": write_history(page, run), **find_rows(page, run), **import_site(page, run, tmp_path)}
+    log_in(page, run, run.checkout)
     traps = {}
 
     for name, path in PAGES.items():

@@ -25,9 +25,7 @@ def open_operation(page: Page, name: str) -> None:
     section.scroll_into_view_if_needed()
 
 
-@pytest.mark.parametrize("server", ["gunicorn", "granian"])
-def test_reader_finds_an_operation_and_sends_its_request(checkout: Checkout, browser: Browser, server: str) -> None:
-    run = checkout.run(f"SERVER={server}").wait_until_ready()
+def test_reader_finds_an_operation_and_sends_its_request(run: Run, browser: Browser) -> None:
     origin = f"http://localhost:{run.port}"
     visit = Visit(browser, origin, "/docs")
     page = visit.page

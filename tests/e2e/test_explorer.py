@@ -1,4 +1,4 @@
-"""The explorer in Chromium, from both servers: what a person does with it, under the page's own policy."""
+"""The explorer in Chromium: what a person does with it, under the page's own policy."""
 
 import json
 import re
@@ -29,9 +29,8 @@ def enter_credential(visit: Visit, key: str, *, keep: bool) -> None:
     visit.page.get_by_label("Keep it in this tab").set_checked(keep)
 
 
-@pytest.mark.parametrize("server", ["gunicorn", "granian"])
-def test_person_uses_the_explorer(checkout: Checkout, browser: Browser, server: str) -> None:
-    run = checkout.run(f"SERVER={server}").wait_until_ready()
+def test_person_uses_the_explorer(checkout: Checkout, browser: Browser) -> None:
+    run = checkout.run("SERVER=gunicorn").wait_until_ready()
     key = (checkout.folder / "var/demo_api_key").read_text()
     visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
     page = visit.page
@@ -237,17 +236,3 @@ def test_explorer_states_what_the_server_refuses(
     if "CONTENTAPI_INTROSPECTION" in variables:
         expect(visit.execute()).to_contain_text("How we name our boats")
     assert (visit.errors, visit.hosts) == ([], {f"localhost:{run.port}"})
-
-
-def test_page_without_a_build_states_how_to_build_it(checkout: Checkout, browser: Browser) -> None:
-    (checkout.folder / "contentapi/static/frontend").unlink()
-    assert checkout.manage("migrate", "--verbosity", "0").returncode == 0
-    run = checkout.serve_as_the_procfile().wait_for("Booting worker")
-    context = browser.new_context()
-    page = context.new_page()
-
-    page.goto(f"http://localhost:{run.port}/graphql")
-
-    expect(page.locator("main")).to_contain_text("make pages")
-    page.get_by_role("link", name="schema").click()
-    expect(page.locator("body")).to_contain_text("type Query")

@@ -69,6 +69,7 @@ def test_unmigrated_database_is_stated_and_migrating_makes_the_server_ready(
     database.start()
     database.execute("CREATE DATABASE empty")
     variables = {"DATABASE_URL": database.build_url("empty"), "SECRET_KEY": SECRET, "JWT_SECRET": SECRET}
+    variables["WEB_CONCURRENCY"] = "2"  # which share the line of the log
     run = new_checkout.serve_as_the_procfile(**variables, CONTENTAPI_HTTPS="on")
     host = Host(run.log, {}, port=int(run.port))  # sends the requests
     host.process = run.process

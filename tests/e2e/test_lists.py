@@ -3,11 +3,10 @@
 import re
 from typing import Any
 
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.deployment.checkout import Checkout
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.desk_pages import log_in
+from tests.e2e.writing import Desk
 
 pytestmark = NEEDS_CHROMIUM
 # 115 drafts and, as the newest ones, 5 archived posts
@@ -29,16 +28,11 @@ def choose(page: Page, action: str) -> None:
         page.get_by_role("button", name="Run").click()
 
 
-def test_actions_work_on_everything_that_the_filter_matches(checkout: Checkout, browser: Browser) -> None:
-    run = checkout.run().wait_until_ready()
-    made = checkout.manage("shell", "--verbosity", "0", "-c", MAKE_POSTS)
-    assert made.returncode == 0, made.stderr
-    context = browser.new_context(base_url=f"http://localhost:{run.port}", timezone_id="Pacific/Auckland")
-    page = context.new_page()
-    page.set_default_timeout(WAIT)
+def test_actions_work_on_everything_that_the_filter_matches(desk: Desk) -> None:
+    desk.execute(MAKE_POSTS)
+    page = desk.open("/admin/", base_url=desk.get_address(""), timezone_id="Pacific/Auckland")
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    log_in(page, run, checkout)
 
     # Days of filters
     page.goto(LIST)

@@ -41,7 +41,9 @@ def test_pages_have_no_serious_finding(run: Run, browser: Browser, tmp_path: Pat
     assert {name: found for name, found in findings.items() if found} == {}
 
 
-def test_pages_without_a_build_have_no_serious_finding(checkout: Checkout, browser: Browser, tmp_path: Path) -> None:
+def test_pages_without_a_build_name_it_and_have_no_serious_finding(
+    checkout: Checkout, browser: Browser, tmp_path: Path
+) -> None:
     (checkout.folder / "contentapi/static/frontend").unlink()
     assert checkout.manage("migrate", "--verbosity", "0").returncode == 0
     run = checkout.serve_as_the_procfile().wait_for("Booting worker")
@@ -53,6 +55,9 @@ def test_pages_without_a_build_have_no_serious_finding(checkout: Checkout, brows
             page.goto(f"http://localhost:{run.port}{path}")
             assert page.evaluate("document.documentElement.scrollWidth") <= context["viewport"]["width"], path
             findings[f"{path} {form}"] = list_serious_findings(page, axe)
+    expect(page.locator("main")).to_contain_text("make pages")
+    page.get_by_role("link", name="schema").click()
+    expect(page.locator("body")).to_contain_text("type Query")
 
     assert {name: found for name, found in findings.items() if found} == {}
 

@@ -8,11 +8,12 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.deployment.checkout import Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.editors import create_editor, find_post, make_draft, open_admin, save
+from tests.e2e.writing import Desk
 
 pytestmark = NEEDS_CHROMIUM
 AUCKLAND = "Pacific/Auckland"
@@ -22,9 +23,9 @@ PATIENCE = 60  # seconds; the worker publishes a post at most 10 seconds after i
 LATER = "seconds => new Date(Date.now() + 1000 * seconds).toLocaleString('sv').replace(' ', 'T')"
 
 
-@pytest.fixture(scope="module")
-def email(run: Run) -> str:
-    return create_editor(run.checkout, "Ada")
+@pytest.fixture(scope="session")
+def email(desk_of_all_modules: Desk) -> str:
+    return create_editor(desk_of_all_modules.checkout, "Una")
 
 
 def read_status(run: Run, path: str) -> str:
@@ -42,9 +43,9 @@ def fill_time(page: Page, local: str) -> None:
     page.locator("[name=schedule_at_local]").fill(local)
 
 
-def test_editor_schedules_a_post_and_sees_it_published(browser: Browser, run: Run, email: str) -> None:
-    page = open_admin(browser, run, email, timezone_id=AUCKLAND)
-    path = make_draft(run)
+def test_editor_schedules_a_post_and_sees_it_published(desk: Desk, email: str) -> None:
+    page = open_admin(desk.browser, desk.run, email, timezone_id=AUCKLAND)
+    path = make_draft(desk.run)
     page.goto(path)
     state = page.locator("#post-state")
     page.locator("#id_title").fill("The tide of tonight")
@@ -55,26 +56,24 @@ def test_editor_schedules_a_post_and_sees_it_published(browser: Browser, run: Ru
     state.get_by_role("button", name="Schedule").click()
 
     expect(page.locator("body")).to_contain_text("“The tide of tonight” will be published on")
-    assert read_status(run, path) == ""
+    assert read_status(desk.run, path) == ""
     deadline = time.monotonic() + SECONDS + PATIENCE
-    while read_status(run, path) != "published" and time.monotonic() < deadline:
+    while read_status(desk.run, path) != "published" and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert read_status(run, path) == "published"
+    assert read_status(desk.run, path) == "published"
     page.goto(path)
     expect(page.locator(".post-state-line")).to_contain_text("Published at")
 
 
-def test_scheduled_time_is_shown_in_the_zone_of_the_editor_and_kept_by_a_save(
-    browser: Browser, run: Run, email: str
-) -> None:
-    page = open_admin(browser, run, email, timezone_id=AUCKLAND)
-    path = make_draft(run)
+def test_scheduled_time_is_shown_in_the_zone_of_the_editor_and_kept_by_a_save(desk: Desk, email: str) -> None:
+    page = open_admin(desk.browser, desk.run, email, timezone_id=AUCKLAND)
+    path = make_draft(desk.run)
     page.goto(path)
     fill_time(page, "2030-07-01T09:00")
     page.get_by_role("button", name="Schedule").click()
     expect(page.locator("body")).to_contain_text("will be published on")
 
-    berlin = open_admin(browser, run, email, timezone_id="Europe/Berlin")
+    berlin = open_admin(desk.browser, desk.run, email, timezone_id="Europe/Berlin")
     berlin.goto(path)
     expect(berlin.locator("[name=schedule_at_local]")).to_have_value(re.compile("2030-06-30T23:00"))
     expect(berlin.locator(".local-time-zone")).to_have_text("Europe/Berlin")
@@ -82,33 +81,33 @@ def test_scheduled_time_is_shown_in_the_zone_of_the_editor_and_kept_by_a_save(
     save(berlin)
     berlin.wait_for_url("**/admin/blog/post/?*")
 
-    plain = open_admin(browser, run, email, java_script_enabled=False)
+    plain = open_admin(desk.browser, desk.run, email, java_script_enabled=False)
     plain.goto(path)
     expect(plain.locator("#id_title")).to_have_value("New title")
     expect(plain.locator("[name=schedule_at_local]")).to_have_value(re.compile("2030-06-30T21:00"))
     expect(plain.locator(".local-time-zone")).to_have_text("UTC")
 
 
-def test_archived_post_is_published_again_by_one_button(browser: Browser, run: Run, email: str) -> None:
-    page = open_admin(browser, run, email)
+def test_archived_post_is_published_again_by_one_button(desk: Desk, email: str) -> None:
+    page = open_admin(desk.browser, desk.run, email)
     path = find_post(page, "published")
     page.goto(path)
     page.get_by_role("button", name="Archive").click()
     page.get_by_role("dialog").get_by_role("button", name="Archive").click()
     expect(page.locator("body")).to_contain_text("is in the archive.")
-    assert read_status(run, path) == ""
+    assert read_status(desk.run, path) == ""
 
     page.goto(path)
     page.locator("#submit-row").get_by_role("button", name="Publish again").click()
     page.get_by_role("dialog").get_by_role("button", name="Publish again").click()
 
     expect(page.locator("body")).to_contain_text("is public again.")
-    assert read_status(run, path) == "published"
+    assert read_status(desk.run, path) == "published"
 
 
-def test_enter_in_a_field_saves_and_publishes_nothing(browser: Browser, run: Run, email: str) -> None:
-    page = open_admin(browser, run, email)
-    path = make_draft(run)
+def test_enter_in_a_field_saves_and_publishes_nothing(desk: Desk, email: str) -> None:
+    page = open_admin(desk.browser, desk.run, email)
+    path = make_draft(desk.run)
     page.goto(path)
     page.locator("#id_title").fill("New title")
     page.locator("[name=schedule_at_local]").press("Enter")
@@ -119,9 +118,9 @@ def test_enter_in_a_field_saves_and_publishes_nothing(browser: Browser, run: Run
     expect(page.locator(".post-state-line")).to_contain_text("Draft")
 
 
-def test_posts_are_scheduled_from_the_list(browser: Browser, run: Run, email: str) -> None:
-    page = open_admin(browser, run, email, timezone_id=AUCKLAND)
-    make_draft(run)
+def test_posts_are_scheduled_from_the_list(desk: Desk, email: str) -> None:
+    page = open_admin(desk.browser, desk.run, email, timezone_id=AUCKLAND)
+    make_draft(desk.run)
     page.goto("/admin/blog/post/?status__exact=draft")
     page.locator("input.action-select").first.check()
     page.locator("select[name=action]").select_option("schedule")

@@ -3,20 +3,19 @@
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.deployment.checkout import Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.editors import create_editor, make_draft, open_admin, save
+from tests.e2e.writing import KEPT, Desk
 
 pytestmark = NEEDS_CHROMIUM
-KEPT = "Object.keys(localStorage).filter((key) => key.startsWith('kept-text:')).length"
 BODY = "One\ntwo\nthree\nfour\nfive\n"
 
 
-@pytest.fixture(scope="module")
-def emails(run: Run) -> list[str]:
-    return [create_editor(run.checkout, name) for name in ("Ada", "Ben")]
+@pytest.fixture(scope="session")
+def emails(desk_of_all_modules: Desk) -> list[str]:
+    return [create_editor(desk_of_all_modules.checkout, name) for name in ("Ada", "Ben")]
 
 
 def write_body(page: Page, path: str, body: str) -> None:
@@ -31,9 +30,9 @@ def read_body(page: Page, path: str) -> str:
     return page.locator("#id_body").input_value()
 
 
-def test_second_editor_is_warned_sees_the_difference_and_merges(browser: Browser, run: Run, emails: list[str]) -> None:
-    ada, ben = (open_admin(browser, run, email, timezone_id="Europe/Berlin") for email in emails)
-    path = make_draft(run)
+def test_second_editor_is_warned_sees_the_difference_and_merges(desk: Desk, emails: list[str]) -> None:
+    ada, ben = (open_admin(desk.browser, desk.run, email, timezone_id="Europe/Berlin") for email in emails)
+    path = make_draft(desk.run)
     write_body(ada, path, BODY)
     ada.goto(path)
     ada.wait_for_load_state("networkidle")
@@ -62,10 +61,10 @@ def test_second_editor_is_warned_sees_the_difference_and_merges(browser: Browser
     expect(ada.locator("#post-presence")).to_be_empty()
 
 
-def test_version_is_kept_and_taken_over_without_javascript(browser: Browser, run: Run, emails: list[str]) -> None:
-    ada = open_admin(browser, run, emails[0])
-    ben = open_admin(browser, run, emails[1], java_script_enabled=False)
-    path = make_draft(run)
+def test_version_is_kept_and_taken_over_without_javascript(desk: Desk, emails: list[str]) -> None:
+    ada = open_admin(desk.browser, desk.run, emails[0])
+    ben = open_admin(desk.browser, desk.run, emails[1], java_script_enabled=False)
+    path = make_draft(desk.run)
     ben.goto(path)
     write_body(ada, path, "Ada's text")
     ben.locator("#id_body").fill("Ben's text")
@@ -84,9 +83,9 @@ def test_version_is_kept_and_taken_over_without_javascript(browser: Browser, run
     assert read_body(ada, path) == "Ada's second text"
 
 
-def test_text_for_a_deleted_post_is_kept_and_the_post_restored(browser: Browser, run: Run, emails: list[str]) -> None:
-    ada, ben = (open_admin(browser, run, email) for email in emails)
-    path = make_draft(run)
+def test_text_for_a_deleted_post_is_kept_and_the_post_restored(desk: Desk, emails: list[str]) -> None:
+    ada, ben = (open_admin(desk.browser, desk.run, email) for email in emails)
+    path = make_draft(desk.run)
     ben.goto(path)
     ada.goto(path.split("?")[0].replace("/change/", "/delete/"))
     ada.get_by_role("button", name="Yes").click()

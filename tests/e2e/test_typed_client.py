@@ -69,21 +69,22 @@ def test_typed_client_compiles_and_works_against_a_server(generated: Path, check
     }
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong", "message"),
-    [
-        ("newest.title,", "newest.titel,", "Property 'titel' does not exist"),
-        ('body: "By a client."', "body: 1", "Type 'number' is not assignable to type 'string'"),
-        ('status: "published"', 'status: "lost"', "Type '\"lost\"' is not assignable to type"),
-        ("posts[0]?.title", "posts[0].title", "Object is possibly 'undefined'"),
-    ],
-)
-def test_unknown_field_does_not_compile(generated: Path, right: str, wrong: str, message: str) -> None:
-    source = (CLIENT / "client.ts").read_text()
-    assert right in source
+MISTAKES = {
+    ("newest.title,", "newest.titel,"): "Property 'titel' does not exist",
+    ('body: "By a client."', "body: 1"): "Type 'number' is not assignable to type 'string'",
+    ('status: "published"', 'status: "lost"'): "Type '\"lost\"' is not assignable to type",
+    ("posts[0]?.title", "posts[0].title"): "Object is possibly 'undefined'",
+}
 
-    (generated / "client.ts").write_text(source.replace(right, wrong))
+
+def test_unknown_field_does_not_compile(generated: Path) -> None:
+    source = wrong = (CLIENT / "client.ts").read_text()
+    for right, mistake in MISTAKES:
+        assert right in source
+        wrong = wrong.replace(right, mistake)
+
+    (generated / "client.ts").write_text(wrong)
     said = npm(generated, "run", "compile")
     (generated / "client.ts").write_text(source)
 
-    assert message in said
+    assert [message for message in MISTAKES.values() if message not in said] == []

@@ -1,6 +1,7 @@
 """A browser that writes posts in the admin of a running server."""
 
 import json
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,43 +10,69 @@ from typing import Any
 from playwright.sync_api import Browser, Dialog, Locator, Page
 
 from tests.deployment.checkout import Checkout, Run
-from tests.deployment.processes import wait_until
+from tests.deployment.processes import PATIENCE, wait_until
 from tests.deployment.template import Template
-from tests.e2e.chromium import launch_chromium
 from tests.e2e.desk_pages import log_in
 
 EXACT = "\n\n  Two spaces at the end  \n\tA tab\n\n\nThe end \n"
 KEPT = "Object.keys(localStorage).filter((key) => key.startsWith('kept-text:')).length"
 
 
+# Executes each line of its standard input, and prints the output of it: a process for each would take seconds to start.
+SHELL = """
+import contextlib, io, json, sys
+for line in sys.stdin:
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(json.loads(line), {})
+    print(json.dumps(printed.getvalue()), flush=True)
+"""
+
+
 class Desk:
     """A running server, and a browser that opens its admin."""
 
-    def __init__(self, checkout: Checkout, run: Run, browser: Browser) -> None:
-        self.checkout, self.run, self.browser = checkout, run, browser
+    browser: Browser
+
+    def __init__(self, checkout: Checkout, run: Run) -> None:
+        self.checkout, self.run = checkout, run
+        self.cookies: Any = []
+        self.shell = subprocess.Popen(
+            [checkout.folder / ".venv/bin/python", "manage.py", "shell", "--verbosity", "0", "-c", SHELL],
+            cwd=checkout.folder,
+            env=checkout.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def get_address(self, path: str) -> str:
         return f"http://localhost:{self.run.port}{path}"
 
     def open(self, path: str = "/admin/blog/post/add/", **options: Any) -> Page:
         """Return a page at a path, in a new browser context in which an admin is logged in."""
-        page = self.browser.new_context(**options).new_page()
+        context = self.browser.new_context(storage_state={"cookies": self.cookies, "origins": []}, **options)
+        page = context.new_page()
         page.set_default_timeout(60_000)
-        log_in(page, self.run, self.checkout)
         page.goto(self.get_address(path))
+        if "/login/" in page.url:  # the first page, or the test before has ended the session
+            log_in(page, self.run, self.checkout)
+            self.cookies = context.cookies()
+            page.goto(self.get_address(path))
         return page
 
     def execute(self, code: str) -> str:
-        done = self.checkout.manage("shell", "--verbosity", "0", "-c", code)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        """Execute code of Python beside the server. Return what it printed."""
+        assert self.shell.stdin
+        assert self.shell.stdout
+        self.shell.stdin.write(f"{json.dumps(code)}\n")
+        self.shell.stdin.flush()
+        printed = self.shell.stdout.readline()
+        assert printed, "The code has failed, with the traceback above."
+        return str(json.loads(printed))
 
     def read_body(self, title: str) -> str:
         """Return the stored text of a post."""
-        code = "import json; from blog.models import Post; "
-        found = self.execute(f"{code} print(json.dumps(Post.objects.get(title={title!r}).body))")
-        body: str = json.loads(found)
-        return body
+        return self.execute(f"from blog.models import Post; print(Post.objects.get(title={title!r}).body, end='')")
 
     def wait_for_body(self, title: str, body: str) -> None:
         """Wait until a post with a title has this text."""
@@ -55,17 +82,17 @@ class Desk:
 
 @contextmanager
 def run_desk(folder: Path, template: Template) -> Iterator[Desk]:
-    """Run a server from a checkout in a new folder, and a browser. The admin has an author profile."""
+    """Run a server from a checkout in a new folder. The admin has an author profile."""
     checkout = Checkout(folder, template)
     try:
-        run = checkout.run().wait_until_ready()
+        run = checkout.run(CONTENTAPI_RATE_ANONYMOUS="100000/minute").wait_until_ready()
+        desk = Desk(checkout, run)
         admin = "from users.models import User; from blog.models import Author; "
         made = "Author.objects.get_or_create(user=User.objects.get(email='admin@example.com'), name='Ada Admin')"
-        with launch_chromium() as browser:
-            desk = Desk(checkout, run, browser)
-            desk.execute(f"{admin} {made}")
-            yield desk
-        run.interrupt()
+        desk.execute(f"{admin} {made}")
+        yield desk
+        desk.shell.communicate(timeout=PATIENCE)
+        desk.run.interrupt()
     finally:
         checkout.kill_everything()
 
