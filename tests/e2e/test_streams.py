@@ -125,24 +125,6 @@ def test_sigterm_ends_all_streams_and_the_process(streams: StreamProcess) -> Non
     assert streams.process.wait(PATIENCE) == 0
 
 
-def test_client_that_does_not_read_is_closed(streams: StreamProcess) -> None:
-    stuck, other = streams.follow("type=author.*"), streams.follow("type=author.*")
-    bio = "x" * 100_000
-
-    def is_closed() -> bool:
-        make_authors(streams.site, 4, bio=bio)
-        other.read_until(rb"\ndata:", times=len(other.cursors) + 4)
-        return count_connections(streams) == 1
-
-    wait_until(is_closed, "the end of the stream that nobody reads")
-    assert stuck.socket.fileno() >= 0
-
-
-def count_connections(streams: StreamProcess) -> int:
-    found = psutil.Process(streams.process.pid).net_connections("tcp")
-    return sum(each.status == psutil.CONN_ESTABLISHED and each.laddr.port == streams.port for each in found)
-
-
 def test_half_sent_requests_are_ended(streams: StreamProcess) -> None:
     body = streams.open("POST", "/graphql", {"Content-Type": "application/json", "Content-Length": "99"})
     headers = streams.open("GET", "/events/stream\x20HTTP/1.1\r\nHost: localhost\r\nX-Not")
