@@ -1,24 +1,19 @@
 """The checks of a deployment that need no database: signing keys, Redis, disks."""
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage
 
 from contentapi.conf import conf
-from contentapi.conf.timeouts import REDIS_CHECK_LIMIT
-from contentapi.core.redis import connect_redis
 from contentapi.health import checks
-from contentapi.health.deployment import Messages, describe_result, format_bytes, note, problem, register_check, warning
+from contentapi.health.deployment import Messages, describe_result, format_bytes, note, problem, register_check
 from contentapi.media.access import find_media_folder, store_probe
 
 LEAST_FREE_SPACE = 1024**3  # bytes
-LEAST_FREE_SHARE = 0.05  # of the disk and of its inodes
-OLDEST_REDIS = (6, 0)  # the oldest version with users (ACL), which Redis' own documentation describes
+LEAST_FREE_SHARE = 0.05  # of the disk
 
 
 @register_check
@@ -31,39 +26,13 @@ def check_keys() -> Messages:
 
 @register_check
 def check_redis() -> Messages:
-    """Yield whether Redis responds, and what its version and its settings mean for the rate limits."""
+    """Yield whether Redis responds, if there is one."""
     if not conf.environment.redis_url:
         message = "REDIS_URL is not set: each worker process counts rate limits alone."
         yield note("redis", message, "Set REDIS_URL if several processes serve.")
         return
-    result = checks.check_redis()
-    yield describe_result("redis", result, "Redis responds and accepts writes.", "Start Redis, or correct REDIS_URL.")
-    if not result.is_problem:
-        yield from check_redis_server()
-
-
-def check_redis_server() -> Messages:
-    from redis.exceptions import RedisError
-
-    client = connect_redis(conf.environment.redis_url, timeout=REDIS_CHECK_LIMIT)
-    try:
-        information: dict[str, Any] = client.info()
-    except (RedisError, OSError):
-        yield note("redis", "The version of Redis is not known.", "Permit the user of REDIS_URL to execute INFO.")
-        return
-    finally:
-        client.close()
-    version = str(information.get("redis_version", "0"))
-    if tuple(map(int, version.split(".")[:2])) < OLDEST_REDIS:
-        yield problem("redis", f"Redis is version {version}.", "Use version 6 or newer.")
-    else:
-        yield note("redis", f"Redis is version {version}.")
-    policy = str(information.get("maxmemory_policy", "noeviction"))
-    if information.get("maxmemory") and policy.startswith("allkeys"):
-        message = f"Redis evicts any key when its memory is full (maxmemory-policy {policy}): counts get lost."
-        yield warning(
-            "redis", message, "Set maxmemory-policy to noeviction or volatile-ttl, or use a Redis of its own."
-        )
+    message = "Redis responds and accepts writes."
+    yield describe_result("redis", checks.check_redis(), message, "Start Redis, or correct REDIS_URL.")
 
 
 @register_check
@@ -94,11 +63,8 @@ def check_disks() -> Messages:
 
 
 def check_disk(purpose: str, folder: Path) -> CheckMessage:
-    usage, inodes = shutil.disk_usage(folder), os.statvfs(folder)
+    usage = shutil.disk_usage(folder)
     message = f"{format_bytes(usage.free)} of {format_bytes(usage.total)} are free in {folder} (for {purpose})."
-    is_full = usage.free < LEAST_FREE_SPACE or usage.free < LEAST_FREE_SHARE * usage.total
-    if is_full:
+    if usage.free < LEAST_FREE_SPACE or usage.free < LEAST_FREE_SHARE * usage.total:
         return problem("disk", message, "Delete files, or enlarge the disk.")
-    if inodes.f_files and inodes.f_favail < LEAST_FREE_SHARE * inodes.f_files:
-        return problem("disk", f"{folder} has {inodes.f_favail} of {inodes.f_files} inodes left.", "Delete files.")
     return note("disk", message)

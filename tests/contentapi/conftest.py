@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contentapi.health import checks, host_checks
+from contentapi.health import checks
 from tests.deployment.redis_server import RedisServer
 
 
@@ -25,8 +25,7 @@ def redis_server(redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> 
         return clients[-1]
 
     monkeypatch.setattr(Redis, "from_url", build_and_remember)
-    for module in (checks, host_checks):
-        monkeypatch.setattr(module, "REDIS_CHECK_LIMIT", 60)
+    monkeypatch.setattr(checks, "REDIS_CHECK_LIMIT", 60)
     yield redis_server
     for client in clients:
         client.close()
