@@ -1,13 +1,12 @@
 """Filters of the admin's lists."""
 
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from django import forms
 from django.db import models
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.dateparse import parse_date
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateFilter, TextFilter
 from unfold.widgets import INPUT_CLASSES, UnfoldAdminTextInputWidget
@@ -18,8 +17,6 @@ from blog.models import MAX_TAG, NEVER_PUBLIC, Post, PostStatus
 from contentapi.core.pagination import parse_id
 from contentapi.desk.bases import get_actor
 from contentapi.desk.lists import RelatedFilter
-
-TITLES = {"created_at": "created at", "publish_at": "publish at", "published_at": "published at"}
 
 
 class TagForm(forms.Form):
@@ -69,42 +66,40 @@ class DayFilter(RangeDateFilter):
 
     form_class = DayRangeForm
     template = "blog/day_filter.html"
-
-    def __init__(self, field: Any, *arguments: Any, **options: Any) -> None:
-        super().__init__(field, *arguments, **options)
-        self.title = TITLES[field.name]
+    column = ""  # whose values are compared; by default those of the field
 
     def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        begin, end = self.parse_period()
-        column = self.get_column()
-        if begin is not None:
-            queryset = queryset.filter(**{f"{column}__gte": begin})
-        if end is not None:
-            queryset = queryset.filter(**{f"{column}__lt": end})
+        first, last = (parse_day(self.used_parameters.get(name)) for name in self.expected_parameters())
+        column = self.column or self.parameter_name
+        if first or last:
+            queryset = self.select_dated(request, queryset)
+        if first:
+            queryset = queryset.filter(**{f"{column}__gte": first})
+        if last:
+            queryset = queryset.filter(**{f"{column}__lt": last + timedelta(days=1)})
         return queryset
 
-    def get_column(self) -> str:
-        """Return the name of the column whose values are compared."""
-        return str(self.parameter_name)
-
-    def parse_period(self) -> tuple[datetime | None, datetime | None]:
-        """Return the first moment of the first day, and the moment after the last day."""
-        first, last = (parse_day(self.used_parameters.get(name)) for name in self.expected_parameters())
-        begin = begin_day(first) if first else None
-        end = begin_day(last) + timedelta(days=1) if last else None
-        return begin, end
+    def select_dated(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        """Return the rows that are on some day."""
+        return queryset
 
 
 class ScheduleDayFilter(DayFilter):
     """The days on which scheduled posts and changes will be published. Other posts are on no day."""
 
-    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        if self.parse_period() == (None, None):
-            return queryset
-        return super().queryset(request, queries.select_scheduled(get_actor(request), queryset))
+    column = "due_at"
 
-    def get_column(self) -> str:
-        return "due_at"
+    def select_dated(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        return queries.select_scheduled(get_actor(request), queryset)
+
+
+class PublicationDayFilter(DayFilter):
+    """The days on which posts first became public. Posts that never were public are on no day."""
+
+    column = "publication_order"  # equal to `published_at`, and indexed
+
+    def select_dated(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        return queryset.filter(publication_order__lt=NEVER_PUBLIC)
 
 
 class StatusFilter(ChoicesDropdownFilter):
@@ -116,25 +111,10 @@ class StatusFilter(ChoicesDropdownFilter):
         return super().queryset(request, queryset)
 
 
-class PublicationDayFilter(DayFilter):
-    """The days on which posts first became public. Posts that never were public are on no day."""
-
-    def get_column(self) -> str:
-        return "publication_order"  # equal to `published_at`, and indexed
-
-    def parse_period(self) -> tuple[datetime | None, datetime | None]:
-        begin, end = super().parse_period()
-        return begin, end or (begin and NEVER_PUBLIC)
-
-
-def parse_day(text: str | None) -> date | None:
-    """Return the date; None for a text that is no date, and for a year that has no next day everywhere."""
+def parse_day(text: str | None) -> datetime | None:
+    """Return the begin of a day; None for a text that is no date, and for a year that has no next day everywhere."""
     try:
         day = parse_date(text or "")
     except ValueError:
         return None
-    return day if day and 1 < day.year < 9999 else None
-
-
-def begin_day(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time.min))
+    return datetime.combine(day, time.min, UTC) if day and 1 < day.year < 9999 else None

@@ -16,39 +16,50 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 MAX_ZONE = 64
 
 
-def find_moments(local: datetime, zone: ZoneInfo) -> list[datetime]:
-    """Return the moments at which the clocks of a zone show a time: one; none in a gap; two in an overlap.
+def find_moments(text: str, zone_name: str) -> list[datetime]:
+    """Return the moments at which the clocks of a zone show the time of an `<input type="datetime-local">`.
 
-    The clocks skip an hour in spring (a gap), and show an hour twice in autumn (an overlap).
+    None in the hour that the clocks skip in spring, two in the hour that they show twice in autumn. Raises
+    `ValidationError`.
     """
-    moments = {local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)}
-    return sorted(moment for moment in moments if show_clock(moment, zone) == local)
-
-
-def show_clock(moment: datetime, zone: ZoneInfo) -> datetime:
-    """Return the time that the clocks of a zone show, without the zone."""
-    return moment.astimezone(zone).replace(tzinfo=None, fold=0)
+    zone = find_zone(zone_name)
+    try:
+        local = datetime.fromisoformat(text)
+        moments = {local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)}
+        shown = {moment: moment.astimezone(zone).replace(tzinfo=None, fold=0) for moment in moments}
+    except ValueError:
+        raise ValidationError("Enter a date and a time, such as 2027-05-03T09:00.") from None
+    except OverflowError:
+        raise ValidationError("This year is out of range.") from None
+    if local.tzinfo is not None:
+        raise ValidationError("Enter the time without an offset.")
+    return sorted(moment for moment in moments if shown[moment] == local)
 
 
 def find_zone(name: str) -> ZoneInfo:
     """Return the zone with an IANA name, UTC for no name. Raises `ValidationError`."""
-    if len(name) > MAX_ZONE:
-        raise ValidationError("The name of the time zone is too long.")
     try:
-        return ZoneInfo(name or "UTC")
+        return ZoneInfo(name[:MAX_ZONE] or "UTC")
     except (KeyError, ValueError, OSError):  # an unknown name, a path, a folder of the database of zones
-        raise ValidationError(f"There is no time zone “{name}”.") from None
+        raise ValidationError(f"There is no time zone “{name[:MAX_ZONE]}”.") from None
 
 
-def parse_local(text: str) -> datetime:
-    """Return the time of an `<input type="datetime-local">`. Raises `ValidationError`."""
-    try:
-        local = datetime.fromisoformat(text)
-    except ValueError:
-        raise ValidationError("Enter a date and a time, such as 2027-05-03T09:00.") from None
-    if local.tzinfo is not None:
-        raise ValidationError("Enter the time without an offset.")
-    return local
+def resolve_time(text: str, zone_name: str, moment_text: str) -> datetime:
+    """Return the moment of a time that a person typed. Raises `ValidationError`.
+
+    The third value is the moment that the page had for this time: a stored one with its fraction of a second, or the
+    choice of the person. It counts only if the clocks of the zone show the typed time at that moment.
+    """
+    moments = find_moments(text, zone_name)
+    kept = parse_moment(moment_text)
+    if kept and not {kept.replace(microsecond=0), kept.replace(microsecond=0, second=0)}.isdisjoint(moments):
+        return kept.astimezone(UTC)
+    if len(moments) == 1:
+        return moments[0]
+    clocks, time = f"The clocks of {zone_name or 'UTC'}", f"{datetime.fromisoformat(text):%H:%M}"
+    if moments:
+        raise ValidationError(f"{clocks} show this time twice: {time} on that day is two moments. Choose one.")
+    raise ValidationError(f"{clocks} skip this time: {time} does not exist on that day. Choose another time.")
 
 
 def parse_moment(text: str) -> datetime | None:
@@ -60,37 +71,6 @@ def parse_moment(text: str) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-def resolve_time(text: str, zone_name: str, moment_text: str) -> datetime:
-    """Return the moment of a time that a person typed. Raises `ValidationError`.
-
-    The third value is the moment that the page had for this time: a stored one with its fraction of a second, or the
-    choice of the person. It counts only if the clocks of the zone show the typed time at that moment.
-    """
-    local, zone = parse_local(text), find_zone(zone_name)
-    moment = parse_moment(moment_text)
-    try:
-        moments = find_moments(local, zone)
-        if moment is not None and has_clock(moment, zone, local):
-            return moment.astimezone(UTC)
-    except OverflowError:
-        raise ValidationError("This year is out of range.") from None
-    if not moments:
-        raise ValidationError(
-            f"The clocks of {zone.key} skip this time: {local:%H:%M} does not exist on that day. Choose another time."
-        )
-    if len(moments) > 1:
-        raise ValidationError(
-            f"The clocks of {zone.key} show this time twice: {local:%H:%M} on that day is two moments. Choose one."
-        )
-    return moments[0]
-
-
-def has_clock(moment: datetime, zone: ZoneInfo, local: datetime) -> bool:
-    """Whether the clocks of a zone show a time at a moment, with the precision of the typed time."""
-    shown = show_clock(moment, zone).replace(microsecond=0)
-    return local in (shown, shown.replace(second=0))
-
-
 class LocalTimeWidget(forms.MultiWidget):
     """A time, the zone of the browser, and the moment that the page has for it."""
 
@@ -100,14 +80,9 @@ class LocalTimeWidget(forms.MultiWidget):
         js = ["blog/local_time.js"]
 
     def __init__(self, attrs: dict[str, Any] | None = None) -> None:
-        super().__init__(
-            {
-                "local": UnfoldAdminTextInputWidget(attrs={"type": "datetime-local", "step": 1}),
-                "zone": forms.HiddenInput(attrs={"autocomplete": "off"}),
-                "moment": forms.HiddenInput(attrs={"autocomplete": "off"}),
-            },
-            attrs,
-        )
+        hidden = forms.HiddenInput(attrs={"autocomplete": "off"})
+        local = UnfoldAdminTextInputWidget(attrs={"type": "datetime-local", "step": 1})
+        super().__init__({"local": local, "zone": hidden, "moment": hidden}, attrs)
 
     def id_for_label(self, id_: str) -> str:
         """Return the id of the first part, which the label is for."""
@@ -122,16 +97,19 @@ class LocalTimeWidget(forms.MultiWidget):
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
         """Add the moments between which the person must choose, if the clocks show the time twice."""
         context: dict[str, Any] = super().get_context(name, value, attrs)
-        text, zone_name, moment_text = (*value, "", "", "")[:3] if isinstance(value, list) else self.decompress(value)
+        text, zone_name, chosen = (
+            each or "" for each in (value if isinstance(value, list) else self.decompress(value))
+        )
         context["zone"] = zone_name or "UTC"
         try:
-            local, zone = parse_local(text or ""), find_zone(zone_name or "")
-            moments = find_moments(local, zone)
-        except (ValidationError, OverflowError):
+            moments = find_moments(text, zone_name)
+        except ValidationError:
             return context
         if len(moments) > 1:
-            chosen = parse_moment(moment_text or "")
-            context["choices"] = [(moment.isoformat(), moment.astimezone(zone), moment == chosen) for moment in moments]
+            zone = find_zone(zone_name)
+            context["choices"] = [
+                (each.isoformat(), each.astimezone(zone), each == parse_moment(chosen)) for each in moments
+            ]
         return context
 
 
@@ -145,7 +123,7 @@ class LocalTimeField(forms.MultiValueField):
         super().__init__(parts, **{"require_all_fields": False, "required": False, **options})
 
     def compress(self, values: list[str]) -> datetime | None:
-        text, zone_name, moment_text = (*values, "", "", "")[:3]
+        text, zone_name, moment_text = values or ("", "", "")
         if text:
             return resolve_time(text, zone_name, moment_text)
         if self.required:  # the zone alone is no value

@@ -91,6 +91,10 @@ def find_accounts(term: str) -> QuerySet[Any]:
     return accounts.order_by("name", "pk")[:CHOICES]
 
 
+def name_authors(ids: Collection[int]) -> list[str]:
+    return [author.name for author in Author.objects.in_order_of(ids)]
+
+
 def count_comments(posts: Collection[Post]) -> int:
     """Return the number of comments of some posts that are not deleted."""
     return filter_comments_by_state(Comment.objects.filter(post__in=posts), "").count()

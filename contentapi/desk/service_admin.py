@@ -76,7 +76,7 @@ class ServiceAdmin(PolicyAdmin):
         if change:
             self.edit(actor, obj, form)
         else:
-            obj.pk = self.create(actor, obj, form).pk
+            vars(obj).update(vars(self.create(actor, obj, form)))
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         self.delete(get_actor(request), obj)

@@ -49,7 +49,7 @@ def test_invalid_post_is_rejected_with_form_errors(editor_client: Client) -> Non
         ({"tags": "x" * 51}, {"tags"}),
         ({"tags": "\n".join(map(str, range(21)))}, {"tags"}),
         ({"tags": "a\r\na"}, {"tags"}),
-        ({"body": "x" * 200_001}, {"__all__"}),
+        ({"body": "x" * 200_001}, {"body"}),
         ({"_act": "schedule"}, {"schedule_at"}),
         ({"_act": "schedule", "schedule_at_local": "2020-01-01T00:00"}, {"schedule_at"}),
         ({"_act": "schedule", "schedule_at_local": "tomorrow"}, {"schedule_at"}),

@@ -63,7 +63,7 @@ def test_action_on_several_posts_says_what_it_will_do_and_changes_nothing_yet(ed
 
     response = choose_action(editor_client, "archive", posts)
 
-    assert "These posts are put away. Readers do not see them." in response.text
+    assert "The post is put away. Readers do not see it." in response.text
     assert "Archive: 2 posts" in response.text
     assert read_form(response.text)["ids"] == f"{posts[1].pk},{posts[0].pk}"
     assert list_states() == ["draft", "draft"]

@@ -15,17 +15,7 @@ from blog import policy, selectors, services
 from blog.desk import queries, writers
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, StatusFilter, TagFilter, WriterFilter
 from blog.desk.local_times import LocalTimeField
-from blog.desk.posts import (
-    address,
-    coauthors,
-    conflict,
-    history,
-    pages,
-    reading,
-    saving,
-    states,
-    writing,
-)
+from blog.desk.posts import conflict, history, pages, reading, saving, states, writing
 from blog.desk.posts.form import PostForm, read_action
 from blog.desk.posts.list import (
     LightPostList,
@@ -35,14 +25,14 @@ from blog.desk.posts.list import (
     render_status,
     search_posts,
 )
-from blog.models import Post
+from blog.models import OPTIONAL, Author, Post
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action
 from contentapi.desk.bases import get_actor
 from contentapi.desk.pages import restrict_admin_page
-from contentapi.desk.rendering import build_column, build_time_column
+from contentapi.desk.rendering import build_column, build_time_column, render_time
 from contentapi.desk.service_admin import ServiceAdmin
 
 
@@ -60,7 +50,6 @@ class PostAdmin(ServiceAdmin):
         f"For {RESTORABLE_FOR.days} days you can restore it with its comments: “Deleted posts” above the list of "
         "posts. Then it is gone for good."
     )
-    inlines = [reading.SourceInline]
     list_before_template = "blog/post_tabs.html"
     list_display = ["title", "show_status", "author", "show_tags", "show_published_at", "show_updated_at"]
     list_filter = [
@@ -89,7 +78,8 @@ class PostAdmin(ServiceAdmin):
     find_row = staticmethod(selectors.find_post)
 
     def may_see(self, actor: Actor, row: Post) -> bool:
-        return policy.may_see_post(actor, [each.user_id for each in coauthors.list_writers(row)], row.status)
+        writers = [row.author, *Author.objects.in_order_of(row.coauthor_ids)]
+        return policy.may_see_post(actor, [writer.user_id for writer in writers], row.status)
 
     def may_change(self, actor: Actor, row: Post | None) -> bool:
         return policy.may_write_posts(actor) if row is None else policy.may_write_posts_of(actor, row.author.user_id)
@@ -152,9 +142,15 @@ class PostAdmin(ServiceAdmin):
     show_published_at = build_time_column("published_at", "Published at", ordering="publication_order")
     show_updated_at = build_time_column("updated_at", "Updated at", ordering="updated_at")
     show_created_at = build_time_column("created_at", "Created at", ordering="created_at")
-    show_coauthors = build_column("Co-authors", lambda post: ", ".join(coauthors.name_authors(post.coauthor_ids)))
+    show_coauthors = build_column("Co-authors", lambda post: ", ".join(queries.name_authors(post.coauthor_ids)))
     show_text = build_column("Text", reading.render_text)
     show_cover = build_column("Cover", reading.render_cover)
+    show_source = build_column("Source", lambda post: post.source.source)
+    show_path = build_column("Path", lambda post: post.source.path)
+    show_file_authors = build_column("Authors in the file", lambda post: ", ".join(post.source.authors))
+    show_file_status = build_column("Status of the last import", lambda post: post.source.status)
+    show_file_time = build_column("Publish at, of the last import", lambda post: render_time(post.source.publish_at))
+    show_front_matter = build_column("Other front matter", reading.show_front_matter)
 
     # The form
 
@@ -190,14 +186,23 @@ class PostAdmin(ServiceAdmin):
         return form
 
     def get_fieldsets(self, request: HttpRequest, obj: Post | None = None) -> Any:
+        """Return the fields above the panel, those in it, and of an imported post its file.
+
+        The time of the button "Schedule" is in neither: it is beside the button.
+        """
         if obj is not None and not self.may_change(get_actor(request), obj):
             return reading.FIELDSETS
-        hidden = coauthors.list_hidden(get_actor(request))
-        return address.group_fields(name for name in self.get_fields(request, obj) if name not in hidden)
+        names = [name for name in self.get_fields(request, obj) if name not in self.list_hidden(request)]
+        file = [("Post source", {"fields": reading.SOURCE})] if hasattr(obj, "source") else []
+        return [
+            (None, {"fields": [name for name in names if name not in (*OPTIONAL, *reading.SOURCE, "schedule_at")]}),
+            (reading.PANEL, {"fields": [name for name in OPTIONAL if name in names]}),
+            *file,
+        ]
 
-    def get_inlines(self, request: HttpRequest, obj: Post | None) -> list[Any]:
-        """Leave out the source of a post that was not imported."""
-        return list(self.inlines) if obj and hasattr(obj, "source") else []
+    def list_hidden(self, request: HttpRequest) -> list[str]:
+        """Return the field of the co-authors for users who may not set them."""
+        return [] if policy.may_manage_posts_and_authors(get_actor(request)) else ["coauthor_ids"]
 
     def get_exclude(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
         """Leave out the author of a new post for actors who write as themselves only, and a time that is read only."""
@@ -205,12 +210,13 @@ class PostAdmin(ServiceAdmin):
         return hidden if obj or policy.may_manage_posts_and_authors(get_actor(request)) else [*hidden, "author"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
-        hidden = coauthors.list_hidden(get_actor(request))
+        hidden = self.list_hidden(request)
         if obj is None:
             return hidden
         shown = [] if self.may_edit_publication_time(request, obj) else ["show_published_at"]
         authors = ["author", "show_coauthors", *hidden] if hidden else []
-        return [*authors, *shown, "show_created_at", "show_updated_at"]
+        file = reading.SOURCE if hasattr(obj, "source") else []
+        return [*authors, *shown, "show_created_at", "show_updated_at", *file]
 
     def may_edit_publication_time(self, request: HttpRequest, post: Post | None) -> bool:
         """Whether the form has the time at which the post first became public."""

@@ -8,11 +8,11 @@ from django.views.decorators.http import require_POST
 
 from blog import selectors
 from blog.desk.posts import copies
-from blog.desk.posts.coauthors import name_authors
+from blog.desk.posts.fields import split_lines
 from blog.desk.posts.form import COPY_BUTTONS, OPENED, PostForm, list_versions, read_action, read_pressed
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
 from blog.desk.posts.states import STATE_ACTIONS
-from blog.desk.posts.writing import split_lines
+from blog.desk.queries import name_authors
 from blog.history import conflicts, versions
 from blog.history.conflicts import EditConflict
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post, WorkingCopy

@@ -5,21 +5,39 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.urls import reverse
+from django.urls import reverse, reverse_lazy
+from unfold.widgets import UnfoldAdminTextInputWidget
 
-from blog import services
+from blog import models, services
 from blog.desk.local_times import LocalTimeField
-from blog.desk.posts import address, coauthors, writing
+from blog.desk.posts.fields import (
+    BodyField,
+    CoauthorsField,
+    CoverInput,
+    LinesField,
+    MarkdownInput,
+    SlugInput,
+    TitleField,
+    build_text,
+)
 from blog.history.merging import has_marks
 from blog.models import CONTENT, CONTENT_FIELDS, OPTIONAL, SUMMARIES, Author, Kind, Post, PostStatus, WorkingCopy
 from blog.services import CopyAction, Edit, StateAction
+from contentapi.conf import conf
 from contentapi.core.errors import Malformed
+from contentapi.desk.rendering import Textarea
+from contentapi.desk.service_admin import ServiceForm
 
 NEW = "new"  # replaces the id of an unsaved post in addresses
 OPENED = ("opened_version", "opened_copy", "opened_post")  # hidden fields of the form
 COPY_BUTTONS = {f"_{action}": action for action in CopyAction}
 LINES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]
 WORDS = [field.name for field in CONTENT_FIELDS if field.kind == Kind.WORDS]
+SCRIPTS = (
+    "vendor/markdown-toolbar-element/markdown-toolbar-element", "editor", "preview", "following", "saving", "autosave",
+    "images", "image_choice", "image_writing", "cover", "tags", "address", "coauthors",
+)  # fmt: skip
+STYLES = ["blog/vendor/tom-select/tom-select.min.css", "blog/writing.css", "blog/images.css", "blog/address.css"]
 
 
 def read_action(data: Mapping[str, Any]) -> StateAction | None:
@@ -53,11 +71,74 @@ def is_on_copy(post: Post, copy: WorkingCopy | None) -> bool:
     return list_versions(post, copy)["opened_copy"] != ""
 
 
-class PostForm(writing.WritingForm, address.AddressForm, coauthors.CoauthorsForm):
-    """The form of a post without its state: a button changes it."""
+class PostForm(ServiceForm):
+    """The form of a post without its state: a button changes it. An empty text of `OPTIONAL` is null."""
 
     copy: WorkingCopy | None = None  # of the post, if the person may change it: its text is that of the form
 
+    title = TitleField(widget=Textarea(attrs={"rows": 1, "class": "grows"}), max_length=models.MAX_TITLE)
+    body = BodyField(
+        widget=MarkdownInput(
+            attrs={"rows": 16, "class": "grows", "data-writing": True, "data-max-length": models.MAX_BODY}
+        ),
+        label="Text",
+        strip=False,
+        required=False,
+        help_text=f"Markdown. At most {models.MAX_BODY:,} characters.",
+    )
+    tags = LinesField(
+        forms.CharField(max_length=models.MAX_TAG),
+        delimiter="\n",
+        max_length=models.MAX_TAGS,
+        required=False,
+        widget=Textarea(
+            attrs={
+                "rows": 4,
+                "placeholder": "One tag on each line",
+                "data-max-tags": models.MAX_TAGS,
+                "data-max-length": models.MAX_TAG,
+                "data-suggestions": reverse_lazy("admin:blog_post_tags"),
+            }
+        ),
+        help_text=f"At most {models.MAX_TAGS}. Press Enter or type a comma after each tag.",
+    )
+    coauthor_ids = CoauthorsField(
+        label="Co-authors",
+        required=False,
+        help_text=f"At most {models.MAX_COAUTHORS}, in the order in which readers see them. Remove and choose a name "
+        "again to move it to the end. Co-authors may read the post before it is public.",
+    )
+    slug = build_text(
+        SlugInput,
+        "The name of the post in its address: a-z, 0-9 and hyphens. If you leave it empty, it is made from the title. "
+        "An old slug of a public post keeps leading to it.",
+        max_length=models.MAX_SLUG,
+    )
+    canonical_url = build_text(
+        UnfoldAdminTextInputWidget,
+        "Where the original of this text is, if this is a copy.",
+        label="Canonical URL",
+        max_length=models.MAX_URL,
+    )
+    excerpt = build_text(
+        Textarea({"rows": 2, "class": "grows", "maxlength": models.MAX_EXCERPT}),
+        "A short text for lists. If you leave it empty, the first sentences of the text are shown.",
+        strip=False,
+    )
+    description = build_text(
+        Textarea({"rows": 2, "class": "grows", "maxlength": models.MAX_DESCRIPTION}),
+        "A text for search engines and cards. If you leave it empty, the excerpt is shown.",
+        strip=False,
+    )
+    cover_id = forms.IntegerField(
+        widget=CoverInput, label="Cover", required=False, min_value=1, help_text="An image for lists and cards."
+    )
+    cover_alt = build_text(
+        UnfoldAdminTextInputWidget,
+        "What the cover shows. If you leave it empty, it is the text of the image.",
+        label="Text of the cover",
+        max_length=models.MAX_ALT,
+    )
     schedule_at = LocalTimeField(label="Publish at")
     opened_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
     opened_copy = forms.IntegerField(widget=forms.HiddenInput, required=False)
@@ -70,6 +151,13 @@ class PostForm(writing.WritingForm, address.AddressForm, coauthors.CoauthorsForm
         model = Post
         fields = [*LINES, "body", "author", "coauthor_ids", *WORDS, "published_at", *OPTIONAL]
 
+    class Media:
+        css = {"all": STYLES}
+        js = [
+            "blog/vendor/tom-select/tom-select.popular.min.js",
+            *(forms.Script(f"blog/{name}.js", type="module") for name in SCRIPTS),
+        ]
+
     def __init__(self, *arguments: Any, **options: Any) -> None:
         if self.copy is not None:
             options["initial"] = {**self.copy.content, **(options.get("initial") or {})}
@@ -77,27 +165,27 @@ class PostForm(writing.WritingForm, address.AddressForm, coauthors.CoauthorsForm
         post, copy = self.instance, self.copy
         for name, version in list_versions(post, copy).items():
             self.fields[name].initial = version
-        self.fields["schedule_at"].initial = post.publish_at if copy is None else copy.publish_at
-        if "body" in self.fields:
-            is_autosaved = is_on_copy(post, copy) or post.status == PostStatus.DRAFT
-            saves = "data-autosave" if is_autosaved else "data-save"
-            address = reverse("admin:blog_post_autosave", args=[post.pk or NEW])
-            version = copy.version if copy else post.version
-            self.fields["body"].widget.attrs |= {saves: address, "data-version": version}
-        if copy is not None:
-            self.show_default_texts(copy.content)
+        self.fields["schedule_at"].initial = (copy or post).publish_at
+        is_autosaved = is_on_copy(post, copy) or post.status == PostStatus.DRAFT
+        self.fields["body"].widget.attrs |= {
+            "data-post": post.pk or NEW,
+            "data-version": (copy or post).version,
+            "data-fields": " ".join([*CONTENT, "author"]),  # the values that the scripts keep and preview
+            "data-unsaved": self.is_bound,  # the page of a form that was refused shows text that is not stored
+            "data-autosave" if is_autosaved else "data-save": reverse(
+                "admin:blog_post_autosave", args=[post.pk or NEW]
+            ),
+        }
+        self.fields["slug"].widget.attrs["data-url"] = conf.environment.contentapi_site_post_url or "https://…/{slug}"
+        body, excerpt = (self.initial.get(name) for name in ("body", "excerpt"))
+        texts = post if copy is None else services.render_post(body, excerpt)
+        for name in SUMMARIES:  # what readers see instead of an empty one
+            self.fields[name].widget.attrs["placeholder"] = getattr(texts, f"default_{name}") or ""
         if "author" in self.fields:
             # A user without a profile has nobody to choose: the service creates the profile.
             self.fields["author"].required = False
             if post.pk is None:
                 self.fields["author"].help_text = "Leave this empty to write as yourself."
-
-    def show_default_texts(self, content: Mapping[str, Any]) -> None:
-        """Show the default excerpt and description of a working copy as the placeholders of the empty fields."""
-        rendering = services.render_post(content.get("body", self.instance.body), content.get("excerpt"))
-        for name in SUMMARIES:
-            if name in self.fields:
-                self.fields[name].widget.attrs["placeholder"] = getattr(rendering, f"default_{name}")
 
     def clean_author(self) -> Author | None:
         """Return the author: that of the post for a page without the field. An empty field of a post is refused."""
@@ -109,8 +197,16 @@ class PostForm(writing.WritingForm, address.AddressForm, coauthors.CoauthorsForm
         return author
 
     def clean(self) -> dict[str, Any] | None:
-        """Refuse a merged text in which a conflict is not decided. Only a button that schedules uses the time."""
+        """Keep texts of which browsers have changed the line ends only, and say what is wrong with the others.
+
+        Refuse a merged text in which a conflict is not decided. Only a button that schedules uses the time.
+        """
         cleaned = super().clean() or self.cleaned_data
+        for field in CONTENT_FIELDS:
+            if field.name in cleaned and field.name not in self.changed_data:
+                cleaned[field.name] = self.initial.get(field.name)
+            elif problems := services.list_problems(field, cleaned.get(field.name)):
+                self.add_error(field.name, problems)
         if read_action(self.data) is not StateAction.SCHEDULE and f"_{CopyAction.SCHEDULE}" not in self.data:
             self.errors.pop("schedule_at", None)
         if "_merged" in self.data and has_marks(cleaned.get("body", "")):
@@ -143,9 +239,6 @@ class PostForm(writing.WritingForm, address.AddressForm, coauthors.CoauthorsForm
             for name in self.changed_data
             if name not in self.not_stored and not self.is_omitted(name)
         }
-        for name in changes.keys() & CONTENT:
-            if changes[name] == self.initial.get(name):  # the browser has changed line ends
-                del changes[name]
         if "author" in changes:
             author = changes.pop("author")
             changes["author_id"] = author and str(author.pk)

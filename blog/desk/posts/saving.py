@@ -3,7 +3,7 @@
 The scripts are `autosave.js` and `saving.js` in `static/blog/`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -84,7 +84,7 @@ def save_edit(
 def choose_next_page(request: HttpRequest, model_admin: PolicyAdmin, saved: Saved, edit: Edit) -> HttpResponse:
     """Return the page after a save, and show what the pressed button has done."""
     post = saved.post
-    if is_to_be_published(saved, edit):
+    if edit.copy_action is CopyAction.PUBLISH and saved.copy is not None:  # a page shows first what it changes
         return HttpResponseRedirect(reverse("admin:blog_post_changes", args=[post.pk]))
     if edit.action is not None:
         message = describe_result(edit.action, post)
@@ -97,11 +97,6 @@ def choose_next_page(request: HttpRequest, model_admin: PolicyAdmin, saved: Save
     model_admin.message_user(request, message, messages.SUCCESS)
     stays = "_continue" in request.POST
     return HttpResponseRedirect(request.path) if stays else model_admin.response_post_save_change(request, post)
-
-
-def is_to_be_published(saved: Saved, edit: Edit) -> bool:
-    """Return whether the button publishes the working copy. A page shows first what it changes."""
-    return edit.copy_action is CopyAction.PUBLISH and saved.copy is not None
 
 
 def create_post(actor: Actor, row: Post, form: PostForm) -> Post:
@@ -117,11 +112,7 @@ def create_post(actor: Actor, row: Post, form: PostForm) -> Post:
     content = {name: form.cleaned_data[name] for name in CONTENT}
     author_id = str(row.author_id) if row.author_id else None
     coauthor_ids = list(map(str, form.cleaned_data.get("coauthor_ids", ())))
-    post = services.create_post(actor=actor, author_id=author_id, coauthor_ids=coauthor_ids, **content, **state)
-    row.author_id = post.author_id  # the form of an author has no author
-    for name in ("title", "status", "publish_at", "published_at"):  # which messages describe
-        setattr(row, name, getattr(post, name))
-    return post
+    return services.create_post(actor=actor, author_id=author_id, coauthor_ids=coauthor_ids, **content, **state)
 
 
 @require_POST
@@ -187,8 +178,7 @@ def create_draft(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm)
     latest = dict(list(created.items())[-MOST_CREATED:])
     request.session[CREATED] = {**latest, request.POST.get("kept_text", ""): str(post.pk)}
     pages = {name: reverse(f"admin:blog_post_{name}", args=[post.pk]) for name in ("autosave", "change")}
-    saved = describe_save(list_versions(post, None), vars(post), ("title", *ADDRESSES))
-    return saved | {"post": {"id": str(post.pk), **pages}}
+    return describe_save(list_versions(post, None), vars(post)) | {"post": {"id": str(post.pk), **pages}}
 
 
 def save_in_background(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm) -> dict[str, Any]:
@@ -196,15 +186,21 @@ def save_in_background(request: HttpRequest, model_admin: PolicyAdmin, form: Pos
     by_hand, edit = "by_hand" in request.POST, form.read_edit()
     if not by_hand:
         edit = keep_text(form.instance, edit)
-    if edit.copy_version is None and not edit.changes:
-        opened = form.cleaned_data["opened_version"]
-        return describe_save({"opened_copy": "", "opened_version": opened}, vars(form.instance))
-    saved = save_edit(request, model_admin, form, edit, is_logged=by_hand)
-    if isinstance(saved, VersionConflict):
-        raise saved
-    if edit.copy_version is None:
-        return describe_save({"opened_copy": "", "opened_version": saved.post.version}, vars(saved.post))
-    return describe_saved_copy(form, edit, saved)
+    is_copy = edit.copy_version is not None
+    versions, content = {name: form.cleaned_data[name] for name in OPENED}, vars(form.instance)
+    if is_copy or edit.changes:
+        saved = save_edit(request, model_admin, form, edit, is_logged=by_hand)
+        if isinstance(saved, VersionConflict):
+            raise saved
+        if edit.changes.keys() - CONTENT:
+            versions["opened_post"] = saved.post.version
+        if saved.copy is not None:
+            versions["opened_copy"], content = saved.copy.version, saved.copy.content
+        elif is_copy:
+            content = {}
+        else:
+            versions["opened_version"], content = saved.post.version, vars(saved.post)
+    return describe_save(versions, content)
 
 
 def keep_text(post: Post, edit: Edit) -> Edit:
@@ -219,17 +215,6 @@ def keep_text(post: Post, edit: Edit) -> Edit:
     return edit._replace(changes={name: value for name, value in edit.changes.items() if name in CONTENT})
 
 
-def describe_saved_copy(form: PostForm, edit: Edit, saved: Saved) -> dict[str, Any]:
-    versions = {name: form.cleaned_data[name] for name in OPENED}
-    if edit.changes.keys() - CONTENT:
-        versions["opened_post"] = saved.post.version
-    if saved.copy is None:
-        return describe_save(versions, {})
-    return describe_save(versions | {"opened_copy": saved.copy.version}, saved.copy.content)
-
-
-def describe_save(
-    versions: Mapping[str, Any], content: Mapping[str, Any], names: Iterable[str] = ADDRESSES
-) -> dict[str, Any]:
-    addresses = {name: content[name] or "" for name in names if name in content}
+def describe_save(versions: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
+    addresses = {name: content[name] or "" for name in ("title", *ADDRESSES) if name in content}
     return {"versions": versions, "addresses": addresses, "saved_at": timezone.now().isoformat()}

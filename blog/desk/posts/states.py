@@ -91,7 +91,7 @@ def change_states(state_action: StateAction) -> Perform:
     return perform
 
 
-def build_action(state_action: StateAction, label: str, effect: str, list_label: str, list_effect: str) -> PostAction:
+def build_action(state_action: StateAction, label: str, effect: str, **options: Any) -> PostAction:
     return PostAction(
         name=state_action.value,
         label=label,
@@ -99,60 +99,33 @@ def build_action(state_action: StateAction, label: str, effect: str, list_label:
         done=state_action.label.capitalize(),
         perform=change_states(state_action),
         is_permitted=lambda actor, post: state_action in edits.list_actions(actor, post),
-        form=ScheduleForm if state_action is StateAction.SCHEDULE else None,
-        list_label=list_label,
-        list_help=list_effect,
-        confirmed_from=2 if state_action is StateAction.UNARCHIVE else 1,
-        is_dangerous=state_action in (StateAction.UNPUBLISH, StateAction.ARCHIVE),
         state_action=state_action,
+        **{"list_label": label, "confirmed_from": 1, **options},
     )
 
 
-# What the button of each action says, what it does, and the same for many posts
+BY_ITSELF = "The post becomes public by itself on"
+HIDDEN = "The post becomes a draft. Readers do not see it any more. You can publish it again."
+ARCHIVED = "The post is put away. Readers do not see it. You can take it out of the archive again."
 STATE_ACTIONS = {
     action.state_action: action
     for action in [
-        build_action(
-            StateAction.PUBLISH,
-            "Publish now",
-            "Everybody can read the post at once.",
-            "Publish",
-            "Everybody can read these posts at once.",
-        ),
+        build_action(StateAction.PUBLISH, "Publish now", "Everybody can read the post at once.", list_label="Publish"),
         build_action(
             StateAction.SCHEDULE,
             "Schedule",
-            "The post becomes public by itself on",
-            "Schedule for…",
-            "These posts become public by themselves at the time that you choose.",
+            BY_ITSELF,
+            list_label="Schedule for…",
+            list_help="The post becomes public by itself at the time that you choose.",
+            form=ScheduleForm,
         ),
-        build_action(
-            StateAction.UNPUBLISH,
-            "Unpublish",
-            "The post becomes a draft. Readers do not see it any more. You can publish it again.",
-            "Unpublish",
-            "These posts become drafts. Readers do not see them any more.",
-        ),
-        build_action(
-            StateAction.ARCHIVE,
-            "Archive",
-            "The post is put away. Readers do not see it. You can take it out of the archive again.",
-            "Archive",
-            "These posts are put away. Readers do not see them.",
-        ),
-        build_action(
-            StateAction.UNARCHIVE,
-            "Take out of the archive",
-            "The post becomes a draft.",
-            "Take out of the archive",
-            "These posts become drafts.",
-        ),
+        build_action(StateAction.UNPUBLISH, "Unpublish", HIDDEN, is_dangerous=True),
+        build_action(StateAction.ARCHIVE, "Archive", ARCHIVED, is_dangerous=True),
+        build_action(StateAction.UNARCHIVE, "Take out of the archive", "The post becomes a draft.", confirmed_from=2),
         build_action(
             StateAction.PUBLISH_AGAIN,
             "Publish again",
             "The post leaves the archive, and everybody can read it at once.",
-            "Publish again",
-            "These posts leave the archive, and everybody can read them at once.",
         ),
     ]
 }
@@ -170,7 +143,7 @@ DELETION = PostAction(
 )
 # Other words for the same action in another state
 STATE_LABELS: Mapping[tuple[StateAction | None, str], tuple[str, str]] = {
-    (StateAction.SCHEDULE, PostStatus.SCHEDULED): ("Change the time", "The post becomes public by itself on"),
+    (StateAction.SCHEDULE, PostStatus.SCHEDULED): ("Change the time", BY_ITSELF),
     (StateAction.UNPUBLISH, PostStatus.SCHEDULED): ("Do not publish", "The post becomes a draft again."),
 }
 NEW_POST = {

@@ -16,7 +16,7 @@ function describe() {
 
 function show() {
   const slug = elements.slug.value.trim() || "…";
-  result.querySelector(".search-result-url").textContent = result.dataset.url.replace("{slug}", slug);
+  result.querySelector(".search-result-url").textContent = elements.slug.dataset.url.replace("{slug}", slug);
   result.querySelector(".search-result-title").textContent = elements.title.value.trim() || "Without a title";
   result.querySelector(".search-result-description").textContent = describe();
 }

@@ -1,0 +1,118 @@
+"""The fields of a post in its form, and their widgets. Without the scripts in `static/blog/` they are plain ones."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.contrib.postgres.forms import SimpleArrayField
+from django.urls import reverse
+from unfold.widgets import UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget, UnfoldAdminTextInputWidget
+
+from blog.desk.images.choice import describe_tools
+from blog.models import Author
+from contentapi.core.pagination import parse_id
+from contentapi.desk.rendering import Textarea
+
+# `![Uploading boat.jpg, 1](image:0)`: the mark of an upload that has not ended, with the lines before it
+MARK = re.compile(r"\n{0,2}!\[Uploading [^]\n]*, [0-9]+\]\(image:0\)")
+LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class SlugInput(UnfoldAdminTextInputWidget):
+    """A slug, and below it what a search engine shows of the post."""
+
+    template_name = "blog/widgets/slug.html"
+
+
+class CoverInput(UnfoldAdminTextInputWidget):
+    """The id of an image. A script shows the image, and chooses or uploads another one."""
+
+    template_name = "blog/widgets/cover.html"
+
+
+class MarkdownInput(Textarea):
+    """A plain text with a toolbar, a number of words and a preview."""
+
+    template_name = "blog/widgets/markdown.html"
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        return {**super().get_context(name, value, attrs), "tools": describe_tools()}
+
+
+class CoauthorsInput(UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget):
+    """A list with suggestions: those of the field of the author. It shows and sends the co-authors in their order."""
+
+    def build_attrs(self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None) -> dict[str, Any]:
+        suggestions = {"data-app-label": "blog", "data-model-name": "post", "data-field-name": "author"}
+        attributes: dict[str, Any] = super().build_attrs(base_attrs, extra_attrs)
+        keys = {"data-allow-clear": "false"}  # Backspace would remove all names, not the last one
+        return {**attributes, **suggestions, **keys, "data-ajax--url": reverse("admin:blog_author_choose")}
+
+    def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
+        authors = Author.objects.in_order_of([parse_id(text) for text in value])
+        options = [
+            self.create_option(name, each.pk, each.name, selected=True, index=place)
+            for place, each in enumerate(authors)
+        ]
+        return [(None, options, 0)]
+
+
+class TextField(forms.CharField):
+    """A text with the line ends that it is stored with. Browsers send CR LF for every line end."""
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        return text and text.replace("\r\n", "\n")
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(self.to_python(initial) != self.to_python(data))
+
+
+class TitleField(TextField):
+    """A text of one line. A browser without the script sends the line ends of a title that was pasted."""
+
+    def to_python(self, value: Any) -> Any:
+        return super().to_python(value).replace("\n", " ")
+
+
+class BodyField(TextField):
+    """A text without the marks of uploads."""
+
+    def to_python(self, value: Any) -> Any:
+        return MARK.sub("", super().to_python(value))
+
+
+class LinesField(SimpleArrayField):
+    """A list of texts, one on each line. Empty lines are ignored. A stored text with a line end is several lines."""
+
+    def to_python(self, value: Any) -> Any:
+        return super().to_python(split_lines(value) if isinstance(value, str) else value)
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return split_lines("\n".join(initial or ())) != split_lines(data or "")
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines that are not empty, without spaces at their ends.
+
+    Only a line end of a form separates lines. `str.splitlines` also splits at characters that a tag may contain.
+    """
+    return [line.strip() for line in LINE_END.split(text) if line.strip()]
+
+
+class CoauthorsField(forms.Field):
+    """The ids of authors, in the order of the list. The service decides whether they can be co-authors."""
+
+    widget = CoauthorsInput
+
+    def to_python(self, value: Any) -> list[int]:
+        return [parse_id(str(text)) for text in value or () if text]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return self.to_python(initial) != self.to_python(data)
+
+
+def build_text(widget: Any, help_text: str, **options: Any) -> TextField:
+    """Return the field of a text. An empty one is null."""
+    return TextField(widget=widget, required=False, empty_value=None, help_text=help_text, **options)
