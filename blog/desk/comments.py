@@ -1,6 +1,6 @@
 """Comments in the admin site: the list, the page of a comment, and the newest comments beside the form of a post."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,13 +12,12 @@ from unfold.contrib.filters.admin import DropdownFilter
 
 from blog import policy, selectors, services
 from blog.desk import queries, writers
-from blog.desk.filters import DayFilter
+from blog.desk.filters import AuthorFilter, DayFilter
 from blog.models import Comment, CommentState, Post
 from blog.services import moderation
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, Log, Outcome, Perform, list_offered_actions
-from contentapi.desk.bases import get_actor
 from contentapi.desk.lists import BoundedList, RelatedFilter
 from contentapi.desk.rendering import build_column, build_time_column, describe_origin
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
@@ -36,18 +35,14 @@ def moderate_together(name: str) -> Perform:
     def perform(actor: Actor, comments: Sequence[Comment], _: Mapping[str, Any], log: Log) -> Outcome:
         ids = [str(comment.pk) for comment in comments]
         moderated = moderation.moderate_comments(name, actor=actor, comment_ids=ids)
-        outcome = Outcome(list(moderated.changed))
-        for comment in outcome.done:
+        outcome = Outcome(moderated.changed)
+        for comment in moderated.changed:
             log(comment)
         for comment, reason in moderated.refused:
             outcome.refuse(comment, reason)
         return outcome
 
     return perform
-
-
-def build_permission(name: str) -> Callable[[Actor, Comment], bool]:
-    return lambda actor, comment: moderation.may_act(actor, comment, name)
 
 
 def build_action(name: str, done: str, effect: str, **options: Any) -> Action:
@@ -57,7 +52,7 @@ def build_action(name: str, done: str, effect: str, **options: Any) -> Action:
         done=done,
         help=effect,
         perform=moderate_together(name),
-        is_permitted=build_permission(name),
+        is_permitted=lambda actor, comment: moderation.may_act(actor, comment, name),
         is_offered=lambda comment: not moderation.find_obstacle(comment, name),
         **options,
     )
@@ -113,7 +108,7 @@ class CommentAdmin(ServiceAdmin):
     desk_actions = ACTIONS
     list_class = LightCommentList
     list_display = ["__str__", "show_state", "show_moderator", "author", "post", "show_created_at"]
-    list_filter = [StateFilter, ("post", RelatedFilter), ("author", RelatedFilter), ("created_at", DayFilter)]
+    list_filter = [StateFilter, ("post", RelatedFilter), ("author", AuthorFilter), ("created_at", DayFilter)]
     list_lookups = frozenset({"state", "post__id__exact", "author__id__exact", "created_at_from", "created_at_to"})
     list_select_related = ["author", "post__author"]
     sortable_by = ["show_created_at"]
@@ -134,18 +129,10 @@ class CommentAdmin(ServiceAdmin):
     def describe_row(self, row: Comment) -> str:
         return f"By {row.author}, on “{row.post}”"
 
-    def get_list_filter(self, request: HttpRequest) -> list[Any]:
-        """Leave out the filter by author for actors who cannot search all authors."""
-        manages_all = policy.may_manage_posts_and_authors(get_actor(request))
-        return [each for each in self.list_filter if manages_all or each != ("author", RelatedFilter)]
-
     def get_fields(self, request: HttpRequest, obj: Comment | None = None) -> list[str]:
         if obj is None:
             return ["post", "author", "body"]
         return ["body", "author", "post", "show_created_at", "show_state", "show_moderator", "show_state_changed_at"]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Comment | None = None) -> list[str]:
-        return self.get_fields(request, obj) if obj else []
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
         writers.create_chosen_profiles(request)

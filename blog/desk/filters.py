@@ -11,7 +11,7 @@ from django.utils.dateparse import parse_date
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateFilter, TextFilter
 from unfold.widgets import INPUT_CLASSES, UnfoldAdminTextInputWidget
 
-from blog import selectors
+from blog import policy, selectors
 from blog.desk import queries
 from blog.models import MAX_TAG, NEVER_PUBLIC, Post, PostStatus
 from contentapi.core.pagination import parse_id
@@ -42,7 +42,14 @@ class TagFilter(TextFilter):
         return queryset.filter(tags__contains=[tag]) if tag else queryset
 
 
-class WriterFilter(RelatedFilter):
+class AuthorFilter(RelatedFilter):
+    """A filter by author, for actors who have rows of all authors."""
+
+    def has_output(self) -> bool:
+        return policy.may_manage_posts_and_authors(get_actor(self.request))
+
+
+class WriterFilter(AuthorFilter):
     """The posts that an author has written, alone or with others."""
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:

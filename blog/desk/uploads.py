@@ -5,7 +5,8 @@ and charges the request, so that nobody else can fill the disk.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from django.urls import reverse
@@ -41,25 +42,20 @@ def build_uploads() -> list[Upload]:
     ]
 
 
-def find_importer(environ: Mapping[str, Any]) -> Actor | None:
-    """Return the actor of the session, or None without the permission to import posts."""
-    actor = find_session_actor(environ)
-    return actor if policy.may_import_posts(actor) else None
-
-
-def find_editor(environ: Mapping[str, Any]) -> Actor | None:
-    """Return the actor of the session, or None without the permission to upload images."""
-    actor = find_session_actor(environ)
-    return actor if policy.may_upload_images(actor) else None
-
-
-def find_uploader(environ: Mapping[str, Any]) -> Actor | None:
-    """Return the caller who may upload images. For another credential, the resource names the error."""
+def find_permitted(
+    environ: Mapping[str, Any], find_actor: Callable[[Mapping[str, Any]], Actor], may_upload: Callable[[Actor], bool]
+) -> Actor | None:
+    """Return the actor, or None without the permission. For an invalid credential, the page names the error."""
     try:
-        actor = authenticate_request(environ)
+        actor = find_actor(environ)
     except ApiError:
         return None
-    return actor if policy.may_upload_images(actor) else None
+    return actor if may_upload(actor) else None
+
+
+find_importer = partial(find_permitted, find_actor=find_session_actor, may_upload=policy.may_import_posts)
+find_editor = partial(find_permitted, find_actor=find_session_actor, may_upload=policy.may_upload_images)
+find_uploader = partial(find_permitted, find_actor=authenticate_request, may_upload=policy.may_upload_images)
 
 
 def find_announcer(environ: Mapping[str, Any]) -> Actor | None:

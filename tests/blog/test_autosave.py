@@ -40,7 +40,7 @@ def test_draft_is_saved_with_the_version_and_the_slug_that_it_then_has(editor_cl
 
     response = autosave(editor_client, post, title="Ebb", _act="publish")
 
-    assert response.json()["versions"] == {"opened_copy": "", "opened_version": 2}
+    assert response.json()["versions"] == {"opened_copy": "", "opened_version": 2, "opened_post": "1"}
     assert response.json()["addresses"]["slug"] == "ebb"
     assert Post.objects.values_list("title", "status", "version").get() == ("Ebb", "draft", 2)
 

@@ -177,9 +177,8 @@ def test_refused_restore_of_a_deleted_post_shows_the_reason(editor_client: Clien
     response = editor_client.post(get_url("restore_deleted", post.pk), {"confirmed": "yes"}, follow=True)
 
     assert response.redirect_chain == [(DELETED, 302)]
-    assert get_messages(response) == [
-        "The author of this post was deleted. The post cannot be restored without its author."
-    ]
+    reason = "The author of this post was deleted. The post cannot be restored without its author."
+    assert get_messages(response) == [f"“{post.title}” was not restored. {reason}"]
 
 
 def test_list_of_posts_has_a_link_to_the_deleted_posts(editor_client: Client) -> None:

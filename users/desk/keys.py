@@ -113,9 +113,6 @@ class ApiKeyAdmin(ServiceAdmin):
         times = ["show_created_at", "show_expires_at", "show_revoked_at", "show_last_used_at"]
         return ["prefix", "name", "user", "show_state", "show_scopes", *times]
 
-    def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
-        return [] if obj is None else self.get_fields(request, obj)
-
     show_state = build_column("Status", lambda key: key.get_state(timezone.now()), label=STATES)
     show_scopes = build_column("Scopes", lambda key: ", ".join(key.scopes))
     show_created_at = build_time_column("created_at", "Created at")

@@ -41,12 +41,6 @@ class NewUserForm(ServiceForm, UserCreationForm):
         fields = ["email", "name", "role"]
 
 
-class UserForm(ServiceForm):
-    class Meta:
-        model = User
-        fields = ["email", "name", "role"]
-
-
 class PasswordForm(AdminPasswordChangeForm):
     """The form in which an admin sets the password of a user. The service saves it."""
 
@@ -106,7 +100,7 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
             is_offered=lambda user: is_mail_on() and user.is_active and not user.has_usable_password(),
         ),
     ]
-    form = UserForm
+    form = ServiceForm
     add_form = NewUserForm
     list_display = ["email", "name", "role", "show_state", "show_last_login"]
     list_filter = [("role", ChoicesDropdownFilter), ("is_active", BooleanRadioFilter)]
@@ -155,7 +149,7 @@ class UserAdmin(ServiceAdmin, DjangoUserAdmin):
             password_links.invite_user(actor=actor, user_id=str(user.pk))
         return user
 
-    def edit(self, actor: Actor, row: User, form: UserForm) -> None:
+    def edit(self, actor: Actor, row: User, form: ServiceForm) -> None:
         names = form.fields.keys() & services.EDITABLE
         changes = {name: form.cleaned_data[name] for name in names}
         services.edit_user(actor=actor, user_id=str(row.pk), changes=changes)

@@ -95,16 +95,6 @@ class PostAdmin(ServiceAdmin):
     def get_ordering(self, request: HttpRequest) -> list[str]:
         return ["publish_at", "id"] if lists_scheduled(request) else list(self.ordering)
 
-    def get_list_filter(self, request: HttpRequest) -> list[Any]:
-        """Leave out the filter by author for actors who have posts of one author only."""
-        manages_all = policy.may_manage_posts_and_authors(get_actor(request))
-        return [each for each in self.list_filter if manages_all or each != ("author", WriterFilter)]
-
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the actions that the actor may do, and a deletion in slices. Django's would take one long request."""
-        allowed = {action.name for action in self.list_actions(request)}
-        return {name: action for name, action in super().get_actions(request).items() if name in allowed}
-
     def list_actions(self, request: HttpRequest) -> list[Action]:
         return states.list_actions_on_some(get_actor(request))
 
@@ -231,11 +221,6 @@ class PostAdmin(ServiceAdmin):
 
     def delete(self, actor: Actor, row: Post) -> None:
         services.delete_post(actor=actor, post_id=str(row.pk))
-
-    def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        return history.show_history(request, self, object_id)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         return super().log_change(request, obj, message) if message else None  # unless nothing has changed

@@ -187,7 +187,7 @@ def save_in_background(request: HttpRequest, model_admin: PolicyAdmin, form: Pos
     if not by_hand:
         edit = keep_text(form.instance, edit)
     is_copy = edit.copy_version is not None
-    versions, content = {name: form.cleaned_data[name] for name in OPENED}, vars(form.instance)
+    versions, content = {name: form.data.get(name, "") for name in OPENED}, vars(form.instance)
     if is_copy or edit.changes:
         saved = save_edit(request, model_admin, form, edit, is_logged=by_hand)
         if isinstance(saved, VersionConflict):

@@ -89,10 +89,10 @@ def name_posts(rows: Sequence[PostVersion]) -> str:
 
 
 @require_POST
-def restore_selected(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
-    """Restore the selected posts, or those of an undone import: as many as one request can."""
+def restore_posts(request: HttpRequest, model_admin: PolicyAdmin, object_id: str = "") -> HttpResponse:
+    """Restore one deleted post, the selected ones, or those of an undone import: as many as one request can."""
     actor, job_id = get_actor(request), parse_id(request.POST.get("import", ""))
-    ids = [parse_id(text) for text in request.POST.getlist("post")]
+    ids = [parse_id(text) for text in ([object_id] if object_id else request.POST.getlist("post"))]
     if job_id:
         ids = [post for post, job in undoing.find_undone_posts().items() if job == job_id]
     rows = list(select_deleted_posts(actor).filter(id__in=ids).order_by("pgh_id"))
@@ -106,26 +106,16 @@ def restore_selected(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResp
     tried = takewhile(lambda _: monotonic() < end, rows)
     outcome = collect_outcome(tried, restore, lambda post: model_admin.log_change(request, post, RESTORED))
     undoing.note_restored([post.pk for post in outcome.done])
+    report_refused(request, "restored", outcome)
+    if object_id and outcome.done:
+        [post] = outcome.done
+        state = post.get_status_display().lower()
+        model_admin.message_user(request, f"The post “{post.title}” is restored. It is {state}.")
+        return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
     number, refused = len(outcome.done), sum(map(len, outcome.refused.values()))
     left = len(rows) - number - refused
     more = f" {left:,} are left: restore them, too." if left else ""
     message = f"{number:,} post{' is' if number == 1 else 's are'} restored.{more}" if ids else "Select posts first."
-    model_admin.message_user(request, message, messages.SUCCESS if number else messages.WARNING)
-    report_refused(request, "restored", outcome)
+    if number or not refused:
+        model_admin.message_user(request, message, messages.SUCCESS if number else messages.WARNING)
     return HttpResponseRedirect(reverse("admin:blog_post_deleted"))
-
-
-@require_POST
-def restore_deleted(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
-    """Restore a deleted post, and show it."""
-    actor = get_actor(request)
-    rows = list(select_deleted_posts(actor).filter(id=parse_id(object_id)))
-    if question := ask_before_publication(request, model_admin, rows):
-        return question
-    post = trash.restore_deleted_post(actor=actor, post_id=object_id)
-    undoing.note_restored([post.pk])
-    model_admin.message_user(
-        request, f"The post “{post.title}” is restored. It is {post.get_status_display().lower()}."
-    )
-    model_admin.log_change(request, post, RESTORED)
-    return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
