@@ -52,8 +52,10 @@ def resolve_time(text: str, zone_name: str, moment_text: str) -> datetime:
     """
     moments = find_moments(text, zone_name)
     kept = parse_moment(moment_text)
-    if kept and not {kept.replace(microsecond=0), kept.replace(microsecond=0, second=0)}.isdisjoint(moments):
-        return kept.astimezone(UTC)
+    if kept is not None:
+        second = kept.replace(microsecond=0)
+        if second in moments or second.replace(second=0) in moments:
+            return kept.astimezone(UTC)
     if len(moments) == 1:
         return moments[0]
     clocks, time = f"The clocks of {zone_name or 'UTC'}", f"{datetime.fromisoformat(text):%H:%M}"

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
@@ -107,29 +108,18 @@ class Excerpt(NamedTuple):
     total: int
 
 
-class FirstPage(NamedTuple):
-    """What is waiting, what is next, what is out, and what went wrong, of the posts that an actor writes.
+def build_desk(actor: Actor, now: datetime) -> SimpleNamespace:
+    """Return the excerpts of the first page, of the posts that the actor has written and the changes that they may see.
 
-    Changes that readers do not see are only those that the actor may see.
+    It takes two statements for each excerpt, however many rows there are.
     """
-
-    drafts: Excerpt
-    scheduled: Excerpt
-    overdue: Excerpt
-    published: Excerpt
-    changed: Excerpt
-    comments: Excerpt
-
-
-def build_desk(actor: Actor, now: datetime) -> FirstPage:
-    """Return the first page of the admin. It takes two statements for each excerpt, however many rows there are."""
     posts = select_written_posts(actor).select_related("author").defer("body", "body_html")
     due = select_scheduled(actor, posts).order_by("due_at", "id")
     scheduled = build_excerpt(due)
     late = [post for post in scheduled.rows if post.due_at < now - OVERDUE]
     comments = filter_comments_by_state(select_moderated_comments(actor), "").filter(created_at__gte=now - RECENT)
     comments = comments.order_by("-created_at", "-id")
-    return FirstPage(
+    return SimpleNamespace(
         drafts=build_excerpt(posts.in_status(PostStatus.DRAFT).order_by("-updated_at", "-id")),
         scheduled=scheduled,
         overdue=Excerpt(late, count_rows(due.filter(due_at__lt=now - OVERDUE)) if late else 0),

@@ -178,7 +178,7 @@ def test_refused_restore_of_a_deleted_post_shows_the_reason(editor_client: Clien
 
     assert response.redirect_chain == [(DELETED, 302)]
     reason = "The author of this post was deleted. The post cannot be restored without its author."
-    assert get_messages(response) == [f"“{post.title}” was not restored. {reason}"]
+    assert get_messages(response) == [f"“{post.title}, version 1” was not restored. {reason}"]
 
 
 def test_list_of_posts_has_a_link_to_the_deleted_posts(editor_client: Client) -> None:

@@ -182,13 +182,12 @@ class PostAdmin(ServiceAdmin):
         """
         if obj is not None and not self.may_change(get_actor(request), obj):
             return reading.FIELDSETS
-        names = [name for name in self.get_fields(request, obj) if name not in self.list_hidden(request)]
-        file = [("Post source", {"fields": reading.SOURCE})] if hasattr(obj, "source") else []
-        return [
-            (None, {"fields": [name for name in names if name not in (*OPTIONAL, *reading.SOURCE, "schedule_at")]}),
-            (reading.PANEL, {"fields": [name for name in OPTIONAL if name in names]}),
-            *file,
-        ]
+        elsewhere = {*OPTIONAL, *reading.SOURCE, *self.list_hidden(request), "schedule_at"}
+        above = [name for name in self.get_fields(request, obj) if name not in elsewhere]
+        panels = {None: above, reading.PANEL: OPTIONAL}
+        if hasattr(obj, "source"):
+            panels["Post source"] = reading.SOURCE
+        return [(title, {"fields": names}) for title, names in panels.items()]
 
     def list_hidden(self, request: HttpRequest) -> list[str]:
         """Return the field of the co-authors for users who may not set them."""
