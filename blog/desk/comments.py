@@ -11,7 +11,7 @@ from django.urls import reverse
 from unfold.contrib.filters.admin import DropdownFilter
 
 from blog import policy, selectors, services
-from blog.desk import queries, writers
+from blog.desk import authors, queries
 from blog.desk.filters import AuthorFilter, DayFilter
 from blog.models import Comment, CommentState, Post
 from blog.services import moderation
@@ -135,12 +135,12 @@ class CommentAdmin(ServiceAdmin):
         return ["body", "author", "post", "show_created_at", "show_state", "show_moderator", "show_state_changed_at"]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
-        writers.create_chosen_profiles(request)
+        authors.create_chosen_profiles(request)
         return super().get_form(request, obj, change=change, **options)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **options)
-        return writers.offer_accounts(field) if db_field.name == "author" else field
+        return authors.offer_accounts(field) if db_field.name == "author" else field
 
     show_created_at = build_time_column("created_at", "Created at", ordering="created_at")
     show_state = build_column("Status", lambda comment: comment.state, label=STATES)

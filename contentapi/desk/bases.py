@@ -22,7 +22,6 @@ from unfold.widgets import UnfoldBooleanWidget
 from contentapi.auth.sessions import build_session_actor
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
-from contentapi.desk import searching  # noqa: F401 - registers its lookup
 from contentapi.desk.actions import Action, Outcome, list_offered_actions, report_refused, shorten
 from contentapi.desk.bulk import begin_action, count_rows, perform_slice
 from contentapi.desk.lists import BoundedList, BoundedPaginator

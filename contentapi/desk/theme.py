@@ -19,10 +19,11 @@ def build_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
 
     groups: dict[Group, list[dict[str, Any]]] = {group: [] for group in Group}
     groups[Group.CONTENT].append({"title": "Desk", "icon": "home", "link": reverse("admin:index")})
-    for title, icon, model, group in (entry for app in load_apps() for entry in app.sidebar):
+    entries = (entry for app in load_apps() for entry in app.sidebar)
+    for title, icon, model, group in entries:
         if admin.site.get_model_admin(apps.get_model(model)).has_module_permission(request):
-            link = reverse(f"admin:{model.replace('.', '_').lower()}_changelist")
-            groups[group].append({"title": title, "icon": icon, "link": link})
+            name = model.replace(".", "_").lower()
+            groups[group].append({"title": title, "icon": icon, "link": reverse(f"admin:{name}_changelist")})
     return [{"title": group.value, "items": items} for group, items in groups.items()]
 
 

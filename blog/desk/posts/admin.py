@@ -12,10 +12,11 @@ from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse
 
 from blog import policy, selectors, services
-from blog.desk import queries, writers
+from blog.desk import authors, queries
+from blog.desk.comments import build_newest_comments
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, StatusFilter, TagFilter, WriterFilter
 from blog.desk.local_times import LocalTimeField
-from blog.desk.posts import conflict, history, pages, reading, saving, states, writing
+from blog.desk.posts import announcements, conflict, history, links, reading, saving, states, trash, writing
 from blog.desk.posts.form import PostForm, read_action
 from blog.desk.posts.list import (
     LightPostList,
@@ -30,17 +31,44 @@ from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action
-from contentapi.desk.bases import get_actor
+from contentapi.desk.bases import Page, get_actor
 from contentapi.desk.pages import restrict_admin_page
 from contentapi.desk.rendering import build_column, build_time_column, render_time
 from contentapi.desk.service_admin import ServiceAdmin
+
+PAGES = [
+    Page("<str:object_id>/events/", "events", announcements.show_events),
+    Page("<str:object_id>/autosave/", "autosave", saving.save_text),
+    Page("<str:object_id>/changes/", "changes", history.show_changes, "../change/"),
+    Page("<str:object_id>/history/changes/<int:number>/", "copy", history.show_copy),
+    Page("<str:object_id>/history/changes/<int:number>/restore/", "restore_copy", history.restore_changes, "../../../"),
+    Page("<str:object_id>/take-over/", "take_over", conflict.take_over),
+    Page("<str:object_id>/history/", "history", history.show_history),
+    Page("<str:object_id>/history/<int:number>/", "version", history.show_version),
+    Page("<str:object_id>/history/<int:number>/restore/", "restore_version", history.restore_text, "../../"),
+    Page("<str:object_id>/preview-links/open/", "open_preview", links.open_preview, "../../change/#preview-links"),
+    Page("<str:object_id>/preview-links/create/", "create_preview_link", links.create_link),
+    Page(
+        "<str:object_id>/preview-links/<str:link_id>/revoke/",
+        "revoke_preview_link",
+        links.revoke_link,
+        "../../../change/#preview-links",
+    ),
+    Page("<str:object_id>/presence/", "presence", writing.announce_page),
+    Page("deleted/", "deleted", trash.show_deleted_posts),
+    Page("deleted/restore/", "restore_selected", trash.restore_posts),
+    Page("deleted/<str:object_id>/restore/", "restore_deleted", trash.restore_posts),
+    Page("preview/", "preview", writing.show_preview),
+    Page("tags/", "tags", writing.list_tags),
+    Page("session/", "session", writing.show_session),
+]
 
 
 @admin.register(Post)
 class PostAdmin(ServiceAdmin):
     desk_actions = list(states.STATE_ACTIONS.values())
     has_action_buttons = False  # the buttons of the form also save it
-    pages = pages.PAGES
+    pages = PAGES
     list_class = LightPostList
     form = PostForm
     change_form_before_template = "blog/post_top.html"
@@ -157,8 +185,22 @@ class PostAdmin(ServiceAdmin):
         return restrict_admin_page(response, images="http: https:")
 
     def build_form_context(self, request: HttpRequest, row: Post | None) -> dict[str, Any]:
+        """Return what the form of a post, or of a new one, shows beside its fields."""
         actor = get_actor(request)
-        return pages.build_form_context(actor, row, may_change=self.may_change(actor, row))
+        may_change = self.may_change(actor, row)
+        context = {"state": states.describe_state(row), "site_link": states.link_site(row)}
+        if may_change:
+            context["state_buttons"] = states.list_buttons(actor, row)
+        if row is None:
+            return context
+        context["show_delete"] = False  # the link is not among the buttons that save (blog/post_state.html)
+        context |= build_newest_comments(actor, row)
+        context["show_history"] = policy.may_see_history_of(actor, row.author.user_id)
+        if may_change:
+            context["presence"] = writing.build_presence(actor, row)
+            context |= links.build_preview_links(actor, row)
+            context |= history.build_copy_state(actor, row, services.find_visible_copy(actor, row))
+        return context
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """Preset the author of a new post: the user's own profile, if there is one."""
@@ -168,7 +210,7 @@ class PostAdmin(ServiceAdmin):
 
     def get_form(self, request: HttpRequest, obj: Post | None = None, change: bool = False, **options: Any) -> Any:
         """Return the form; it shows the text of the working copy, if the person may change the post."""
-        writers.create_chosen_profiles(request)
+        authors.create_chosen_profiles(request)
         if obj is not None and not self.may_change(get_actor(request), obj):
             options["form"] = reading.ReadingForm
         form: Any = super().get_form(request, obj, change=change, **options)
@@ -214,7 +256,7 @@ class PostAdmin(ServiceAdmin):
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         if db_field.name == "published_at":
             return LocalTimeField(label="Published at", help_text=db_field.help_text)
-        return writers.offer_accounts(super().formfield_for_dbfield(db_field, request, **options))
+        return authors.offer_accounts(super().formfield_for_dbfield(db_field, request, **options))
 
     create = staticmethod(saving.create_post)
 

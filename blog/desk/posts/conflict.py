@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from blog import selectors
-from blog.desk.posts import copies
+from blog.desk.posts import history
 from blog.desk.posts.fields import split_lines
 from blog.desk.posts.form import COPY_BUTTONS, OPENED, PostForm, list_versions, read_action, read_pressed
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
@@ -73,7 +73,7 @@ def choose_button(actor: Actor, form: PostForm, post: Post, copy: WorkingCopy | 
     """Return the button that the person pressed, if the present state still allows its action; else “Save”."""
     pressed, action = read_pressed(form.data), read_action(form.data)
     copy_action = COPY_BUTTONS.get(pressed)
-    offered = [CopyAction.PUBLISH, *(button.action for button in copies.list_buttons(actor, post, copy))]
+    offered = [CopyAction.PUBLISH, *(button.action for button in history.list_buttons(actor, post, copy))]
     if copy_action in THEN and copy_action in offered:
         return {"name": pressed, "value": "yes", "then": THEN[copy_action]}
     if action is not None and action in edits.list_actions(actor, post):

@@ -237,7 +237,8 @@ class PostForm(ServiceForm):
         changes = {
             name: self.cleaned_data[name]
             for name in self.changed_data
-            if name not in self.not_stored and not self.is_omitted(name)
+            if name not in self.not_stored
+            and not self.fields[name].widget.value_omitted_from_data(self.data, self.files, self.add_prefix(name))
         }
         if "author" in changes:
             author = changes.pop("author")
@@ -245,8 +246,3 @@ class PostForm(ServiceForm):
         if "coauthor_ids" in changes:
             changes["coauthor_ids"] = list(map(str, changes["coauthor_ids"]))
         return changes
-
-    def is_omitted(self, name: str) -> bool:
-        """Return whether the page that was sent had no such field."""
-        widget = self.fields[name].widget
-        return bool(widget.value_omitted_from_data(self.data, self.files, self.add_prefix(name)))

@@ -40,28 +40,19 @@ def open_preview(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
     The page leads there, not a redirect: the policy of the desk lets no form be sent to another site.
     """
     opened = read_secret(request.session, OPENED) or {}
-    created = find_opened_link(request, object_id, opened.get(object_id)) or create_own_link(request, object_id)
-    store_secret(request.session, OPENED, {**dict(list(opened.items())[-MOST_OPENED:]), object_id: created.token})
-    shown = {"title": "Preview on the site", "url": choose_address(created, request.POST.get("site", ""))}
-    response: HttpResponse = model_admin.render(request, "admin/blog/post/preview_open.html", shown)
+    options: dict[str, Any] = {"actor": get_actor(request), "post_id": object_id}
+    created = services.find_valid_link(**options, token=opened.get(object_id, ""))
+    if created is None:
+        created = services.create_preview_link(**options, expires_in=OWN_PREVIEW_LIFETIME, note=OWN_NOTE)
+    latest = dict(list(opened.items())[-MOST_OPENED:])
+    store_secret(request.session, OPENED, {**latest, object_id: created.token})
+    addresses = {address.name: address.url for address in created.addresses}
+    url = addresses.get(request.POST.get("site", ""), created.url)
+    response: HttpResponse = model_admin.render(
+        request, "admin/blog/post/preview_open.html", {"title": "Preview on the site", "url": url}
+    )
     response["Referrer-Policy"] = "no-referrer"
     return response
-
-
-def choose_address(created: services.CreatedLink, site: str) -> str:
-    addresses = {address.name: address.url for address in created.addresses}
-    return addresses.get(site, created.url)
-
-
-def find_opened_link(request: HttpRequest, post_id: str, token: str | None) -> services.CreatedLink | None:
-    """Return the link of the token that the session has for a post, if it is still valid for most of its time."""
-    return services.find_valid_link(actor=get_actor(request), post_id=post_id, token=token) if token else None
-
-
-def create_own_link(request: HttpRequest, post_id: str) -> services.CreatedLink:
-    return services.create_preview_link(
-        actor=get_actor(request), post_id=post_id, expires_in=OWN_PREVIEW_LIFETIME, note=OWN_NOTE
-    )
 
 
 @never_cache
@@ -85,21 +76,17 @@ def create_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) 
 
 def revoke_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, link_id: str) -> HttpResponse:
     """Ask, and then revoke a preview link."""
+    back = f"{reverse('admin:blog_post_change', args=[object_id])}#preview-links"
     if request.method != "POST":
-        return ask_before_revocation(request, model_admin, object_id, link_id)
+        links = selectors.select_preview_links(get_actor(request), object_id).queryset()
+        link = require_found(links.filter(pk=parse_id(link_id)).first(), "preview link")
+        context = {
+            "title": f"Revoke the preview link “{link.note or link.pk}”?",
+            "action": {"label": "Revoke", "help": "The link shows nothing any more, to anybody.", "is_dangerous": True},
+            "back": back,
+            "media": model_admin.media,
+        }
+        return model_admin.render(request, "desk/action.html", context)
     services.revoke_preview_link(actor=get_actor(request), link_id=link_id)
     model_admin.message_user(request, "The preview link is revoked. It shows nothing any more.", messages.SUCCESS)
-    return HttpResponseRedirect(name_section(object_id))
-
-
-def ask_before_revocation(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, link_id: str) -> HttpResponse:
-    links = selectors.select_preview_links(get_actor(request), object_id).queryset()
-    link = require_found(links.filter(pk=parse_id(link_id)).first(), "preview link")
-    action = {"label": "Revoke", "help": "The link shows nothing any more, to anybody.", "is_dangerous": True}
-    title = f"Revoke the preview link “{link.note or link.pk}”?"
-    shown = {"title": title, "action": action, "back": name_section(object_id), "media": model_admin.media}
-    return model_admin.render(request, "desk/action.html", shown)
-
-
-def name_section(post_id: str) -> str:
-    return f"{reverse('admin:blog_post_change', args=[post_id])}#preview-links"
+    return HttpResponseRedirect(back)

@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 
 from blog import services
-from blog.desk.posts import conflict, presence, writing
+from blog.desk.posts import conflict, writing
 from blog.desk.posts.form import COPY_BUTTONS, NEW, OPENED, PostForm, list_versions, read_action
 from blog.desk.posts.history import build_log_message
 from blog.desk.posts.states import NEW_POST, describe_result, link_post
@@ -50,15 +50,13 @@ def save_form(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) ->
         return None
     edit = form.read_edit()
     try:
-        with transaction.atomic():
-            saved = save_edit(request, model_admin, form, edit)
-            if isinstance(saved, Saved):
-                presence.forget_saved_page(get_actor(request), post, request.POST)
+        saved = save_edit(request, model_admin, form, edit)
     except ApiError as error:
         request.api_error = error  # type: ignore[attr-defined]  # for the form that is shown again
         return None
     if isinstance(saved, VersionConflict):
         return conflict.show_conflict(request, model_admin, form)
+    writing.forget_saved_page(get_actor(request), post, request.POST)
     return writing.name_saved_text(request, choose_next_page(request, model_admin, saved, edit))
 
 

@@ -61,15 +61,6 @@ class PostAction(Action):
         """Whether the button makes the post public. It is also in the row that stays in view."""
         return self.state_action in (StateAction.PUBLISH, StateAction.PUBLISH_AGAIN)
 
-    @property
-    def verb(self) -> str:
-        return self.name.replace("_", " ").capitalize()
-
-    @property
-    def asks_first(self) -> bool:
-        """Whether a dialog asks before the form is sent (blog/static/blog/asking.js)."""
-        return self.is_main or self.is_dangerous
-
 
 def change_states(state_action: StateAction) -> Perform:
     """Return a function that does an action to each post. Each changed post knows its `version_before`."""
@@ -228,11 +219,3 @@ def describe_outcome(action: PostAction, posts: Sequence[Post]) -> SafeString | 
     )
     number = "1 post is" if len(posts) == 1 else f"{len(posts):,} posts are"
     return format_html("{} {}{}.", number, action.done.lower(), time)
-
-
-def build_state(actor: Actor, post: Post | None, *, may_change: bool) -> dict[str, Any]:
-    """Return what the form shows of the state of a post, or of a new one: in words, and the buttons that change it."""
-    state: dict[str, Any] = {"state": describe_state(post), "site_link": link_site(post)}
-    if may_change:
-        state["state_buttons"] = list_buttons(actor, post)
-    return state

@@ -1,7 +1,9 @@
-"""What the scripts of the form of a post ask for: the preview, suggestions of tags, who is logged in, kept texts."""
+"""What the scripts of the form of a post ask for: preview, tags, the session, kept texts, and who else has it open."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -17,8 +19,10 @@ from blog.desk import queries
 from blog.desk.posts.fields import split_lines
 from blog.desk.posts.form import LINES
 from blog.models import MAX_BODY, Author, Post
-from contentapi.core.errors import ApiError, Invalid, require_found
+from blog.services import presence
+from contentapi.core.errors import ApiError, Invalid, Malformed, require_found
 from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_permission
 from contentapi.core.text import require_storable
 from contentapi.desk.bases import PolicyAdmin, get_actor
@@ -99,3 +103,45 @@ def find_author_of_preview(actor: Actor, post: Post | None, author_id: str) -> A
     if author_id and policy.may_manage_posts_and_authors(actor):
         return selectors.find_author(actor, author_id)
     return queries.find_own_author(actor)
+
+
+@require_POST
+def announce_page(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Record that a page has opened or closed a post. Return the other people who have it open, and the last save.
+
+    A script sends this (blog/static/blog/presence.js).
+    """
+    actor = get_actor(request)
+    page = read_page(request.POST)
+    if page is None:
+        raise Malformed("The page has no number.")
+    if "closed" in request.POST:
+        presence.forget_page(actor=actor, post_id=object_id, page=page)
+        return HttpResponse(status=204)
+    people = presence.announce_page(actor=actor, post_id=object_id, page=page)
+    opened = parse_id(request.POST.get("opened_version", ""))
+    sent = request.POST.get("opened_copy")
+    copy = parse_id(sent) if sent else None
+    save = presence.find_save(actor=actor, post_id=object_id, opened=opened, opened_copy=copy) if opened else None
+    return JsonResponse({"people": [person._asdict() for person in people], "save": save and save._asdict()})
+
+
+def build_presence(actor: Actor, post: Post) -> dict[str, Any]:
+    """Return the number of a page that shows the form of a post, and the other people who have it open."""
+    people = presence.list_others(actor=actor, post_id=str(post.pk))
+    return {"people": people, "page": uuid4(), "post_id": post.pk}
+
+
+def forget_saved_page(actor: Actor, post: Post, sent: Mapping[str, Any]) -> None:
+    """Forget the page whose form was saved: the response replaces it."""
+    page = read_page(sent)
+    if page is not None:
+        presence.forget_page(actor=actor, post_id=str(post.pk), page=page)
+
+
+def read_page(sent: Mapping[str, Any]) -> UUID | None:
+    """Return the number of the page that sent the values; None if it has none."""
+    try:
+        return UUID(str(sent.get("_page", "")))
+    except ValueError:
+        return None

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from blog.models import Post
 from contentapi.core.identity import Role
-from contentapi.desk.searching import build_pattern
+from contentapi.desk.lists import build_pattern
 from tests.factories import make_author, make_user
 
 pytestmark = pytest.mark.django_db
