@@ -14,7 +14,7 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest
 
-from contentapi.core.errors import ApiError
+from contentapi.core.errors import ApiError, NotFound
 from contentapi.core.identity import Actor
 from contentapi.desk.rendering import describe_error
 
@@ -119,6 +119,13 @@ def list_names(names: Sequence[str]) -> str:
 def shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def find_action(actions: Iterable[Action], name: str) -> Action:
+    found = next((action for action in actions if action.name == name), None)
+    if found is None:
+        raise NotFound("There is no such action.")
+    return found
 
 
 def list_offered_actions(actions: Iterable[A], actor: Actor, row: Any) -> list[A]:

@@ -22,7 +22,7 @@ from unfold.widgets import UnfoldBooleanWidget
 from contentapi.auth.sessions import build_session_actor
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.core.identity import ANONYMOUS, Actor
-from contentapi.desk.actions import Action, Outcome, list_offered_actions, report_refused, shorten
+from contentapi.desk.actions import Action, Outcome, find_action, list_offered_actions, report_refused, shorten
 from contentapi.desk.bulk import begin_action, count_rows, perform_slice
 from contentapi.desk.lists import BoundedList, BoundedPaginator
 from contentapi.desk.rendering import RelatedChoiceField, Textarea, describe_error
@@ -258,21 +258,16 @@ class PolicyAdmin(ModelAdmin):
 
 def show_action(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, name: str) -> HttpResponse:
     """Perform an action on one object. The page of an action that has one is shown first."""
-    action = next((each for each in model_admin.desk_actions if each.name == name), None)
-    row = model_admin.get_object(request, object_id)
-    if action is None:
-        raise Http404
+    action = find_action(model_admin.desk_actions, name)
+    row, is_sent = model_admin.get_object(request, object_id), request.method == "POST"
     if not action.is_permitted(get_actor(request), row):
         raise PermissionDenied
-    if not action.has_page:
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        return model_admin.perform_on_one(request, action, row, {})
-    if request.method != "POST" and not action.is_offered(row):
+    if not is_sent and not action.has_page:
+        return HttpResponseNotAllowed(["POST"])
+    if not is_sent and not action.is_offered(row):
         model_admin.message_user(request, f"“{action.label}” is not possible for “{row}” now.", messages.ERROR)
         return HttpResponseRedirect(find_next_page(request, model_admin, row))
-    sent = request.POST if request.method == "POST" else None
-    form = (action.form or forms.Form)(sent, initial=dict(action.read_initial(row)))
+    form = (action.form or forms.Form)(request.POST if is_sent else None, initial=dict(action.read_initial(row)))
     if form.is_valid():
         return model_admin.perform_on_one(request, action, row, form.cleaned_data)
     context = {

@@ -15,9 +15,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonRes
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from contentapi.core.errors import Invalid, Malformed, NotFound
+from contentapi.core.errors import Invalid, Malformed
 from contentapi.core.pagination import parse_id
-from contentapi.desk.actions import SLICE, Action, Outcome
+from contentapi.desk.actions import SLICE, Action, Outcome, find_action
 from contentapi.desk.lists import BoundedPaginator
 
 MAX_SELECTED = BoundedPaginator.MAX_ROWS  # objects of one action: those that the list can show
@@ -30,33 +30,30 @@ def begin_action(
     """Do an action to the objects that were selected in a list, or ask first. Django's list calls this function."""
     ids = list(selected.values_list("pk", flat=True)[: MAX_SELECTED + 1])
     if len(ids) >= action.confirmed_from:
-        form = None if action.form is None else action.form()
-        return confirm(request, model_admin, action, ids, form, request.get_full_path())
+        return confirm(request, model_admin, action, ids, (action.form or forms.Form)(), request.get_full_path())
     model_admin.report(request, action, perform_on_ids(request, model_admin, action, ids, {}))
     return None
 
 
 def confirm(
-    request: HttpRequest, model_admin: Any, action: Action, ids: Sequence[int], form: forms.Form | None, back: str
-) -> HttpResponse:
+    request: HttpRequest, model_admin: Any, action: Action, ids: Sequence[int], form: forms.Form, back: str
+) -> Any:
     """Show what the action does to which objects: at most the first `MAX_SELECTED`."""
     selected = ids[:MAX_SELECTED]
-    named = find_rows(request, model_admin, selected[:NAMED])
+    rows = [(row, model_admin.describe_row(row)) for row in find_rows(request, model_admin, selected[:NAMED])]
     context = {
         "title": f"{action.label}: {count_rows(model_admin, len(selected))}",
         "action": action,
-        "help": action.list_help or action.help,
         "selected": ",".join(map(str, selected)),
         "limit": MAX_SELECTED if len(ids) > MAX_SELECTED else None,
         "slice": SLICE,
-        "rows": [(row, model_admin.describe_row(row)) for row in named],
-        "others": len(selected) - len(named),
+        "rows": rows,
+        "others": len(selected) - len(rows),
         "form": form,
-        "media": form.media if form else "",
+        "media": form.media,
         "back": back,
     }
-    response: HttpResponse = model_admin.render(request, "desk/confirm_action.html", context)
-    return response
+    return model_admin.render(request, "desk/confirm_action.html", context)
 
 
 @require_POST
@@ -64,26 +61,22 @@ def perform_slice(request: HttpRequest, model_admin: Any, name: str) -> HttpResp
     """Do a confirmed action to the first `SLICE` of some objects. Return the outcome, or a page for the others."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    actions = {each.name: each for each in model_admin.list_actions(request)}
-    action = actions.get(name)
-    if action is None:
-        raise NotFound("There is no such action.")
+    action = find_action(model_admin.list_actions(request), name)
     ids = read_ids(model_admin, request.POST.get("ids", ""))
     back = read_list_address(model_admin, request.POST.get("list", ""))
     is_script = request.accepts("application/json") and not request.accepts("text/html")
-    form = None if action.form is None else action.form(request.POST)
-    if form and not form.is_valid():
+    form = (action.form or forms.Form)(request.POST)
+    if not form.is_valid():
         if is_script:
             problems = [str(each) for problems in form.errors.values() for each in problems]
             return JsonResponse({"problem": " ".join(problems)}, status=Invalid.status)
         return confirm(request, model_admin, action, ids, form, back)
-    values = form.cleaned_data if form else {}
-    outcome = perform_on_ids(request, model_admin, action, ids[:SLICE], values)
+    outcome = perform_on_ids(request, model_admin, action, ids[:SLICE], form.cleaned_data)
     if is_script:
         return JsonResponse(build_outcome_document(outcome))
     model_admin.report(request, action, outcome)
-    rest = ids[SLICE:]
-    return confirm(request, model_admin, action, rest, form, back) if rest else HttpResponseRedirect(back)
+    left = ids[SLICE:]
+    return confirm(request, model_admin, action, left, form, back) if left else HttpResponseRedirect(back)
 
 
 def perform_on_ids(

@@ -18,10 +18,12 @@ def build_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     from contentapi.events.declarations import Group, load_apps
 
     groups: dict[Group, list[dict[str, Any]]] = {group: [] for group in Group}
-    groups[Group.CONTENT].append({"title": "Desk", "icon": "home", "link": reverse("admin:index")})
+    first = {"title": "Desk", "icon": "home", "link": reverse("admin:index")}
+    groups[Group.CONTENT].append(first)
     entries = (entry for app in load_apps() for entry in app.sidebar)
     for title, icon, model, group in entries:
-        if admin.site.get_model_admin(apps.get_model(model)).has_module_permission(request):
+        model_admin = admin.site.get_model_admin(apps.get_model(model))
+        if model_admin.has_module_permission(request):
             name = model.replace(".", "_").lower()
             groups[group].append({"title": title, "icon": icon, "link": reverse(f"admin:{name}_changelist")})
     return [{"title": group.value, "items": items} for group, items in groups.items()]

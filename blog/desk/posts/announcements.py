@@ -3,8 +3,6 @@
 Only users who can see the history of the post can open the page.
 """
 
-from collections import defaultdict
-
 from django.http import HttpRequest, HttpResponse
 
 from blog.desk.posts.history import read_position
@@ -13,7 +11,6 @@ from contentapi.auth.people import name_users
 from contentapi.core.pagination import parse_id
 from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.events.feed import list_last_events
-from contentapi.events.webhooks.models import Delivery
 from contentapi.events.webhooks.selectors import list_deliveries_of_subject
 
 SHOWN = 50
@@ -26,9 +23,9 @@ def show_events(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) 
     events = list_last_events(actor, post_id, before=read_position(request, "before"), limit=SHOWN + 1)
     shown = events[:SHOWN]
     deliveries = list_deliveries_of_subject(actor, post_id, positions=[event.position for event in shown])
-    sent: defaultdict[int | None, list[Delivery]] = defaultdict(list)
-    for delivery in deliveries:
-        sent[delivery.position].append(delivery)
+    sent = {
+        event.position: [delivery for delivery in deliveries if delivery.position == event.position] for event in shown
+    }
     names = name_users(event.actor_id for event in shown)
     context = {
         "title": f"Events of {page.title}",

@@ -166,6 +166,18 @@ class PostForm(ServiceForm):
         for name, version in list_versions(post, copy).items():
             self.fields[name].initial = version
         self.fields["schedule_at"].initial = (copy or post).publish_at
+        self.describe_to_scripts(post, copy)
+        body, excerpt = (self.initial.get(name) for name in ("body", "excerpt"))
+        texts = post if copy is None else services.render_post(body, excerpt)
+        for name in SUMMARIES:  # what readers see instead of an empty one
+            self.fields[name].widget.attrs["placeholder"] = getattr(texts, f"default_{name}") or ""
+        if "author" in self.fields:
+            # A user without a profile has nobody to choose: the service creates the profile.
+            self.fields["author"].required = False
+            if post.pk is None:
+                self.fields["author"].help_text = "Leave this empty to write as yourself."
+
+    def describe_to_scripts(self, post: Post, copy: WorkingCopy | None) -> None:
         is_autosaved = is_on_copy(post, copy) or post.status == PostStatus.DRAFT
         self.fields["body"].widget.attrs |= {
             "data-post": post.pk or NEW,
@@ -177,15 +189,6 @@ class PostForm(ServiceForm):
             ),
         }
         self.fields["slug"].widget.attrs["data-url"] = conf.environment.contentapi_site_post_url or "https://…/{slug}"
-        body, excerpt = (self.initial.get(name) for name in ("body", "excerpt"))
-        texts = post if copy is None else services.render_post(body, excerpt)
-        for name in SUMMARIES:  # what readers see instead of an empty one
-            self.fields[name].widget.attrs["placeholder"] = getattr(texts, f"default_{name}") or ""
-        if "author" in self.fields:
-            # A user without a profile has nobody to choose: the service creates the profile.
-            self.fields["author"].required = False
-            if post.pk is None:
-                self.fields["author"].help_text = "Leave this empty to write as yourself."
 
     def clean_author(self) -> Author | None:
         """Return the author: that of the post for a page without the field. An empty field of a post is refused."""

@@ -181,9 +181,8 @@ def create_draft(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm)
 
 def save_in_background(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm) -> dict[str, Any]:
     """Save a form. Return its hidden fields, and the addresses that were made from the title."""
-    by_hand, edit = "by_hand" in request.POST, form.read_edit()
-    if not by_hand:
-        edit = keep_text(form.instance, edit)
+    by_hand = "by_hand" in request.POST
+    edit = form.read_edit() if by_hand else keep_text(form.instance, form.read_edit())
     is_copy = edit.copy_version is not None
     versions, content = {name: form.data.get(name, "") for name in OPENED}, vars(form.instance)
     if is_copy or edit.changes:

@@ -19,7 +19,7 @@ from blog.history.versions import select_deleted_posts
 from blog.models import Author, ImportJob, Post, PostStatus, PostVersion
 from contentapi.auth.people import name_users
 from contentapi.core.pagination import parse_id
-from contentapi.desk.actions import collect_outcome, report_refused
+from contentapi.desk.actions import Outcome, collect_outcome, report_refused
 from contentapi.desk.bases import PolicyAdmin, get_actor
 
 MOST_NAMES = 10  # of public posts that the page before a restoration names
@@ -112,10 +112,17 @@ def restore_posts(request: HttpRequest, model_admin: PolicyAdmin, object_id: str
         state = post.get_status_display().lower()
         model_admin.message_user(request, f"The post “{post.title}” is restored. It is {state}.")
         return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
-    number, refused = len(outcome.done), sum(map(len, outcome.refused.values()))
-    left = len(rows) - number - refused
-    more = f" {left:,} are left: restore them, too." if left else ""
-    message = f"{number:,} post{' is' if number == 1 else 's are'} restored.{more}" if ids else "Select posts first."
-    if number or not refused:
-        model_admin.message_user(request, message, messages.SUCCESS if number else messages.WARNING)
+    report_number(request, len(ids), len(rows), outcome)
     return HttpResponseRedirect(reverse("admin:blog_post_deleted"))
+
+
+def report_number(request: HttpRequest, chosen: int, found: int, outcome: Outcome) -> None:
+    """Show how many of the chosen posts are restored, and how many the request had no time for."""
+    number, refused = len(outcome.done), sum(map(len, outcome.refused.values()))
+    left = found - number - refused
+    more = f" {left:,} are left: restore them, too." if left else ""
+    message = f"{number:,} post{' is' if number == 1 else 's are'} restored.{more}" if chosen else "Select posts first."
+    if number:
+        messages.success(request, message)
+    elif not refused:
+        messages.warning(request, message)
