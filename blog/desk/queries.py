@@ -1,7 +1,7 @@
 """Reads that only the desk makes: its first page, the lists beside forms, and suggestions."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -92,7 +92,7 @@ def find_accounts(term: str) -> QuerySet[Any]:
     return accounts.order_by("name", "pk")[:CHOICES]
 
 
-def name_authors(ids: Collection[int]) -> list[str]:
+def name_authors(ids: Sequence[int]) -> list[str]:
     return [author.name for author in Author.objects.in_order_of(ids)]
 
 
