@@ -25,6 +25,8 @@ from tests.factories import make_actor, make_author, make_post, make_user
 from users import tokens
 from users.models import User
 
+pytestmark = pytest.mark.django_db
+
 JSON = "application/json"
 
 
@@ -37,7 +39,6 @@ def send_patch(client: Client, headers: dict[str, str], post: Post, values: dict
     assert client.patch(f"/posts/{post.pk}", values, content_type=JSON, headers=headers).status_code == 200
 
 
-@pytest.mark.django_db
 def test_change_over_graphql_names_the_user_and_the_api_key(client: Client) -> None:
     post, actor = make_post(title="Old"), make_actor(Role.EDITOR)
     key = make_api_key(actor)
@@ -52,7 +53,6 @@ def test_change_over_graphql_names_the_user_and_the_api_key(client: Client) -> N
     assert (newest.made.person, newest.made.origin) == (person, f"GraphQL, API key {key.rpartition('_')[0]}")
 
 
-@pytest.mark.django_db
 def test_creation_over_graphql_names_the_user_and_the_token(client: Client) -> None:
     user = make_user(Role.AUTHOR)
     headers = {"Authorization": f"Bearer {tokens.issue_token(user=user)}"}
@@ -64,7 +64,6 @@ def test_creation_over_graphql_names_the_user_and_the_token(client: Client) -> N
     assert (version.made.person, version.made.origin) == (user.name, "GraphQL, token")
 
 
-@pytest.mark.django_db
 def test_change_over_rest_names_the_user_and_the_oauth_client(client: Client) -> None:
     post, user = make_post(body="Old."), make_user(Role.EDITOR)
     token = tokens.issue_token(user=user, client_id="reader-app")
@@ -76,7 +75,6 @@ def test_change_over_rest_names_the_user_and_the_oauth_client(client: Client) ->
     assert (newest.made.person, newest.made.origin) == (user.name, "REST, token of reader-app")
 
 
-@pytest.mark.django_db
 def test_creation_over_rest_names_the_user_and_the_api_key(client: Client) -> None:
     actor = make_actor(Role.AUTHOR)
     key = make_api_key(actor)
@@ -99,7 +97,6 @@ def test_change_in_the_admin_names_the_editor(editor_client: Client) -> None:
     assert (newest.made.person, newest.made.origin) == (editor.name, "admin")
 
 
-@pytest.mark.django_db
 def test_import_and_second_import_of_a_changed_file_are_versions(tmp_path: Path) -> None:
     file = tmp_path / "soup.md"
     times = []
@@ -125,7 +122,6 @@ def test_worker_publishes_a_version_of_its_own() -> None:
     assert (newest.made.person, newest.made.origin) == ("", "worker")
 
 
-@pytest.mark.django_db
 def test_publish_due_on_the_command_line_is_a_version() -> None:
     post = make_post(status=PostStatus.SCHEDULED, publish_at=timezone.now() - timedelta(minutes=1))
 
@@ -134,7 +130,6 @@ def test_publish_due_on_the_command_line_is_a_version() -> None:
     assert (get_newest(post).number, get_newest(post).made.origin) == (2, "command line")
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("media")
 def test_post_of_the_demo_names_the_demo() -> None:
     demo.load_content()
@@ -157,7 +152,6 @@ def update_in_sql(post: Post) -> None:
         cursor.execute("UPDATE blog_post SET title = 'New' WHERE id = %s", [post.pk])
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("change", [save_in_the_shell, update_in_the_shell, update_in_sql])
 def test_change_in_the_database_is_a_version_that_names_nobody(change: Callable[[Post], None]) -> None:
     actor = make_actor(Role.EDITOR)
@@ -174,7 +168,6 @@ def test_change_in_the_database_is_a_version_that_names_nobody(change: Callable[
         services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "X"}, expected_version="2")
 
 
-@pytest.mark.django_db
 def test_insertion_in_sql_names_the_database() -> None:
     with connection.cursor() as cursor:
         cursor.execute(

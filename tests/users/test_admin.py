@@ -11,6 +11,8 @@ from tests.factories import make_user
 from users import services
 from users.models import ApiKey, User
 
+pytestmark = pytest.mark.django_db
+
 USERS = reverse("admin:users_user_changelist")
 NEW_USER = reverse("admin:users_user_add")
 KEYS = reverse("admin:users_apikey_changelist")
@@ -33,7 +35,6 @@ def log_in(role: Role) -> Client:
     return client
 
 
-@pytest.mark.django_db
 def test_added_user_logs_in_with_the_email_in_another_case() -> None:
     added = log_in(Role.ADMIN).post(NEW_USER, NEW)
     newcomer = Client()
@@ -47,7 +48,6 @@ def test_added_user_logs_in_with_the_email_in_another_case() -> None:
     assert (user.email, user.name, user.role) == ("Ines@example.invalid", "Ines", "editor")
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -69,7 +69,6 @@ def test_invalid_user_is_rejected_with_a_form_error(changed: dict[str, str], mes
     assert not User.objects.filter(name="Ines").exists()
 
 
-@pytest.mark.django_db
 def test_admin_changes_a_name_and_a_role() -> None:
     user = make_user(email="ines@example.invalid")
     changed = {"email": user.email, "name": "Ines Ähre", "role": "author", "is_active": ""}
@@ -85,7 +84,6 @@ def press(client: Client, user: User, action: str) -> Any:
     return client.post(reverse("admin:users_user_action", args=[user.pk, action]), follow=True)
 
 
-@pytest.mark.django_db
 def test_locked_user_is_logged_out_and_the_key_is_refused_until_unlocked() -> None:
     admin, user = log_in(Role.ADMIN), make_user(Role.EDITOR)
     key = services.create_api_key(actor=OPERATOR, email=user.email, name="blog")
@@ -107,7 +105,6 @@ def test_locked_user_is_logged_out_and_the_key_is_refused_until_unlocked() -> No
     assert Client().get(f"/users/{user.pk}", headers={"X-API-Key": key}).status_code == 200
 
 
-@pytest.mark.django_db
 def test_action_locks_the_selected_users_and_names_the_last_admin() -> None:
     reader = make_user(name="Rosa")
     client = Client()
@@ -121,7 +118,6 @@ def test_action_locks_the_selected_users_and_names_the_last_admin() -> None:
     assert dict(User.objects.values_list("name", "is_active")) == {"Rosa": False, "Ada": True}
 
 
-@pytest.mark.django_db
 def test_admin_sets_a_password_which_ends_the_sessions_of_the_user() -> None:
     user = make_user(Role.AUTHOR)
     browser = Client()
@@ -136,7 +132,6 @@ def test_admin_sets_a_password_which_ends_the_sessions_of_the_user() -> None:
     assert browser.get(reverse("admin:index")).status_code == 302
 
 
-@pytest.mark.django_db
 def test_weak_password_is_refused_in_the_form() -> None:
     user = make_user(Role.AUTHOR)
     page = reverse("admin:auth_user_password_change", args=[user.pk])
@@ -148,7 +143,6 @@ def test_weak_password_is_refused_in_the_form() -> None:
     assert not user.check_password("short")
 
 
-@pytest.mark.django_db
 def test_page_names_the_user_who_is_logged_in() -> None:
     client, editor = Client(), make_user(Role.EDITOR, name="Edda Editor")
     client.force_login(editor)
@@ -158,7 +152,6 @@ def test_page_names_the_user_who_is_logged_in() -> None:
     assert "Edda Editor</span>" in page
 
 
-@pytest.mark.django_db
 def test_title_of_a_list_names_its_rows() -> None:
     client = Client()
     client.force_login(make_user(Role.EDITOR))
@@ -170,7 +163,6 @@ def test_title_of_a_list_names_its_rows() -> None:
     assert titles == ["Posts", "API keys"]
 
 
-@pytest.mark.django_db
 def test_reader_cannot_log_in() -> None:
     user = make_user(Role.READER)
     user.set_password(PASSWORD)
@@ -187,7 +179,6 @@ def test_reader_cannot_log_in() -> None:
     assert "The desk is for" not in Client().post(LOGIN, {"username": user.email, "password": "wrong"}).text
 
 
-@pytest.mark.django_db
 def test_keys_cannot_be_changed_or_deleted() -> None:
     services.create_api_key(actor=OPERATOR, email=make_user().email, name="before")
     pk = ApiKey.objects.get().pk
@@ -202,7 +193,6 @@ def test_keys_cannot_be_changed_or_deleted() -> None:
     assert ApiKey.objects.get().name == "before"
 
 
-@pytest.mark.django_db
 def test_pages_show_no_secrets() -> None:
     user = make_user(Role.ADMIN)
     user.set_password(PASSWORD)
@@ -225,7 +215,6 @@ def test_pages_show_no_secrets() -> None:
         assert secret not in shown
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("address", [USERS, KEYS])
 def test_lists_can_be_searched_by_email(address: str) -> None:
     user = make_user(email="ines@example.invalid")
@@ -237,7 +226,6 @@ def test_lists_can_be_searched_by_email(address: str) -> None:
     assert ("ines@example.invalid" in found.text, "ines@example.invalid" in missed.text) == (True, False)
 
 
-@pytest.mark.django_db
 def test_page_of_a_user_states_whether_there_is_a_password_and_nothing_of_its_hash() -> None:
     with_password, without = make_user(Role.AUTHOR), make_user(Role.AUTHOR)
     with_password.set_password(PASSWORD)
@@ -253,7 +241,6 @@ def test_page_of_a_user_states_whether_there_is_a_password_and_nothing_of_its_ha
     assert not [word for word in ("argon2", "salt", "hash:", "Raw passwords") for page in pages if word in page]
 
 
-@pytest.mark.django_db
 def test_trail_of_the_applications_names_no_library() -> None:
     page = log_in(Role.ADMIN).get(reverse("admin:oauth2_provider_application_changelist"))
 

@@ -188,7 +188,7 @@ class PostAdmin(ServiceAdmin):
         """Return what the form of a post, or of a new one, shows beside its fields."""
         actor = get_actor(request)
         may_change = self.may_change(actor, row)
-        context = {"state": states.describe_state(row), "site_link": states.link_site(row)}
+        context: dict[str, Any] = {"state": states.describe_state(row), "site_link": states.link_site(row)}
         if may_change:
             context["state_buttons"] = states.list_buttons(actor, row)
         if row is None:

@@ -167,8 +167,7 @@ class PostForm(ServiceForm):
             self.fields[name].initial = version
         self.fields["schedule_at"].initial = (copy or post).publish_at
         self.describe_to_scripts(post, copy)
-        body, excerpt = (self.initial.get(name) for name in ("body", "excerpt"))
-        texts = post if copy is None else services.render_post(body, excerpt)
+        texts = post if copy is None else services.render_post(self.initial["body"], self.initial.get("excerpt"))
         for name in SUMMARIES:  # what readers see instead of an empty one
             self.fields[name].widget.attrs["placeholder"] = getattr(texts, f"default_{name}") or ""
         if "author" in self.fields:
