@@ -37,7 +37,7 @@ def begin_action(
 
 def confirm(
     request: HttpRequest, model_admin: Any, action: Action, ids: Sequence[int], form: forms.Form, back: str
-) -> Any:
+) -> HttpResponse:
     """Show what the action does to which objects: at most the first `MAX_SELECTED`."""
     selected = ids[:MAX_SELECTED]
     rows = [(row, model_admin.describe_row(row)) for row in find_rows(request, model_admin, selected[:NAMED])]
@@ -50,10 +50,10 @@ def confirm(
         "rows": rows,
         "others": len(selected) - len(rows),
         "form": form,
-        "media": form.media,
         "back": back,
     }
-    return model_admin.render(request, "desk/confirm_action.html", context)
+    response: HttpResponse = model_admin.render(request, "desk/confirm_action.html", context)
+    return response
 
 
 @require_POST
