@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from django.test import Client
+from django.urls import reverse
 
 
 class Form(HTMLParser):
@@ -54,3 +55,15 @@ def submit_form(client: Client, url: str, **edits: Any) -> Any:
 
 def get_form_errors(response: Any) -> dict[str, list[str]]:
     return dict(response.context["adminform"].form.errors)
+
+
+def get_page(row: Any) -> str:
+    """Return the address of the page of an object in the desk."""
+    return reverse(f"admin:{row._meta.label_lower.replace('.', '_')}_change", args=[row.pk])
+
+
+def log_in(user: Any) -> Client:
+    """Return a client in which a user is logged in."""
+    client = Client()
+    client.force_login(user)
+    return client

@@ -11,19 +11,15 @@ from pytest_django import Settings
 
 from blog import services
 from blog.models import Post
-from tests.admin_forms import get_form_errors, submit_form
+from tests.admin_forms import get_form_errors, get_page, submit_form
 from tests.conftest import GraphQL
 from tests.factories import make_author, make_post
 
 ADD = reverse("admin:blog_post_add")
 
 
-def get_change_url(post: Post) -> str:
-    return reverse("admin:blog_post_change", args=[post.pk])
-
-
 def test_form_has_a_panel_with_the_addresses_and_a_preview(editor_client: Client) -> None:
-    page = editor_client.get(get_change_url(make_post(canonical_url="https://www.example.com/a"))).text
+    page = editor_client.get(get_page(make_post(canonical_url="https://www.example.com/a"))).text
 
     assert page.count("Address and search engines") == 1
     assert 'class="search-result"' in page
@@ -44,8 +40,8 @@ def test_summaries_are_stored_as_typed_and_shown_where_they_are_missing(editor_c
     post = make_post(body="Boil it.", description="Old.", status="draft")
     services.render_posts(Event())
 
-    page = editor_client.get(get_change_url(post)).text
-    submit_form(editor_client, get_change_url(post), excerpt="Fish\r\n& chips", description="")
+    page = editor_client.get(get_page(post)).text
+    submit_form(editor_client, get_page(post), excerpt="Fish\r\n& chips", description="")
 
     assert re.search(r'<textarea name="excerpt"[^>]* placeholder="Boil it."', page)
     assert page.count("search-result-description") == 1
@@ -55,13 +51,13 @@ def test_summaries_are_stored_as_typed_and_shown_where_they_are_missing(editor_c
 def test_summary_that_is_not_changed_is_no_change(editor_client: Client) -> None:
     post = make_post(excerpt="One\r\ntwo", description=" Three ")
 
-    submit_form(editor_client, get_change_url(post), excerpt="One\r\ntwo")
+    submit_form(editor_client, get_page(post), excerpt="One\r\ntwo")
 
     assert Post.objects.values_list("excerpt", "description", "version").get() == ("One\r\ntwo", " Three ", 1)
 
 
 def test_long_summaries_are_errors_of_the_form(editor_client: Client) -> None:
-    refused = submit_form(editor_client, get_change_url(make_post()), excerpt="x" * 501, description="x" * 301)
+    refused = submit_form(editor_client, get_page(make_post()), excerpt="x" * 501, description="x" * 301)
 
     assert set(get_form_errors(refused)) == {"excerpt", "description"}
 
@@ -70,8 +66,8 @@ def test_wrong_slug_and_taken_slug_are_errors_of_the_form(editor_client: Client)
     post = make_post()
     make_post(slug="soup")
 
-    wrong = submit_form(editor_client, get_change_url(post), slug="So up", canonical_url="soup")
-    taken = submit_form(editor_client, get_change_url(post), slug="soup")
+    wrong = submit_form(editor_client, get_page(post), slug="So up", canonical_url="soup")
+    taken = submit_form(editor_client, get_page(post), slug="soup")
 
     assert set(get_form_errors(wrong)) == {"slug", "canonical_url"}
     assert "is taken" in taken.text
@@ -81,7 +77,7 @@ def test_wrong_slug_and_taken_slug_are_errors_of_the_form(editor_client: Client)
 def test_emptied_slug_is_made_from_the_title_again(editor_client: Client) -> None:
     post = make_post(title="Soup", slug="goulash", status="draft")
 
-    submit_form(editor_client, get_change_url(post), slug="")
+    submit_form(editor_client, get_page(post), slug="")
 
     assert Post.objects.get(pk=post.pk).slug == "soup"
 
@@ -89,8 +85,8 @@ def test_emptied_slug_is_made_from_the_title_again(editor_client: Client) -> Non
 def test_editor_changes_the_author(editor_client: Client) -> None:
     post, other = make_post(), make_author()
 
-    submit_form(editor_client, get_change_url(post), author=str(other.pk))
-    refused = submit_form(editor_client, get_change_url(post), author="")
+    submit_form(editor_client, get_page(post), author=str(other.pk))
+    refused = submit_form(editor_client, get_page(post), author="")
 
     assert Post.objects.get(pk=post.pk).author == other
     assert set(get_form_errors(refused)) == {"author"}

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from blog.models import Author, Post, PostSource
 from contentapi.core.identity import Role
-from tests.admin_forms import submit_form
+from tests.admin_forms import log_in, submit_form
 from tests.factories import make_author, make_comment, make_post, make_user
 
 pytestmark = pytest.mark.django_db
@@ -81,8 +81,7 @@ def test_author_reads_another_profile_without_its_email(browser: Client) -> None
 
 def test_log_of_an_object_names_people_by_name(browser: Client, author: Author) -> None:
     editor = make_user(Role.EDITOR, name="Edda", email="edda@example.invalid")
-    desk = Client()
-    desk.force_login(editor)
+    desk = log_in(editor)
     submit_form(desk, reverse("admin:blog_author_change", args=[author.pk]), bio="Baker.")
 
     text = browser.get(reverse("admin:blog_author_history", args=[author.pk])).text

@@ -10,7 +10,7 @@ from django.urls import reverse
 from blog import services
 from blog.models import Post, PostVersion
 from contentapi.core.identity import Actor, Role
-from tests.admin_forms import read_form
+from tests.admin_forms import get_page, read_form
 from tests.blog.racing import race
 from tests.factories import make_actor, make_author, make_post, make_user
 from users.models import User
@@ -30,10 +30,6 @@ def ada(db: None) -> Actor:
 @pytest.fixture
 def post_of_both(db: None) -> Post:
     return make_post(title="Old", body=BODY, tags=["a", "b"], status="draft")
-
-
-def get_page(post: Post) -> str:
-    return reverse("admin:blog_post_change", args=[post.pk])
 
 
 def change(actor: Actor, post: Post, **changes: Any) -> None:

@@ -8,15 +8,11 @@ from django.test import Client
 from django.urls import reverse
 
 from blog.models import RENDERED, Post, PostSource
-from tests.admin_forms import get_form_errors, read_form, submit_form
+from tests.admin_forms import get_form_errors, get_page, read_form, submit_form
 from tests.factories import make_author, make_post
 
 PAST, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, 12, 30, tzinfo=UTC)
 ADD = reverse("admin:blog_post_add")
-
-
-def get_change_url(post: Post) -> str:
-    return reverse("admin:blog_post_change", args=[post.pk])
 
 
 def read_row(post: Post) -> Any:
@@ -67,7 +63,7 @@ def test_changed_post_has_normalized_line_endings_and_a_new_version(editor_clien
     post = make_post(title="Old", body="Old.", tags=["a"], status="draft", updated_at=PAST)
     before = read_row(post)
 
-    submit_form(editor_client, get_change_url(post), title=" New ", body="One\r\n\r\ntwo\r\n", tags="b\r\nc")
+    submit_form(editor_client, get_page(post), title=" New ", body="One\r\n\r\ntwo\r\n", tags="b\r\nc")
 
     after = read_row(post)
     assert after.pop("updated_at") > before.pop("updated_at")
@@ -92,7 +88,7 @@ def test_form_submitted_unchanged_changes_nothing(editor_client: Client, values:
     PostSource.objects.create(post=post, path="a.md", digest=b"1", authors=["Ines", "Jo"], status="published")
     before = read_row(post)
 
-    response = submit_form(editor_client, get_change_url(post))
+    response = submit_form(editor_client, get_page(post))
 
     assert response.status_code == 302, get_form_errors(response)
     assert read_row(post) == before
@@ -104,7 +100,7 @@ def test_form_submitted_unchanged_changes_nothing(editor_client: Client, values:
 
 
 def test_post_that_was_not_imported_shows_no_source(editor_client: Client) -> None:
-    page = editor_client.get(get_change_url(make_post())).text
+    page = editor_client.get(get_page(make_post())).text
 
     assert "Post source" not in page
 
@@ -115,7 +111,7 @@ def test_source_shows_the_front_matter_that_has_no_field(editor_client: Client) 
         post=(post := make_post()), source="kitchen", path="a.md", digest=b"1", authors=[], front_matter=kept
     )
 
-    page = editor_client.get(get_change_url(post)).content.decode()
+    page = editor_client.get(get_page(post)).content.decode()
 
     assert "<pre>+++\nslug = &quot;&lt;soup&gt;&quot;\nexpires = 2030-01-01\n+++\n</pre>" in page
     assert "kitchen" in page
@@ -125,7 +121,7 @@ def test_action_that_the_state_does_not_allow_is_rejected_and_the_form_keeps_the
     post = make_post(status="archived", updated_at=PAST)
     before = read_row(post)
 
-    response = submit_form(editor_client, get_change_url(post), _act="publish", title="New", body="My evening's work")
+    response = submit_form(editor_client, get_page(post), _act="publish", title="New", body="My evening's work")
 
     assert get_form_errors(response) == {"__all__": ["A post that is archived cannot be published."]}
     kept = read_form(response.text)
@@ -134,7 +130,7 @@ def test_action_that_the_state_does_not_allow_is_rejected_and_the_form_keeps_the
 
 
 def test_unknown_action_is_a_page_with_the_reason(editor_client: Client) -> None:
-    response = submit_form(editor_client, get_change_url(make_post()), _act="explode")
+    response = submit_form(editor_client, get_page(make_post()), _act="explode")
 
     assert response.status_code == 400
     assert "There is no action “explode”." in response.text
@@ -144,7 +140,7 @@ def test_tag_with_a_separator_is_still_one_tag_after_a_save(editor_client: Clien
     tags = ["a\u2028b", "a\x85b", "a\x0bb", "a\x1cb", "a\nb", "a\r\nb", "c"]
     post = make_post(tags=tags, status="draft")
 
-    submit_form(editor_client, get_change_url(post), title="New")
+    submit_form(editor_client, get_page(post), title="New")
 
     assert list(Post.objects.values_list("title", "tags")) == [("New", tags)]
 
@@ -161,12 +157,12 @@ def test_post_without_an_author_is_refused_and_one_from_a_page_without_the_field
     editor_client: Client,
 ) -> None:
     post = make_post(title="Soup", status="draft")
-    values = read_form(editor_client.get(get_change_url(post)).text) | {"title": "Stew"}
+    values = read_form(editor_client.get(get_page(post)).text) | {"title": "Stew"}
 
-    refused = editor_client.post(get_change_url(post), values | {"author": ""})
+    refused = editor_client.post(get_page(post), values | {"author": ""})
     values.pop("author")
-    invalid = editor_client.post(get_change_url(post), values | {"title": ""})
-    saved = editor_client.post(get_change_url(post), values)
+    invalid = editor_client.post(get_page(post), values | {"title": ""})
+    saved = editor_client.post(get_page(post), values)
 
     assert [response.status_code for response in (refused, invalid, saved)] == [200, 200, 302]
     assert get_form_errors(refused) == {"author": ["This field is required."]}

@@ -11,16 +11,12 @@ from django.utils import timezone
 
 from blog.models import Author, Post
 from contentapi.core.identity import Role
-from tests.admin_forms import get_form_errors, read_form, submit_form
+from tests.admin_forms import get_form_errors, get_page, read_form, submit_form
 from tests.factories import make_post, make_user
 
 pytestmark = pytest.mark.django_db
 LIST, ADD = reverse("admin:blog_post_changelist"), reverse("admin:blog_post_add")
 EARLIER, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, 12, 30, tzinfo=UTC)
-
-
-def get_page(post: Post) -> str:
-    return reverse("admin:blog_post_change", args=[post.pk])
 
 
 def list_button_labels(response: Any) -> list[str]:

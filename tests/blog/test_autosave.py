@@ -13,16 +13,12 @@ from blog import services
 from blog.history import versions
 from blog.models import Post, WorkingCopy
 from contentapi.core.identity import OPERATOR, Actor, Role
-from tests.admin_forms import read_form
+from tests.admin_forms import get_page, read_form
 from tests.factories import make_actor, make_author, make_post, make_working_copy
 
 pytestmark = pytest.mark.django_db
 
 LIST = reverse("admin:blog_post_changelist")
-
-
-def get_page(post: Post) -> str:
-    return reverse("admin:blog_post_change", args=[post.pk])
 
 
 def read_copy() -> dict[str, Any]:

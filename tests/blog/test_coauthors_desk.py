@@ -8,6 +8,7 @@ from blog import services
 from blog.models import Author, Post
 from blog.search.indexing import SearchIndexer, index_changed_posts, write_documents
 from contentapi.core.identity import OPERATOR, Role
+from tests.admin_forms import log_in
 from tests.blog.stored_images import make_ready_image
 from tests.factories import get_user, make_actor, make_author, make_comment, make_post, make_working_copy
 
@@ -24,9 +25,7 @@ def jo() -> Author:
 @pytest.fixture
 def browser(jo: Author) -> Client:
     """Return a browser in which the author Joanna Quill is logged in."""
-    browser = Client()
-    browser.force_login(get_user(make_actor(Role.AUTHOR, author=jo)))
-    return browser
+    return log_in(get_user(make_actor(Role.AUTHOR, author=jo)))
 
 
 def list_titles(browser: Client, **parameters: str) -> list[str]:

@@ -7,14 +7,10 @@ from django.urls import reverse
 from blog import services
 from blog.models import Author, Post
 from contentapi.core.identity import OPERATOR, Role
-from tests.admin_forms import get_form_errors, read_form, submit_form
+from tests.admin_forms import get_form_errors, get_page, read_form, submit_form
 from tests.factories import get_user, make_actor, make_author, make_post
 
 ADD = reverse("admin:blog_post_add")
-
-
-def get_change_url(post: Post) -> str:
-    return reverse("admin:blog_post_change", args=[post.pk])
 
 
 def log_in_as(role: Role, **values: object) -> tuple[Client, int]:
@@ -27,13 +23,13 @@ def log_in_as(role: Role, **values: object) -> tuple[Client, int]:
 def test_editor_sets_the_coauthors_in_their_order(editor_client: Client) -> None:
     post, ines, jo = make_post(status="draft"), make_author(name="Ines"), make_author(name="Jo")
 
-    submit_form(editor_client, get_change_url(post), coauthor_ids=[str(jo.pk), str(ines.pk)])
+    submit_form(editor_client, get_page(post), coauthor_ids=[str(jo.pk), str(ines.pk)])
     assert Post.objects.get(pk=post.pk).coauthor_ids == [jo.pk, ines.pk]
-    page = editor_client.get(get_change_url(post)).text
+    page = editor_client.get(get_page(post)).text
     assert page.index(">Jo</option>") < page.index(">Ines</option>")
 
-    submit_form(editor_client, get_change_url(post), title="New")
-    submit_form(editor_client, get_change_url(post), coauthor_ids=[])
+    submit_form(editor_client, get_page(post), title="New")
+    submit_form(editor_client, get_page(post), coauthor_ids=[])
 
     assert Post.objects.get(pk=post.pk).coauthor_ids == []
     assert Post.objects.get(pk=post.pk).version == 4
@@ -52,7 +48,7 @@ def test_wrong_coauthors_are_errors_of_the_form(editor_client: Client, wrong: st
     post = make_post()
     ids = [str(post.author.pk)] if wrong == "author" else ["x"]
 
-    refused = submit_form(editor_client, get_change_url(post), coauthor_ids=ids)
+    refused = submit_form(editor_client, get_page(post), coauthor_ids=ids)
 
     assert set(get_form_errors(refused)) == {"coauthor_ids"}
 
@@ -63,8 +59,8 @@ def test_authors_see_the_coauthors_of_their_posts_and_cannot_change_them() -> No
     ines = make_author(name="Ines")
     post = make_post(author=Author.objects.get(pk=own), coauthor_ids=[ines.pk], status="draft")
 
-    page = browser.get(get_change_url(post)).text
-    submit_form(browser, get_change_url(post), title="New", coauthor_ids=[])
+    page = browser.get(get_page(post)).text
+    submit_form(browser, get_page(post), title="New", coauthor_ids=[])
     submit_form(browser, ADD, title="Soup", coauthor_ids=[str(ines.pk)])
 
     assert "Ines" in page
@@ -79,26 +75,26 @@ def test_coauthor_reads_a_draft_in_the_desk_and_cannot_change_it() -> None:
     browser, coauthor = log_in_as(Role.AUTHOR, name="Jo")
     post = make_post(status="draft", title="Soup", coauthor_ids=[coauthor])
 
-    page = browser.get(get_change_url(post))
+    page = browser.get(get_page(post))
 
     assert page.status_code == 200
     assert "Jo" in page.text
-    assert browser.post(get_change_url(post), {"title": "New"}).status_code == 403
+    assert browser.post(get_page(post), {"title": "New"}).status_code == 403
 
 
 def test_conflict_merges_the_coauthors_of_both(editor_client: Client) -> None:
     ines, jo, kim = (make_author(name=name) for name in ("Ines", "Jo", "Kim"))
     post = make_post(coauthor_ids=[ines.pk])
-    opened = read_form(editor_client.get(get_change_url(post)).text)
+    opened = read_form(editor_client.get(get_page(post)).text)
     changes = {"coauthor_ids": [str(ines.pk), str(jo.pk)]}
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
 
-    conflict = editor_client.post(get_change_url(post), {**opened, "coauthor_ids": [str(kim.pk), str(ines.pk)]})
+    conflict = editor_client.post(get_page(post), {**opened, "coauthor_ids": [str(kim.pk), str(ines.pk)]})
 
     assert conflict.status_code == 409
     assert "Ines, Jo" in conflict.text
     assert "Kim, Ines" in conflict.text
     merged = conflict.text.partition('id="merge-form"')[2]
     assert [name for name in (">Ines<", ">Jo<", ">Kim<") if name in merged] == [">Ines<", ">Jo<", ">Kim<"]
-    editor_client.post(get_change_url(post), {**read_form(merged), "_save": "Save"})
+    editor_client.post(get_page(post), {**read_form(merged), "_save": "Save"})
     assert Post.objects.get(pk=post.pk).coauthor_ids == [ines.pk, jo.pk, kim.pk]

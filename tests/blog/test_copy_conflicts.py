@@ -9,10 +9,10 @@ from django.test import Client
 from blog import services
 from blog.models import Post, WorkingCopy
 from contentapi.core.identity import OPERATOR, Role
-from tests.admin_forms import read_form, submit_form
+from tests.admin_forms import get_page, read_form, submit_form
 from tests.blog.post_copies import save
 from tests.blog.post_rows import LATER
-from tests.blog.test_admin_conflicts import BODY, MINE, THEIRS, get_page, read_forms
+from tests.blog.test_admin_conflicts import BODY, MINE, THEIRS, read_forms
 from tests.blog.test_copy_form import TIME, read_copy
 from tests.factories import make_actor, make_author, make_post, make_user, make_working_copy
 

@@ -10,10 +10,9 @@ from django.urls import reverse
 
 from blog.models import Author, Post, WorkingCopy
 from contentapi.core.identity import Role
-from tests.admin_forms import read_form, submit_form
+from tests.admin_forms import get_page, read_form, submit_form
 from tests.blog.author_clients import browse
 from tests.blog.post_copies import publish_in_desk, save
-from tests.blog.test_admin_conflicts import get_page
 from tests.factories import make_author, make_post
 
 pytestmark = pytest.mark.django_db

@@ -12,8 +12,8 @@ from django.utils import timezone
 from blog.desk import queries
 from blog.models import Author, Post
 from contentapi.core.identity import OPERATOR, Role
+from tests.admin_forms import log_in
 from tests.factories import make_actor, make_author, make_comment, make_post, make_user, make_working_copy
-from users.models import User
 
 INDEX = reverse("admin:index")
 
@@ -22,12 +22,6 @@ pytestmark = pytest.mark.django_db
 
 def schedule(author: Author | None = None, **delay: float) -> Post:
     return make_post(author=author, status="scheduled", publish_at=timezone.now() + timedelta(**delay))
-
-
-def browse(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def titles(excerpt: queries.Excerpt) -> list[str]:
@@ -99,7 +93,7 @@ def test_count_above_the_limit_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(4):
         make_post(status="draft")
 
-    text = browse(make_user(Role.EDITOR)).get(INDEX).text
+    text = log_in(make_user(Role.EDITOR)).get(INDEX).text
 
     assert '<span class="desk-count">more than 2</span>' in text
 
@@ -109,7 +103,7 @@ def test_desk_takes_a_constant_number_of_statements(
     django_assert_max_num_queries: Callable[[int], Any], role: Role
 ) -> None:
     user = make_user(role)
-    client = browse(user)
+    client = log_in(user)
     author = make_author(user=user)
     for number in range(12):
         make_comment(post := make_post(author=author, status=("draft", "published")[number % 2]))
@@ -123,7 +117,7 @@ def test_desk_takes_a_constant_number_of_statements(
 def test_desk_of_a_new_author_is_empty() -> None:
     make_post(status="draft")
 
-    text = browse(make_user(Role.AUTHOR)).get(INDEX).text
+    text = log_in(make_user(Role.AUTHOR)).get(INDEX).text
 
     assert "There are no drafts." in text
     assert "No post is scheduled." in text

@@ -4,12 +4,12 @@ import hashlib
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from blog.models import Image
 from contentapi.core.identity import Actor, Role
 from contentapi.db.engine.slots import THREAD, ConnectionSlots, Lease
 from contentapi.media.folder import FolderStorage
+from tests.admin_forms import log_in
 from tests.blog.stored_images import list_stored, make_ready_image
 from tests.conftest import make_api_key
 from tests.factories import get_user, make_actor, make_image, make_post
@@ -75,8 +75,7 @@ def test_other_body_is_refused(
 
 
 def test_cookie_is_no_credential(media: FolderStorage, author: Actor) -> None:
-    client = Client()
-    client.force_login(get_user(author))
+    client = log_in(get_user(author))
 
     response = client.post("/images", make_jpeg(), content_type="image/jpeg")
 

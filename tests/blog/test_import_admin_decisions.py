@@ -6,6 +6,7 @@ from django.test import Client
 from blog.files import jobs
 from blog.models import ImportJob, ImportState, Post
 from contentapi.core.identity import WORKER, Role
+from tests.admin_forms import log_in
 from tests.blog.archives import SITE, build_archive
 from tests.blog.import_pages import LIST, get_url, list_rows, send_archive, upload_and_check
 from tests.blog.import_work import finish_work
@@ -36,9 +37,7 @@ def test_refused_action_shows_the_reason(editor_client: Client) -> None:
 
 
 def make_client(role: Role) -> Client:
-    client = Client()
-    client.force_login(make_user(role))
-    return client
+    return log_in(make_user(role))
 
 
 def test_admin_sees_all_imports_and_an_editor_only_their_own(editor_client: Client) -> None:

@@ -14,6 +14,7 @@ from blog import services
 from blog.models import Post, PreviewLink
 from contentapi.auth.sessions import SessionStore
 from contentapi.core.identity import OPERATOR
+from tests.admin_forms import log_in
 from tests.blog.own_posts import make_own_post
 from tests.blog.preview_requests import make_link, read_title
 from tests.blog.stored_images import make_ready_image
@@ -25,11 +26,10 @@ SITE = "https://www.example.com/preview?token={token}&path=/blog/{slug}"
 TOKEN = re.compile(r"cap_[0-9a-f]{64}")
 
 
-def log_in(settings: Settings, addresses: str = "") -> tuple[Client, Post]:
+def open_desk(settings: Settings, addresses: str = "") -> tuple[Client, Post]:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_preview_url=addresses)
     actor, post = make_own_post(status="draft", title="Ebb", slug="ebb")
-    browser = Client()
-    browser.force_login(get_user(actor))
+    browser = log_in(get_user(actor))
     return browser, post
 
 
@@ -43,7 +43,7 @@ def open_site(browser: Client, post: Post, **values: str) -> str:
 
 
 def test_preview_opens_the_site_with_a_link_of_one_hour_that_is_used_again(settings: Settings) -> None:
-    browser, post = log_in(settings, SITE)
+    browser, post = open_desk(settings, SITE)
 
     address = open_site(browser, post)
 
@@ -58,7 +58,7 @@ def test_preview_opens_the_site_with_a_link_of_one_hour_that_is_used_again(setti
 
 
 def test_no_session_has_a_token_that_can_be_read(settings: Settings) -> None:
-    browser, post = log_in(settings, SITE)
+    browser, post = open_desk(settings, SITE)
 
     token = TOKEN.findall(open_site(browser, post))[0]
 
@@ -68,7 +68,7 @@ def test_no_session_has_a_token_that_can_be_read(settings: Settings) -> None:
 
 
 def test_each_named_site_has_a_button(settings: Settings) -> None:
-    browser, post = log_in(settings, f"web={SITE} app=https://app.example.com/{{token}}")
+    browser, post = open_desk(settings, f"web={SITE} app=https://app.example.com/{{token}}")
 
     form = browser.get(reverse("admin:blog_post_change", args=[post.pk])).text
 
@@ -78,7 +78,7 @@ def test_each_named_site_has_a_button(settings: Settings) -> None:
 
 
 def test_without_a_site_the_preview_is_a_page_of_this_server(settings: Settings) -> None:
-    browser, post = log_in(settings)
+    browser, post = open_desk(settings)
 
     address = open_site(browser, post)
 
@@ -88,7 +88,7 @@ def test_without_a_site_the_preview_is_a_page_of_this_server(settings: Settings)
 
 
 def test_page_of_a_preview_shows_the_cover_and_all_authors(settings: Settings) -> None:
-    _, post = log_in(settings)
+    _, post = open_desk(settings)
     writers = [make_author(name=name) for name in ("Second Writer", "Third Writer")]
     image = make_ready_image(alt="Lemons on a beach")
     changes = {"cover_id": image.pk, "coauthor_ids": [str(each.pk) for each in writers]}
@@ -104,7 +104,7 @@ def test_page_of_a_preview_shows_the_cover_and_all_authors(settings: Settings) -
 
 
 def test_link_for_a_reviewer_is_shown_once_and_listed(settings: Settings) -> None:
-    browser, post = log_in(settings, SITE)
+    browser, post = open_desk(settings, SITE)
     form = reverse("admin:blog_post_change", args=[post.pk])
 
     shown = browser.post(
@@ -134,7 +134,7 @@ def test_link_for_a_reviewer_is_shown_once_and_listed(settings: Settings) -> Non
 
 @pytest.mark.parametrize("days", ["0", "31", "x", ""])
 def test_link_of_another_lifetime_is_refused_with_a_message(settings: Settings, days: str) -> None:
-    browser, post = log_in(settings)
+    browser, post = open_desk(settings)
 
     response = browser.post(reverse("admin:blog_post_create_preview_link", args=[post.pk]), {"days": days}, follow=True)
 
@@ -143,7 +143,7 @@ def test_link_of_another_lifetime_is_refused_with_a_message(settings: Settings, 
 
 
 def test_post_of_somebody_else_has_no_previews_in_the_form(settings: Settings) -> None:
-    browser, _ = log_in(settings)
+    browser, _ = open_desk(settings)
     other = make_post()
     make_link(other, note="For the harbour")
 

@@ -12,9 +12,9 @@ from blog.models import Comment, WorkingCopy
 from contentapi.core.identity import Role
 from contentapi.desk.actions import Action
 from contentapi.desk.bases import PolicyAdmin
-from tests.admin_forms import read_form, submit_form
+from tests.admin_forms import get_page, read_form, submit_form
 from tests.blog.post_copies import save
-from tests.blog.test_admin_states import ADD, LATER, get_page
+from tests.blog.test_admin_states import ADD, LATER
 from tests.blog.test_bulk_admin import choose_action, list_states
 from tests.factories import make_author, make_comment, make_post, make_user
 

@@ -5,9 +5,9 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from tests.admin_forms import submit_form
+from tests.admin_forms import get_page, submit_form
 from tests.blog.post_copies import publish_in_desk
-from tests.blog.test_admin_states import LIST, get_page
+from tests.blog.test_admin_states import LIST
 from tests.environment import set_environment
 from tests.factories import make_post
 

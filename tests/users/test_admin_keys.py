@@ -7,13 +7,12 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound
 from contentapi.core.identity import ALL_SCOPES, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
-from tests.admin_forms import read_form
+from tests.admin_forms import log_in, read_form
 from tests.factories import make_user
 from users import services
 from users.authentication import authenticate
@@ -26,12 +25,6 @@ SECRET = re.compile(r"capi_[0-9a-f]{8}_[0-9a-f]{64}")
 pytestmark = pytest.mark.django_db
 
 
-def browse(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 def make_key(user: User) -> ApiKey:
     key = services.create_api_key(actor=OPERATOR, email=user.email, name="test")
     return ApiKey.objects.get(prefix=key.rpartition("_")[0])
@@ -40,7 +33,7 @@ def make_key(user: User) -> ApiKey:
 @pytest.mark.parametrize("role", [Role.AUTHOR, Role.EDITOR, Role.ADMIN])
 def test_user_creates_a_key_that_works(role: Role) -> None:
     user = make_user(role)
-    client = browse(user)
+    client = log_in(user)
     form = read_form(client.get(ADD).text)
 
     response = client.post(ADD, {**form, "name": "My blog", "expires_in_days": "30", "scopes": ["posts:read"]})
@@ -55,7 +48,7 @@ def test_user_creates_a_key_that_works(role: Role) -> None:
 
 
 def test_secret_is_in_one_response_only() -> None:
-    client = browse(make_user(Role.AUTHOR))
+    client = log_in(make_user(Role.AUTHOR))
     form = {**read_form(client.get(ADD).text), "name": "My blog"}
 
     created = client.post(ADD, form)
@@ -79,7 +72,7 @@ def test_secret_is_in_one_response_only() -> None:
     "edits", [{"name": ""}, {"name": "x" * 101}, {"expires_in_days": "0"}, {"scopes": ["all"]}, {"key_prefix": "x"}]
 )
 def test_key_against_a_rule_is_refused_in_the_form(edits: dict[str, str]) -> None:
-    client = browse(make_user(Role.AUTHOR))
+    client = log_in(make_user(Role.AUTHOR))
 
     response = client.post(ADD, {**read_form(client.get(ADD).text), "name": "My blog", **edits})
 
@@ -90,7 +83,7 @@ def test_key_against_a_rule_is_refused_in_the_form(edits: dict[str, str]) -> Non
 def test_user_sees_and_revokes_own_keys_only() -> None:
     user = make_user(Role.EDITOR)
     own, foreign = make_key(user), make_key(make_user(Role.ADMIN))
-    client = browse(user)
+    client = log_in(user)
 
     listed = client.get(KEYS).text
     hidden = client.get(reverse("admin:users_apikey_change", args=[foreign.pk]))
@@ -105,7 +98,7 @@ def test_user_sees_and_revokes_own_keys_only() -> None:
 def test_button_of_a_key_revokes_it_once_and_is_not_offered_again() -> None:
     user = make_user(Role.AUTHOR)
     key = make_key(user)
-    client = browse(user)
+    client = log_in(user)
     page = reverse("admin:users_apikey_change", args=[key.pk])
     button = reverse("admin:users_apikey_action", args=[key.pk, "revoke"])
 
@@ -120,7 +113,7 @@ def test_button_of_a_key_revokes_it_once_and_is_not_offered_again() -> None:
 def test_button_does_not_revoke_the_key_of_another_person() -> None:
     key = make_key(make_user(Role.ADMIN))
 
-    response = browse(make_user(Role.EDITOR)).post(reverse("admin:users_apikey_action", args=[key.pk, "revoke"]))
+    response = log_in(make_user(Role.EDITOR)).post(reverse("admin:users_apikey_action", args=[key.pk, "revoke"]))
 
     key.refresh_from_db()
     assert (response.status_code, key.revoked_at) == (404, None)
@@ -128,7 +121,7 @@ def test_button_does_not_revoke_the_key_of_another_person() -> None:
 
 def test_admin_sees_and_revokes_all_keys() -> None:
     key = make_key(make_user(Role.AUTHOR))
-    client = browse(make_user(Role.ADMIN))
+    client = log_in(make_user(Role.ADMIN))
 
     listed = client.get(KEYS).text
     client.post(REVOKE, {"ids": str(key.pk)})
@@ -147,7 +140,7 @@ def test_list_of_keys_is_filtered_by_state(state: str, number: int) -> None:
         created_at=past, expires_at=past + timedelta(hours=1)
     )
 
-    response = browse(user).get(KEYS, {"state": state})
+    response = log_in(user).get(KEYS, {"state": state})
 
     assert response.context["cl"].result_count == number
 
@@ -163,7 +156,7 @@ def test_key_of_another_user_is_not_created() -> None:
 def test_form_offers_the_scopes_of_the_role_only(monkeypatch: pytest.MonkeyPatch) -> None:
     scopes = frozenset({Scope.POSTS_READ, Scope.USERS_READ, Scope.USERS_WRITE})
     monkeypatch.setitem(ROLE_SCOPES, Role.AUTHOR, scopes)
-    client = browse(make_user(Role.AUTHOR))
+    client = log_in(make_user(Role.AUTHOR))
     page = client.get(ADD)
 
     response = client.post(ADD, {**read_form(page.text), "name": "My blog", "scopes": ["orders:read"]})

@@ -4,12 +4,11 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import ALL_SCOPES, OPERATOR, Actor, Role
-from tests.admin_forms import read_form
+from tests.admin_forms import log_in, read_form
 from tests.blog.racing import race
 from tests.factories import make_user
 from users import services
@@ -88,8 +87,7 @@ def test_no_page_of_the_admin_removes_the_last_admin() -> None:
     admin = make_user(Role.ADMIN)
     admin.set_password("seven harbours and a lamp")
     admin.save()
-    client = Client()
-    client.force_login(admin)
+    client = log_in(admin)
     users, pk = reverse("admin:users_user_changelist"), admin.pk
     form = read_form(client.get(reverse("admin:users_user_change", args=[pk])).text)
     before = User.objects.values("role", "is_active", "password").get()

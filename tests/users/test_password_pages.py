@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from contentapi.core.identity import Role
+from tests.admin_forms import log_in
+from tests.factories import make_user
 from tests.users.mails import FORGOTTEN, NEW, ask_for_link, find_link, turn_mail_on, wait_for_mails
 from tests.users.oauth.flow import Browser, find_csrf_token, make_member
 from tests.users.test_admin import NEW as NEW_USER
-from tests.users.test_admin import log_in, press
+from tests.users.test_admin import press
 from tests.users.test_login_limits import MOST, MOST_OF_ADDRESS, attempt, set_limits
 from users.mail import OUTBOX
 from users.models import User
@@ -156,7 +158,7 @@ WITHOUT_PASSWORD = {**NEW_USER, "_invite": "Invite", "password1": "", "password2
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("mail_is_on")
 def test_admin_who_adds_a_user_without_a_password_invites_the_user() -> None:
-    admin = log_in(Role.ADMIN)
+    admin = log_in(make_user(Role.ADMIN))
 
     admin.post(reverse("admin:users_user_add"), WITHOUT_PASSWORD)
 
@@ -169,7 +171,7 @@ def test_admin_who_adds_a_user_without_a_password_invites_the_user() -> None:
 
 
 def test_desk_offers_no_invitation_without_a_mail_server() -> None:
-    admin = log_in(Role.ADMIN)
+    admin = log_in(make_user(Role.ADMIN))
 
     added = admin.post(reverse("admin:users_user_add"), WITHOUT_PASSWORD, follow=True)
 
@@ -180,7 +182,7 @@ def test_desk_offers_no_invitation_without_a_mail_server() -> None:
 
 @pytest.mark.usefixtures("mail_is_on")
 def test_user_with_a_password_is_not_invited() -> None:
-    admin = log_in(Role.ADMIN)
+    admin = log_in(make_user(Role.ADMIN))
 
     admin.post(reverse("admin:users_user_add"), NEW_USER)
     page = admin.get(reverse("admin:users_user_change", args=[make_member().pk]))
@@ -191,7 +193,7 @@ def test_user_with_a_password_is_not_invited() -> None:
 
 @pytest.mark.usefixtures("mail_is_on")
 def test_new_account_without_a_password_needs_the_button_that_invites() -> None:
-    admin = log_in(Role.ADMIN)
+    admin = log_in(make_user(Role.ADMIN))
 
     page = admin.get(reverse("admin:users_user_add")).text
     refused = admin.post(reverse("admin:users_user_add"), {**NEW_USER, "password1": "", "password2": ""})

@@ -8,6 +8,7 @@ from django.test import Client
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.admin_forms import log_in
 from tests.thoroughness import scale_examples
 from tests.users.oauth.flow import CALLBACK, Application, Browser, make_member
 
@@ -66,8 +67,7 @@ def test_any_form_at_an_endpoint_is_handled_without_a_server_error(
 def test_any_authorization_request_is_handled_without_a_server_error(
     *, form: dict[str, str], known: bool, posted: bool
 ) -> None:
-    browser = Client()
-    browser.force_login(make_member())
+    browser = log_in(make_member())
     address = Application().build_authorization_url(**form) if known else f"/oauth/authorize?{urlencode(form)}"
 
     response = browser.post(address, {"allow": "yes", **form}) if posted else browser.get(address)
