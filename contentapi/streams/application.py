@@ -51,6 +51,10 @@ class StreamRequest(ASGIRequest):
         super().__init__({**scope, "query_string": scope["query_string"].decode("latin-1")}, body)
         self.META["wsgi.input"] = body
 
+    def _set_content_type_params(self, _: Mapping[str, Any]) -> None:
+        """Leave `Content-Type` to the views: Django raises errors for some, before any middleware."""
+        self.content_type, self.content_params = "", {}
+
 
 class StreamApplication:
     """Answers the probes, lets Django answer all other requests, and sends streams."""

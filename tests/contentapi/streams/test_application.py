@@ -108,6 +108,7 @@ def test_stream_begins_with_the_headers_of_each_response_and_its_cursor(settings
         ("GET /events/stream", {"host": "elsewhere.example.com"}, 400),
         ("DELETE /graphql", {}, 405),
         ("GET /healthz", {"host": "elsewhere.example.com"}, 200),
+        ("GET /posts", {"content_type": "text/plain; charset*=utf-9''x"}, 404),  # ASGI's request would raise
     ],
 )
 def test_response_that_is_no_stream_is_complete(request_line: str, headers: dict[str, str], status: int) -> None:
