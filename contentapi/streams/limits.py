@@ -31,7 +31,7 @@ def reserve_stream(payer: Hashable, operation: Operation | None, *, is_anonymous
         raise RateLimited(message, headers={"Retry-After": "5"}, limit="streams")
     with GUARD:
         size = sum(each.document_size for each in {operation, *DOCUMENTS} if each is not None)
-        if operation in DOCUMENTS or size <= (DOCUMENT_BYTES // 2 if is_anonymous else DOCUMENT_BYTES):
+        if operation in {None, *DOCUMENTS} or size <= (DOCUMENT_BYTES // 2 if is_anonymous else DOCUMENT_BYTES):
             DOCUMENTS[operation] += 1
             return
     STREAMS.leave(payer)

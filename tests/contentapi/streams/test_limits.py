@@ -49,6 +49,8 @@ def test_documents_have_a_limit_and_each_counts_once(monkeypatch: pytest.MonkeyP
         reserve_stream("a", second, is_anonymous=True)
     reserve_stream("b", second, is_anonymous=False)
     reserve_stream("a", first, is_anonymous=True)
+    reserve_stream("c", None, is_anonymous=True)  # of REST: it keeps no document
+    release_stream("c", None)
     with pytest.raises(Unavailable):
         reserve_stream("b", third, is_anonymous=False)
 
