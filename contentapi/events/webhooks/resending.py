@@ -10,7 +10,7 @@ from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.db.ids import take_id
 from contentapi.events.feed import read_log
-from contentapi.events.partitions import prepare_partitions, read_today
+from contentapi.events.partitions import list_partitions, prepare_partitions, read_today
 from contentapi.events.webhooks import selectors
 from contentapi.events.webhooks.bodies import read_actors
 from contentapi.events.webhooks.catalogue import CATALOGUE
@@ -133,7 +133,10 @@ def get_enabled_webhook(actor: Actor, webhook_id: str, action: str) -> Webhook:
     webhook = get_webhook_for_update(actor, webhook_id, action)
     if not webhook.is_enabled:
         raise Conflict("The webhook is disabled. Enable it first.")
-    prepare_partitions()  # perhaps no worker has run yet
+    with connection.cursor() as cursor:
+        has_partition = read_today(cursor) in list_partitions(cursor, "events_delivery")
+    if not has_partition:  # no worker has run yet. Otherwise nothing waits for its lock until the transaction ends
+        prepare_partitions()
     return webhook
 
 
