@@ -64,6 +64,7 @@ def decode(source: Path) -> tuple[Format, Frames]:
 
 
 def decode_file(source: Path, file: Path | io.BytesIO) -> tuple[Format, Frames]:
+    require_size(*read_size_of_webp(source), 1)
     names = [each.name for each in FORMATS]
     with Image.open(file, formats=names) as image:
         kind = next(each for each in FORMATS if each.name == image.format)
@@ -78,6 +79,16 @@ def decode_file(source: Path, file: Path | io.BytesIO) -> tuple[Format, Frames]:
     del image  # Pillow reads each WebP as an animation, in three canvases more
     picture = normalize(read_large_webp(source, size, info))
     return kind, Frames([picture], [0], 0)
+
+
+def read_size_of_webp(source: Path) -> tuple[int, int]:
+    """Return the size of a WebP, whose canvases Pillow creates before it states the size; zeros for another format."""
+    read_size = getattr(ctypes.CDLL(_webp.__file__), "WebPGetInfo", None)
+    width, height = ctypes.c_int(), ctypes.c_int()
+    if read_size is not None:
+        content = source.read_bytes()
+        read_size(content, ctypes.c_size_t(len(content)), ctypes.byref(width), ctypes.byref(height))
+    return width.value, height.value
 
 
 def is_animation(source: Path) -> bool:

@@ -34,6 +34,15 @@ def test_bad_file_is_rejected_with_its_reason(tmp_path: Path) -> None:
     assert run(tmp_path, b"<svg/>") == {"rejection": "The file is no image of the allowed formats, or is damaged."}
 
 
+def test_webp_whose_canvases_would_break_the_limit_is_rejected_for_its_size(tmp_path: Path) -> None:
+    content = encode(Image.new("RGB", (8, 8)), "WEBP", lossless=True)
+    size = (16_382 | 16_382 << 14).to_bytes(4, "little")
+
+    outcome = run(tmp_path, content[:21] + size + content[25:])
+
+    assert outcome == {"rejection": "At most 50 megapixels are allowed, in all frames together (got 268.4)."}
+
+
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS ignores the limit of memory")
 def test_file_that_needs_more_memory_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processing, "MAX_MEMORY", 192 * 2**20)
