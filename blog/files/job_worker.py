@@ -45,7 +45,7 @@ UNEXPECTED = "The import failed because of an unexpected error. The operator fin
 
 
 class Stopped(Exception):
-    """The worker ends before the import does."""
+    """The worker ends, or somebody has ended the import: no further file is read."""
 
 
 def work_on_imports(stop: Event) -> None:
@@ -206,11 +206,15 @@ def process_file(job: ImportJob, actor: Actor, number: int, read: ReadFile, earl
 
 
 def show_life(job: ImportJob) -> None:
-    """Store from time to time that the worker reads files, which takes some time before the first result."""
+    """Store from time to time that the worker reads files, which takes some time before the first result.
+
+    Raises `Stopped` if the import was cancelled or deleted, or if another worker has continued it.
+    """
     now = timezone.now()
     if now > job.updated_at + IMPORT_SIGN_OF_LIFE:
         job.updated_at = now
-        ImportJob.objects.filter(RUNNING_IMPORT, pk=job.pk, run=job.run).update(updated_at=now)
+        if not ImportJob.objects.filter(RUNNING_IMPORT, pk=job.pk, run=job.run).update(updated_at=now):
+            raise Stopped
 
 
 def lock_job(job: ImportJob) -> ImportJob | None:

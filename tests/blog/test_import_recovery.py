@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from threading import Event, Thread
 
 import pytest
@@ -46,6 +47,23 @@ def test_cancelled_import_stops_and_keeps_the_posts_that_it_wrote(editor: Actor)
     assert not ImportPiece.objects.exists()
     with pytest.raises(Conflict, match="It cannot be cancelled any more"):
         jobs.cancel_import(actor=editor, job_id=str(job.pk))
+
+
+def test_import_that_is_cancelled_before_its_first_result_reads_no_further_file(
+    editor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, begin, begun = upload(editor, make_files(3)), LimitedParser.begin, []
+
+    def begin_and_cancel(parser: LimitedParser, content: bytes) -> None:
+        begin(parser, content)
+        begun.append(content)
+        ImportJob.objects.filter(pk=job.pk).update(state="cancelled")
+
+    monkeypatch.setattr(LimitedParser, "begin", begin_and_cancel)
+    monkeypatch.setattr(job_worker, "IMPORT_SIGN_OF_LIFE", timedelta(0))
+    finish_work()
+
+    assert len(begun) == 1
 
 
 def test_stopped_work_does_nothing(editor: Actor) -> None:
