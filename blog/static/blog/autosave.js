@@ -72,13 +72,14 @@ function become({ id, autosave, change }) {
 function accept({ post: created, versions, addresses, saved_at: time }, sent) {
   if (created) become(created);
   for (const [name, version] of Object.entries(versions)) form.elements[name].value = version;
-  body.dataset.version = versions.opened_copy || versions.opened_version;
+  body.dataset.version = Number(versions.opened_copy) || versions.opened_version;
   for (const [name, text] of Object.entries(sent)) saving.setStored(name, text);
   for (const [name, text] of Object.entries(addresses)) {
     const element = form.elements[name];
     if (!element) continue;
-    // A slug that follows the title, or the title of a text without one
-    if (element.value === sent[name] && element !== document.activeElement) element.value = text;
+    // A slug that follows the title, or the title of a text without one. The person may go on typing there.
+    if (element.value === sent[name] && element === document.activeElement) continue;
+    if (element.value === sent[name]) element.value = text;
     saving.setStored(name, text);
   }
   line.replaceChildren(`Saved at ${format.format(new Date(time))}.`);
