@@ -248,8 +248,8 @@ def exists_image(pk: int) -> bool:
 
 def render_posts_with_old_addresses() -> None:
     """Let the worker render the posts again that show files of images at another address than the present one."""
-    present = f'srcset="{get_media_url()}/{PUBLIC}'
-    shown = Post.objects.filter(image_ids__isnull=False, body_html__contains='srcset="')
+    present = f'="{get_media_url()}/{PUBLIC}'  # of an image, or of a link to one
+    shown = Post.objects.filter(image_ids__isnull=False, body_html__contains=f"/{PUBLIC}")
     shown.exclude(body_html__contains=present).update(renderer=0)
 
 

@@ -76,9 +76,11 @@ def test_file_that_is_deleted_meanwhile_is_left_out(
     assert list_files(media) == []
 
 
-def test_posts_with_earlier_addresses_are_rendered_again(source: FolderStorage, media: FolderStorage) -> None:
+@pytest.mark.parametrize("html", ['<img srcset="{}/media/7-0/320.webp 320w">', '<a href="{}/media/7-0/320.webp">'])
+def test_posts_with_earlier_addresses_are_rendered_again(
+    source: FolderStorage, media: FolderStorage, html: str
+) -> None:
     moved, present = make_post(), make_post()
-    html = '<img srcset="{}/media/7-0/320.webp 320w">'
     Post.objects.filter(pk=moved.pk).update(renderer=9, image_ids=[7], body_html=html.format("https://old.example"))
     Post.objects.filter(pk=present.pk).update(renderer=9, image_ids=[7], body_html=html.format(get_media_url()))
 
