@@ -17,7 +17,7 @@ SERVER_PROCESSES = $(shell $(VENV_PYTHON) -c "import os; print(max(2, os.cpu_cou
 # What `make thorough` runs, and the percentage of the examples
 THOROUGH ?= thorough or property
 PERCENT ?= 100
-COVERED_IN_FULL := contentapi/auth/jw[kt].py,contentapi/core/errors.py,contentapi/core/identity.py,contentapi/core/policy/e*.py,contentapi/core/policy/reach.py,blog/policy.py,orders/policy.py,users/policy.py
+COVERED_IN_FULL := contentapi/auth/jw[kt].py,contentapi/core/errors.py,contentapi/core/identity.py,contentapi/core/policy.py,blog/policy.py,orders/policy.py,users/policy.py
 BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 
 .PHONY: help run pages test test-servers test-citus coverage thorough mutation audit slow-path bench bench-history hostile scale bench-citus drill clients check format lock installed installed-dev python-present
