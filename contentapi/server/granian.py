@@ -86,18 +86,18 @@ def open_listener(host: str, port: int, backlog: int, *, peer_timeout: int = PEE
     The kernel closes the connections of clients that have vanished, or never read their response. Without this, a
     client that loses its network while it sends a body keeps a thread for ever. `peer_timeout` is in seconds.
     """
-    address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    listener = socket.socket(address[0], socket.SOCK_STREAM)
-    # A server of the next release may listen on the same port before this one ends.
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, PEER_TIMEOUT // 2)
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, peer_timeout * 1000)
     try:
+        address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(address[0], socket.SOCK_STREAM)
+        # A server of the next release may listen on the same port before this one ends.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, PEER_TIMEOUT // 2)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, peer_timeout * 1000)
         listener.bind(address[4])
         listener.listen(backlog)
     except OSError as error:
@@ -128,9 +128,7 @@ def main() -> None:
         http=HTTPModes.http1,
         websockets=False,
         workers=conf.environment.web_concurrency,
-        log_dictconfig=build_logging(
-            "Configuration allows spawning up to"
-        ),  # it applies to threads that all run Python
+        log_dictconfig=build_logging(THREAD_ADVICE),
         backlog=CONNECTIONS,
         backpressure=CONNECTIONS,
         http1_settings=HTTP1Settings(header_read_timeout=1000 * HEADER_TIMEOUT),

@@ -5,10 +5,12 @@ import sys
 import time
 from collections.abc import Iterator
 from threading import Thread
+from unittest.mock import Mock
 
 import pytest
 
 from contentapi.server import listen_queue
+from contentapi.server.granian import open_listener
 from contentapi.server.listen_queue import count_queued, empty_queues, refuse_new_connections, stop_accepting
 
 SETTLE = 0.1
@@ -105,3 +107,10 @@ def test_process_stops_accepting_under_the_same_descriptor(listener: socket.sock
             with socket.socket(fileno=socket.dup(descriptor)) as now, pytest.raises(BlockingIOError):
                 now.accept()
             other.accept()[0].close()
+
+
+def test_address_that_is_not_found_is_an_error_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", Mock(side_effect=socket.gaierror(-2, "Name or service not known")))
+
+    with pytest.raises(SystemExit, match=r"^Cannot listen on nowhere:8000: Name or service not known\.$"):
+        open_listener("nowhere", 8000, 1)
