@@ -89,7 +89,7 @@ function removePlace(row) {
   if (start >= 0) replaceText(start, start + row.place.length, "");
 }
 
-// The server saves no mark: MARK in blog/desk/posts/writing.py.
+// The server saves no mark: MARK in blog/desk/posts/fields.py.
 function buildMark(file) {
   if (images.findProblem(file)) return "";
   number += 1;
