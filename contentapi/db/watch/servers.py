@@ -1,6 +1,7 @@
 """The watched PostgreSQL servers of this process: the primary, and the replicas of DATABASE_REPLICA_URLS."""
 
 import os
+from threading import Lock
 from time import monotonic
 
 from django.conf import settings
@@ -28,24 +29,31 @@ class Servers:
         self.is_started = True
 
 
+class Holder:
+    """Creates the watches when they are first asked for. A forked process inherits neither them nor their threads."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self.servers: Servers | None = None
+        self.lock = Lock()
+
+    def get(self) -> Servers:
+        if self.servers is None:
+            with self.lock:
+                if self.servers is None:
+                    self.servers = Servers(list_replicas(), settings.ENVIRONMENT.contentapi_replica_max_lag / 1000)
+        return self.servers
+
+
+HOLDER = Holder()
+get_servers = HOLDER.get
+os.register_at_fork(after_in_child=HOLDER.forget)
+
+
 def list_replicas() -> list[str]:
     return [alias for alias in connections.settings if alias != DEFAULT_DB_ALIAS]
-
-
-CURRENT: list[Servers] = []  # one
-
-
-def create_servers() -> None:
-    """Create the watches of this process. A forked process inherits neither them nor their threads."""
-    CURRENT[:] = [Servers(list_replicas(), settings.ENVIRONMENT.contentapi_replica_max_lag / 1000)]
-
-
-create_servers()
-os.register_at_fork(after_in_child=create_servers)
-
-
-def get_servers() -> Servers:
-    return CURRENT[0]
 
 
 def find_replica_faults() -> dict[str, str]:
