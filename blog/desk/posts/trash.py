@@ -91,7 +91,7 @@ def name_posts(rows: Sequence[PostVersion]) -> str:
 @require_POST
 def restore_posts(request: HttpRequest, model_admin: PolicyAdmin, object_id: str = "") -> HttpResponse:
     """Restore one deleted post, the selected ones, or those of an undone import: as many as one request can."""
-    actor, job_id = get_actor(request), parse_id(request.POST.get("import", ""))
+    actor, job_id = get_actor(request), None if object_id else parse_id(request.POST.get("import", ""))
     ids = [parse_id(text) for text in ([object_id] if object_id else request.POST.getlist("post"))]
     if job_id:
         ids = [post for post, job in undoing.find_undone_posts().items() if job == job_id]
