@@ -110,7 +110,8 @@ def test_posts_of_an_undone_import_are_found_and_restored_alone(editor_client: C
 
     assert "Imported 1" in editor_client.get(TRASH, {"q": "imported 1"}).text
     assert "Imported 2" in editor_client.get(TRASH, {"import": job.pk}).text
-    editor_client.post(reverse("admin:blog_post_restore_deleted", args=[posts[1].pk]), {"confirmed": "yes", "import": job.pk})
+    address = reverse("admin:blog_post_restore_deleted", args=[posts[1].pk])
+    editor_client.post(address, {"confirmed": "yes", "import": job.pk})
 
     assert list(Post.objects.all()) == [posts[1]]
     assert "Import of harbour.zip: 2 posts" in editor_client.get(TRASH).text
