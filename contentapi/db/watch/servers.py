@@ -30,7 +30,7 @@ class Servers:
 
 
 class Holder:
-    """Creates the watches when they are first asked for. A forked process inherits neither them nor their threads."""
+    """Creates the watches at their first use. A forked process inherits neither them nor their threads."""
 
     def __init__(self) -> None:
         self.forget()
