@@ -1,7 +1,7 @@
 """The rules for posts, their history, comments, authors, images and imports.
 
 The API shows a comment to everybody or to nobody: a visible comment on a visible post. The admin shows the others to
-those who moderate them. A user who writes posts may use all images; others those of the posts that they may see.
+those who moderate them. A user who writes posts may use all images, any other caller the images of visible posts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -287,7 +287,7 @@ def editable_images(actor: Actor) -> Q:
 
 
 def visible_images(actor: Actor) -> Q:
-    """For a user who writes posts or images all images; for others those of the posts that they may see."""
+    """Match all images for a user who writes posts or images, and otherwise the images of visible posts."""
     if actor.has(Scope.IMAGES_WRITE) or actor.has(Scope.POSTS_WRITE):
         return EVERYTHING
     posts = apps.get_model("blog", "Post")._base_manager.filter(readable_posts(actor))  # noqa: SLF001 - a public name

@@ -234,6 +234,6 @@ def decompress_member(opened: ZipFile, member: ZipInfo, most: int) -> bytes:
     Raises what `zipfile` and `zlib` raise for damaged content.
     """
     if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        raise NotImplementedError  # bzip2 makes 45 MB of 40 bytes, and LZMA 30 MB of a block
+        raise BadZipFile("Unsupported compression")  # bzip2 makes 45 MB of 40 bytes, and LZMA 30 MB of a block
     with opened.open(member) as file:
         return file.read(most + 1)

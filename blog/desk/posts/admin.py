@@ -232,7 +232,7 @@ class PostAdmin(ServiceAdmin):
         return [(title, {"fields": names}) for title, names in panels.items()]
 
     def list_hidden(self, request: HttpRequest) -> list[str]:
-        """Return the field of the co-authors for users who may not set them."""
+        """Return the fields that the user may not see: the co-authors, unless the user may set them."""
         return [] if policy.may_manage_posts_and_authors(get_actor(request)) else ["coauthor_ids"]
 
     def get_exclude(self, request: HttpRequest, obj: Post | None = None) -> list[str]:

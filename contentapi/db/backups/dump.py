@@ -30,7 +30,7 @@ class Archive(msgspec.Struct):
 
 
 class Manifest(msgspec.Struct, rename="camel"):
-    """What is known of a backup: the rows of each table, and the files beside the database."""
+    """The contents of a backup: the number of rows of each table, and the files beside the database."""
 
     server_version: Annotated[str, msgspec.Meta(pattern=r"^\d")]
     tables: dict[str, int]
