@@ -24,7 +24,7 @@ class Pins:
     """The users who have written within the last `life` seconds."""
 
     def __init__(self, url: str, life: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.redis = GuardedRedis(url, report_loss, report_return, clock)
+        self.redis = GuardedRedis(url, LOG, "Authenticated reads go to the primary.", clock)
         self.life = life
         self.clock = clock
         self.unknown_until = float("-inf")
@@ -43,11 +43,3 @@ class Pins:
         if found is None:  # Redis did not answer, and may have lost keys
             self.unknown_until = self.clock() + self.life
         return found if self.clock() >= self.unknown_until else None
-
-
-def report_loss(error: str) -> None:
-    LOG.error("Redis is unavailable (%s). Authenticated reads go to the primary.", error)
-
-
-def report_return() -> None:
-    LOG.warning("Redis is available again.")

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from logging import Logger
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -32,23 +33,17 @@ class RedisUnavailable(Exception):
 class GuardedRedis:
     """A Redis that fails at once while it is down: after a failure, one caller tries it in each interval. Thread-safe.
 
-    `report_loss` gets the type of the error, once in each interval; a message of redis-py may contain the password.
-    `report_return` is called at the first success after a failure.
+    A loss is logged once in each interval, with its consequence and the type of the error: a message of redis-py may
+    contain the password. The first success after a failure is logged too.
     """
 
-    def __init__(
-        self,
-        url: str,
-        report_loss: Callable[[str], None],
-        report_return: Callable[[], None],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, url: str, log: Logger, consequence: str, clock: Callable[[], float] = time.monotonic) -> None:
         from redis.exceptions import RedisError
 
         self.client = connect_redis(url, timeout=REDIS_TIMEOUT)
         self.failures = (RedisError, OSError)
-        self.report_loss = report_loss
-        self.report_return = report_return
+        self.log = log
+        self.consequence = consequence
         self.clock = clock
         self.lock = Lock()
         self.is_failing = False
@@ -84,10 +79,10 @@ class GuardedRedis:
             if not is_silent:
                 self.silent_until = self.retry_at
         if not is_silent:
-            self.report_loss(error)
+            self.log.error("Redis is unavailable (%s). %s", error, self.consequence)
 
     def note_success(self) -> None:
         with self.lock:
             was_failing, self.is_failing = self.is_failing, False
         if was_failing:
-            self.report_return()
+            self.log.warning("Redis is available again.")

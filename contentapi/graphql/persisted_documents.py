@@ -136,7 +136,7 @@ class SharedTexts:
     """
 
     def __init__(self, url: str) -> None:
-        self.redis = GuardedRedis(url, self.report_loss, self.report_return)
+        self.redis = GuardedRedis(url, LOG, "Persisted queries are kept in this process.")
 
     def get(self, digest: str) -> str | None:
         try:
@@ -151,12 +151,6 @@ class SharedTexts:
     def put(self, digest: str, text: str) -> None:
         with suppress(RedisUnavailable):
             self.redis.execute("set", lambda: self.redis.client.set(get_slot(digest), text.encode(), DOCUMENT_LIFETIME))
-
-    def report_loss(self, error: str) -> None:
-        LOG.error("Redis is unavailable (%s). Persisted queries are kept in this process.", error)
-
-    def report_return(self) -> None:
-        LOG.warning("Redis is available again. It keeps persisted queries.")
 
 
 def get_slot(digest: str) -> str:

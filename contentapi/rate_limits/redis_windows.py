@@ -9,9 +9,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from threading import Lock
 
-from contentapi.conf.timeouts import REDIS_RETRY_INTERVAL
 from contentapi.core.pins import build_pin_key
 from contentapi.core.redis import GuardedRedis, RedisUnavailable
 from contentapi.core.replicas import has_replicas
@@ -121,12 +119,10 @@ class RedisCounter:
     """Counts in Redis. While Redis is down, counts in this process, so that no request fails."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self.redis = GuardedRedis(url, self.report_loss, self.report_return, clock)
+        self.redis = GuardedRedis(url, LOG, "Rate limits are counted in this process.", clock)
         self.consume_script = self.redis.client.register_script(CONSUME)
         self.refund_script = self.redis.client.register_script(REFUND)
         self.fallback = InProcessCounter()
-        self.lock = Lock()
-        self.counted_in_process = 0
 
     def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
         """Consume all charges, or none of them."""
@@ -142,8 +138,6 @@ class RedisCounter:
         try:
             reply = self.redis.execute("consume", lambda: self.consume_script(keys, arguments))
         except RedisUnavailable:
-            with self.lock:
-                self.counted_in_process += 1
             return self.fallback.consume(key, charges)
         has_room, now, is_pinned, *states = reply
         if asks_for_pin:
@@ -161,20 +155,6 @@ class RedisCounter:
         amounts = [charge.amount for charge in charges]
         with suppress(RedisUnavailable):
             self.redis.execute("refund", lambda: self.refund_script(build_keys(key, charges), amounts))
-
-    def report_loss(self, error: str) -> None:
-        LOG.error(
-            "Redis is unavailable (%s). Rate limits are counted in this process: %s requests so far. "
-            "Next attempt in %g s.",
-            error,
-            self.counted_in_process,
-            REDIS_RETRY_INTERVAL,
-        )
-
-    def report_return(self) -> None:
-        with self.lock:
-            counted, self.counted_in_process = self.counted_in_process, 0
-        LOG.warning("Redis is available again. %s requests were counted in this process.", counted)
 
 
 def build_keys(key: str, charges: Sequence[Charge]) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from contentapi.frontend import build
-from contentapi.graphql.explorer.examples import load_examples
+from contentapi.graphql.explorer.page import load_examples
 from tests.deployment.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.page_visits import EDITOR, FORMS, LOADED, Visit
@@ -110,23 +110,23 @@ def test_each_example_is_opened_and_executed(checkout: Checkout, browser: Browse
     page.get_by_role("button", name="Show Examples").click()
     failed = {}
 
-    examples = {example.title: example for _, examples in load_examples() for example in examples}
+    examples = {each["title"]: each for group in load_examples() for each in group["examples"]}
     for example in [examples[each] for title in examples for each in (*PREPARED.get(title, ()), title)]:
-        page.get_by_role("button", name=example.title).first.click()
-        name = example.query.split()[1].split("(")[0]
+        page.get_by_role("button", name=example["title"]).first.click()
+        name = example["query"].split()[1].split("(")[0]
         page.wait_for_function(
             "name => document.querySelector('.graphiql-query-editor').innerText.includes(name)", arg=name
         )
-        expect(page.get_by_role("button", name=example.title, pressed=True).first).to_be_visible()
+        expect(page.get_by_role("button", name=example["title"], pressed=True).first).to_be_visible()
         sent = f'"operationName":"{name}"'  # not a request for the schema or for ids, which may still be on its way
         with page.expect_response(lambda it: sent in (it.request.post_data or "")) as received:  # noqa: B023
             visit.execute()
         result = received.value.json()
-        if example.title in WITHOUT_OBJECT:
+        if example["title"] in WITHOUT_OBJECT:
             if [error["extensions"]["code"] for error in result["errors"]] != ["NOT_FOUND"]:
-                failed[example.title] = json.dumps(result)
-        elif "errors" in result or (None in result["data"].values() and example.title not in WITHOUT_RESULT):
-            failed[example.title] = json.dumps(result)
+                failed[example["title"]] = json.dumps(result)
+        elif "errors" in result or (None in result["data"].values() and example["title"] not in WITHOUT_RESULT):
+            failed[example["title"]] = json.dumps(result)
 
     assert failed == {}
     expect(page.locator(".graphiql-tab")).to_have_count(1)  # an example replaces an example

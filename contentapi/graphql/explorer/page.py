@@ -7,15 +7,29 @@ is not used, because it loads GraphiQL from another host.
 
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import yaml
 from django.template.loader import render_to_string
 
 from contentapi.conf import conf
 from contentapi.frontend import find_built_folder
-from contentapi.graphql.explorer.examples import describe_examples
 from contentapi.http.negotiation import select_media_type
 from contentapi.http.pages import HTML, build_page_headers
+
+EXAMPLES = Path(__file__).with_name("examples.yaml")
+
+
+@cache
+def load_examples() -> list[dict[str, Any]]:
+    """Return the groups of examples, in the order of the file, as the page gets them."""
+    groups: list[dict[str, Any]] = yaml.safe_load(EXAMPLES.read_text(encoding="utf-8"))
+    for example in (example for group in groups for example in group["examples"]):
+        lookups = [{"path": path, "query": query} for path, query in example.get("lookups", {}).items()]
+        example |= {"variables": {}, "credential": "", **example, "lookups": lookups}
+    return groups
 
 
 def is_explorer_requested(environ: Mapping[str, Any], media_types: Sequence[str]) -> bool:
@@ -36,7 +50,7 @@ def render_page(folder: str | None = None) -> tuple[dict[str, str], bytes]:
         "nonce": nonce,
         "introspection": conf.environment.contentapi_introspection,
         "documents": conf.environment.contentapi_documents,
-        "examples": describe_examples(),
+        "examples": load_examples(),
         "page": "explorer",
     }
     body = render_to_string(f"contentapi/{'explorer' if folder else 'no_explorer'}.html", context)

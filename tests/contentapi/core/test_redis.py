@@ -1,5 +1,7 @@
 """A Redis that fails is left alone for a while."""
 
+import logging
+
 import pytest
 
 from contentapi.conf.timeouts import REDIS_RETRY_INTERVAL
@@ -7,9 +9,9 @@ from contentapi.core.redis import GuardedRedis, RedisUnavailable
 from tests.contentapi.rate_limits.counting import Clock
 
 
-def test_redis_that_failed_is_tried_and_reported_once_in_each_interval() -> None:
-    clock, reports = Clock(), list[str]()
-    redis = GuardedRedis("redis://127.0.0.1:1", reports.append, lambda: reports.append("back"), clock)
+def test_redis_that_failed_is_tried_and_reported_once_in_each_interval(caplog: pytest.LogCaptureFixture) -> None:
+    clock = Clock()
+    redis = GuardedRedis("redis://127.0.0.1:1", logging.getLogger("test"), "It is missed.", clock)
     assert redis.execute("get", lambda: 1) == 1
 
     tries: list[float] = []
@@ -23,6 +25,7 @@ def test_redis_that_failed_is_tried_and_reported_once_in_each_interval() -> None
             redis.execute("get", fail)
         clock.now += 1
 
-    assert (tries, reports) == ([0, REDIS_RETRY_INTERVAL], ["OSError"] * 2)
+    assert tries == [0, REDIS_RETRY_INTERVAL]
+    assert caplog.messages == ["Redis is unavailable (OSError). It is missed."] * 2
     assert [redis.execute("get", lambda: 1) for _ in range(2)] == [1, 1]
-    assert reports[2:] == ["back"]
+    assert caplog.messages[2:] == ["Redis is available again."]
