@@ -34,7 +34,7 @@ from contentapi.projection import (
 from contentapi.projection.expressions import JsonObject
 from contentapi.projection.fields import CompilationContext, ProjectedField
 from contentapi.projection.nodes import SelectById
-from contentapi.projection.sdl import SdlField, require_no_arguments
+from contentapi.projection.sdl import SdlField
 from contentapi.projection.selections import SelectedField
 from contentapi.rest.representations import Representation
 
@@ -132,7 +132,6 @@ class Subject(ProjectedField):
         self.select = select
 
     def bind(self, model: Any, sdl: SdlField) -> None:  # noqa: ARG002
-        require_no_arguments(sdl)
         if not isinstance(sdl.projection, Projection) or not sdl.is_nullable or sdl.is_list:
             raise ProjectionError(f"the SDL has {sdl.written}, which is no object that can be null")
         self.target = sdl.projection

@@ -35,7 +35,7 @@ from contentapi.projection.related_rows import (
     parametrise_arguments,
     select_every_row,
 )
-from contentapi.projection.sdl import ProjectionError, SdlField, get_model_field, join_names
+from contentapi.projection.sdl import ProjectionError, SdlField, get_model_field
 from contentapi.projection.selections import Arguments, Parameter, SelectedField, SelectedFieldError
 
 ARGUMENTS = {"first", "after", "last", "before", "order_by"}
@@ -80,6 +80,9 @@ class ConnectionArguments:
     parent: int | None
     refusal: str
 
+    def build_cursor_error(self) -> SelectedFieldError:
+        return SelectedFieldError(self.selected, build_cursor_error("after" if self.window.after else "before"))
+
 
 class Connection(ProjectedField):
     """A to-many relation as a connection, or rows of a model to which `rows` alone relates this row.
@@ -104,6 +107,7 @@ class Connection(ProjectedField):
         self.key = key
         self.require = require
         self.names = list_arguments(rows)
+        self.arguments = ARGUMENTS.union(self.names)
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         if isinstance(self.relation, str):
@@ -116,13 +120,8 @@ class Connection(ProjectedField):
             raise ProjectionError(
                 f"the SDL has {sdl.type_name}, which is not a connection of {self.related.model.__name__}"
             )
-        wanted = ARGUMENTS.union(self.names)
-        if set(sdl.arguments) != wanted:
-            raise ProjectionError(
-                f"the SDL's arguments are {join_names(sdl.arguments)}; the connection's are {join_names(wanted)}"
-            )
         self.connection_type = sdl.projection
-        self.default_order = sdl.arguments["order_by"]
+        self.default_order: Any = sdl.arguments.get("order_by")
         if not isinstance(self.default_order, Ordering):
             raise ProjectionError("orderBy needs a default in the SDL, and its values must be orders")
         self.name = f"{model._meta.label}.{self.relation if isinstance(self.relation, str) else sdl.type_name}"
@@ -169,22 +168,21 @@ class Connection(ProjectedField):
         return ConnectionArguments(selected, order, window, criteria, next(iter(parents), None), secrets.token_hex(16))
 
 
-def has_unverified_cursor(arguments: Sequence[Any]) -> bool:
-    """Return whether a nested connection has a cursor. Only the result shows whether it belongs to the right row."""
-    return any(isinstance(each, ConnectionArguments) and each.parent is not None for each in arguments)
+def list_cursors(arguments: Sequence[Any]) -> list[ConnectionArguments]:
+    """Return the arguments of nested connections with a cursor. Only the result shows whether it has the right row."""
+    return [each for each in arguments if isinstance(each, ConnectionArguments) and each.parent is not None]
 
 
 def reject_foreign_cursors(arguments: Sequence[Any], texts: Sequence[bytes]) -> None:
     """Raise `SelectedFieldError` if a result contains the marker of a connection with another row's cursor."""
-    for each in arguments:
-        if isinstance(each, ConnectionArguments) and each.parent is not None:
-            refusal = each.refusal.encode()
-            if any(refusal in text for text in texts):
-                raise SelectedFieldError(each.selected, build_cursor_error("after" if each.window.after else "before"))
+    for each in list_cursors(arguments):
+        refusal = each.refusal.encode()
+        if any(refusal in text for text in texts):
+            raise each.build_cursor_error()
 
 
 def require_cursors_of(arguments: Sequence[Any], parent: int) -> None:
     """Raise `SelectedFieldError` if a deferred connection has the cursor of another row than its parent."""
-    for each in arguments:
-        if isinstance(each, ConnectionArguments) and each.parent not in (None, parent):
-            raise SelectedFieldError(each.selected, build_cursor_error("after" if each.window.after else "before"))
+    for each in list_cursors(arguments):
+        if each.parent != parent:
+            raise each.build_cursor_error()

@@ -19,7 +19,7 @@ A field of the SDL that is not in the mapping, such as `createdAt`, is the colum
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -38,7 +38,7 @@ from contentapi.projection.sdl import (
     cast_column_to_sdl,
     get_model_field,
     list_plain_columns,
-    require_no_arguments,
+    require_arguments,
 )
 from contentapi.projection.selections import (
     Arguments,
@@ -85,6 +85,7 @@ class ProjectedField(ABC):
     """How one field is read. `bind` sets `value` if it is the same in all statements."""
 
     value: Term
+    arguments: Collection[str] = ()  # of the SDL
     is_deferred = False  # whether it has a statement of its own
 
     @abstractmethod
@@ -106,7 +107,6 @@ class Column(ProjectedField):
         column = get_model_field(model, self.name)
         if column.is_relation or not isinstance(column, Field):
             raise ProjectionError(f"{self.name} is a relation: use ToOne, ToMany or Count")
-        require_no_arguments(sdl)
         if column.null and not sdl.is_nullable:
             raise ProjectionError(f"{self.name} can be NULL, but the SDL type is non-null")
         self.value = cast_column_to_sdl(F(self.name), column, sdl)
@@ -122,7 +122,6 @@ class Computed(ProjectedField):
         self.compute = compute
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        require_no_arguments(sdl)
         self.sdl = sdl
         try:
             computed = self.compute(ANONYMOUS).resolve_expression(model._base_manager.all().query)
@@ -143,18 +142,26 @@ class Annotation(ProjectedField):
         self.column = column
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:  # noqa: ARG002
-        require_no_arguments(sdl)
         self.value = cast_column_to_sdl(F(self.name), self.column, sdl)
 
 
-class SameRowAsType(ProjectedField):
+class RelatedRow(ProjectedField):
+    """One row of another table, or null. `bind` sets its projection, and the rows of which it is the only one."""
+
+    target: Projection
+    rows: QuerySet[Any]
+
+    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
+        return JsonObject(*self.target.select(self.rows, selected.selection, compilation))
+
+
+class SameRowAsType(RelatedRow):
     """The same row as another SDL type of the same model; null unless the row meets `condition`."""
 
     def __init__(self, condition: Q = EVERY_ROW) -> None:
         self.condition = condition
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        require_no_arguments(sdl)
         self.target = require_target_projection(sdl, model, is_list=False)
         if self.condition and not sdl.is_nullable:
             raise ProjectionError("a row may not meet the condition, but the SDL type is non-null")
@@ -163,8 +170,7 @@ class SameRowAsType(ProjectedField):
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         if not self.condition:
             return self.target.build_object(selected.selection, compilation)
-        rows, keys = self.target.select(self.rows, selected.selection, compilation)
-        return JsonObject(rows, keys)
+        return super().build_expression(selected, compilation)
 
 
 class ToOne(ProjectedField):
@@ -181,20 +187,19 @@ class ToOne(ProjectedField):
         relation = get_model_field(model, self.relation)
         if not isinstance(relation, ForeignKey | OneToOneRel):
             raise ProjectionError(f"{self.relation} is neither a foreign key nor a one-to-one relation")
-        require_no_arguments(sdl)
         self.target = require_target_projection(sdl, relation.related_model, is_list=False)
         can_be_null = relation.null or self.filter
         if can_be_null and not sdl.is_nullable:
             raise ProjectionError(f"{self.relation} can be NULL, but the SDL type is non-null")
         key = relation if isinstance(relation, ForeignKey) else relation.field
-        # Without a key of its own, the other model has it.
-        condition = {"pk": OuterRef(key.attname)} if key is relation else {key.attname: OuterRef("pk")}
+        condition = {"pk": OuterRef(key.attname)}
+        if key is not relation:  # the other model has it
+            condition = {key.attname: OuterRef("pk")}
         self.rows = self.target.model._base_manager.filter(**condition)
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         related = self.filter(self.rows, compilation.actor) if self.filter else self.rows
-        rows, keys = self.target.select(related, selected.selection, compilation)
-        return JsonObject(rows, keys)
+        return JsonObject(*self.target.select(related, selected.selection, compilation))
 
 
 class Projection:
@@ -222,6 +227,7 @@ class Projection:
         for name, field in self.fields.items():
             try:
                 field.bind(self.model, sdl[name])
+                require_arguments(sdl[name], field.arguments)
                 field.is_deferred = must_defer(self.model, sdl[name].projection)
             except ProjectionError as error:
                 raise ProjectionError(f"{self.name}.{name}: {error}.") from None

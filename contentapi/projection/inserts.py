@@ -17,7 +17,7 @@ from psycopg.pq.abc import PGresult
 from contentapi.core.identity import ANONYMOUS
 from contentapi.db.distribution import get_backend
 from contentapi.projection.compiled import Statement, build_numbered_statement
-from contentapi.projection.connections import has_unverified_cursor, reject_foreign_cursors
+from contentapi.projection.connections import list_cursors, reject_foreign_cursors
 from contentapi.projection.expressions import build_json_object_sql
 from contentapi.projection.fields import CompilationContext, Projection
 from contentapi.projection.selections import ExecutionInputs
@@ -129,7 +129,7 @@ class PreparedInsert(Generic[M]):
             result = statement.execute(using, inputs, self.read_values(row))
             return self.build_instance(result, row, using) if result.ntuples else None
         # A cursor of another row is found only in the result: the transaction undoes the insertion.
-        with transaction.atomic(using) if has_unverified_cursor(arguments) else nullcontext():
+        with transaction.atomic(using) if list_cursors(arguments) else nullcontext():
             result = statement.execute(using, inputs, self.read_values(row))
             if not result.ntuples:
                 return None

@@ -13,12 +13,13 @@ from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.core.pagination import require_page_size
 from contentapi.db.arrays import ArrayPosition, IsEmptyArray, IsInArray
 from contentapi.db.literals import Term
-from contentapi.projection.expressions import CountOfRows, JsonArray, JsonObject, RawExpression
+from contentapi.projection.expressions import CountOfRows, JsonArray, RawExpression
 from contentapi.projection.fields import (
     EVERY_ROW,
     CompilationContext,
     ProjectedField,
     Projection,
+    RelatedRow,
     require_target_projection,
 )
 from contentapi.projection.ordering import with_total_order
@@ -27,8 +28,6 @@ from contentapi.projection.sdl import (
     SdlField,
     cast_column_to_sdl,
     get_model_field,
-    join_names,
-    require_no_arguments,
 )
 from contentapi.projection.selections import Arguments, ExecutionInputs, Parameter, SelectedField, is_structural
 
@@ -69,16 +68,12 @@ class ToMany(ProjectedField):
         self.relation = relation
         self.rows = rows
         self.names = list_arguments(rows)
+        self.arguments = [*self.names, "limit"]
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
         self.related = build_related_rows(model, self.relation)
         self.target = require_target_projection(sdl, self.related.model, is_list=True)
-        if set(sdl.arguments) != {*self.names, "limit"}:
-            raise ProjectionError(
-                f"the SDL's arguments are {join_names(sdl.arguments)};"
-                f" the projection's are {join_names([*self.names, 'limit'])}"
-            )
-        self.default_limit = sdl.arguments["limit"]
+        self.default_limit: Any = sdl.arguments.get("limit")
         if not isinstance(self.default_limit, int):
             raise ProjectionError("limit needs a default in the SDL")
         if not self.rows(self.related, ANONYMOUS, **dict.fromkeys(self.names)).ordered:
@@ -109,17 +104,17 @@ class Listed(ProjectedField):
         self.filter = rows
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        require_no_arguments(sdl)
         if not isinstance(get_model_field(model, self.column), ArrayField):
             raise ProjectionError(f"{self.column} is no array")
         if not sdl.is_list or not isinstance(sdl.projection, Projection):
             raise ProjectionError(f"the SDL has {sdl.written}, which is no list of objects")
         self.target = sdl.projection
-        rows = self.target.model._base_manager.filter(IsInArray(F("pk"), OuterRef(self.column)))
+        is_listed = IsInArray(F("pk"), OuterRef(self.column))
+        rows = self.target.model._base_manager.filter(is_listed)
         # An annotation: Django does not find the enclosing query in ORDER BY.
         place = ArrayPosition(OuterRef(self.column), F("pk"))
-        rows = rows.annotate(place=place).order_by("place")
-        self.rows = self.filter(rows)
+        rows = rows.annotate(place=place)
+        self.rows = self.filter(rows.order_by("place"))
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         rows, keys = self.target.select(self.rows, selected.selection, compilation)
@@ -127,7 +122,7 @@ class Listed(ProjectedField):
         return Case(is_empty, default=JsonArray(rows, keys), output_field=JSONField())
 
 
-class Referred(ProjectedField):
+class Referred(RelatedRow):
     """The row of another model whose key is in a column that is no foreign key; null without such a row.
 
     `rows(queryset)` filters and annotates the rows.
@@ -138,16 +133,11 @@ class Referred(ProjectedField):
         self.filter = rows
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        require_no_arguments(sdl)
         get_model_field(model, self.column)
         if sdl.is_list or not sdl.is_nullable or not isinstance(sdl.projection, Projection):
             raise ProjectionError(f"the SDL has {sdl.written}, which is no object that can be null")
         self.target = sdl.projection
         self.rows = self.filter(self.target.model._base_manager.filter(pk=OuterRef(self.column)))
-
-    def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
-        rows, keys = self.target.select(self.rows, selected.selection, compilation)
-        return JsonObject(rows, keys)
 
 
 class Calculated(ProjectedField):
@@ -162,21 +152,17 @@ class Calculated(ProjectedField):
     ) -> None:
         self.compute = compute
         self.validate = validate
-        self.names = list_arguments(compute)
+        self.arguments = list_arguments(compute)
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        if set(sdl.arguments) != {*self.names}:
-            raise ProjectionError(
-                f"the SDL's arguments are {join_names(sdl.arguments)}; the projection's are {join_names(self.names)}"
-            )
-        computed = self.compute(**dict.fromkeys(self.names)).resolve_expression(model._base_manager.all().query)
+        computed = self.compute(**dict.fromkeys(self.arguments)).resolve_expression(model._base_manager.all().query)
         cast_column_to_sdl(F("_0"), computed.output_field, sdl)
 
     def build_expression(self, selected: SelectedField, compilation: CompilationContext) -> Term:
         arguments, read = compilation.bind_arguments(selected, self.validate)
-        if all(is_structural(arguments.get(name)) for name in self.names):
+        if all(is_structural(arguments.get(name)) for name in self.arguments):
             compilation.arguments.pop()  # the cache key has these values: no execution reads them
-        return self.compute(**parametrise_arguments(self.names, arguments, read))
+        return self.compute(**parametrise_arguments(self.arguments, arguments, read))
 
 
 class Count(ProjectedField):
@@ -187,7 +173,6 @@ class Count(ProjectedField):
         self.condition = condition
 
     def bind(self, model: type[Model], sdl: SdlField) -> None:
-        require_no_arguments(sdl)
         if sdl.type_name != "Int" or sdl.is_list:
             raise ProjectionError(f"a count is an Int, but the SDL type is {sdl.type_name}")
         rows = build_related_rows(model, self.relation).filter(self.condition)

@@ -70,9 +70,10 @@ def list_plain_columns(model: type[Model]) -> list[Field[Any, Any]]:
     return [field for field in model._meta.concrete_fields if not field.is_relation and field.name not in guarded]
 
 
-def require_no_arguments(sdl: SdlField) -> None:
-    if sdl.arguments:
-        raise ProjectionError(f"the projection takes no arguments, but the SDL has {join_names(sdl.arguments)}")
+def require_arguments(sdl: SdlField, names: Iterable[str]) -> None:
+    given, taken = join_names(sdl.arguments), join_names(names)
+    if given != taken:
+        raise ProjectionError(f"the SDL's arguments are {given}; the projection's are {taken}")
 
 
 def cast_column_to_sdl(value: Term, column: Field[Any, Any], sdl: SdlField) -> Term:

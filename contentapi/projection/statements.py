@@ -99,28 +99,23 @@ def execute_selection(
 
     Nor is there a result of nodes of a distributed database: see `read_nodes_one_by_one`.
     """
-    if isinstance(query, NodeQuery):
-        return None if is_distributed() else execute_node_query(query, request)
+    rows: Rows[Any] | NodeQuery
     if isinstance(query, ConnectionQuery):
-        rows, window = query.rows, query.window
-        compile_: Callable[[Any, SelectionRequest], Statement] = compile_connection
+        rows, window, compile_ = query.rows, query.window, partial(compile_connection, query, request)
+    elif isinstance(query, Rows):
+        rows, window, compile_ = query, None, partial(compile_statement, query, request)
+    elif is_distributed():
+        return None
     else:
-        rows, window, compile_ = query, None, compile_statement
+        rows, window, compile_ = query, None, partial(compile_node_query, query, request)
     try:
-        statement = get_statement(query.cache_key, request, lambda: compile_(query, request))
+        statement = get_statement(query.cache_key, request, compile_)
     except EmptyResultSet:
         return None
     arguments = [read(request.variables) for read in statement.arguments]
     limit, offset = rows.limit_and_offset
     inputs = ExecutionInputs(request.actor, rows, limit, offset, window, arguments)
     return statement.execute(rows.db, inputs), statement, inputs
-
-
-def execute_node_query(query: NodeQuery, request: SelectionRequest) -> tuple[PGresult, Statement, ExecutionInputs]:
-    statement = get_statement(query.cache_key, request, lambda: compile_node_query(query, request))
-    arguments = [read(request.variables) for read in statement.arguments]
-    inputs = ExecutionInputs(request.actor, query, None, 0, None, arguments)
-    return statement.execute(query.db, inputs), statement, inputs
 
 
 def read_nodes_one_by_one(query: NodeQuery, request: SelectionRequest) -> list[bytes]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -127,31 +127,24 @@ def parse_integer(name: str, values: Mapping[str, str]) -> int | None:
     return int(values[name])
 
 
-class RankedItems(NamedTuple):
-    """The JSON objects of items, and the number by which each is ordered."""
-
-    items: list[bytes]
-    ranks: list[float]
-
-
 R = TypeVar("R", QuerySet[Any], Rows[Any])
 
 
 def render_page(
     rows: R,
     page: PageRequest,
-    render: Callable[[R], list[bytes] | RankedItems],
+    render: Callable[[R], list[bytes]],
     *,
     within: Rows[Any] | None = None,
+    ranks: Sequence[float] = (),
 ) -> Response:
     """Return a page as JSON. `rows` begin after the position of the page. Executes one statement, two for an offset.
 
     `within` is the row that the collection belongs to. If the page is empty, it is looked up: raises `NotFound` if it
-    does not exist.
+    does not exist. `ranks` has, after `render`, the number by which each item is ordered, unless it is the time.
     """
     first, more = page.offset or 0, page.offset is None
-    rendered = render(rows[first : first + page.limit + more])
-    items, ranks = rendered if isinstance(rendered, RankedItems) else (rendered, None)
+    items = render(rows[first : first + page.limit + more])
     if not items and within is not None and not within.exists():
         raise NotFound(f"There is no {within.model.__name__.lower()} with this id.")
     cursor = None

@@ -20,7 +20,7 @@ from contentapi.projection.inserts import register_inserted_row_selection
 from contentapi.projection.querysets import select_instance
 from contentapi.projection.selections import SelectedField
 from contentapi.projection.statements import SelectionRequest, read_json, read_json_and_column
-from contentapi.rest.pages import PageRequest, RankedItems, render_page
+from contentapi.rest.pages import PageRequest, render_page
 
 VERSION_COLUMN = "version"
 
@@ -87,10 +87,17 @@ class Representation:
 
     def page(self, rows: Rows[Any], page: PageRequest, actor: Actor, *, within: Rows[Any] | None = None) -> Response:
         """Return a page of rows, as `contentapi.rest.pages.render_page` does. Raises `ResponseTooLarge`."""
+        ranks: list[float] = []
         room = conf.environment.contentapi_max_response
-        if rows.order is not None:
-            return render_page(rows, page, lambda window: self.render_ranked_rows(window, actor, room), within=within)
-        return render_page(rows, page, lambda window: self.render_rows(window, actor, room), within=within)
+
+        def render(window: Rows[Any]) -> list[bytes]:
+            if window.order is None:
+                return self.render_rows(window, actor, room)
+            found = read_json_and_column(window, self.build_request(actor, room=room, column=window.order.column))
+            ranks.extend(float(rank) for _, rank in found)
+            return [text for text, _ in found]
+
+        return render_page(rows, page, render, within=within, ranks=ranks)
 
     def render_rows(self, rows: Rows[Any], actor: Actor, room: int | None = None) -> list[bytes]:
         """Return the JSON object of each row. Executes one statement.
@@ -98,12 +105,6 @@ class Representation:
         Raises `ResponseTooLarge` if the objects have more than `room` bytes.
         """
         return read_json(rows, self.build_request(actor, room=room))
-
-    def render_ranked_rows(self, rows: Rows[Any], actor: Actor, room: int) -> RankedItems:
-        """Return the JSON object of each row, and the value by which it is ordered. Otherwise as `render_rows`."""
-        assert rows.order is not None  # noqa: S101 - for the type checker
-        found = read_json_and_column(rows, self.build_request(actor, room=room, column=rows.order.column))
-        return RankedItems([text for text, _ in found], [float(value) for _, value in found])
 
     def build_request(self, actor: Actor, *, room: int | None = None, column: str | None = None) -> SelectionRequest:
         return SelectionRequest(

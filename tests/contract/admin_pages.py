@@ -75,9 +75,8 @@ def change_post(world: World, old: str, **edits: Any) -> Outcome:
 def publish_changes(world: World, old: str, **edits: Any) -> Outcome:
     """Send the form, and the page that shows what will change."""
     outcome = change_post(world, old, **edits, _publish_changes="yes")
-    return (
-        send_form(world, reverse("admin:blog_post_changes", args=[world.post_id(old)])) if outcome == "ok" else outcome
-    )
+    url = reverse("admin:blog_post_changes", args=[world.post_id(old)])
+    return send_form(world, url, is_changed=True) if outcome == "ok" else outcome
 
 
 def create_post(world: World, **edits: Any) -> Outcome:

@@ -145,7 +145,7 @@ def restore_selected(world: World, browser: Client, name: str) -> Any:
 def list_deleted(world: World, browser: Client, name: str) -> Any:
     services.delete_post(actor=OPERATOR, post_id=read_draft(world))
     response = browser.get(reverse(f"admin:{name}"))
-    return response if world.target.posts["draft"].title in response.text else "404"
+    return response if world.target.posts["draft"].title in str(response.context_data) else "404"
 
 
 def preview_draft(world: World, browser: Client, name: str) -> Any:

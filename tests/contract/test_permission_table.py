@@ -35,12 +35,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
 
 
 def list_cells(row: Row, caller: str) -> Iterator[tuple[str, frozenset[Scope], Outcome]]:
-    """Return the cells of a row for a caller with all scopes, without one of those needed, and with the needed only."""
+    """Return the cells of a row for a caller with the needed scopes only, and without one of them; else with all."""
     if caller not in row.outcomes:
         return
-    yield f"{caller}: {row}", ALL_SCOPES, row.outcomes[caller]
-    if row.outcomes[caller] == "ok" and caller != ANONYMOUS_CALLER:
-        yield f"{caller} with the needed scopes only: {row}", frozenset(row.without), "ok"
+    is_allowed = row.outcomes[caller] == "ok" and caller != ANONYMOUS_CALLER
+    yield f"{caller}: {row}", frozenset(row.without) if is_allowed else ALL_SCOPES, row.outcomes[caller]
+    if is_allowed:
         for scope, outcome in row.without.items():
             yield f"{caller} without {scope}: {row}", ALL_SCOPES - {scope}, outcome
 
