@@ -61,13 +61,19 @@ def open_form(session: str, url: str) -> tuple[int, dict[str, Any]]:
 open_unchanged_form = cache(open_form)  # each action finds the same rows
 
 
-def send_form(world: World, url: str, *, is_changed: bool = False, **edits: Any) -> Outcome:
-    """Get a form and send it with the edits; if the form is refused, send the edits without it.
+def send_form(world: World, url: str, **edits: Any) -> Outcome:
+    """Get a form and send it with the edits; if the form is refused, send the edits without it."""
+    status, values = open_unchanged_form(world.session, url)
+    return post_form(world, url, status, {**values, **edits})
 
-    The form `is_changed` if the action has changed its rows before.
-    """
-    status, values = (open_form if is_changed else open_unchanged_form)(world.session, url)
-    response = browse(world).post(url, {**values, **edits})
+
+def send_changed_form(world: World, url: str) -> Outcome:
+    """Get a form whose rows the action has changed, and send it."""
+    return post_form(world, url, *open_form(world.session, url))
+
+
+def post_form(world: World, url: str, status: int, values: dict[str, Any]) -> Outcome:
+    response = browse(world).post(url, values)
     if status >= 400:
         assert response.status_code == status
     if response.status_code == 200:

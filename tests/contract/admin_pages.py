@@ -18,6 +18,7 @@ from tests.contract.admin_browser import (
     open_list,
     open_page,
     press_button,
+    send_changed_form,
     send_form,
 )
 from tests.contract.permissions import COAUTHORED, OTHERS, OWN, Outcome
@@ -76,7 +77,7 @@ def publish_changes(world: World, old: str, **edits: Any) -> Outcome:
     """Send the form, and the page that shows what will change."""
     outcome = change_post(world, old, **edits, _publish_changes="yes")
     url = reverse("admin:blog_post_changes", args=[world.post_id(old)])
-    return send_form(world, url, is_changed=True) if outcome == "ok" else outcome
+    return send_changed_form(world, url) if outcome == "ok" else outcome
 
 
 def create_post(world: World, **edits: Any) -> Outcome:
