@@ -30,9 +30,8 @@ def make_key(user: User) -> ApiKey:
     return ApiKey.objects.get(prefix=key.rpartition("_")[0])
 
 
-@pytest.mark.parametrize("role", [Role.AUTHOR, Role.EDITOR, Role.ADMIN])
-def test_user_creates_a_key_that_works(role: Role) -> None:
-    user = make_user(role)
+def test_user_creates_a_key_that_works() -> None:
+    user = make_user(Role.AUTHOR)
     client = log_in(user)
     form = read_form(client.get(ADD).text)
 
@@ -110,26 +109,6 @@ def test_button_of_a_key_revokes_it_once_and_is_not_offered_again() -> None:
     assert LogEntry.objects.filter(object_id=str(key.pk), change_message="Revoked.").count() == 1
 
 
-def test_button_does_not_revoke_the_key_of_another_person() -> None:
-    key = make_key(make_user(Role.ADMIN))
-
-    response = log_in(make_user(Role.EDITOR)).post(reverse("admin:users_apikey_action", args=[key.pk, "revoke"]))
-
-    key.refresh_from_db()
-    assert (response.status_code, key.revoked_at) == (404, None)
-
-
-def test_admin_sees_and_revokes_all_keys() -> None:
-    key = make_key(make_user(Role.AUTHOR))
-    client = log_in(make_user(Role.ADMIN))
-
-    listed = client.get(KEYS).text
-    client.post(REVOKE, {"ids": str(key.pk)})
-
-    key.refresh_from_db()
-    assert (key.prefix in listed, key.user.email in listed, key.revoked_at is not None) == (True, True, True)
-
-
 @pytest.mark.parametrize(("state", "number"), [("valid", 1), ("revoked", 1), ("expired", 2), ("", 4), ("lost", 4)])
 def test_list_of_keys_is_filtered_by_state(state: str, number: int) -> None:
     user = make_user(Role.AUTHOR)
@@ -143,14 +122,6 @@ def test_list_of_keys_is_filtered_by_state(state: str, number: int) -> None:
     response = log_in(user).get(KEYS, {"state": state})
 
     assert response.context["cl"].result_count == number
-
-
-def test_key_of_another_user_is_not_created() -> None:
-    user, other = make_user(Role.EDITOR), make_user()
-    actor = Actor(user.pk, Role.EDITOR, ALL_SCOPES, "session")
-
-    with pytest.raises(Forbidden, match="You may not create API keys for this user"):
-        services.create_api_key(actor=actor, email=other.email, name="x")
 
 
 def test_form_offers_the_scopes_of_the_role_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from django.contrib.auth.tokens import PasswordResetTokenGenerator, default_token_generator
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.contrib.sessions.models import Session
 from django.core.mail import EmailMessage
 from django.test import Client
@@ -103,15 +103,6 @@ def test_second_browser_with_the_same_open_link_is_refused() -> None:
     statuses = [browser.post(page, form).status_code for browser, page in zip(browsers, pages, strict=True)]
 
     assert statuses == [302, 404]
-
-
-def test_service_refuses_a_used_token() -> None:
-    user = make_member()
-    token = default_token_generator.make_token(user)
-    password_links.choose_password(str(user.pk), token, password=NEW)
-
-    with pytest.raises(NotFound):
-        password_links.choose_password(str(user.pk), token, password="another long passphrase")
 
 
 def test_link_is_valid_for_three_days(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
-from hypothesis import given
-from hypothesis import strategies as st
 from pytest_django import Settings
 
 from contentapi.core.identity import Role
@@ -17,7 +15,6 @@ from tests.users.oauth.flow import Browser, find_csrf_token, make_member
 from tests.users.test_admin import NEW as NEW_USER
 from tests.users.test_admin import press
 from tests.users.test_login_limits import MOST, MOST_OF_ADDRESS, attempt, set_limits
-from users.mail import OUTBOX
 from users.models import User
 
 pytestmark = pytest.mark.django_db
@@ -65,15 +62,6 @@ def test_answer_is_the_same_whether_the_email_is_known(values: dict[str, Any]) -
     assert answers[0] == answers[1] == answers[2]
     assert answers[0][0] == 302
     assert len(wait_for_mails()) == (0 if values else 2)
-
-
-@pytest.mark.usefixtures("mail_is_on")
-@given(email=st.text(max_size=300) | st.emails())
-def test_every_other_text_has_the_answer_of_an_unknown_email_or_a_form_error(email: str) -> None:
-    response = Client(REMOTE_ADDR="192.0.2.7").post(FORGOTTEN, {"email": email})
-
-    assert response.status_code in (200, 302, 429)
-    OUTBOX.wait()
 
 
 @pytest.mark.usefixtures("mail_is_on")
@@ -178,17 +166,6 @@ def test_desk_offers_no_invitation_without_a_mail_server() -> None:
     assert added.status_code == 200
     assert "nvitation" not in added.text + admin.get(reverse("admin:users_user_changelist")).text
     assert wait_for_mails() == []
-
-
-@pytest.mark.usefixtures("mail_is_on")
-def test_user_with_a_password_is_not_invited() -> None:
-    admin = log_in(make_user(Role.ADMIN))
-
-    admin.post(reverse("admin:users_user_add"), NEW_USER)
-    page = admin.get(reverse("admin:users_user_change", args=[make_member().pk]))
-
-    assert wait_for_mails() == []
-    assert "The user gets a mail" not in page.text
 
 
 @pytest.mark.usefixtures("mail_is_on")

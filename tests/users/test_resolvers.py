@@ -77,13 +77,6 @@ def test_viewer_returns_each_callers_own_posts() -> None:
     ]
 
 
-@pytest.mark.django_db
-def test_posts_of_the_viewer_are_read_in_one_statement() -> None:
-    actor = make_actor(Role.AUTHOR, author=make_author())
-
-    assert len(run(POSTS_OF_THE_VIEWER, actor=actor).statements) == 1
-
-
 USERS = """
 query ($orderBy: UserSort, $last: Int, $before: String) {
   users(orderBy: $orderBy, last: $last, before: $before) {

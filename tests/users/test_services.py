@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from contentapi.core.errors import Conflict, Invalid
 from contentapi.core.identity import OPERATOR, ROLE_SCOPES, Role
-from tests.factories import make_actor, make_user
+from tests.factories import make_user
 from users import services
 from users.models import ApiKey, User
 
@@ -42,15 +42,6 @@ def test_password_is_stored_as_an_argon2_hash() -> None:
 
 
 @pytest.mark.django_db
-def test_admin_creates_users_of_any_role() -> None:
-    admin = make_actor(Role.ADMIN)
-
-    users = [create(actor=admin, email=f"{role}@example.invalid", role=role) for role in Role]
-
-    assert [user.role for user in users] == list(Role)
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("values", "fields"),
     [
@@ -76,17 +67,6 @@ def test_invalid_user_is_rejected_and_not_stored(values: dict[str, Any], fields:
 
     assert raised.value.fields == fields
     assert not User.objects.exists()
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("length", [255, 300, 321])
-def test_email_that_is_too_long_is_invalid(length: int) -> None:
-    domain = "@example.invalid"
-
-    with pytest.raises(Invalid) as raised:
-        create(email="x" * (length - len(domain)) + domain)
-
-    assert set(raised.value.fields) == {"email"}
 
 
 @pytest.mark.django_db

@@ -200,9 +200,3 @@ def test_refused_request_leads_to_the_metadata_of_the_api(
 
     assert address == f"{public_url or f'http://{host}'}/.well-known/oauth-protected-resource"
     assert metadata["resource"] == address.removesuffix("/.well-known/oauth-protected-resource")
-
-
-def test_metadata_of_the_api_is_read_only() -> None:
-    response = Client(enforce_csrf_checks=True).post("/.well-known/oauth-protected-resource")
-
-    assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, OPTIONS")

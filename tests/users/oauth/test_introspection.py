@@ -1,7 +1,6 @@
 """Token introspection by a client with a secret (RFC 7662)."""
 
 import json
-import time
 from datetime import timedelta
 from typing import Any
 
@@ -10,8 +9,6 @@ from django.test import Client
 from django.utils import timezone
 from oauth2_provider.models import AccessToken
 
-from contentapi.auth import jwt
-from contentapi.auth.signing_keys import get_key_ring
 from tests.users.oauth.flow import Application, Browser, make_member
 from users import tokens
 
@@ -68,13 +65,6 @@ def test_expired_refresh_token_is_not_active() -> None:
     AccessToken.objects.update(expires=timezone.now() - timedelta(days=31))
 
     assert introspect(application, granted["refresh_token"]) == {"active": False}
-
-
-def test_token_without_a_valid_user_is_not_active() -> None:
-    now = int(time.time())
-    claims = {"iss": "http://testserver", "aud": "contentapi", "sub": "abc", "iat": now, "exp": now + 60, "jti": "x"}
-
-    assert introspect(Application(), jwt.encode(claims, get_key_ring().get_signing_key())) == {"active": False}
 
 
 @pytest.mark.parametrize("garbage", ["nothing", "a.b.c", "x" * 10_000, "é"])
