@@ -18,14 +18,6 @@ from tests.factories import make_author, make_post
 ADD = reverse("admin:blog_post_add")
 
 
-def test_form_has_a_panel_with_the_addresses_and_a_preview(editor_client: Client) -> None:
-    page = editor_client.get(get_page(make_post(canonical_url="https://www.example.com/a"))).text
-
-    assert page.count("Address and search engines") == 1
-    assert 'class="search-result"' in page
-    assert 'value="https://www.example.com/a"' in page
-
-
 def test_new_post_gets_its_slug_from_the_title_or_the_form(editor_client: Client) -> None:
     author = str(make_author().pk)
 
@@ -46,14 +38,6 @@ def test_summaries_are_stored_as_typed_and_shown_where_they_are_missing(editor_c
     assert re.search(r'<textarea name="excerpt"[^>]* placeholder="Boil it."', page)
     assert page.count("search-result-description") == 1
     assert Post.objects.values_list("excerpt", "description").get() == ("Fish\n& chips", None)
-
-
-def test_summary_that_is_not_changed_is_no_change(editor_client: Client) -> None:
-    post = make_post(excerpt="One\r\ntwo", description=" Three ")
-
-    submit_form(editor_client, get_page(post), excerpt="One\r\ntwo")
-
-    assert Post.objects.values_list("excerpt", "description", "version").get() == ("One\r\ntwo", " Three ", 1)
 
 
 def test_long_summaries_are_errors_of_the_form(editor_client: Client) -> None:
@@ -80,16 +64,6 @@ def test_emptied_slug_is_made_from_the_title_again(editor_client: Client) -> Non
     submit_form(editor_client, get_page(post), slug="")
 
     assert Post.objects.get(pk=post.pk).slug == "soup"
-
-
-def test_editor_changes_the_author(editor_client: Client) -> None:
-    post, other = make_post(), make_author()
-
-    submit_form(editor_client, get_page(post), author=str(other.pk))
-    refused = submit_form(editor_client, get_page(post), author="")
-
-    assert Post.objects.get(pk=post.pk).author == other
-    assert set(get_form_errors(refused)) == {"author"}
 
 
 @pytest.mark.django_db

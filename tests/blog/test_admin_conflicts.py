@@ -119,19 +119,6 @@ def test_page_of_a_conflict_shows_the_text_that_both_began_with(
     assert f'href="{reverse("admin:blog_post_version", args=[post_of_both.pk, 1])}"' in page
 
 
-def test_form_that_is_shown_again_keeps_the_name_of_its_text_in_the_browser(
-    editor_client: Client, ada: Actor, post_of_both: Post
-) -> None:
-    opened = open_form(editor_client, post_of_both) | {"kept_text": 'kept-text:1:"2:3'}
-    change(ada, post_of_both, body=BODY.replace("One", "Theirs"))
-    page = editor_client.post(get_page(post_of_both), opened | {"body": MINE})
-
-    refused = editor_client.post(get_page(post_of_both), read_forms(page)["merge"])
-
-    assert read_form(refused.text)["kept_text"] == 'kept-text:1:"2:3'
-    assert 'name="kept_text"' not in editor_client.get(get_page(post_of_both)).text
-
-
 def test_taken_over_version_stays_and_the_next_page_still_has_my_text(
     editor_client: Client, ada: Actor, post_of_both: Post
 ) -> None:

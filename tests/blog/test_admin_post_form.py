@@ -99,12 +99,6 @@ def test_form_submitted_unchanged_changes_nothing(editor_client: Client, values:
     }
 
 
-def test_post_that_was_not_imported_shows_no_source(editor_client: Client) -> None:
-    page = editor_client.get(get_page(make_post())).text
-
-    assert "Post source" not in page
-
-
 def test_source_shows_the_front_matter_that_has_no_field(editor_client: Client) -> None:
     kept = {"slug": "<soup>", "expires": {"$date": "2030-01-01"}}
     PostSource.objects.create(
@@ -143,14 +137,6 @@ def test_tag_with_a_separator_is_still_one_tag_after_a_save(editor_client: Clien
     submit_form(editor_client, get_page(post), title="New")
 
     assert list(Post.objects.values_list("title", "tags")) == [("New", tags)]
-
-
-def test_link_of_the_deletion_is_not_among_the_buttons_that_save(editor_client: Client) -> None:
-    page = editor_client.get(reverse("admin:blog_post_change", args=[make_post().pk])).text
-
-    buttons = page[page.index('id="submit-row"') :]
-    assert "/delete/" not in buttons
-    assert page.count("Delete post") == 1
 
 
 def test_post_without_an_author_is_refused_and_one_from_a_page_without_the_field_keeps_its_own(

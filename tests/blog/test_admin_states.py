@@ -62,14 +62,6 @@ def test_first_button_of_the_form_saves_without_a_change_of_the_state(editor_cli
     assert form.index('type="submit" name="_save"') < form.index('name="_act"')
 
 
-def test_save_keeps_the_state_of_a_scheduled_post(editor_client: Client) -> None:
-    post = make_post(status="scheduled", publish_at=LATER)
-
-    submit_form(editor_client, get_page(post), title="New", schedule_at_local="2101-01-01T00:00")
-
-    assert Post.objects.values_list("title", "status", "publish_at").get() == ("New", "scheduled", LATER)
-
-
 def test_schedule_is_in_the_zone_of_the_browser_and_the_message_states_the_time(editor_client: Client) -> None:
     post = make_post(status="draft", title="Soup <b>")
     time = {"schedule_at_local": "2100-07-01T09:00", "schedule_at_zone": "Europe/Berlin"}

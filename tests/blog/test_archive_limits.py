@@ -1,7 +1,6 @@
 """The limits of a zip file that is imported: its list of files, their sizes, and who may import it."""
 
 import io
-import os
 import struct
 import tracemalloc
 from collections.abc import Callable
@@ -48,15 +47,6 @@ def test_list_of_files_that_is_too_large_is_refused_before_it_is_read(
 
     with pytest.raises(Invalid, match=r"The list of files in the zip file has 1,[0-9]{3} bytes; at most 1,000"):
         archives.open_archive(io.BytesIO(content))
-
-
-def test_list_of_files_limits_only_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MAX_LIST", 100)
-    content = build_archive({"a.md": os.urandom(1000)})
-
-    with archives.open_archive(content) as opened:
-        (file,) = archives.list_content(opened, name="site.zip").files
-        assert len(file.read()) == 1000
 
 
 @pytest.mark.parametrize("change", [set_number_of_files, add_zip64_record])

@@ -4,18 +4,14 @@ import io
 import struct
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from blog.files import importing, reading
-from blog.files.importing import ImportOutcome
 from blog.models import Post
 from contentapi.core.errors import Invalid
-from contentapi.core.identity import OPERATOR
 from tests.blog.archives import build_archive, import_content, read_outcomes
 from tests.blog.markdown_files import build_file
 from tests.thoroughness import scale_examples
@@ -42,17 +38,6 @@ def test_source_is_the_only_folder_or_the_name_of_the_archive(
     report = import_content(build_archive(dict.fromkeys(names, build_file())), source=source)
 
     assert (report.source, [item.file.path for item in report.files]) == expected
-
-
-@pytest.mark.django_db
-def test_archive_of_a_folder_and_the_folder_are_one_source(tmp_path: Path) -> None:
-    (tmp_path / "harbour").mkdir()
-    (tmp_path / "harbour" / "a.md").write_text(build_file())
-    import_content(build_archive({"harbour/a.md": build_file()}))
-
-    (file,) = reading.find_markdown_files([tmp_path / "harbour"])
-
-    assert importing.import_file(actor=OPERATOR, file=file) == ImportOutcome.UNCHANGED
 
 
 @pytest.mark.django_db

@@ -156,12 +156,6 @@ def test_text_without_words_or_with_a_long_one_has_a_title(editor_client: Client
     assert Post.objects.get().title == title
 
 
-def test_new_form_without_a_text_is_refused(editor_client: Client) -> None:
-    refused = create(editor_client, tags="sea")
-
-    assert (refused.status_code, refused.json()["problem"]) == (422, "Title: This field is required.")
-
-
 def test_text_whose_response_was_lost_becomes_one_draft(editor_client: Client) -> None:
     kept = "kept-text:1:new:00000000-0000-0000-0000-000000000000"
     create(editor_client, title="Ebb", kept_text=kept)

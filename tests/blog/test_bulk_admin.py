@@ -86,15 +86,6 @@ def test_confirmed_action_changes_what_it_may_and_names_the_others_with_reasons(
     assert LogEntry.objects.count() == 2
 
 
-def test_posts_are_published_again_from_the_list(editor_client: Client) -> None:
-    posts = [make_post(status="archived") for _ in range(2)]
-
-    response = confirm(editor_client, "publish_again", posts)
-
-    assert list_states() == ["published", "published"]
-    assert "2 posts are published again." in response.text
-
-
 def test_schedule_from_the_list_asks_for_the_time(editor_client: Client) -> None:
     post = make_post(status="draft")
     time = {"schedule_at_local": "2100-07-01T09:00", "schedule_at_zone": "Europe/Berlin"}

@@ -35,14 +35,6 @@ def test_editor_sets_the_coauthors_in_their_order(editor_client: Client) -> None
     assert Post.objects.get(pk=post.pk).version == 4
 
 
-def test_new_post_gets_the_coauthors_of_the_form(editor_client: Client) -> None:
-    author, coauthor = make_author(), make_author()
-
-    submit_form(editor_client, ADD, title="Soup", author=str(author.pk), coauthor_ids=[str(coauthor.pk)])
-
-    assert Post.objects.get().coauthor_ids == [coauthor.pk]
-
-
 @pytest.mark.parametrize("wrong", ["author", "nobody"])
 def test_wrong_coauthors_are_errors_of_the_form(editor_client: Client, wrong: str) -> None:
     post = make_post()

@@ -12,10 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from blog import services
-from blog.desk import queries
 from blog.models import Author, Comment, CommentState
 from contentapi.core.identity import Role
-from contentapi.desk.actions import SLICE
 from tests.admin_forms import get_page, log_in
 from tests.factories import make_actor, make_author, make_comment, make_post, make_user
 from users.models import User
@@ -103,23 +101,6 @@ def test_actions_change_many_comments_and_name_those_that_they_cannot(browser: C
     assert LogEntry.objects.filter(change_message__contains="Hidden").count() == 3
 
 
-def test_action_on_many_comments_asks_first_and_is_done_in_slices(browser: Client) -> None:
-    post = make_post()
-    comments = [make_comment(post) for _ in range(SLICE + 1)]
-
-    asked = run_action(browser, "hide", comments[0], select_across="1")
-    assert "Hide: 51 comments" in asked.text
-    assert not Comment.objects.filter(state="hidden").exists()
-    ids = ",".join(str(comment.pk) for comment in comments)
-    slice_done = browser.post(
-        reverse("admin:blog_comment_bulk", args=["hide"]), {"ids": ids, "list": LIST}, follow=True
-    )
-
-    assert "50 comments were hidden." in slice_done.text
-    assert "Hide: 1 comment" in slice_done.text
-    assert Comment.objects.filter(state="hidden").count() == SLICE
-
-
 @pytest.mark.parametrize(
     ("state", "days", "buttons"),
     [
@@ -200,16 +181,6 @@ def test_button_beside_a_post_leads_back_to_the_post(browser: Client) -> None:
     assert "hidden (by Edda Editor, in the admin)" in " ".join(browser.get(page).text.split())
 
 
-def test_link_of_a_post_leads_to_all_its_comments(browser: Client) -> None:
-    post = make_post()
-    comment = make_comment(post)
-    make_comment(make_post())
-
-    response = browser.get(browser.get(get_page(post)).context["comments_url"])
-
-    assert set(response.context["cl"].result_list) == {comment}
-
-
 def test_author_sees_visible_comments_only_on_another_authors_post(client: Client) -> None:
     user = make_user(Role.AUTHOR)
     Author.objects.create(user=user, name="Ada")
@@ -225,13 +196,6 @@ def test_author_sees_visible_comments_only_on_another_authors_post(client: Clien
     assert client.get(get_page(hidden)).status_code == 404
 
 
-def test_form_of_a_new_post_has_no_comments(browser: Client) -> None:
-    response = browser.get(reverse("admin:blog_post_add"))
-
-    assert response.status_code == 200
-    assert 'id="comments"' not in response.text
-
-
 def test_post_takes_the_same_statements_for_many_comments(browser: Client) -> None:
     post = make_post()
     make_comment(post)
@@ -245,12 +209,3 @@ def test_post_takes_the_same_statements_for_many_comments(browser: Client) -> No
         browser.get(get_page(post))
 
     assert len(many) == len(few)
-
-
-def test_desk_leaves_out_deleted_comments() -> None:
-    make_comment_in("deleted")
-    hidden = make_comment_in("hidden")
-
-    desk = queries.build_desk(make_actor(Role.EDITOR), timezone.now())
-
-    assert desk.comments == queries.Excerpt([hidden], 1)

@@ -14,7 +14,7 @@ from tests.blog.post_copies import save
 from tests.blog.post_rows import LATER
 from tests.blog.test_admin_conflicts import BODY, MINE, THEIRS, read_forms
 from tests.blog.test_copy_form import TIME, read_copy
-from tests.factories import make_actor, make_author, make_post, make_user, make_working_copy
+from tests.factories import make_actor, make_author, make_post
 
 pytestmark = pytest.mark.django_db
 
@@ -140,15 +140,3 @@ def test_changes_that_another_person_discarded_are_a_conflict_and_can_be_kept(ed
     assert page.status_code == 409
     assert editor_client.post(get_page(post), read_forms(page)["mine"] | {"_save": "Save"}).status_code == 302
     assert (Post.objects.get().version, read_copy()["body"]) == (1, MINE)
-
-
-def test_user_of_the_form_is_named_in_a_conflict_of_working_copies(editor_client: Client) -> None:
-    user = make_user(Role.EDITOR, name="Ada")
-    post = make_post(body=BODY)
-    opened = read_form(editor_client.get(get_page(post)).text)
-    make_working_copy(post, body=THEIRS)
-    WorkingCopy.objects.update(updated_by=user.pk)
-
-    page = editor_client.post(get_page(post), opened | {"body": MINE})
-
-    assert "The whole text of Ada" in page.text

@@ -74,15 +74,6 @@ def test_publish_changes_makes_one_version_with_and_without_a_working_copy(edito
     assert "has the new text" in editor_client.get(LIST).text
 
 
-def test_continue_saves_the_working_copy_and_stays(editor_client: Client) -> None:
-    post = make_post()
-
-    response = submit_form(editor_client, get_page(post), title="Ebb", _continue="yes")
-
-    assert response.headers["Location"] == get_page(post)
-    assert read_copy()["title"] == "Ebb"
-
-
 def test_draft_is_saved_itself_unless_it_has_a_working_copy(editor_client: Client) -> None:
     draft = make_post(status="draft")
     submit_form(editor_client, get_page(draft), title="Ebb")
@@ -116,15 +107,6 @@ def test_changes_are_scheduled_and_unscheduled(editor_client: Client) -> None:
     assert WorkingCopy.objects.get().publish_at is None
     refused = submit_form(editor_client, get_page(post), _schedule_changes="yes", schedule_at_local="")
     assert "A scheduled post needs a time of publication." in refused.text
-
-
-def test_author_of_a_published_post_changes_at_once(editor_client: Client) -> None:
-    post, other = make_post(), make_post().author
-
-    submit_form(editor_client, get_page(post), author=str(other.pk), title="Ebb", _save="Save")
-
-    post.refresh_from_db()
-    assert (post.author, post.title != "Ebb", read_copy()["title"]) == (other, True, "Ebb")
 
 
 def test_coauthors_of_a_published_post_change_at_once(editor_client: Client) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 
 from blog import services
 from blog.history import copies, trash, versions
@@ -127,17 +126,6 @@ def test_old_version_of_a_public_post_is_restored_in_the_working_copy(editor_cli
     assert Post.objects.values_list("title", "slug", "body").get() == ("Old", "old", "Old.")
 
 
-def test_restored_version_replaces_a_working_copy_that_stays_in_the_history(editor_client: Client) -> None:
-    post = make_post(title="Old", status="draft")
-    edit(post, title="New")
-    save(post, title="Newest")
-
-    restore(editor_client, get_url("version", post.pk, 1))
-
-    assert (Post.objects.get().title, WorkingCopy.objects.get().content["title"]) == ("New", "Old")
-    assert [row.content["title"] for row in CopyVersion.objects.all()] == ["Newest"]
-
-
 @pytest.mark.parametrize("status", ["published", "draft"])
 def test_restore_of_the_present_text_of_a_post_makes_no_working_copy(status: str) -> None:
     post = make_post(status=status)
@@ -251,16 +239,6 @@ def test_changes_that_somebody_saved_after_the_page_was_shown_are_not_published(
 
     assert "Version conflict" in get_messages(response)[0]
     assert Post.objects.get().title == "Tides"
-
-
-def test_publication_without_changes_says_so(editor_client: Client) -> None:
-    post = make_post(title="Tides")
-
-    response = submit_form(editor_client, get_url("change", post.pk), _publish_changes="yes")
-
-    assert "already: there are no changes." in editor_client.get(response.headers["Location"]).text
-    assert editor_client.get(get_url("changes", post.pk)).status_code == 404
-    assert reverse("admin:blog_post_changelist") == response.headers["Location"]
 
 
 def test_author_of_the_post_sees_the_page_and_no_button_to_publish(client: Client) -> None:

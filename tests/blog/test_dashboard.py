@@ -114,15 +114,6 @@ def test_desk_takes_a_constant_number_of_statements(
         assert client.get(INDEX).status_code == 200
 
 
-def test_desk_of_a_new_author_is_empty() -> None:
-    make_post(status="draft")
-
-    text = log_in(make_user(Role.AUTHOR)).get(INDEX).text
-
-    assert "There are no drafts." in text
-    assert "No post is scheduled." in text
-
-
 def test_scheduled_changes_are_among_the_scheduled_posts_with_their_time(editor_client: Client) -> None:
     now = timezone.now()
     changed, both, late = make_post(title="Changed"), schedule(days=4), make_post(title="Late")

@@ -107,13 +107,6 @@ def test_first_version_names_and_links_the_present_post(editor_client: Client) -
     assert f'<a href="{get_url("change", present.pk)}">New</a>' in pages[0].text
 
 
-def test_first_version_is_shown_without_differences(editor_client: Client) -> None:
-    page = editor_client.get(get_url("version", make_post(body="The whole text.").pk, 1))
-
-    assert page.context["comparison"] is None
-    assert "The whole text." in page.text
-
-
 @pytest.mark.parametrize("status", ["draft", "archived"])
 def test_editor_restores_a_version_of_a_hidden_post_from_its_page(editor_client: Client, status: str) -> None:
     post = make_post(title="Old", body="Old.", status=status)
@@ -125,16 +118,6 @@ def test_editor_restores_a_version_of_a_hidden_post_from_its_page(editor_client:
     assert get_messages(response) == ["The text of version 1 is restored as version 3."]
     assert Post.objects.values_list("title", "body", "version").get() == ("Old", "Old.", 3)
     assert list_log_messages() == ["Changed title and text."]
-
-
-def test_restore_of_the_present_text_changes_nothing(editor_client: Client) -> None:
-    post = make_post()
-    edit(post, status="archived")
-
-    response = editor_client.post(get_url("restore_version", post.pk, 1), {"present": "2"}, follow=True)
-
-    assert get_messages(response) == ["The text of version 1 is the present text. Nothing has changed."]
-    assert (Post.objects.get().version, list_log_messages()) == (2, [])
 
 
 @pytest.mark.parametrize("present", ["1", "", "x", '"2"'])
@@ -181,30 +164,6 @@ def test_refused_restore_of_a_deleted_post_shows_the_reason(editor_client: Clien
     assert get_messages(response) == [f"“{post.title}, version 1” was not restored. {reason}"]
 
 
-def test_list_of_posts_has_a_link_to_the_deleted_posts(editor_client: Client) -> None:
-    assert DELETED in editor_client.get(get_url("changelist")).text
-
-
-def test_restoring_needs_a_post_request(editor_client: Client) -> None:
-    post = make_post()
-    edit(post, title="New")
-
-    responses = [
-        editor_client.get(get_url("restore_version", post.pk, 1)),
-        editor_client.get(get_url("restore_deleted", post.pk)),
-    ]
-
-    assert [response.status_code for response in responses] == [405, 405]
-    assert Post.objects.get().title == "New"
-
-
-@pytest.mark.parametrize("path", ["7/history/", "7/history/1/", "x/history/1/", "7/history/99999999999999999999/"])
-def test_history_of_a_missing_post_is_a_404_page(editor_client: Client, path: str) -> None:
-    response = editor_client.get(f"/admin/blog/post/{path}")
-
-    assert (response.status_code, response["Content-Type"]) == (404, "text/html; charset=utf-8")
-
-
 def test_missing_version_is_a_404_page(editor_client: Client) -> None:
     post = make_post()
 
@@ -212,17 +171,6 @@ def test_missing_version_is_a_404_page(editor_client: Client) -> None:
 
     assert [page.status_code for page in pages] == [404] * 3
     assert "This post has no version 2." in pages[0].text
-
-
-@pytest.mark.parametrize("before", ["", "x", "-1", "9" * 30])
-def test_invalid_position_shows_the_first_page(editor_client: Client, before: str) -> None:
-    post = make_post()
-    delete(make_post())
-
-    pages = [editor_client.get(url, {"before": before}) for url in (get_url("history", post.pk), DELETED)]
-
-    assert [page.status_code for page in pages] == [200, 200]
-    assert [len(pages[0].context["versions"]), len(pages[1].context["posts"])] == [1, 1]
 
 
 # Django's own log

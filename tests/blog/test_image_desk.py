@@ -15,7 +15,7 @@ from blog.models import Image, ImageStatus
 from contentapi.core.identity import OPERATOR, Role
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import make_ready_image
-from tests.factories import make_image, make_post, make_user
+from tests.factories import make_image, make_user
 from tests.image_files import make_jpeg, make_png
 
 ADD, CHOOSE, DESCRIBE = (reverse(f"admin:blog_image_{name}") for name in ("add", "choose", "describe"))
@@ -178,15 +178,3 @@ def test_text_of_an_image_is_saved_by_those_who_may_change_it(client: Client) ->
     assert (saved.status_code, saved.json()["image"]["alt"]) == (200, "A boat")
     assert (long.status_code, refused.status_code) == (422, 403)
     assert "problem" in refused.json()
-
-
-def test_form_of_a_post_has_the_field_of_the_cover_and_the_tools(editor_client: Client) -> None:
-    image = make_ready_image()
-    post = make_post(cover_id=image.pk)
-
-    text = editor_client.get(reverse("admin:blog_post_change", args=[post.pk])).text
-
-    assert f'value="{image.pk}"' in text
-    assert "data-cover-choose" in text
-    assert f'data-images="{reverse("admin:blog_image_changelist")}"' in text
-    assert "blog/image_writing.js" in text

@@ -9,7 +9,7 @@ from django.urls import reverse
 from blog import services
 from blog.models import Image, Post
 from contentapi.core.identity import OPERATOR, Role
-from tests.admin_forms import get_form_errors, submit_form
+from tests.admin_forms import submit_form
 from tests.blog.stored_images import make_ready_image
 from tests.factories import make_actor, make_image, make_post, make_user, make_working_copy
 
@@ -123,17 +123,6 @@ def test_form_saves_texts_and_focal_point_while_the_worker_processes(editor_clie
     assert saved.status_code == 302
     found = Image.objects.get(pk=image.pk)
     assert (found.alt, found.caption, found.focal_x, found.focal_y, found.version) == ("A boat", "", 0.25, 0.5, 8)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"), [("name", ""), ("alt", "x" * 501), ("focal_x", "1.5"), ("focal_y", "-1"), ("focal_y", "")]
-)
-def test_wrong_value_is_an_error_of_its_field(editor_client: Client, field: str, value: str) -> None:
-    image = make_ready_image()
-
-    refused = submit_form(editor_client, get_address(image), **{field: value})
-
-    assert list(get_form_errors(refused)) == [field]
 
 
 def test_page_of_an_image_names_the_posts_that_use_it(client: Client) -> None:

@@ -13,7 +13,7 @@ from blog.files import jobs
 from blog.models import ImportJob, ImportResult, ImportState, Post
 from contentapi.core.identity import WORKER
 from tests.blog.archives import BAD, build_archive
-from tests.blog.import_pages import ADD, LIST, POSTS, get_url, list_rows, send_archive, upload_and_check
+from tests.blog.import_pages import get_url, list_rows, send_archive, upload_and_check
 from tests.blog.import_work import finish_work
 from tests.blog.markdown_files import build_file
 
@@ -85,14 +85,6 @@ def test_plan_warns_about_posts_of_the_same_source(editor_client: Client) -> Non
     assert list_rows(other)[0] == ("posts/a.md", "new post", "")
 
 
-def test_status_of_the_form_applies_to_files_without_one(editor_client: Client) -> None:
-    job = upload_and_check(editor_client, status="archived")
-    editor_client.post(get_url("start", job))
-    finish_work()
-
-    assert sorted(Post.objects.values_list("title", "status")) == [("A", "archived"), ("B", "draft")]
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -106,12 +98,6 @@ def test_unusable_archive_is_an_error_of_the_form(editor_client: Client, content
     assert response.context["form"].errors == {"archive": [message]}
     assert message in response.text
     assert not ImportJob.objects.exists()
-
-
-def test_upload_without_a_file_and_with_a_bad_status_is_refused(editor_client: Client) -> None:
-    missing = editor_client.post(ADD, {"source": "", "status": "scheduled"})
-
-    assert set(missing.context["form"].errors) == {"archive", "status"}
 
 
 def test_progress_is_json_for_the_script_and_the_page_reloads_without_it(editor_client: Client) -> None:
@@ -173,12 +159,6 @@ def test_page_of_an_import_takes_the_same_statements_for_many_files(
 
     with django_assert_max_num_queries(9):
         editor_client.get(get_url("change", ImportJob.objects.get()))
-
-
-def test_list_of_posts_and_desk_have_links_for_editors(editor_client: Client) -> None:
-    assert ADD in editor_client.get(POSTS).text
-    assert ADD in editor_client.get(reverse("admin:index")).text
-    assert LIST in editor_client.get(POSTS).text
 
 
 def test_file_names_of_the_archive_are_escaped(editor_client: Client) -> None:

@@ -56,13 +56,6 @@ def test_admin_sees_all_imports_and_an_editor_only_their_own(editor_client: Clie
     assert ImportJob.objects.get().state == "cancelled"
 
 
-def test_start_and_cancel_need_a_form(editor_client: Client) -> None:
-    job = upload_and_check(editor_client)
-
-    assert editor_client.get(get_url("start", job)).status_code == 405
-    assert editor_client.get(get_url("cancel", job)).status_code == 405
-
-
 def import_and_open(client: Client) -> ImportJob:
     job = upload_and_check(client)
     client.post(get_url("start", job))
@@ -122,11 +115,3 @@ def test_failed_undo_shows_the_problem_and_can_be_repeated(editor_client: Client
     assert "Undoing the import failed" in text
     assert "The disk is full." in text
     assert get_url("undo", job) in text
-
-
-def test_page_of_an_import_that_cannot_be_undone_leads_back(editor_client: Client) -> None:
-    job = upload_and_check(editor_client)
-
-    assert editor_client.get(get_url("undo", job))["Location"] == get_url("change", job)
-    refused = editor_client.post(get_url("undo", job), follow=True)
-    assert "Only an import that has ended can be undone." in refused.text

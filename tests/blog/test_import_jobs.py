@@ -29,18 +29,6 @@ EXPECTED = [
 ]
 
 
-def test_uploaded_archive_is_checked_and_changes_nothing(editor: Actor) -> None:
-    job = upload(editor)
-    assert (job.state, job.source, job.total, job.ignored) == ("checking", "site", 4, 1)
-
-    finish_work()
-
-    job.refresh_from_db()
-    assert (job.state, job.done) == ("checked", 4)
-    assert list_results(job, is_plan=True) == EXPECTED
-    assert not Post.objects.exists()
-
-
 def test_started_import_does_what_the_plan_says_and_deletes_the_archive(editor: Actor) -> None:
     job = import_completely(editor)
 
@@ -56,16 +44,6 @@ def test_history_names_the_person_and_the_import(editor: Actor) -> None:
     (version,) = versions.list_versions(actor=OPERATOR, post_id=str(Post.objects.get(title="A").pk)).versions
 
     assert (version.made.person, version.made.origin) == ("Edda Editor", "import")
-
-
-def test_archive_is_stored_in_pieces_and_read_again(editor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "PIECE", 100)
-    job = upload(editor)
-    assert ImportPiece.objects.filter(job=job).count() > 5
-
-    finish_work()
-
-    assert list_results(job, is_plan=True) == EXPECTED
 
 
 def test_plan_has_the_post_of_each_file_and_the_images_that_cannot_be_used(editor: Actor) -> None:
@@ -206,16 +184,3 @@ def test_worker_deletes_imports_after_30_days_but_no_running_one(editor: Actor) 
     assert set(ImportJob.objects.values_list("pk", flat=True)) == {recent.pk, running.pk}
     assert not ImportResult.objects.filter(job_id=old.pk).exists()
     assert Post.objects.count() == 2
-
-
-def test_results_are_read_in_pages_and_by_outcome(editor: Actor) -> None:
-    job = import_completely(editor)
-
-    first = jobs.read_results(job, size=3)
-    last = jobs.read_results(job, size=3, number=99)
-    created = jobs.read_results(job, outcome="created")
-
-    assert [result.path for result in first.results] == ["posts/a.md", "_drafts/b.mdx", "posts/_index.md"]
-    assert ([result.path for result in last.results], last.number, last.last) == (["posts/bad.md"], 2, 2)
-    assert first.counts == {"created": 2, "updated": 0, "unchanged": 0, "not a post": 1, "refused": 1, "undone": 0}
-    assert created.posts == {post.source.path: post.pk for post in Post.objects.all()}

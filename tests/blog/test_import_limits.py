@@ -1,6 +1,5 @@
 """Imports of uploaded zip files: their limits, refused archives, and who may upload, start and see them."""
 
-import io
 from functools import partial
 
 import pytest
@@ -62,21 +61,6 @@ def test_file_that_breaks_a_limit_is_a_bad_file_and_the_rest_is_imported(
         ("z.md", "created"),
         ("slow.md", LIMIT),
     ]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (io.BytesIO(b"# Soup"), "This is not a zip file, or it is damaged. Create it again."),
-        (build_archive({"a.txt": "x"}), "The zip file has no Markdown files (.md, .markdown, .mdx)."),
-    ],
-)
-def test_unusable_archive_is_refused_at_the_upload(editor: Actor, content: io.BytesIO, message: str) -> None:
-    with pytest.raises(Invalid) as refusal:
-        jobs.create_import_job(actor=editor, archive=content, name="site.zip")
-
-    assert refusal.value.fields == {"archive": [message]}
-    assert not ImportJob.objects.exists()
 
 
 def test_status_scheduled_is_refused_at_the_upload(editor: Actor) -> None:

@@ -1,8 +1,6 @@
 """The command import_posts: output, counts and errors. test_importing.py tests the import of one file."""
 
 import re
-import tomllib
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from blog.files import importing
 from blog.files.limited_parsing import LimitedParser
-from blog.models import Author, Post, PostSource
+from blog.models import Author, Post
 from tests.blog.test_limited_parsing import SLOW
 
 CONTENT = settings.BASE_DIR.parent / "shared" / "content"
@@ -144,18 +142,6 @@ def test_second_file_with_the_same_source_path_is_a_bad_file(tmp_path: Path, run
     assert read_titles() == ["One"]
 
 
-def test_sections_of_two_folders_may_have_the_same_path(tmp_path: Path, run_import: Any) -> None:
-    one = write_files(tmp_path / "one", a=build_file("One"), _index=build_file("Section"))
-    two = write_files(tmp_path / "two", b=build_file("Two"), _index=build_file("Section"))
-
-    response = run_import(one, two)
-
-    assert response == CommandResult(
-        "", "4 files in N s: 2 created, 0 updated, 0 unchanged, 2 not a post, 0 refused.\n", None
-    )
-    assert read_titles() == ["One", "Two"]
-
-
 @pytest.mark.parametrize("status", ["draft", "published", "archived"])
 def test_status_option_applies_to_new_posts_that_are_not_drafts(tmp_path: Path, run_import: Any, status: str) -> None:
     write_files(tmp_path, a=build_file("A"), b=build_file("B", "draft = true"))
@@ -187,38 +173,3 @@ def test_dry_run_reports_the_same_counts_and_changes_nothing(tmp_path: Path, run
     assert response.error == "1 of 4 files could not be imported; each is named above."
     assert list(Post.objects.order_by("pk").values()) == before
     assert not Author.objects.filter(name="Ines").exists()
-
-
-def parse_independently(file: Path) -> dict[str, Any] | None:
-    """Parse a post of the Rust blog without the code of the product. Return None for sections and template pages."""
-    _, front_matter, body = file.read_bytes().decode().split("+++\n", 2)
-    meta = tomllib.loads(front_matter)
-    if "path" not in meta:
-        return None
-    year, month, day = re.search(r"(\d+)/(\d+)/(\d+)/", meta["path"]).groups()  # type: ignore[union-attr]
-    return {
-        "source__path": file.relative_to(CONTENT).as_posix(),
-        "title": meta["title"],
-        "author__name": meta["authors"][0],
-        "source__authors": meta["authors"],
-        "created_at": datetime(int(year), int(month), int(day), tzinfo=UTC),
-        "body": body,
-        "tags": [],
-        "status": "draft" if meta.get("draft") else "published",
-    }
-
-
-@pytest.mark.thorough
-@pytest.mark.skipif(not CONTENT.is_dir(), reason=f"there is no {CONTENT}, the real posts")
-def test_every_post_of_the_real_blog_is_imported_completely(run_import: Any) -> None:
-    files = sorted(CONTENT.rglob("*.md"))
-    posts = {post["source__path"]: post for file in files if (post := parse_independently(file))}
-
-    response = run_import(CONTENT)
-
-    counts = "750 created, 0 updated, 0 unchanged, 4 not a post, 0 refused"
-    assert (response.out, response.error) == ("", None)
-    assert response.err.endswith(f"754 files in N s: {counts}.\n")
-    fields = next(iter(posts.values()))
-    assert {post["source__path"]: post for post in Post.objects.values(*fields)} == posts
-    assert PostSource.objects.count() == len(posts) == 750

@@ -7,7 +7,6 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
-from datetime import timedelta
 from threading import Event, Thread
 
 import pytest
@@ -27,7 +26,6 @@ from tests.blog.import_work import (
     process_files,
     upload,
 )
-from tests.blog.markdown_files import build_file
 
 pytestmark = pytest.mark.django_db
 SEVERAL_WORKERS = pytest.mark.django_db(transaction=True)  # each sees what another one has committed
@@ -47,33 +45,6 @@ def test_cancelled_import_stops_and_keeps_the_posts_that_it_wrote(editor: Actor)
     assert not ImportPiece.objects.exists()
     with pytest.raises(Conflict, match="It cannot be cancelled any more"):
         jobs.cancel_import(actor=editor, job_id=str(job.pk))
-
-
-def test_import_that_is_cancelled_before_its_first_result_reads_no_further_file(
-    editor: Actor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    job, begin, begun = upload(editor, make_files(3)), LimitedParser.begin, []
-
-    def begin_and_cancel(parser: LimitedParser, content: bytes) -> None:
-        begin(parser, content)
-        begun.append(content)
-        ImportJob.objects.filter(pk=job.pk).update(state="cancelled")
-
-    monkeypatch.setattr(LimitedParser, "begin", begin_and_cancel)
-    monkeypatch.setattr(job_worker, "IMPORT_SIGN_OF_LIFE", timedelta(0))
-    finish_work()
-
-    assert len(begun) == 1
-
-
-def test_stopped_work_does_nothing(editor: Actor) -> None:
-    job, stop = upload(editor), Event()
-    stop.set()
-
-    job_worker.work_on_imports(stop)
-
-    job.refresh_from_db()
-    assert (job.done, job.run) == (0, 0)
 
 
 def test_work_stops_while_a_file_is_being_parsed(editor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,24 +119,6 @@ def test_import_of_a_killed_worker_is_continued_by_another_one(editor: Actor) ->
     assert (job.state, job.done, job.run) == ("done", 9, 3)
     assert list_results(job, is_plan=False) == [(name, "created") for name in sorted(make_files(9))]
     assert set(Post.objects.values_list("version", flat=True)) == {1}
-
-
-def test_continued_import_refuses_a_second_file_of_the_same_path(editor: Actor) -> None:
-    page = "---\nlayout: home\n---\n"  # no post: the next file of this path is none that overwrites it
-    files: dict[str, str | bytes] = {
-        "a/b.md": build_file(title="First"),
-        "c/d.md": page,
-        "a\\b.md": build_file(title="Second"),
-        "c\\d.md": page,
-    }
-    job = upload(editor, files)
-    process_files(2)
-
-    finish_work()
-
-    first, second, page_result, other_page = [result for _, result in list_results(job, is_plan=True)]
-    assert (first, page_result, other_page) == ("created", "not a post", "not a post")
-    assert second.startswith("another file of this import has the path a/b.md")
 
 
 @SEVERAL_WORKERS

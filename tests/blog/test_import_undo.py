@@ -8,12 +8,11 @@ from blog.files.job_worker import MAX_ATTEMPTS
 from blog.files.undoing import GONE, UndoPlan
 from blog.history import trash
 from blog.models import ImportJob, Post, PostSource
-from contentapi.auth.sessions import build_session_actor
 from contentapi.core.errors import Conflict, Forbidden, NotFound
-from contentapi.core.identity import OPERATOR, Actor, Role
+from contentapi.core.identity import Actor, Role
 from tests.blog.import_work import finish_work, import_completely, make_files, process_files, upload
 from tests.blog.markdown_files import build_file
-from tests.factories import make_actor, make_comment, make_user
+from tests.factories import make_actor, make_comment
 from users.models import User
 
 pytestmark = pytest.mark.django_db
@@ -87,19 +86,6 @@ def test_changed_post_is_deleted_with_its_changes_and_a_deleted_one_is_named(edi
     assert jobs.read_results(job).counts["undone"] == 2
 
 
-def test_cancelled_import_can_be_undone(editor: Actor) -> None:
-    job = upload(editor, make_files(5))
-    finish_work()
-    jobs.start_import(actor=editor, job_id=str(job.pk))
-    process_files(2)
-    jobs.cancel_import(actor=editor, job_id=str(job.pk))
-    finish_work()
-
-    undo(editor, job)
-
-    assert (job.state, Post.objects.count()) == ("undone", 0)
-
-
 def test_import_that_has_not_ended_or_created_nothing_cannot_be_undone(editor: Actor) -> None:
     job = upload(editor, make_files(1))
     with pytest.raises(Conflict, match=r"^This import is checking\. Only an import that has ended can be undone\.$"):
@@ -112,28 +98,6 @@ def test_import_that_has_not_ended_or_created_nothing_cannot_be_undone(editor: A
 
     with pytest.raises(Conflict, match=r"^This import is undone\."):
         undoing.start_undo(actor=editor, job_id=str(done.pk))
-
-
-def test_undoing_cannot_be_cancelled_and_is_not_purged(editor: Actor) -> None:
-    job = import_completely(editor, make_files(1))
-    undoing.start_undo(actor=editor, job_id=str(job.pk))
-
-    with pytest.raises(Conflict, match="This import is undoing"):
-        jobs.cancel_import(actor=editor, job_id=str(job.pk))
-    finish_work()
-    assert ImportJob.objects.get().state == "undone"
-
-
-def test_another_editor_does_not_find_the_import_and_an_admin_undoes_it(editor: Actor) -> None:
-    job = import_completely(editor, make_files(1))
-    with pytest.raises(NotFound):
-        undoing.start_undo(actor=make_actor(Role.EDITOR), job_id=str(job.pk))
-    admin = build_session_actor(make_user(Role.ADMIN, name="Ada Admin"))
-
-    undo(admin, job)
-
-    (deleted,) = trash.list_deleted_posts(actor=OPERATOR).posts
-    assert deleted.deletion.person == "Ada Admin"
 
 
 def test_person_who_has_lost_the_role_undoes_nothing(editor: Actor) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -25,12 +24,6 @@ def parser() -> Iterator[LimitedParser]:
 def test_child_responds_as_the_function_does_and_parses_file_by_file(parser: LimitedParser) -> None:
     for content in (SOUP, b"---\ntitle: \xc3\x96l\n1: [null, 2024-01-09]\n---\n" + b"x" * 1_000_000, SOUP):
         assert parser.parse(content) == parse_text(content)
-
-
-def test_start_of_the_child_imports_neither_django_nor_the_settings() -> None:
-    code = "import sys, blog.files.parsing_process; print({'django', 'psycopg', 'contentapi.conf'} & set(sys.modules))"
-
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
 
 
 def test_refused_file_has_its_reason_and_does_not_end_the_child(parser: LimitedParser) -> None:

@@ -64,26 +64,6 @@ def test_announcement_expires_and_is_deleted_by_the_next_one() -> None:
     assert PostPresence.objects.values_list("user_id", flat=True).get() == ben.user_id
 
 
-def test_repeated_announcement_keeps_the_time_of_opening() -> None:
-    post, ada, page = make_post(), make_actor(Role.EDITOR), uuid4()
-    announce(ada, post, page)
-    opened_at = PostPresence.objects.get().opened_at
-    announce(ada, post, page)
-
-    row = PostPresence.objects.get()
-    assert row.opened_at == opened_at < row.seen_at
-
-
-def test_closed_page_is_not_announced_any_more() -> None:
-    post, ada, page = make_post(), make_actor(Role.EDITOR), uuid4()
-    announce(ada, post, page)
-    announce(make_actor(Role.EDITOR), post, page)
-
-    presence.forget_page(actor=ada, post_id=str(post.pk), page=page)
-
-    assert [row.user_id == ada.user_id for row in PostPresence.objects.all()] == [False]
-
-
 def test_person_has_a_bounded_number_of_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presence, "MOST_PAGES", 2)
     post, ada = make_post(), make_actor(Role.EDITOR)
@@ -114,12 +94,6 @@ def test_announcement_takes_a_constant_number_of_statements() -> None:
 
     assert len(people) == presence.MOST_NAMED
     assert len(captured) <= 4
-
-
-def test_table_has_no_write_ahead_log() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT relpersistence FROM pg_class WHERE oid = 'blog_postpresence'::regclass")
-        assert cursor.fetchone() == ("u",)
 
 
 # In the admin
@@ -206,11 +180,3 @@ def test_page_learns_what_others_did_to_the_working_copy_that_it_shows(editor_cl
     assert discarded == [None, discarded_by_ada]
     published = "Ada published the changes of this post"
     assert ask() == ["Ada saved this post", published, "Ada saved this post", published]
-
-
-def test_announcement_without_a_page_and_by_get_is_refused(editor_client: Client) -> None:
-    url = reverse("admin:blog_post_presence", args=[make_post().pk])
-
-    assert editor_client.post(url).status_code == 400
-    assert editor_client.post(url, {"_page": "x"}).status_code == 400
-    assert editor_client.get(url).status_code == 405

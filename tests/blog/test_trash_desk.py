@@ -144,12 +144,3 @@ def test_restoring_a_public_post_asks_first(editor_client: Client, address: str)
     form = page.context["form"]
     editor_client.post(address, form.initial)
     assert Post.objects.count() == (2 if address == RESTORE else 1)
-
-
-def test_restoring_a_draft_does_not_ask(editor_client: Client) -> None:
-    draft = make_post(status="draft")
-    delete(draft)
-
-    editor_client.post(RESTORE, {"post": [draft.pk]})
-
-    assert Post.objects.get() == draft

@@ -159,11 +159,6 @@ def test_suggestions_have_a_limit_and_read_the_newest_posts(monkeypatch: pytest.
     assert not any(tag.startswith("0-") for tag in found)
 
 
-def test_suggestions_take_one_statement(django_assert_num_queries: Any) -> None:
-    with django_assert_num_queries(1):
-        queries.suggest_tags(OPERATOR, "b")
-
-
 def test_suggestions_for_a_text_that_is_too_long_are_refused() -> None:
     with pytest.raises(Malformed, match="at most 50 characters"):
         queries.suggest_tags(OPERATOR, "x" * 51)
