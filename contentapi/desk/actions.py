@@ -6,7 +6,6 @@ messages say what was done, and for each object that was refused, the reason of 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, TypeVar
 
 from django import forms
@@ -78,11 +77,16 @@ def perform_each(service: Callable[..., object], parameter: str, attribute: str 
     `parameter` of the service gets the attribute of the object as text. The other values come from the form.
     """
 
-    def perform_one(actor: Actor, values: Mapping[str, Any], row: Any) -> Any:
+    def perform_one(actor: Actor, row: Any, values: Mapping[str, Any]) -> Any:
         service(actor=actor, **{parameter: str(getattr(row, attribute))}, **values)
         return row
 
-    return lambda actor, rows, values, log: collect_outcome(rows, partial(perform_one, actor, values), log)
+    return perform_rows(perform_one)
+
+
+def perform_rows(perform_one: Callable[[Actor, Any, Mapping[str, Any]], Any]) -> Perform:
+    """Return a function that calls another one for each object, with the values of the form."""
+    return lambda actor, rows, values, log: collect_outcome(rows, lambda row: perform_one(actor, row, values), log)
 
 
 def collect_outcome(rows: Iterable[Any], perform_one: Callable[[Any], Any], log: Log) -> Outcome:

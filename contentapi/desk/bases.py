@@ -96,7 +96,7 @@ class PolicyAdmin(ModelAdmin):
         self, request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200
     ) -> TemplateResponse:
         """Return a page of this model, in the frame of the admin."""
-        frame = {"opts": self.opts, **self.admin_site.each_context(request)}
+        frame = {"opts": self.opts, "media": self.media, **self.admin_site.each_context(request)}
         return TemplateResponse(request, template, frame | context, status=status)
 
     @property
@@ -276,7 +276,6 @@ def show_action(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, 
         "form": form,
         "description": model_admin.describe_row(row),
         "back": find_next_page(request, model_admin, row),
-        "media": model_admin.media,
     }
     return model_admin.render(request, "desk/action.html", context)
 

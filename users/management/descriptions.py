@@ -1,6 +1,6 @@
 """Users, API keys and OAuth clients as the account commands print them: JSON objects without secrets and hashes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from django.core.management.base import CommandParser
@@ -19,8 +19,13 @@ Row = TypeVar("Row", bound=Model)
 
 
 class UserActCommand(JsonCommand):
-    """A command that changes a user and prints, with --json, the changed user. `result` follows the user's email."""
+    """A command that changes a user by a service, and prints, with --json, the changed user.
 
+    `read_values` returns the other values for the service. `result` follows the user's email.
+    """
+
+    service: Callable[..., User]
+    read_values: Callable[[Mapping[str, Any]], dict[str, Any]] = staticmethod(lambda _: {})
     result = ""
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -28,13 +33,11 @@ class UserActCommand(JsonCommand):
         parser.add_argument("email", metavar="EMAIL")
 
     def handle(self, *, email: str, as_json: bool, **options: Any) -> None:
-        user = self.change(str(get_user_by_email(email).pk), options)
+        user_id = str(get_user_by_email(email).pk)
+        user = self.service(actor=OPERATOR, user_id=user_id, **self.read_values(options))
         message = f"{user.email} {self.result.format(**options)}"
         self.print_object(describe_user(user), message, as_json=as_json)
         self.note_missing_admin()
-
-    def change(self, user_id: str, options: Mapping[str, Any]) -> User:
-        raise NotImplementedError
 
     def note_missing_admin(self) -> None:
         if not User.objects.filter(role=Role.ADMIN, is_active=True).exists():

@@ -1,6 +1,6 @@
 """OAuth 2.0 in the admin site: registered applications, and the consents of users."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
@@ -12,7 +12,7 @@ from oauth2_provider import admin as theirs
 from oauth2_provider.models import Application, RefreshToken
 
 from contentapi.core.identity import Actor
-from contentapi.desk.actions import Action, Log, Outcome, collect_outcome
+from contentapi.desk.actions import Action, perform_rows
 from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.desk.lists import RelatedFilter
 from contentapi.desk.rendering import build_time_column
@@ -75,15 +75,11 @@ class NewSecretForm(forms.Form):
     opened = forms.CharField(widget=forms.HiddenInput)
 
 
-def renew_secrets(actor: Actor, clients: Sequence[Application], values: Mapping[str, Any], log: Log) -> Outcome:
-    """Give each application a new secret, which its row has until the response shows it."""
-
-    def renew_secret(client: Application) -> Application:
-        secret = renew_client_secret(actor=actor, client_id=str(client.pk), opened=values["opened"])
-        client.secret_shown_once = secret
-        return client
-
-    return collect_outcome(clients, renew_secret, log)
+def renew_secret(actor: Actor, client: Application, values: Mapping[str, Any]) -> Application:
+    """Give an application a new secret, which its row has until the response shows it."""
+    secret = renew_client_secret(actor=actor, client_id=str(client.pk), opened=values["opened"])
+    client.secret_shown_once = secret
+    return client
 
 
 def may_manage(actor: Actor, _: Application) -> bool:
@@ -100,7 +96,7 @@ class ClientAdmin(PolicyAdmin):
             help="The application gets a new secret, which is shown once. The old one stops working at once: the "
             "application cannot exchange or renew tokens until it has the new one. What users have allowed and issued "
             "tokens stay.",
-            perform=renew_secrets,
+            perform=perform_rows(renew_secret),
             is_permitted=may_manage,
             is_offered=lambda client: client.client_type == Application.CLIENT_CONFIDENTIAL,
             form=NewSecretForm,

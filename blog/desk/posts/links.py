@@ -84,7 +84,6 @@ def revoke_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, 
             "title": f"Revoke the preview link “{link.note or link.pk}”?",
             "action": {"label": "Revoke", "help": "The link shows nothing any more, to anybody.", "is_dangerous": True},
             "back": back,
-            "media": model_admin.media,
         }
         return model_admin.render(request, "desk/action.html", context)
     services.revoke_preview_link(actor=get_actor(request), link_id=link_id)

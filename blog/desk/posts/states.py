@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -18,7 +19,7 @@ from contentapi.conf import conf
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.errors import Conflict, Invalid, VersionConflict
 from contentapi.core.identity import Actor
-from contentapi.desk.actions import Action, Log, Outcome, Perform, collect_outcome, list_offered_actions, perform_each
+from contentapi.desk.actions import Action, list_offered_actions, perform_each, perform_rows
 from contentapi.desk.rendering import render_time
 
 HELD = ". It is not published while the account of {name}, who chose this time, is locked"
@@ -62,24 +63,16 @@ class PostAction(Action):
         return self.state_action in (StateAction.PUBLISH, StateAction.PUBLISH_AGAIN)
 
 
-def change_states(state_action: StateAction) -> Perform:
-    """Return a function that does an action to each post. Each changed post knows its `version_before`."""
-
-    def perform(actor: Actor, posts: Sequence[Post], values: Mapping[str, Any], log: Log) -> Outcome:
-        def change_state(post: Post) -> Post:
-            edit = Edit(action=state_action, publish_at=values.get("schedule_at"))
-            saved = save_edit(actor, str(post.pk), edit)
-            if isinstance(saved, VersionConflict):
-                raise saved
-            changed = saved.post
-            if changed.version == post.version:
-                raise Conflict(f"It is {changed.status} already.")
-            changed.version_before = post.version  # type: ignore[attr-defined]
-            return changed
-
-        return collect_outcome(posts, change_state, log)
-
-    return perform
+def change_state(actor: Actor, post: Post, values: Mapping[str, Any], state_action: StateAction) -> Post:
+    """Do an action to a post of the list. Return the changed post, which knows its `version_before`."""
+    saved = save_edit(actor, str(post.pk), Edit(action=state_action, publish_at=values.get("schedule_at")))
+    if isinstance(saved, VersionConflict):
+        raise saved
+    changed = saved.post
+    if changed.version == post.version:
+        raise Conflict(f"It is {changed.status} already.")
+    changed.version_before = post.version  # type: ignore[attr-defined]
+    return changed
 
 
 def build_action(state_action: StateAction, label: str, effect: str, **options: Any) -> PostAction:
@@ -88,7 +81,7 @@ def build_action(state_action: StateAction, label: str, effect: str, **options: 
         label=label,
         help=effect,
         done=state_action.label.capitalize(),
-        perform=change_states(state_action),
+        perform=perform_rows(partial(change_state, state_action=state_action)),
         is_permitted=lambda actor, post: state_action in edits.list_actions(actor, post),
         state_action=state_action,
         **{"list_label": label, "confirmed_from": 1, **options},

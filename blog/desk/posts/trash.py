@@ -75,7 +75,6 @@ def ask_before_publication(
         "action": {"label": "Restore", "help": "Its readers and the addresses that it had find it again."},
         "form": RestoredForm(initial={"post": [row.id for row in rows], "confirmed": "yes"}),
         "back": reverse("admin:blog_post_deleted"),
-        "media": model_admin.media,
     }
     return model_admin.render(request, "desk/action.html", context)
 

@@ -1,10 +1,5 @@
-from collections.abc import Mapping
-from typing import Any
-
-from contentapi.core.identity import OPERATOR
 from users import services
 from users.management.descriptions import UserActCommand
-from users.models import User
 
 
 class Command(UserActCommand):
@@ -13,7 +8,5 @@ class Command(UserActCommand):
         "published. Nothing is deleted. Locking a locked user "
         "changes nothing."
     )
+    service = staticmethod(services.lock_user)
     result = "is locked."
-
-    def change(self, user_id: str, _: Mapping[str, Any]) -> User:
-        return services.lock_user(actor=OPERATOR, user_id=user_id)

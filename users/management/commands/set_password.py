@@ -3,11 +3,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from contentapi.core.identity import OPERATOR
 from users import services
 from users.management.descriptions import UserActCommand
 from users.management.passwords import add_password_argument, prompt_for_password, read_password
-from users.models import User
 
 
 class Command(UserActCommand):
@@ -15,12 +13,13 @@ class Command(UserActCommand):
         "Set the password of a user, which ends the user's sessions. API keys and tokens stay valid. The command "
         "prompts for the password in a terminal; with --password-stdin it reads standard input."
     )
+    service = staticmethod(services.set_password)
     result = "has a new password."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         add_password_argument(parser)
 
-    def change(self, user_id: str, options: Mapping[str, Any]) -> User:
-        password = read_password() if options["password_stdin"] else prompt_for_password()
-        return services.set_password(actor=OPERATOR, user_id=user_id, password=password)
+    @staticmethod
+    def read_values(options: Mapping[str, Any]) -> dict[str, Any]:
+        return {"password": read_password() if options["password_stdin"] else prompt_for_password()}

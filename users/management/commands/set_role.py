@@ -3,10 +3,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from contentapi.core.identity import OPERATOR, Role
+from contentapi.core.identity import Role
 from users import services
 from users.management.descriptions import UserActCommand
-from users.models import User
 
 
 class Command(UserActCommand):
@@ -14,6 +13,7 @@ class Command(UserActCommand):
         "Set the role of a user. The user's tokens are refused within seconds. API keys stay valid, and permit what "
         "both their scopes and the new role allow."
     )
+    service = staticmethod(services.edit_user)
     result = "has the role {role}."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -22,5 +22,6 @@ class Command(UserActCommand):
             "role", help=f"one of {', '.join(Role)}", metavar="ROLE", choices=[role.value for role in Role]
         )
 
-    def change(self, user_id: str, options: Mapping[str, Any]) -> User:
-        return services.edit_user(actor=OPERATOR, user_id=user_id, changes={"role": Role(options["role"])})
+    @staticmethod
+    def read_values(options: Mapping[str, Any]) -> dict[str, Any]:
+        return {"changes": {"role": Role(options["role"])}}
