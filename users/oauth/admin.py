@@ -16,12 +16,11 @@ from contentapi.desk.actions import Action, perform_rows
 from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.desk.lists import RelatedFilter
 from contentapi.desk.rendering import build_time_column
+from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 from users import policy
 from users.oauth.clients import (
     delete_client,
     describe_state,
-    list_name_problems,
-    list_redirect_uri_problems,
     list_redirect_uri_warnings,
     renew_client_secret,
     save_changed_client,
@@ -34,7 +33,9 @@ for name in ("application", "access_token", "grant", "id_token", "refresh_token"
     admin.site.unregister(getattr(theirs, f"{name}_model"))
 
 
-class ClientForm(forms.ModelForm):
+class ClientForm(ServiceForm):
+    api_fields: ClassVar = {"redirect_uri": "redirect_uris"}
+
     class Meta:
         model = Application
         fields = ["name", "redirect_uris", "client_type"]
@@ -49,24 +50,11 @@ class ClientForm(forms.ModelForm):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.initial["redirect_uris"] = "\n".join(self.instance.redirect_uris.split())
-        self.stored_type = self.instance.client_type if self.instance.pk else None
-        # The check of django-oauth-toolkit knows no schemes of public clients only. `clean` has the rules.
+        # The check of django-oauth-toolkit knows no schemes of public clients only. The service has the rules.
         self.instance.clean = lambda: None
 
-    def clean_name(self) -> str:
-        name: str = self.cleaned_data["name"].strip()
-        if problems := list_name_problems(name):
-            raise forms.ValidationError(problems)
-        return name
-
-    def clean(self) -> dict[str, Any]:
-        """Check the redirect URIs, for which the type of the application counts too."""
-        values: dict[str, Any] = super().clean() or self.cleaned_data
-        uris = values.get("redirect_uris", "").split()
-        public = values.get("client_type") == Application.CLIENT_PUBLIC
-        for problem in list_redirect_uri_problems(uris, public=public):
-            self.add_error("redirect_uris", problem)
-        return {**values, "redirect_uris": " ".join(uris)}
+    def clean_redirect_uris(self) -> str:
+        return " ".join(self.cleaned_data["redirect_uris"].split())
 
 
 class NewSecretForm(forms.Form):
@@ -87,7 +75,7 @@ def may_manage(actor: Actor, _: Application) -> bool:
 
 
 @admin.register(Application)
-class ClientAdmin(PolicyAdmin):
+class ClientAdmin(ServiceAdmin):
     desk_actions: ClassVar = [
         Action(
             name="renew-secret",
@@ -122,22 +110,19 @@ class ClientAdmin(PolicyAdmin):
     show_created_at = build_time_column("created", "Created at")
 
     def save_model(self, request: HttpRequest, obj: Application, form: Any, change: bool) -> None:
-        actor = get_actor(request)
+        super().save_model(request, obj, form, change)
         for warning in list_redirect_uri_warnings(obj.redirect_uris.split()):
             self.message_user(request, warning, messages.WARNING)
-        if change:
-            is_other_type = form.cleaned_data["client_type"] != form.stored_type
-            obj.secret_shown_once = save_changed_client(obj, actor, is_other_type=is_other_type)
-        else:
-            obj.secret_shown_once = save_new_client(obj, actor)
 
-    def delete_model(self, request: HttpRequest, obj: Application) -> None:
-        delete_client(actor=get_actor(request), client=obj)
+    def create(self, actor: Actor, row: Application, form: ClientForm) -> Application:
+        row.secret_shown_once = save_new_client(row, actor)
+        return row
 
-    @transaction.atomic
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Application]) -> None:
-        for client in queryset:
-            delete_client(actor=get_actor(request), client=client)
+    def edit(self, actor: Actor, row: Application, form: ClientForm) -> None:
+        row.secret_shown_once = save_changed_client(row, actor, is_other_type="client_type" in form.changed_data)
+
+    def delete(self, actor: Actor, row: Application) -> None:
+        delete_client(actor=actor, client=row)
 
     def response_change(self, request: HttpRequest, obj: Application) -> HttpResponse:
         """Show the saved values again; first the secret, if there is a new one."""

@@ -46,13 +46,6 @@ class RegisteredClient(NamedTuple):
 
 def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = False) -> RegisteredClient:
     """Register an application. Only the Argon2 hash of its secret is stored. Raises `Invalid`."""
-    problems = {
-        "name": list_name_problems(name.strip()),
-        "redirect_uri": list_redirect_uri_problems(redirect_uris, public=public),
-    }
-    found = {field: messages for field, messages in problems.items() if messages}
-    if found:
-        raise Invalid(found)
     client = Application(
         name=name.strip(),
         redirect_uris=" ".join(redirect_uris),
@@ -63,10 +56,11 @@ def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = F
 
 
 def save_new_client(client: Application, actor: Actor) -> str:
-    """Save a new client and return its secret, or an empty string for a public client.
+    """Save a new client and return its secret, or an empty string for a public client. Raises `Invalid`.
 
     A public client gets a random secret too, which nobody knows: without it, an empty secret would authenticate it.
     """
+    validate_client(client)
     secret = secrets.token_urlsafe(32)
     client.authorization_grant_type = Application.GRANT_AUTHORIZATION_CODE
     client.client_secret = secret
@@ -78,9 +72,10 @@ def save_new_client(client: Application, actor: Actor) -> str:
 def save_changed_client(client: Application, actor: Actor, *, is_other_type: bool) -> str:
     """Save a client and return its new secret: a client of another type gets one. Otherwise an empty string.
 
-    The secret of a former public client is known to nobody, and that of a former confidential client must not be
-    needed any more.
+    Raises `Invalid`. The secret of a former public client is known to nobody, and that of a former confidential client
+    must not be needed any more.
     """
+    validate_client(client)
     secret = secrets.token_urlsafe(32) if is_other_type else ""
     if is_other_type:
         client.client_secret = secret
@@ -161,9 +156,16 @@ def describe_state(client: Application) -> str:
     return str(client.updated.isoformat())
 
 
-def list_name_problems(name: str) -> list[str]:
-    fits = 1 <= len(name) <= MAX_NAME and is_storable(name)
-    return [] if fits else [f"From 1 to {MAX_NAME} characters of Unicode text."]
+def validate_client(client: Application) -> None:
+    """Raise `Invalid` for a name or redirect URIs that the client must not have."""
+    problems: dict[str, list[str]] = {}
+    if not 1 <= len(client.name) <= MAX_NAME or not is_storable(client.name):
+        problems["name"] = [f"From 1 to {MAX_NAME} characters of Unicode text."]
+    uris, is_public = client.redirect_uris, client.client_type == Application.CLIENT_PUBLIC
+    if found := list_redirect_uri_problems(uris.split(" ") if uris else [], public=is_public):
+        problems["redirect_uri"] = found
+    if problems:
+        raise Invalid(problems)
 
 
 def list_redirect_uri_problems(uris: Sequence[str], *, public: bool) -> list[str]:
