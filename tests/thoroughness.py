@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 PERCENT = int(os.environ.get("EXAMPLES_IN_PERCENT", "5"))
+IS_THOROUGH = PERCENT >= 100
 
 
 def scale_examples(number: int) -> int:

@@ -10,14 +10,11 @@ from blog import services
 from blog.history import trash, versions
 from blog.models import Post, WorkingCopy
 from contentapi.core.errors import Conflict
-from contentapi.core.identity import OPERATOR, Role
+from contentapi.core.identity import OPERATOR
 from tests.admin_forms import submit_form
 from tests.blog.markdown_files import build_file, import_text
-from tests.blog.own_posts import make_own_post
 from tests.blog.post_copies import edit, publish, save
-from tests.conftest import GraphQL
-from tests.factories import make_actor, make_author, make_post
-from tests.resources import send_request
+from tests.factories import make_author, make_post
 
 pytestmark = pytest.mark.django_db
 
@@ -38,32 +35,6 @@ def test_slug_stated_at_the_creation_stays_until_it_is_null(slug: str) -> None:
     assert edit(post, title="Stew").slug == slug
     assert edit(post, slug=None).slug == "stew"
     assert edit(post, title="Pie").slug == "pie"
-
-
-def test_slug_stated_later_stays() -> None:
-    post = create()
-
-    edit(post, slug="soup-2")
-
-    assert edit(post, title="Stew", body="Boil.").slug == "soup-2"
-    assert edit(post, title="Soup").slug == "soup-2"
-
-
-def test_slug_sent_back_as_it_was_read_is_not_chosen() -> None:
-    post = create()
-
-    edit(post, slug="soup", body="Boil.")
-
-    assert edit(post, title="Stew").slug == "stew"
-
-
-def test_slug_kept_beside_another_title_is_chosen_also_if_the_title_returns() -> None:
-    post = create()
-
-    edit(post, title="Stew", slug="soup")
-    edit(post, title="Soup")
-
-    assert edit(post, title="Pie").slug == "soup"
 
 
 def test_choice_alone_is_no_version() -> None:
@@ -135,29 +106,6 @@ def test_working_copy_of_the_release_before_has_the_choice_of_its_post() -> None
     WorkingCopy.objects.update(content=copy.content)
 
     assert save(post, title="Stew").content["slug"] == "soup-2"
-
-
-def test_slug_stated_by_graphql_stays(gql: GraphQL) -> None:
-    editor = make_actor(Role.EDITOR, author=make_author())
-    created = gql(
-        'mutation { createPost(input: {title: "Soup", body: "", slug: "soup-2"}) { id } }', actor=editor
-    ).data["createPost"]
-
-    changed = gql(
-        'mutation ($id: ID!) { updatePost(input: {id: $id, title: "Stew"}) { slug } }', actor=editor, id=created["id"]
-    )
-
-    assert changed.data["updatePost"] == {"slug": "soup-2"}
-
-
-def test_slug_stated_by_rest_stays() -> None:
-    actor, post = make_own_post(title="Soup", slug="soup", status="draft")
-    path = f"/posts/{post.pk}"
-
-    send_request("PATCH", path, {"slug": "soup-2"}, actor=actor)
-
-    assert send_request("PATCH", path, {"title": "Stew"}, actor=actor).body["slug"] == "soup-2"
-    assert send_request("PATCH", path, {"slug": None}, actor=actor).body["slug"] == "stew"
 
 
 def test_slug_stated_in_the_form_stays_and_an_untouched_one_follows(editor_client: Client) -> None:

@@ -13,7 +13,7 @@ from blog.models import Author, Comment, CommentState
 from blog.services import moderation
 from blog.services.moderation import Moderation
 from contentapi.core.errors import NotFound
-from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Role, Scope
+from contentapi.core.identity import ANONYMOUS, OPERATOR, Role
 from tests.blog.comments_in_states import action, make_comment_in
 from tests.blog.racing import race
 from tests.conftest import GraphQL
@@ -78,23 +78,6 @@ def test_created_comment_is_visible_and_nobody_changed_its_state() -> None:
     stored = Comment.objects.get()
     assert (comment.state, stored.state) == ("visible", "visible")
     assert (stored.state_changed_at, stored.state_changed_by, stored.state_changed_with) == (None, None, "")
-
-
-def test_editor_knows_every_comment_and_a_reader_the_visible_ones() -> None:
-    comments = [make_comment_in(state) for state in CommentState.values]
-
-    known = set(selectors.select_known_comments(make_actor(Role.EDITOR)))
-
-    assert known == set(comments)
-    assert set(selectors.select_known_comments(make_actor(Role.READER))) == {comments[0]}
-
-
-def test_author_knows_hidden_comments_on_own_posts_only() -> None:
-    author = make_author()
-    own = make_comment_in("hidden", make_post(author=author))
-    make_comment_in("hidden", author=author)
-
-    assert list(selectors.select_known_comments(make_actor(Role.AUTHOR, author=author))) == [own]
 
 
 # The actions
@@ -168,15 +151,6 @@ def test_author_moderates_the_comments_on_own_posts_only(name: str, whose: str) 
         assert outcome == Moderation([], [(comment, f"You may not {name} this comment.")])
     else:
         assert outcome == "There is no comment with this id."
-
-
-def test_comment_on_a_draft_that_the_actor_may_not_see_is_not_found() -> None:
-    author = make_author()
-    comment = make_comment(make_post(status="draft", author=author))
-    actor = make_actor(Role.AUTHOR, scopes=set(ALL_SCOPES) - {Scope.POSTS_READ}, author=author)
-
-    with pytest.raises(NotFound):
-        action("hide", comment, actor=actor)
 
 
 def test_number_of_statements_is_the_same_for_every_number_of_comments() -> None:

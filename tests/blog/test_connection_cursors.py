@@ -74,18 +74,6 @@ def test_cursor_of_comments_is_valid_for_its_post_only(gql: GraphQL) -> None:
     assert first.pk < second.pk
 
 
-def test_after_and_before_cursors_of_different_posts_are_rejected(gql: GraphQL) -> None:
-    both = [make_post(), make_post()]
-    cursors = []
-    for post in both:
-        make_comment(post)
-        cursors.append(gql(COMMENTS, id=post.pk).data["post"]["commentsConnection"]["pageInfo"]["endCursor"])
-
-    assert get_error_message(gql(COMMENTS, id=both[0].pk, after=cursors[0], before=cursors[1])).startswith(
-        "before must be"
-    )
-
-
 def test_cursor_of_rest_is_rejected_by_graphql_and_vice_versa(gql: GraphQL) -> None:
     make_post()
     make_post()

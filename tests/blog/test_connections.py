@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from blog.models import Post
-from blog.selectors import COMMENT_ORDERS, POST_ORDERS
+from blog.selectors import COMMENT_ORDERS
 from contentapi.core.identity import Role
 from tests.blog.connection_queries import AROUND, COMMENTS, POSTS, get_error_message, get_ids, get_time, query_posts
 from tests.conftest import GraphQL
@@ -104,18 +104,6 @@ def test_conditions_of_a_filter_are_combined(gql: GraphQL, chosen: dict[str, Any
 
     assert get_ids(page) == [by_title[title] for title in titles]
     assert page["totalCount"] == len(titles)
-
-
-@pytest.mark.parametrize("order", POST_ORDERS)
-def test_items_with_equal_keys_are_ordered_by_id(gql: GraphQL, order: str) -> None:
-    for title, created, updated in [("b", 1, 3), ("a", 2, 3), ("b", 2, 1), ("a", 1, 2), ("b", 1, 3)]:
-        make_post(title=title, created_at=get_time(created), updated_at=get_time(updated))
-    terms = POST_ORDERS[order].terms()
-
-    whole, backwards = query_posts(gql, order=order), query_posts(gql, order=order, last=3)
-
-    assert get_ids(whole) == list(Post.objects.order_by(*terms).values_list("pk", flat=True))
-    assert get_ids(backwards) == get_ids(whole)[2:]
 
 
 def test_comments_are_ordered_oldest_first_by_default(gql: GraphQL) -> None:

@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from blog import background, services
 from blog.models import Post, WorkingCopy
-from contentapi.core.errors import Forbidden, Invalid
-from contentapi.core.identity import OPERATOR, Role
+from contentapi.core.errors import Invalid
+from contentapi.core.identity import OPERATOR
 from tests.blog.racing import race
-from tests.factories import make_actor, make_post, make_working_copy
+from tests.factories import make_post, make_working_copy
 
 pytestmark = pytest.mark.django_db
 
@@ -115,11 +115,6 @@ def test_workers_at_the_same_time_publish_each_copy_once() -> None:
 
     assert sorted([*outcomes[0], *outcomes[1]]) == sorted((post.pk, "") for post in posts)
     assert set(Post.objects.values_list("version", flat=True)) == {2}
-
-
-def test_author_may_not_publish_what_is_due() -> None:
-    with pytest.raises(Forbidden):
-        list(services.publish_due_copies(actor=make_actor(Role.AUTHOR)))
 
 
 def test_worker_logs_what_it_published_and_what_it_did_not(caplog: pytest.LogCaptureFixture) -> None:

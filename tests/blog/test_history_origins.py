@@ -15,7 +15,6 @@ from django.utils import timezone
 
 from blog import background, services
 from blog.models import Post, PostStatus
-from contentapi import demo
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import OPERATOR, Role
 from tests.admin_forms import submit_form
@@ -75,17 +74,6 @@ def test_change_over_rest_names_the_user_and_the_oauth_client(client: Client) ->
     assert (newest.made.person, newest.made.origin) == (user.name, "REST, token of reader-app")
 
 
-def test_creation_over_rest_names_the_user_and_the_api_key(client: Client) -> None:
-    actor = make_actor(Role.AUTHOR)
-    key = make_api_key(actor)
-
-    response = client.post("/posts", {"title": "Soup", "body": ""}, content_type=JSON, headers={"X-API-Key": key})
-
-    assert response.status_code == 201
-    origin = Post.objects.values_list("changed_by", "changed_with").get()
-    assert origin == (actor.user_id, f"REST, API key {key.rpartition('_')[0]}")
-
-
 def test_change_in_the_admin_names_the_editor(editor_client: Client) -> None:
     post = make_post(title="Old", body="Text.", status="draft")
 
@@ -120,21 +108,6 @@ def test_worker_publishes_a_version_of_its_own() -> None:
     newest = get_newest(post)
     assert newest.changed_fields == ["status", "publish_at", "published_at"]
     assert (newest.made.person, newest.made.origin) == ("", "worker")
-
-
-def test_publish_due_on_the_command_line_is_a_version() -> None:
-    post = make_post(status=PostStatus.SCHEDULED, publish_at=timezone.now() - timedelta(minutes=1))
-
-    call_command("publish_due", stdout=io.StringIO(), stderr=io.StringIO())
-
-    assert (get_newest(post).number, get_newest(post).made.origin) == (2, "command line")
-
-
-@pytest.mark.usefixtures("media")
-def test_post_of_the_demo_names_the_demo() -> None:
-    demo.load_content()
-
-    assert {get_newest(post).made.origin for post in Post.objects.all()} == {"demo"}
 
 
 def save_in_the_shell(post: Post) -> None:

@@ -13,8 +13,7 @@ from contentapi.core.identity import Role, Scope
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import make_ready_image
 from tests.conftest import GraphQL
-from tests.factories import make_actor, make_author, make_image, make_post, make_working_copy
-from tests.graphql_requests import post_to_graphql
+from tests.factories import make_actor, make_author, make_image, make_post
 
 pytestmark = pytest.mark.django_db
 
@@ -140,12 +139,6 @@ def test_images_of_a_longer_text_from_before_are_as_many_as_they_cost(gql: Graph
     assert {each["image"]["usedBy"]["totalCount"] for each in shown["images"]} == {1}
 
 
-def test_post_without_images_has_none(gql: GraphQL) -> None:
-    query = "query Read($id: ID!) { post(id: $id) { cover { alt } images { alt } } }"
-
-    assert gql(query, id=str(make_post().pk)).data["post"] == {"cover": None, "images": []}
-
-
 def test_posts_of_an_image_are_those_that_the_caller_may_see(gql: GraphQL) -> None:
     image = make_ready_image()
     public, draft = make_post(cover_id=image.pk), make_post(status=PostStatus.DRAFT, cover_id=image.pk)
@@ -266,17 +259,3 @@ def test_cover_is_set_kept_and_removed_through_posts_and_copies(gql: GraphQL) ->
     assert copied["workingCopy"] == {"coverId": str(image.pk), "coverAlt": "Red"}
     assert removed["workingCopy"] == {"coverId": None, "coverAlt": "Red"}
     assert unknown.body["errors"][0]["extensions"]["fields"] == {"coverId": ["There is no image with this id."]}
-
-
-def test_preview_shows_the_cover_and_the_images_of_its_text() -> None:
-    editor, old, new = make_actor(Role.EDITOR), make_ready_image(), make_ready_image()
-    post = make_post(cover_id=old.pk)
-    make_working_copy(post, cover_id=new.pk, body=f"![New](image:{new.pk})")
-    link = services.create_preview_link(actor=editor, post_id=str(post.pk))
-    query = "{ preview { post { cover { image { id } } images { image { id } alt } bodyHtml } } }"
-
-    shown = post_to_graphql({"query": query}, Preview_Token=link.token).data["preview"]["post"]
-
-    assert shown["cover"] == {"image": {"id": str(new.pk)}}
-    assert shown["images"] == [{"image": {"id": str(new.pk)}, "alt": "New"}]
-    assert "<img" in shown["bodyHtml"]

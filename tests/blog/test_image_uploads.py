@@ -100,15 +100,6 @@ def test_file_that_was_not_announced_is_not_completed(
     assert not Image.objects.exists()
 
 
-def test_file_that_is_no_image_is_not_completed(media: FolderStorage, author: Actor) -> None:
-    content = b"<svg/>"
-    announced = announce(author, size=len(content), digest=hashlib.sha256(content).hexdigest())
-    store(media, announced, content)
-
-    with pytest.raises(UnsupportedMediaType):
-        services.complete_upload(actor=author, upload_id=str(announced.upload.pk))
-
-
 def test_upload_of_another_user_is_not_found(media: FolderStorage, author: Actor) -> None:
     announced = announce(author)
     store(media, announced)

@@ -151,16 +151,3 @@ def test_image_that_a_post_uses_is_deleted_with_force_only(author: Actor) -> Non
     assert refused.error[:2] == (409, "CONFLICT")
     assert f"“{post.title}”" in refused.error[2]
     assert forced.status == 204
-
-
-def test_post_shows_its_cover(author: Actor) -> None:
-    image = make_ready_image(alt="Boat")
-    body = {"title": "T", "body": "B", "coverId": str(image.pk), "status": "published"}
-
-    created = send_request("POST", "/posts", body, actor=author)
-    removed = send_request("PATCH", created.headers["Location"], {"coverId": None}, actor=author)
-
-    assert created.body["cover"]["alt"] == "Boat"
-    assert created.body["cover"]["image"]["id"] == str(image.pk)
-    assert created.body["cover"]["image"]["url"].endswith("/700.jpg")
-    assert removed.body["cover"] is None

@@ -19,6 +19,7 @@ from contentapi.core.identity import OPERATOR, WORKER
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import list_stored, list_stored_after_a_day, make_files, make_ready_image, work
 from tests.image_files import make_png, send_file
+from tests.thoroughness import IS_THOROUGH
 
 pytestmark = pytest.mark.django_db
 
@@ -131,7 +132,7 @@ def test_no_row_names_a_missing_file_and_cleaning_leaves_no_file_without_a_row(
     monkeypatch.setattr(image_processing, "process_file", make_files)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # takes most of the time
     prepare, action = CASES[case]
-    steps, has_ended = count(), False
+    steps, has_ended = count(step=1 if IS_THOROUGH else 3), False
     while not has_ended:
         image = make_ready_image(has_files=True)
         prepare(image)

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blog.files.syntax import split_front_matter
-from blog.rendering import render_markdown
-from tests.thoroughness import scale_examples
+from blog.rendering import render_markdown, render_post
+from tests.blog.examiner import Examiner
+from tests.thoroughness import IS_THOROUGH, scale_examples
 
 REAL = django_settings.BASE_DIR.parent / "shared" / "content"
 WORD = re.compile(r"\w+")
@@ -88,16 +89,19 @@ def remove(space: str, text: str, syntax: str) -> str:
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason=f"there is no {REAL}, the real posts")
-def test_no_word_of_real_posts_is_missing_in_their_html() -> None:
-    paths = [path for path in REAL.rglob("*.md") if path.is_file()]
-    words = 0
-    for path in paths:
-        _, body = split_front_matter(path.read_text())
-        seen = count_words(body)
-        assert seen - Counter(read_words(render_markdown(body))) == Counter(), path.name
-        words += seen.total()
+def test_no_word_of_real_posts_is_missing_in_their_html_and_no_markup_is_in_their_default_texts() -> None:
+    paths = [path for path in sorted(REAL.rglob("*.md")) if path.is_file()]
     assert len(paths) >= 750
-    assert words >= 300_000
+    words, some = 0, 1 if IS_THOROUGH else 15
+    for path in paths[::some]:
+        _, body = split_front_matter(path.read_text())
+        seen, rendering = count_words(body), render_post(body, None)
+        assert seen - Counter(read_words(rendering.body_html)) == Counter(), path.name
+        assert Examiner(rendering.body_html).findings == []
+        assert bool(rendering.default_excerpt) == bool(body.strip())
+        assert "](" not in rendering.default_excerpt
+        words += seen.total()
+    assert words >= 200_000 // some
 
 
 @pytest.mark.parametrize("name", ["path", "Text", "in", "mi", "annotation-xml", "missing-glyph", "String", "title"])

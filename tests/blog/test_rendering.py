@@ -3,15 +3,11 @@
 import re
 
 import pytest
-from django.conf import settings as django_settings
 
-from blog.files.syntax import split_front_matter
-from blog.rendering import render_markdown, render_post
+from blog.rendering import render_markdown
 from blog.rendering.markdown import SANITIZERS
 from tests.blog.examiner import Examiner
 from tests.blog.xss import VECTORS
-
-REAL = django_settings.BASE_DIR.parent / "shared" / "content"
 
 
 @pytest.mark.parametrize("vector", VECTORS)
@@ -220,15 +216,3 @@ def test_cells_without_a_column_are_in_the_last_one() -> None:
 
     assert re.findall("<td>(.*?)</td>", html) == ["1", "2 | <code>3|4</code> | |"]
     assert "1|2|3\n</code>" in html
-
-
-@pytest.mark.skipif(not REAL.is_dir(), reason=f"there is no {REAL}, the real posts")
-def test_real_posts_are_rendered_without_markup_in_their_default_texts() -> None:
-    paths = [path for path in REAL.rglob("*") if path.is_file() and path.suffix == ".md"]
-    assert len(paths) >= 750
-    for path in paths:
-        _, body = split_front_matter(path.read_text())
-        rendering = render_post(body, None)
-        assert Examiner(rendering.body_html).findings == []
-        assert bool(rendering.default_excerpt) == bool(body.strip())
-        assert "](" not in rendering.default_excerpt

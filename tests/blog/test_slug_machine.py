@@ -3,16 +3,15 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from blog import services
 from blog.history import trash, versions
 from blog.models import OldSlug, Post, WorkingCopy
 from contentapi.core.identity import OPERATOR
 from tests.factories import make_author, make_post
-from tests.thoroughness import scale_examples
+from tests.thoroughness import run_machine
 
 MADE = {"Soup": "soup-2", "Stew": "stew", "Pie": "pie"}  # from the titles: another post has the slug `soup`
 SLUGS = st.sampled_from(["soup-2", "soup-3", "stew", "stew-2", "pie-2", "goulash"])
@@ -103,12 +102,4 @@ class SlugMachine(RuleBasedStateMachine):
 @pytest.mark.property
 @pytest.mark.django_db
 def test_slug_of_a_draft_follows_its_title_like_the_model() -> None:
-    run_state_machine_as_test(
-        SlugMachine,
-        settings=settings(
-            max_examples=scale_examples(100),
-            stateful_step_count=15,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    run_machine(SlugMachine, 100, steps=15)

@@ -16,28 +16,6 @@ pytestmark = pytest.mark.django_db
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
-def test_patch_changes_only_the_sent_fields() -> None:
-    actor, post = make_own_post(tags=["x"])
-
-    response = send_request("PATCH", f"/posts/{post.pk}", {"title": "New"}, actor=actor)
-
-    assert (response.status, response.body["title"], response.body["body"], response.body["tags"]) == (
-        200,
-        "New",
-        "Text.",
-        ["x"],
-    )
-
-
-def test_patch_of_text_and_status_increments_the_version_once() -> None:
-    actor, post = make_own_post(status="draft")
-
-    response = send_request("PATCH", f"/posts/{post.pk}", {"title": "New", "status": "published"}, actor=actor)
-
-    assert (response.status, response.body["title"], response.body["status"]) == (200, "New", "published")
-    assert Post.objects.get().version == 2
-
-
 @pytest.mark.parametrize(
     ("body", "scopes", "failure"),
     [

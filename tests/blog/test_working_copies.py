@@ -104,17 +104,6 @@ def test_empty_summaries_are_stored_as_null(empty: str | None) -> None:
     assert (copy.content["excerpt"], copy.content["description"]) == (None, None)
 
 
-def test_slug_follows_the_title_only_until_the_post_was_public() -> None:
-    draft = make_post(title="Tides", slug="tides", status="draft")
-    public = make_post(title="Boats", slug="boats", published_at="2026-01-01T00:00:00Z")
-
-    assert save(draft, title="Ebb").content["slug"] == "ebb"
-    assert save(draft, title="Flood").content["slug"] == "flood"
-    assert save(draft, slug="chosen").content["slug"] == "chosen"
-    assert save(draft, title="Neap").content["slug"] == "chosen"
-    assert save(public, title="Ships").content["slug"] == "boats"
-
-
 def test_slug_that_another_post_has_is_a_conflict() -> None:
     make_post(slug="taken")
 

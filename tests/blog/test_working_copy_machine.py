@@ -4,16 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from blog import services
 from blog.models import Post, PostVersion, WorkingCopy
 from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import OPERATOR
 from tests.factories import make_post
-from tests.thoroughness import scale_examples
+from tests.thoroughness import run_machine
 
 TEXTS = st.fixed_dictionaries({}, optional={"title": st.sampled_from("ABC"), "body": st.sampled_from("xyz")})
 STATUSES = st.sampled_from(["draft", "published", "archived"])
@@ -106,12 +105,4 @@ class CopyMachine(RuleBasedStateMachine):
 @pytest.mark.property
 @pytest.mark.django_db
 def test_post_and_working_copy_behave_like_the_model() -> None:
-    run_state_machine_as_test(
-        CopyMachine,
-        settings=settings(
-            max_examples=scale_examples(40),
-            stateful_step_count=25,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    run_machine(CopyMachine, 40, steps=25)

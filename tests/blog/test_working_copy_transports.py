@@ -10,7 +10,7 @@ from contentapi.core.text import convert_to_camel
 from tests.blog.own_posts import make_own_post
 from tests.conftest import GraphQL, make_api_key
 from tests.content import EMPTY, SELECTION
-from tests.contentapi.http.idempotent_requests import REPLAYED, send_operation
+from tests.contentapi.http.idempotent_requests import REPLAYED
 from tests.contentapi.projection.execution import recorded
 from tests.factories import get_user, make_actor, make_author, make_post, make_working_copy
 from tests.resources import RestResponse, send_request
@@ -204,14 +204,3 @@ def test_atomic_operation_keeps_no_save_if_the_publication_fails(gql: GraphQL) -
     assert not WorkingCopy.objects.exists()
     assert gql(document.replace(', expectedVersion: "0"', ""), actor=actor).status == 200
     assert (Post.objects.get().title, Post.objects.get().version) == ("Ebb", 2)
-
-
-def test_mutation_with_an_idempotency_key_publishes_once() -> None:
-    actor, post = make_own_post()
-    make_working_copy(post, title="Ebb")
-    key, variables = make_api_key(actor), {"input": {"postId": str(post.pk)}}
-
-    first, again = [send_operation(PUBLISH, key, variables=variables) for _ in range(2)]
-
-    assert (first.status, again.status, again.headers[REPLAYED]) == (200, 200, "true")
-    assert again.body == first.body

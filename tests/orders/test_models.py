@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, transaction
 
 from contentapi.core.errors import get_constraint_name
@@ -97,21 +96,3 @@ def test_order_of_a_deleted_user_is_kept_without_a_user() -> None:
 
     order.refresh_from_db()
     assert order.user is None
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"total": Decimal("0.00")}, "The total must be from 0.01 to 99,999,999.99."),
-        ({**SENT, "carrier": ""}, "A shipped order needs a carrier, a tracking number and the time."),
-        ({"delivered_at": NOON}, "A delivered order, and no other, has a time of delivery."),
-    ],
-)
-def test_violation_has_a_readable_message(values: dict[str, Any], message: str) -> None:
-    order = Order(**{"user": make_user(), "total": Decimal("1.00"), **values})
-
-    with pytest.raises(ValidationError) as raised:
-        order.full_clean()
-
-    assert raised.value.messages == [message]

@@ -113,15 +113,6 @@ def test_tracking_of_a_shipped_order_is_returned() -> None:
     }  # fmt: skip
 
 
-def test_tracking_of_a_pending_order_is_409() -> None:
-    actor = make_actor(Role.READER)
-    order = make_order(user_id=actor.user_id)
-
-    failure = send_request("GET", f"/orders/{order.pk}/tracking", actor=actor).error
-
-    assert failure == (409, "CONFLICT", "An order that is pending has no tracking.")
-
-
 @pytest.mark.parametrize(
     ("total", "written"),
     [(1, b"1.00"), (0.01, b"0.01"), (0.1, b"0.10"), (99999999.99, b"99999999.99"), (12.5, b"12.50")],
