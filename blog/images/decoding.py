@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EACCES, EDQUOT, EIO, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, EROFS
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ SRGB = ImageCms.createProfile("sRGB")
 HALF = 256  # of two bytes of a channel, the lower one
 MAX_CANVASES = 24_000_000  # pixels of the canvases of the decoder of animated WebP, of which it needs several
 SHORTEST, SLOWED_DOWN = 10, 100  # milliseconds
+MAX_HEADER = 64 * 1024  # bytes, in which an AVIF states the sizes of its parts
+SIZE_OF_AVIF = re.compile(rb"ispe\0{4}(.{4})(.{4})", re.DOTALL)
 
 
 class Rejected(Exception):
@@ -65,6 +68,7 @@ def decode(source: Path) -> tuple[Format, Frames]:
 
 def decode_file(source: Path, file: Path | io.BytesIO) -> tuple[Format, Frames]:
     require_size(*read_size_of_webp(source), 1)
+    require_size(*read_size_of_avif(source), 1)
     names = [each.name for each in FORMATS]
     with Image.open(file, formats=names) as image:
         kind = next(each for each in FORMATS if each.name == image.format)
@@ -89,6 +93,15 @@ def read_size_of_webp(source: Path) -> tuple[int, int]:
         content = source.read_bytes()
         read_size(content, ctypes.c_size_t(len(content)), ctypes.byref(width), ctypes.byref(height))
     return width.value, height.value
+
+
+def read_size_of_avif(source: Path) -> tuple[int, int]:
+    """Return the size that an AVIF states, of which Pillow opens none that is too large; zeros for another format."""
+    with source.open("rb") as file:
+        start = file.read(MAX_HEADER)
+    stated = SIZE_OF_AVIF.findall(start) if start[4:8] == b"ftyp" else []
+    sizes = [(int.from_bytes(width), int.from_bytes(height)) for width, height in stated]
+    return max(sizes, default=(0, 0), key=prod)
 
 
 def is_animation(source: Path) -> bool:

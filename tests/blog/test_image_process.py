@@ -1,5 +1,6 @@
 """The child process that makes the files of an image: its outcomes, its limits, and how it is stopped."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -34,13 +35,23 @@ def test_bad_file_is_rejected_with_its_reason(tmp_path: Path) -> None:
     assert run(tmp_path, b"<svg/>") == {"rejection": "The file is no image of the allowed formats, or is damaged."}
 
 
-def test_webp_whose_canvases_would_break_the_limit_is_rejected_for_its_size(tmp_path: Path) -> None:
-    content = encode(Image.new("RGB", (8, 8)), "WEBP", lossless=True)
-    size = (16_382 | 16_382 << 14).to_bytes(4, "little")
+@pytest.mark.parametrize(
+    ("kind", "before", "size", "reason"),
+    [
+        ("WEBP", b"/", (16_382 | 16_382 << 14).to_bytes(4, "little"), r"50 megapixels are allowed, .*\(got 268.4"),
+        ("AVIF", b"ispe\0\0\0\0", (17_000).to_bytes(4) * 2, r"16,384 pixels a side are allowed \(got 17,000 x 17,000"),
+    ],
+)
+def test_image_that_pillow_does_not_open_is_rejected_for_its_size(
+    tmp_path: Path, kind: str, before: bytes, size: bytes, reason: str
+) -> None:
+    content = encode(Image.new("RGB", (8, 8)), kind, lossless=True)
+    place = content.index(before) + len(before)
 
-    outcome = run(tmp_path, content[:21] + size + content[25:])
+    outcome = run(tmp_path, content[:place] + size + content[place + len(size) :])
 
-    assert outcome == {"rejection": "At most 50 megapixels are allowed, in all frames together (got 268.4)."}
+    assert outcome is not None
+    assert re.search(f"At most {reason}", outcome["rejection"])
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS ignores the limit of memory")
