@@ -1,5 +1,6 @@
 """The deletion of the files of images: of those that are deleted, and of those that have others now."""
 
+from functools import partial
 from threading import Event
 
 from django.db.models import Q
@@ -11,15 +12,13 @@ from blog.models import IS_EXPOSED, IS_OUTDATED, Image, ImageStatus
 from blog.models.audit import Audit
 from blog.services.image_processing import (
     MISSING,
-    claim_image,
-    claimed,
     delete_files,
     is_lost,
     process_image,
     release,
     renew,
     select_claimed,
-    wait_for_file,
+    work_on_images,
 )
 from blog.services.images import DELETED, NO_FILES
 from contentapi.conf.timeouts import OLD_FILES_KEPT_FOR, RESTORABLE_FOR
@@ -34,17 +33,13 @@ from contentapi.worker.items import try_item
 def delete_outdated_files(*, actor: Actor) -> int:
     """Delete the public files that no image has named for some time. Returns the number of images."""
     require_permission(actor, policy.may_purge_images(actor), "delete files of images")
-    is_due, number = IS_OUTDATED & Q(outdated_at__lte=timezone.now() - OLD_FILES_KEPT_FOR), 0
-    while (image := claim_image(is_due)) is not None:
-        try_item("purge_images", f"image {image.pk}", delete_outdated_files_of, image)
-        number += 1
-    return number
+    is_due = IS_OUTDATED & Q(outdated_at__lte=timezone.now() - OLD_FILES_KEPT_FOR)
+    return work_on_images("purge_images", is_due, delete_outdated_files_of)
 
 
 def delete_outdated_files_of(image: Image) -> None:
-    with claimed(image):
-        delete_unnamed_files(image)
-        select_claimed(image).update(outdated_at=None, claimed_until=None, attempts=0)
+    delete_unnamed_files(image)
+    select_claimed(image).update(outdated_at=None, claimed_until=None, attempts=0)
 
 
 def delete_unnamed_files(image: Image) -> None:
@@ -72,27 +67,18 @@ def hide_deleted_images(*, actor: Actor, stop: Event) -> int:
     Returns the number of images.
     """
     require_permission(actor, policy.may_purge_images(actor), "delete files of images")
-    number = 0
-    while not stop.is_set() and (image := claim_image(IS_EXPOSED)) is not None:
-        if image.source and not image.source.startswith(DELETED):  # its new file is what will be restored
-            try_item("images", f"image {image.pk}", process_image, image, stop)
-            continue
-        try_item("images", f"image {image.pk}", hide_claimed_image, image)
-        number += 1
-    return number
+    return work_on_images("images", IS_EXPOSED, partial(hide_image, stop=stop), stop)
 
 
-def hide_claimed_image(image: Image) -> None:
-    with claimed(image):
-        hide_image(image)
-
-
-def hide_image(image: Image) -> None:
+def hide_image(image: Image, stop: Event) -> None:
     """Keep the original of a deleted image under a name that is not public, and delete its public files.
 
     Somebody may restore the image meanwhile. Before the row has the new name nothing is deleted; afterwards the
     restored image is processed from it.
     """
+    if image.source and not image.source.startswith(DELETED):  # its new file is what will be restored
+        process_image(image, stop)
+        return
     storage = get_storage()
     if not image.source:  # otherwise a worker was interrupted
         kept = f"{DELETED}{take_id()}"
@@ -101,8 +87,7 @@ def hide_image(image: Image) -> None:
                 storage.put(kept, original)
         except FileNotFoundError:
             if not is_lost(image.deleted_at or image.updated_at) and not list_public_files(image):
-                wait_for_file(image)
-                return
+                raise
             image.original = ""  # it cannot be restored
             delete_unnamed_files(image)
             lost = {"status": ImageStatus.REJECTED, "rejection": MISSING, "source": ""}

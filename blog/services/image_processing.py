@@ -9,9 +9,10 @@ file is processed. Files are complete before the row names them. They are delete
 import hashlib
 import logging
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from tempfile import gettempdir
 from threading import Event
@@ -30,14 +31,13 @@ from blog.images.processing import ChildKilled, process_file
 from blog.models import IS_WAITING, Image, ImageStatus
 from blog.services.images import DELETED
 from contentapi.conf import conf
-from contentapi.conf.timeouts import IMAGE_CLAIM, MISSING_INTERVAL, UPLOADS_KEPT_FOR
+from contentapi.conf.timeouts import IMAGE_CLAIM, UPLOADS_KEPT_FOR
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_permission
 from contentapi.media.access import get_storage
 from contentapi.media.storage import PUBLIC
 from contentapi.monitoring.figures import FIGURES
 from contentapi.monitoring.owned_folder import OwnedFolder
-from contentapi.monitoring.repeated import RepeatedLine
 from contentapi.worker.items import try_item
 
 LOG = logging.getLogger("contentapi.worker")
@@ -48,17 +48,34 @@ INTERRUPTED = "The processing was interrupted several times. Upload the image ag
 MISSING = "The uploaded file is missing. Upload the image again."
 
 
-class SourceMissing(Exception):
-    """The storage does not have the file that a worker must process."""
-
-
 def process_images(*, actor: Actor, stop: Event) -> int:
     """Process all images that wait. Return early when `stop` is set. Returns the number of images."""
     require_permission(actor, policy.may_purge_images(actor), "process images")
+    return work_on_images("images", IS_WAITING, partial(process_image, stop=stop), stop)
+
+
+def work_on_images(job: str, condition: Q, work: Callable[[Image], None], stop: Event | None = None) -> int:
+    """Claim and work on the images that meet a condition. Returns the number of those that did not fail."""
     number = 0
-    while not stop.is_set() and (image := claim_image(IS_WAITING)) is not None:
-        number += bool(try_item("images", f"image {image.pk}", process_image, image, stop))
+    while not (stop and stop.is_set()) and (image := claim_image(condition)) is not None:
+        number += bool(try_item(job, f"image {image.pk}", work_on_claimed, image, work))
     return number
+
+
+def work_on_claimed(image: Image, work: Callable[[Image], None]) -> bool:
+    """Work on an image. Returns true. After an error, the image waits for as long as a claim lasts.
+
+    An error of the storage, the disk or the database does not count as an attempt. A child that somebody has killed
+    counts: perhaps it is the image.
+    """
+    try:
+        work(image)
+    except ChildKilled:
+        raise
+    except Exception:
+        release(image, Now() + IMAGE_CLAIM)
+        raise
+    return True
 
 
 def claim_image(condition: Q) -> Image | None:
@@ -101,37 +118,13 @@ def release(image: Image, until: Any = None) -> None:
     select_claimed(image).update(claimed_until=until, attempts=F("attempts") - 1)
 
 
-@contextmanager
-def claimed(image: Image) -> Iterator[None]:
-    """After an error, let an image wait for as long as a claim lasts, so that it holds up no others.
-
-    An error of the storage, the disk or the database does not count as an attempt. A child that somebody has killed
-    counts: perhaps it is the image.
-    """
-    try:
-        yield
-    except ChildKilled:
-        raise
-    except Exception:
-        release(image, Now() + IMAGE_CLAIM)
-        raise
-
-
-def process_image(image: Image, stop: Event) -> bool:
-    """Make the files of an image. Returns true."""
-    with claimed(image):
-        try:
-            if image.attempts > MAX_ATTEMPTS:
-                reject(image, INTERRUPTED)
-            else:
-                with create_work_folder() as folder:
-                    process_in_folder(image, folder, stop)
-        except SourceMissing:
-            if is_lost(image.updated_at):
-                reject(image, MISSING)
-            else:
-                wait_for_file(image)
-    return True
+def process_image(image: Image, stop: Event) -> None:
+    """Make the files of an image."""
+    if image.attempts > MAX_ATTEMPTS:
+        reject(image, INTERRUPTED)
+        return
+    with create_work_folder() as folder:
+        process_in_folder(image, folder, stop)
 
 
 def is_lost(since: datetime) -> bool:
@@ -140,18 +133,6 @@ def is_lost(since: datetime) -> bool:
     In a storage without any public file nothing is lost: it is perhaps a folder that is not mounted.
     """
     return since <= timezone.now() - UPLOADS_KEPT_FOR and any(get_storage().list_files(PUBLIC))
-
-
-def wait_for_file(image: Image) -> None:
-    MISSING_LINE.add(str(image.pk))
-    release(image, Now() + IMAGE_CLAIM)
-
-
-def write_missing(number: int, pk: str) -> None:
-    LOG.warning("%s times, a file of an image was missing, the last one of image %s. Its work waits.", number, pk)
-
-
-MISSING_LINE = RepeatedLine(MISSING_INTERVAL, write_missing)
 
 
 @contextmanager
@@ -181,7 +162,7 @@ def process_in_folder(image: Image, folder: Path, stop: Event) -> None:
 def make_files(image: Image, name: str, folder: Path, stop: Event) -> dict[str, Any] | None:
     """Make the files of an image from one of the storage, while the claim is that of this worker: see `process_file`.
 
-    Raises `SourceMissing` too.
+    Raises `FileNotFoundError` too, for as long as the file may come.
     """
 
     def may_continue() -> bool:
@@ -191,8 +172,10 @@ def make_files(image: Image, name: str, folder: Path, stop: Event) -> dict[str, 
     files.mkdir()
     try:
         stored = get_storage().open(name)
-    except FileNotFoundError as error:
-        raise SourceMissing from error
+    except FileNotFoundError:
+        if not is_lost(image.updated_at):
+            raise
+        return {"rejection": MISSING}
     with stored, source.open("wb") as copy:
         shutil.copyfileobj(stored, copy)
     outcome = process_file(source, files, may_continue) if may_continue() else None

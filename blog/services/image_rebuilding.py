@@ -13,7 +13,6 @@ from blog.models import Image, ImageStatus
 from blog.services.image_processing import (
     FILES,
     MISSING,
-    SourceMissing,
     accept,
     claim_image,
     create_work_folder,
@@ -59,7 +58,7 @@ def rebuild_image(*, actor: Actor, pk: int, everything: bool = False) -> str:
     try:
         with create_work_folder() as folder:
             return rebuild_in_folder(image, folder, everything=everything)
-    except SourceMissing:
+    except FileNotFoundError:
         release(image)
         return MISSING
     except BaseException:

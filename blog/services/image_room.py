@@ -1,6 +1,5 @@
 """Which files of images a person may store: of which formats, how many bytes of all, and how many may wait."""
 
-from collections.abc import Callable
 from typing import IO, Any
 
 from django.contrib.auth import get_user_model
@@ -49,12 +48,6 @@ def note_upload(actor: Actor, pk: int, owner_id: int | None, **file: Any) -> Ima
     """Note a file that is announced or stored, after `require_room`: its bytes count for as long as it is kept."""
     require_room(actor, owner_id, file["size"])
     return ImageUpload.objects.create(pk=pk, owner_id=owner_id, **file)
-
-
-def read_image_file(read_file: Callable[[], SentFile]) -> tuple[SentFile, Format]:
-    """Return the file, at its start, and its format."""
-    sent = read_file()
-    return sent, require_format(sent.file)
 
 
 def require_format(file: IO[bytes]) -> Format:

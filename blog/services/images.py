@@ -22,7 +22,7 @@ from blog.models import (
 )
 from blog.models.audit import Audit
 from blog.selectors import list_posts_with_image, select_seen_posts
-from blog.services.image_room import name_upload, read_image_file, require_room, store_upload
+from blog.services.image_room import name_upload, require_format, require_room, store_upload
 from blog.services.validation import UNKNOWN_IMAGE
 from contentapi.conf.timeouts import LATE_COMMIT, RESTORABLE_FOR
 from contentapi.core.entity_tags import ExpectedVersion, require_version
@@ -55,7 +55,8 @@ def create_image(*, actor: Actor, read_file: Callable[[], SentFile]) -> Image:
     name that is too long.
     """
     require_upload(actor)
-    sent, kind = read_image_file(read_file)
+    sent = read_file()
+    kind = require_format(sent.file)
     name = clean_file_name(sent.name) or UNNAMED
     if problems := list_name_problems(name):
         raise Invalid(problems)
@@ -95,7 +96,8 @@ def replace_image_file(
     with transaction.atomic():  # before the file is read
         image = get_image_for_update(actor, image_id, REPLACE)
         require_version("image", image.version, expected_version)
-    sent, kind = read_image_file(read_file)
+    sent = read_file()
+    kind = require_format(sent.file)
     upload_id = take_id()
     source = name_upload(upload_id)
     # One that no row names in the end is deleted with the unfinished uploads

@@ -36,7 +36,6 @@ OLD_FILES_KEPT_FOR = timedelta(hours=24)  # of an image that has others now: pag
 S3_TIMEOUT = 10.0  # to connect, and then for each response
 IMAGE_LIMIT = 20  # of processor time for one image
 IMAGE_CLAIM = timedelta(seconds=30)  # without a sign of life of the worker that processes an image
-MISSING_INTERVAL = 60.0  # between two log lines about files that are missing
 IMAGE_CLAIM_RENEWAL = 5.0  # between two signs of life
 
 # Webhooks
