@@ -67,6 +67,15 @@ def make_order(**values: Any) -> Order:
     return Order.objects.create(**{"total": "1.00", **values})
 
 
+def make_order_in(status: str, **values: Any) -> Order:
+    """Return an order in a state, with the tracking and the times that the state needs."""
+    if status in ("shipped", "delivered"):
+        values = {"carrier": "Harbour Post", "tracking_number": "HP-1", "shipped_at": timezone.now(), **values}
+    if status == "delivered":
+        values = {"delivered_at": timezone.now(), **values}
+    return make_order(status=status, **values)
+
+
 def get_user(actor: Actor) -> User:
     """Return the user of an actor that has one."""
     assert actor.user_id is not None

@@ -24,8 +24,6 @@ class Channel(NamedTuple):
 
 def encode_thumbhash(width: int, height: int, pixels: Sequence[Pixel]) -> bytes:
     """Return the hash of an image of at most 100 by 100 pixels, by rows."""
-    if max(width, height) > MAX_SIDE or width * height != len(pixels):
-        raise ValueError(f"{width} x {height} pixels do not fit in {MAX_SIDE} x {MAX_SIDE}.")
     opacities = [pixel[3] / 255 for pixel in pixels]
     total = sum(opacities)
     average = [

@@ -1,11 +1,15 @@
 """Runs functions concurrently in real threads, with a guaranteed conflict on a lock."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from queue import SimpleQueue
+from threading import Event
 from typing import TypeVar
 
 from django.db import connection, transaction
+
+from blog.models import Post
 
 T = TypeVar("T")
 READ_WAITING = "SELECT pid FROM pg_locks WHERE NOT granted"
@@ -33,6 +37,28 @@ def race(take_lock: Callable[[], object], *actions: Callable[[], T]) -> list[T]:
             while count_waiting_backends(backends) < len(actions) and not any(run.done() for run in runs):
                 pass
         return [run.result() for run in runs]
+
+
+@contextmanager
+def locked(post: Post) -> Iterator[None]:
+    """Keep a post locked by another connection."""
+    is_locked, is_done = Event(), Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            Post.objects.select_for_update().get(pk=post.pk)
+            is_locked.set()
+            is_done.wait(60)
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        held = pool.submit(hold)
+        try:
+            assert is_locked.wait(60)
+            yield
+        finally:
+            is_done.set()
+    held.result()
 
 
 def get_backend() -> int:

@@ -5,11 +5,12 @@ from datetime import timedelta
 from threading import Event, Thread
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.utils import timezone
 
 from blog import background
-from blog.models import Post, PostVersion
+from blog.models import IS_UNRENDERED, Post, PostVersion
+from tests.blog.racing import locked
 from tests.factories import make_post
 
 pytestmark = pytest.mark.django_db
@@ -36,14 +37,6 @@ def run_at_the_same_time(number: int) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-
-
-def test_published_at_is_the_time_of_publication() -> None:
-    post, before = make_due_post(), timezone.now()
-    background.publish_due_posts(Event())
-    published_at = Post.objects.get(pk=post.pk).published_at
-    assert published_at is not None
-    assert before <= published_at <= timezone.now()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -83,24 +76,12 @@ def test_history_of_posts_deleted_31_days_ago_is_deleted(caplog: pytest.LogCaptu
 
 @pytest.mark.django_db(transaction=True)
 def test_locked_post_does_not_delay_the_others() -> None:
-    locked, free = make_due_post(), make_due_post()
-    is_locked, is_done = Event(), Event()
+    due, other_due, hidden, other_hidden = make_due_post(), make_due_post(), make_post(), make_post()
 
-    def hold() -> None:
-        with transaction.atomic():
-            Post.objects.select_for_update().get(pk=locked.pk)
-            is_locked.set()
-            is_done.wait(60)
-        connection.close()
-
-    holder = Thread(target=hold)
-    holder.start()
-    assert is_locked.wait(60)
-    try:
+    with locked(due), locked(hidden):
         background.publish_due_posts(Event())
-    finally:
-        is_done.set()
-        holder.join()
+        background.render_posts(Event())
 
-    assert Post.objects.get(pk=free.pk).status == "published"
-    assert Post.objects.get(pk=locked.pk).status == "scheduled"
+    assert [Post.objects.get(pk=post.pk).status for post in (due, other_due)] == ["scheduled", "published"]
+    assert set(Post.objects.filter(IS_UNRENDERED)) == {due, hidden}
+    assert Post.objects.get(pk=other_hidden.pk).body_html == "<p>Text.</p>\n"

@@ -12,7 +12,6 @@ from django.utils import timezone
 from blog import services
 from blog.images.addresses import name_file
 from blog.models import Image, ImageStatus
-from blog.services import image_processing
 from contentapi.conf.timeouts import UPLOADS_KEPT_FOR
 from contentapi.core.errors import Forbidden
 from contentapi.core.identity import OPERATOR, Role
@@ -21,20 +20,13 @@ from tests.blog.stored_images import (
     list_public,
     list_stored,
     list_stored_after_a_day,
-    make_files,
     make_ready_image,
     work,
 )
 from tests.factories import make_actor, make_image
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("process_at_once")]
 AN_HOUR = timedelta(hours=1, minutes=1)
-
-
-@pytest.fixture(autouse=True)
-def process_at_once(monkeypatch: pytest.MonkeyPatch, media: FolderStorage) -> None:
-    assert media
-    monkeypatch.setattr(image_processing, "process_file", make_files)
 
 
 def leave(media: FolderStorage, name: str, age: timedelta) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from blog.images.formats import detect_format, list_extensions, list_variants, list_widths
+from blog.images.formats import detect_format, list_widths
 from tests.image_files import draw, encode, make_gif, make_jpeg, make_png
 
 
@@ -58,9 +58,3 @@ def test_other_files_have_no_format(content: bytes) -> None:
 )
 def test_no_variant_is_wider_than_the_image_or_too_large_to_encode(size: tuple[int, int], widths: list[int]) -> None:
     assert list_widths(*size) == widths
-
-
-def test_transparency_needs_png_and_avif_is_a_choice() -> None:
-    assert list_extensions(has_alpha=False, with_avif=False) == ["webp", "jpg"]
-    assert list_extensions(has_alpha=True, with_avif=True) == ["webp", "png", "avif"]
-    assert list_variants([320, 400], ["webp", "jpg"]) == ["320.webp", "320.jpg", "400.webp", "400.jpg"]

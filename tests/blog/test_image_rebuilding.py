@@ -18,17 +18,10 @@ from tests.blog.stored_images import (
     list_public,
     list_stored,
     list_stored_after_a_day,
-    make_files,
     make_ready_image,
 )
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def process_at_once(monkeypatch: pytest.MonkeyPatch, media: FolderStorage) -> None:
-    assert media
-    monkeypatch.setattr(image_processing, "process_file", make_files)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("process_at_once")]
 
 
 def make_outdated_image(**values: Any) -> Image:

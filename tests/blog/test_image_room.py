@@ -28,11 +28,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
 JPEG = make_jpeg()
 
 
-@pytest.fixture
-def author() -> Actor:
-    return make_actor(Role.AUTHOR)
-
-
 def upload(actor: Actor) -> Image:
     return services.create_image(actor=actor, read_file=send_file(JPEG))
 

@@ -25,11 +25,6 @@ CONTENT = make_jpeg()
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 
-@pytest.fixture
-def author() -> Actor:
-    return make_actor(Role.AUTHOR)
-
-
 def announce(actor: Actor, **changes: Any) -> AnnouncedUpload:
     values = {"name": "boat.jpg", "content_type": "image/jpeg", "size": len(CONTENT), "digest": DIGEST}
     return services.create_upload(actor=actor, **{**values, **changes})

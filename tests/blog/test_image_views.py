@@ -19,11 +19,6 @@ from tests.resources import send_request
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def author() -> Actor:
-    return make_actor(Role.AUTHOR)
-
-
 def upload(actor: Actor | None, content: bytes, content_type: str = "image/jpeg", **headers: str) -> Any:
     return send_request("POST", "/images", content, actor=actor, content_type=content_type, **headers)
 

@@ -60,24 +60,6 @@ def test_merged_text_is_the_same_from_either_side_and_keeps_each_version(base: s
         assert merged.text == reversed_merge.text
 
 
-@pytest.mark.property
-@settings(max_examples=scale_examples(600), deadline=None)
-@given(st.lists(LINES, min_size=2, max_size=4), st.data())
-def test_changes_of_parts_apart_from_each_other_do_not_conflict(parts: list[str], data: st.DataObject) -> None:
-    """Between the parts is a line that nobody changes and that occurs once."""
-    owners = data.draw(st.lists(st.sampled_from(["mine", "theirs"]), min_size=len(parts), max_size=len(parts)))
-    changed = data.draw(st.lists(LINES, min_size=len(parts), max_size=len(parts)))
-
-    def write(who: set[str]) -> str:
-        chosen = [new if owner in who else old for old, new, owner in zip(parts, changed, owners, strict=True)]
-        return "".join(f"{text}fixed {number}\n" for number, text in enumerate(chosen))
-
-    merged = merge_texts(write(set()), write({"mine"}), write({"theirs"}), their_name="Ada")
-
-    if merged.conflicts == 0:
-        assert merged.text == write({"mine", "theirs"})
-
-
 def keep_side(text: str, side: str) -> str:
     """Return a merged text with one side of each conflict."""
     pattern = r"<<<<<<< your text\n(?P<mine>.*?)=======\n(?P<theirs>.*?)>>>>>>> text of Ada\n"

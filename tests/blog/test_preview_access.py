@@ -215,14 +215,3 @@ def test_page_of_an_ended_link_says_so() -> None:
         response = Client().get(f"/previews?token={token}")
         assert response.status_code == 401
         assert message in response.content.decode()
-
-
-def test_page_has_the_rate_limit_of_its_token(settings: Settings) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_previews="1/minute")
-    path = f"/previews?token={make_link(make_post()).token}"
-
-    shown, refused = Client().get(path), Client().get(path)
-
-    assert (shown.status_code, refused.status_code) == (200, 429)
-    assert int(refused.headers["Retry-After"]) > 0
-    assert "Too many requests" in refused.content.decode()

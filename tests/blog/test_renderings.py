@@ -2,11 +2,10 @@
 
 import logging
 from datetime import timedelta
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
 from django.utils import timezone
 
 from blog import background, services
@@ -15,7 +14,6 @@ from blog.models import IS_UNRENDERED, Post, PostStatus
 from blog.rendering import RENDERER
 from blog.services import Edit, StateAction, save_edit
 from blog.services.renderings import POSTS_AT_ONCE
-from contentapi.core.errors import Invalid
 from contentapi.core.identity import OPERATOR, WORKER, Actor, Role
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_post
@@ -96,24 +94,17 @@ def test_restored_posts_are_rendered(gql: GraphQL, editor: Actor) -> None:
     assert read(gql, post) == BOILED
 
 
-def test_change_by_sql_is_rendered_by_the_worker(gql: GraphQL, editor: Actor) -> None:
+@pytest.mark.parametrize("values", [{}, {"version": 2}], ids=["by SQL", "by a server of the release before"])
+def test_change_without_a_rendering_is_rendered_by_the_worker(
+    gql: GraphQL, editor: Actor, values: dict[str, int]
+) -> None:
     post = create_post(editor, status="published")
 
-    Post.objects.filter(pk=post.pk).update(body="Fry.")
+    Post.objects.filter(pk=post.pk).update(body="Fry.", **values)
     assert read(gql, post) == NOTHING
     run_worker()
     assert read(gql, post)["bodyHtml"] == "<p>Fry.</p>\n"
     assert Post.objects.get(pk=post.pk).version == 2
-
-
-def test_change_by_a_server_of_the_release_before_is_found(gql: GraphQL, editor: Actor) -> None:
-    """It increases the version, and writes no rendering."""
-    post = create_post(editor, status="published")
-
-    Post.objects.filter(pk=post.pk).update(body="Fry.", version=2)
-    assert read(gql, post) == NOTHING
-    run_worker()
-    assert read(gql, post)["bodyHtml"] == "<p>Fry.</p>\n"
 
 
 def test_posts_of_an_earlier_renderer_are_shown_and_rendered_again(gql: GraphQL, editor: Actor) -> None:
@@ -149,40 +140,6 @@ def test_worker_stops_between_two_batches() -> None:
     background.render_posts(stop)
 
     assert Post.objects.filter(IS_UNRENDERED).exists()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_worker_skips_a_post_that_is_being_changed() -> None:
-    locked, free = make_post(), make_post()
-    is_locked, is_done = Event(), Event()
-
-    def hold() -> None:
-        with transaction.atomic():
-            Post.objects.select_for_update().get(pk=locked.pk)
-            is_locked.set()
-            is_done.wait(60)
-        connection.close()
-
-    holder = Thread(target=hold)
-    holder.start()
-    assert is_locked.wait(60)
-    try:
-        run_worker()
-    finally:
-        is_done.set()
-        holder.join()
-
-    assert list(Post.objects.filter(IS_UNRENDERED)) == [locked]
-    assert Post.objects.get(pk=free.pk).body_html == "<p>Text.</p>\n"
-
-
-def test_texts_have_limits(editor: Actor) -> None:
-    post = create_post(editor, excerpt="x" * 500, description="y" * 300)
-
-    with pytest.raises(Invalid, match=r"At most 500 characters are allowed \(got 501\)"):
-        edit_post(post, excerpt="x" * 501)
-    with pytest.raises(Invalid, match=r"At most 300 characters are allowed \(got 301\)"):
-        edit_post(post, description="x" * 301)
 
 
 def test_status_of_a_draft_that_is_archived_costs_no_rendering(editor: Actor) -> None:

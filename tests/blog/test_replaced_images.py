@@ -17,7 +17,6 @@ from tests.blog.stored_images import (
     list_public,
     list_stored,
     list_stored_after_a_day,
-    make_files,
     make_ready_image,
     work,
 )
@@ -25,18 +24,7 @@ from tests.factories import make_actor, make_image
 from tests.image_files import make_jpeg, make_png, send_file
 from tests.resources import send_request
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def process_at_once(monkeypatch: pytest.MonkeyPatch, media: FolderStorage) -> None:
-    assert media
-    monkeypatch.setattr(image_processing, "process_file", make_files)
-
-
-@pytest.fixture
-def author() -> Actor:
-    return make_actor(Role.AUTHOR)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("process_at_once")]
 
 
 def test_image_shows_the_earlier_file_until_the_new_one_is_ready(author: Actor) -> None:

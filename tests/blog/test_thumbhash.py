@@ -51,9 +51,3 @@ def test_hash_is_that_of_the_author(width: int, height: int, *, has_alpha: bool,
     assert made[:HEADER] == expected[:HEADER]
     assert len(made) == len(expected)
     assert all(abs(int(one, 16) - int(other, 16)) <= 1 for one, other in zip(made, expected, strict=True))
-
-
-@pytest.mark.parametrize(("width", "height", "number"), [(101, 1, 101), (1, 101, 101), (2, 2, 3)])
-def test_image_that_is_too_large_or_incomplete_is_an_error(width: int, height: int, number: int) -> None:
-    with pytest.raises(ValueError, match="do not fit in 100 x 100"):
-        encode_thumbhash(width, height, [(0, 0, 0, 255)] * number)

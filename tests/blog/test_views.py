@@ -188,3 +188,10 @@ def test_each_read_executes_one_statement(django_assert_num_queries: DjangoAsser
     for path in paths:
         with django_assert_num_queries(1):
             assert send_request("GET", path).status == 200
+
+
+def test_largest_64_bit_id_finds_its_row() -> None:
+    post = make_post(pk=2**63 - 1, author=make_author(pk=2**63 - 1))
+
+    assert send_request("GET", f"/posts/{2**63 - 1}").body["id"] == str(post.pk)
+    assert send_request("GET", f"/authors/{2**63 - 1}").body["id"] == str(post.author_id)

@@ -87,14 +87,6 @@ def test_invalid_content_is_refused_as_that_of_a_post(values: dict[str, Any], fi
     assert not WorkingCopy.objects.exists()
 
 
-def test_null_slug_is_made_from_the_title_and_null_canonical_url_is_removed() -> None:
-    post = make_post(canonical_url="https://www.example.com/")
-
-    copy = save(post, title="High Tides", slug=None, canonical_url=None)
-
-    assert (copy.content["slug"], copy.content["canonical_url"]) == ("high-tides", None)
-
-
 @pytest.mark.parametrize("empty", [None, "", " \n"])
 def test_empty_summaries_are_stored_as_null(empty: str | None) -> None:
     post = make_post(excerpt="Short.", description="Shorter.")

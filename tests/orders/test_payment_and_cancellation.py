@@ -3,20 +3,13 @@
 from collections.abc import Callable
 
 import pytest
-from django.utils import timezone
 
 from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import OPERATOR, Role
 from orders.models import Order, OrderStatus
 from orders.services import cancel_order, pay_order
 from tests.blog.racing import race
-from tests.factories import make_actor, make_order
-
-
-def make_order_with_status(status: str) -> Order:
-    sent = {"carrier": "Ship", "tracking_number": "1", "shipped_at": timezone.now()}
-    arrived = {"delivered_at": timezone.now()} if status == "delivered" else {}
-    return make_order(status=status, **(sent if status in ("shipped", "delivered") else {}), **arrived)
+from tests.factories import make_actor, make_order, make_order_in
 
 
 @pytest.mark.django_db
@@ -35,7 +28,7 @@ def test_payment_or_cancellation_changes_only_the_status(action: Callable[..., O
 
 @pytest.mark.django_db
 def test_cancelling_a_cancelled_order_changes_nothing() -> None:
-    order = make_order_with_status("cancelled")
+    order = make_order_in("cancelled")
     before = Order.objects.values().get()
 
     assert cancel_order(actor=OPERATOR, order_id=str(order.pk)) == order

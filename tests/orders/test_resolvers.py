@@ -10,7 +10,7 @@ from contentapi.graphql.scalars import serialize_date_time
 from orders.models import Order
 from tests.conftest import GraphQL
 from tests.contentapi.projection.execution import run
-from tests.factories import get_user, make_actor, make_order
+from tests.factories import get_user, make_actor, make_order, make_order_in
 from tests.resources import send_request
 from users.models import User
 
@@ -63,11 +63,7 @@ def test_order_has_the_same_values_as_in_rest(gql: GraphQL) -> None:
 @pytest.mark.parametrize("scopes", [{Scope.ORDERS_READ}, {Scope.ORDERS_READ, Scope.ORDERS_WRITE}])
 def test_allowed_actions_are_the_links_of_rest(gql: GraphQL, status: str, scopes: set[Scope]) -> None:
     actor = make_actor(Role.READER, scopes=scopes)
-    sent = (
-        {"carrier": "Post", "tracking_number": "1", "shipped_at": BEGAN} if status in ("shipped", "delivered") else {}
-    )
-    done = {"delivered_at": BEGAN} if status == "delivered" else {}
-    order = make_order(user=User.objects.get(), status=status, **sent, **done)
+    order = make_order_in(status, user=User.objects.get())
 
     actions = gql(ORDER, actor=actor, id=str(order.pk)).data["order"]["allowedActions"]
     links = send_request("GET", f"/orders/{order.pk}", actor=actor).body["_links"]

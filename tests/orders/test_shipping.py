@@ -10,7 +10,7 @@ from contentapi.core.identity import ANONYMOUS, OPERATOR, Role
 from orders.models import Order, OrderStatus
 from orders.services import deliver_order, ship_order
 from tests.blog.racing import race
-from tests.factories import make_actor, make_order, make_user
+from tests.factories import make_actor, make_order, make_order_in, make_user
 
 TRACKING = {"carrier": "Coastal Post", "tracking_number": "CP 17"}
 
@@ -23,14 +23,9 @@ def deliver(order: Order) -> Order:
     return deliver_order(actor=OPERATOR, order_id=str(order.pk))
 
 
-def make_order_with_status(status: str) -> Order:
-    sent = {**TRACKING, "shipped_at": timezone.now()} if status in ("shipped", "delivered") else {}
-    return make_order(status=status, **sent, **({"delivered_at": timezone.now()} if status == "delivered" else {}))
-
-
 @pytest.mark.django_db
 def test_paid_order_is_shipped_and_then_delivered() -> None:
-    order, before = make_order_with_status("paid"), timezone.now()
+    order, before = make_order_in("paid"), timezone.now()
 
     ship(order)
     shipped = Order.objects.get()
@@ -56,7 +51,7 @@ def test_paid_order_is_shipped_and_then_delivered() -> None:
 def test_order_with_another_status_raises_conflict_and_is_unchanged(
     action: Callable[[Order], Order], status: str, message: str
 ) -> None:
-    order = make_order_with_status(status)
+    order = make_order_in(status)
     before = Order.objects.values().get()
 
     with pytest.raises(Conflict) as refusal:
@@ -70,7 +65,7 @@ def test_order_with_another_status_raises_conflict_and_is_unchanged(
 @pytest.mark.parametrize("text", ["", " \t", "x" * 101])
 @pytest.mark.parametrize("field", TRACKING)
 def test_tracking_values_have_from_1_to_100_characters(field: str, text: str) -> None:
-    order = make_order_with_status("paid")
+    order = make_order_in("paid")
 
     with pytest.raises(Invalid) as refusal:
         ship_order(actor=OPERATOR, order_id=str(order.pk), **{**TRACKING, field: text})
@@ -81,7 +76,7 @@ def test_tracking_values_have_from_1_to_100_characters(field: str, text: str) ->
 
 @pytest.mark.django_db
 def test_text_that_cannot_be_stored_raises_malformed() -> None:
-    order = make_order_with_status("paid")
+    order = make_order_in("paid")
 
     with pytest.raises(Malformed):
         ship_order(actor=OPERATOR, order_id=str(order.pk), carrier="\udcff", tracking_number="1")
@@ -106,7 +101,7 @@ def test_customer_cannot_ship_or_deliver_an_order() -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("action", "status"), [(ship, "paid"), (deliver, "shipped")])
 def test_one_of_two_concurrent_acts_succeeds(action: Callable[[Order], Order], status: str) -> None:
-    order = make_order_with_status(status)
+    order = make_order_in(status)
 
     def attempt() -> str:
         try:

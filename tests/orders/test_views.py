@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from pytest_django import DjangoAssertNumQueries
@@ -10,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 from contentapi.core.identity import Role, Scope
 from orders.models import Order, OrderStatus
 from tests.conftest import make_api_key
-from tests.factories import make_actor, make_order
+from tests.factories import make_actor, make_order, make_order_in
 from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
@@ -19,18 +18,10 @@ NOW = datetime(2026, 11, 1, tzinfo=UTC)
 STATES = list(OrderStatus.values)
 
 
-def make_order_with_status(status: str, **values: Any) -> Order:
-    if status in ("shipped", "delivered"):
-        values |= {"carrier": "Harbour Post", "tracking_number": "HP-1", "shipped_at": NOW}
-    if status == "delivered":
-        values["delivered_at"] = NOW
-    return make_order(status=status, **values)
-
-
 @pytest.mark.parametrize("status", STATES)
 def test_order_links_to_the_acts_that_its_status_allows(status: str) -> None:
     actor = make_actor(Role.READER)
-    order = make_order_with_status(status, user_id=actor.user_id, total="12.50")
+    order = make_order_in(status, user_id=actor.user_id, total="12.50")
     here = f"/orders/{order.pk}"
     further = {
         "pending": {
@@ -62,7 +53,7 @@ def test_linked_acts_succeed_and_all_others_are_409(status: str) -> None:
     actions = {"cancel": ("DELETE", ""), "payment": ("POST", "/payment"), "track": ("GET", "/tracking")}
 
     for name, (method, suffix) in actions.items():
-        order = make_order_with_status(status, user_id=actor.user_id)
+        order = make_order_in(status, user_id=actor.user_id)
         offered = name in send_request("GET", f"/orders/{order.pk}", actor=actor).body["_links"]
 
         response = send_request(method, f"/orders/{order.pk}{suffix}", actor=actor)
@@ -106,7 +97,7 @@ def test_payment_with_a_body_is_400() -> None:
 
 def test_tracking_of_a_shipped_order_is_returned() -> None:
     actor = make_actor(Role.READER)
-    order = make_order_with_status("shipped", user_id=actor.user_id)
+    order = make_order_in("shipped", user_id=actor.user_id, shipped_at=NOW)
 
     assert send_request("GET", f"/orders/{order.pk}/tracking", actor=actor).body == {
         "carrier": "Harbour Post", "trackingNumber": "HP-1", "shippedAt": "2026-11-01T00:00:00Z", "deliveredAt": None,
