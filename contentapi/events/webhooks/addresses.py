@@ -1,13 +1,13 @@
 """Where webhooks may be sent: https, to public addresses only.
 
-CONTENTAPI_WEBHOOK_NETWORKS allows more networks, and http to them. A name is resolved here for each new connection,
-which goes to one of these addresses if all of them are allowed: so one that resolves to something else a moment later
-changes nothing.
+CONTENTAPI_WEBHOOK_NETWORKS allows more networks, and http to them. A name is resolved here for each attempt, whose
+connection goes to one of these addresses if all of them are allowed: so one that resolves to something else a moment
+later changes nothing.
 """
 
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from queue import Empty, SimpleQueue
@@ -21,7 +21,6 @@ from contentapi.core.errors import Invalid
 from contentapi.events.webhooks.models import MAX_URL
 
 Address = IPv4Address | IPv6Address
-Place = tuple[int, tuple[Any, ...]]  # the family of a socket, and what it connects to
 PORTS = {"http": 80, "https": 443}
 HOST = re.compile(r"(?=.{1,253}\.?$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?", re.ASCII)
 NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)  # the last label of an IPv4 address, as browsers read it
@@ -67,27 +66,17 @@ def parse_url(url: str) -> Target:
     host = parts.hostname or ""
     if "@" in parts.netloc or "#" in url:
         raise AddressRefused("The address must not have a user name, a password or a fragment.")
-    if not (is_name_or_ipv4(host) or is_ipv6(host)) or port == 0:
+    if not is_host(host) or port == 0:
         raise AddressRefused("The address needs a valid host name and port.")
     return Target(url, parts.scheme, host, port or PORTS[parts.scheme])
 
 
-def is_name_or_ipv4(host: str) -> bool:
-    """Return whether a host is a name, or four decimal numbers. Other numbers are IPv4 addresses in disguise."""
-    if not HOST.fullmatch(host):
-        return False
-    if not NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]):
+def is_host(host: str) -> bool:
+    """Return whether a host is a name, four decimal numbers or IPv6. Other numbers are IPv4 addresses in disguise."""
+    if HOST.fullmatch(host) and not NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]):
         return True
     try:
-        IPv4Address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def is_ipv6(host: str) -> bool:
-    try:
-        return "%" not in host and IPv6Address(host) is not None
+        return "%" not in host and bool(ip_address(host))
     except ValueError:
         return False
 
@@ -115,36 +104,29 @@ def require_acceptable(target: Target) -> None:
     require_allowed(literal, target.scheme)
 
 
-def resolve(target: Target, seconds: float) -> list[Place]:
-    """Return the addresses of a target, with their families. Raises `AddressRefused` unless all of them are allowed.
+def resolve(target: Target, seconds: float) -> list[str]:
+    """Return the addresses of a target. Raises `AddressRefused` unless all of them are allowed.
 
     Another thread resolves the name, because the system has no limit for that.
     """
-    answer: SimpleQueue[list[Place]] = SimpleQueue()
+    answer: SimpleQueue[list[str]] = SimpleQueue()
     Thread(target=look_up, args=[target, answer], daemon=True).start()
     try:
-        found = answer.get(timeout=max(seconds, 0))
+        found = answer.get(timeout=seconds)
     except Empty:
         raise AddressRefused("The name could not be resolved in time.") from None
     if not found:
         raise AddressRefused("The name cannot be resolved.")
-    for _, place in found:
-        require_reachable(place, target.scheme)
+    for address in found:
+        require_allowed(ip_address(address), target.scheme)
     return found
 
 
-def look_up(target: Target, answer: SimpleQueue[list[Place]]) -> None:
+def look_up(target: Target, answer: SimpleQueue[list[str]]) -> None:
     found: list[Any] = []
     with suppress(OSError, UnicodeError):
         found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
-    answer.put([(family, place) for family, *_, place in found])
-
-
-def require_reachable(place: Sequence[object], scheme: str) -> None:
-    """Raise `AddressRefused` unless a connection to the address of a socket is allowed."""
-    if "%" in str(place[0]) or any(place[3:]):
-        raise AddressRefused("An address with a zone is not allowed.")
-    require_allowed(ip_address(str(place[0])), scheme)
+    answer.put([place[0] for *_, place in found])
 
 
 def require_allowed(address: Address, scheme: str) -> None:

@@ -7,12 +7,12 @@ the webhook has one place until it succeeds. So a receiver that hangs holds up n
 
 import logging
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from math import ceil
 from queue import Empty, SimpleQueue
 from threading import Event as StopEvent
-from threading import Lock, Thread
+from threading import Thread
 from time import monotonic, time
 from uuid import uuid4
 
@@ -42,7 +42,7 @@ from contentapi.events.webhooks.deliveries import (
     judge,
     record,
 )
-from contentapi.events.webhooks.models import Delivery, DeliveryState, Webhook
+from contentapi.events.webhooks.models import Delivery, DeliveryState
 from contentapi.events.webhooks.selections import get_selection
 from contentapi.events.webhooks.sending import ReceivedResponse, send
 from contentapi.events.webhooks.signing import UnreadableSecret, list_keys, sign
@@ -57,7 +57,10 @@ UNRECORDED = "The result of the attempt could not be recorded. The log of the wo
 
 
 class Batch:
-    """Deliveries of a webhook that are sent together: until there is no more, one has failed, or its time is over."""
+    """Deliveries of a webhook that are sent together: until there is no more, one has failed, or its time is over.
+
+    It has ended when it has no `places`, which the thread of the database counts.
+    """
 
     def __init__(self, webhook_id: int) -> None:
         self.webhook_id = webhook_id
@@ -65,28 +68,15 @@ class Batch:
         self.results: list[Result] = []
         self.places = 0
         self.end = monotonic() + WEBHOOK_BATCH_LIMIT
-        self.lock = Lock()
 
-    @property
-    def size(self) -> int:
-        return sum(len(body) for _, body in list(self.ready))
-
-    def fail(self, deliveries: Iterable[Delivery], error: str) -> None:
-        reply = ReceivedResponse(error=error)
-        self.results += [judge(delivery, reply, timezone.now(), 0.0) for delivery in deliveries]
-
-    def start(self, webhook: Webhook, places: int, done: "SimpleQueue[Batch]") -> None:
-        target, keys = parse_url(webhook.url), list_keys(webhook)
-        wanted = min(places, ceil(len(self.ready) * MOST_PLACES / MOST_TAKEN))
-        self.places = wanted
-        for number in range(wanted):
-            thread = Thread(target=self.run, args=[target, keys, done], name=f"webhook {self.webhook_id}", daemon=True)
+    def start(self, target: Target, keys: Sequence[str], most: int, done: "SimpleQueue[Batch]") -> None:
+        for _ in range(min(most, ceil(len(self.ready) * MOST_PLACES / MOST_TAKEN))):
             try:
-                thread.start()
+                Thread(target=self.run, args=[target, keys, done], daemon=True).start()
             except RuntimeError:  # the system has no more threads: the others send, or a later claim
-                LOG.warning("Only %d of %d threads for the webhook %s begin.", number, wanted, self.webhook_id)
-                self.leave(wanted - number, done)
+                LOG.warning("The webhook %s has %d threads: no more can start.", self.webhook_id, self.places)
                 return
+            self.places += 1
 
     def run(self, target: Target, keys: Sequence[str], done: "SimpleQueue[Batch]") -> None:
         with suppress(IndexError):
@@ -95,14 +85,7 @@ class Batch:
                 self.results.append(result)
                 if result.outcome.state != DeliveryState.DELIVERED:
                     self.ready.clear()
-        self.leave(1, done)
-
-    def leave(self, places: int, done: "SimpleQueue[Batch]") -> None:
-        with self.lock:
-            self.places -= places
-            is_last = self.places == 0
-        if is_last:
-            done.put(self)
+        done.put(self)
 
 
 def attempt(target: Target, keys: Sequence[str], delivery: Delivery, body: bytes) -> Result:
@@ -110,22 +93,23 @@ def attempt(target: Target, keys: Sequence[str], delivery: Delivery, body: bytes
     started_at, begin = timezone.now(), monotonic()
     try:
         reply = send(target, body, sign(keys, delivery.message_id, int(time()), body))
-        return judge(delivery, reply, started_at, monotonic() - begin)
     except Exception:
         LOG.exception("An attempt to send to the webhook %s failed.", delivery.webhook_id)
         reply = ReceivedResponse(error="The attempt failed. The log of the server says why.")
-        return judge(delivery, reply, started_at, monotonic() - begin)
+    return judge(delivery, reply, started_at, monotonic() - begin)
+
+
+def fail(deliveries: Sequence[Delivery], error: str) -> list[Result]:
+    return [judge(delivery, ReceivedResponse(error=error), timezone.now(), 0.0) for delivery in deliveries]
 
 
 class Sender:
     """The job of the worker. Between rounds, the threads go on."""
 
-    def __init__(self, places: int = PLACES) -> None:
+    def __init__(self) -> None:
         self.lease = uuid4()
-        self.places = places
         self.batches: dict[int, Batch] = {}  # those that are not recorded, by webhook
-        self.done: SimpleQueue[Batch] = SimpleQueue()
-        self.unrecorded: dict[int, Sequence[Result]] = {}
+        self.done: SimpleQueue[Batch] = SimpleQueue()  # gets a batch each time one of its places is free
         self.rests: dict[int, float] = {}  # until when a webhook is left alone because a statement for it failed
         self.pause: float = WEBHOOK_IDLE_INTERVAL
 
@@ -156,100 +140,91 @@ class Sender:
         for batch in self.batches.values():
             batch.ready.clear()
         end = monotonic() + WEBHOOK_STOP_LIMIT
-        while len(self.unrecorded) < len(self.batches) and monotonic() < end:
+        while self.count_places() and monotonic() < end:
             self.collect(WEBHOOK_BUSY_INTERVAL)
         self.record()
 
-    def collect(self, seconds: float) -> None:
-        """Wait for the first batch that ends, and take those that have ended with it."""
-        with suppress(Empty):
-            self.keep(self.done.get(timeout=seconds))
-            while True:
-                self.keep(self.done.get_nowait())
+    def count_places(self) -> int:
+        return sum(batch.places for batch in self.batches.values())
 
-    def keep(self, batch: Batch) -> None:
-        self.unrecorded[batch.webhook_id] = batch.results
+    def collect(self, seconds: float) -> None:
+        """Wait for the first place that is free, and take those that are free with it."""
+        with suppress(Empty):
+            batch = self.done.get(timeout=seconds)
+            while True:
+                batch.places -= 1
+                batch = self.done.get_nowait()
 
     def record(self) -> None:
         """Record results. After an outage of the database, and of webhooks that are locked, in the next round.
 
         Those that cannot be recorded are failed attempts. If that cannot be recorded either, they are sent again.
         """
-        if not self.unrecorded:
-            return
-        for pk in try_each("webhooks", list(self.unrecorded), self.record_some, "the results of webhook {}".format):
+        ended = [pk for pk, batch in self.batches.items() if not batch.places]
+        for pk in try_each("webhooks", ended, self.record_some, "the results of webhook {}".format) if ended else ():
             self.rests[pk] = monotonic() + WEBHOOK_REST
-            failed = Batch(pk)
-            failed.fail((result.delivery for result in self.unrecorded[pk]), UNRECORDED)
-            self.unrecorded[pk] = failed.results
+            batch = self.batches[pk]
+            batch.results = fail([result.delivery for result in batch.results], UNRECORDED)
             if try_each("webhooks", [pk], self.record_some, "the failure of webhook {}".format):
-                self.unrecorded[pk] = []
+                batch.results = []
                 self.record_some([pk])
 
     def record_some(self, ids: Sequence[int]) -> bool:
-        locked = record(self.lease, {pk: self.unrecorded[pk] for pk in ids})
+        locked = record(self.lease, {pk: self.batches[pk].results for pk in ids})
         for pk in set(ids) - locked:
-            del self.unrecorded[pk], self.batches[pk]
+            del self.batches[pk]
         return True
 
     def take(self) -> None:
         """Claim webhooks and their deliveries. A webhook for which this fails alone rests."""
-        free = self.places - sum(batch.places for batch in self.batches.values())
-        if free <= 0 or sum(batch.size for batch in self.batches.values()) > MOST_HELD:
+        free, held = PLACES - self.count_places(), [list(batch.ready) for batch in self.batches.values()]
+        if free <= 0 or sum(len(body) for ready in held for _, body in ready) > MOST_HELD:
             return
         now = monotonic()
         self.rests = {pk: end for pk, end in self.rests.items() if end > now}
         found = find_webhooks({*self.rests, *self.batches}, most=free)
         for pk in try_each("webhooks", found, self.take_some, "webhook {}".format) if found else ():
-            self.rests[pk] = monotonic() + WEBHOOK_REST
+            self.rests[pk] = now + WEBHOOK_REST
 
     def take_some(self, ids: Sequence[int]) -> bool:
-        """Claim some webhooks, and begin to send their deliveries."""
-        free = self.places - sum(batch.places for batch in self.batches.values())
+        """Claim some webhooks, and begin to send their deliveries. After an error, the next round ends the claims."""
         claims, broken = claim(self.lease, ids)
         self.rests |= dict.fromkeys(broken, monotonic() + WEBHOOK_REST)
-        idle = {claimed.webhook.pk: Batch(claimed.webhook.pk) for claimed in claims}
-        self.batches |= idle
-        try:
-            for claimed in claims:
-                batch = idle[claimed.webhook.pk]
-                self.prepare(batch, claimed)
-                if batch.ready:
-                    del idle[batch.webhook_id]
-                    batch.start(claimed.webhook, max(1, free // len(claims)), self.done)
-        finally:
-            for batch in idle.values():
-                self.keep(batch)
+        most = max(1, (PLACES - self.count_places()) // max(1, len(claims)))
+        batches = [Batch(claimed.webhook.pk) for claimed in claims]
+        self.batches |= {batch.webhook_id: batch for batch in batches}
+        for claimed, batch in zip(claims, batches, strict=True):
+            self.send(claimed, batch, most)
         return True
 
-    def prepare(self, batch: Batch, claimed: Claim) -> None:
-        """Read the bodies of deliveries, as many as one statement reads."""
+    def send(self, claimed: Claim, batch: Batch, places: int) -> None:
+        """Begin to send the deliveries of a webhook, as many as one statement reads."""
         webhook, _, deliveries = claimed
         try:
-            parse_url(webhook.url)
-            list_keys(webhook)
+            target, keys = parse_url(webhook.url), list_keys(webhook)
             selection = get_selection(webhook.selection)
         except (AddressRefused, UnreadableSecret, Invalid) as error:
-            batch.fail(deliveries, str(error))
+            batch.results = fail(deliveries, str(error))
             return
         most = max(1, conf.environment.contentapi_max_cost // selection.cost)
-        self.read(batch, claimed._replace(deliveries=deliveries[:most]))
+        self.read(claimed._replace(deliveries=deliveries[:most]), batch)
+        batch.start(target, keys, places, self.done)
 
-    def read(self, batch: Batch, claimed: Claim) -> None:
+    def read(self, claimed: Claim, batch: Batch) -> None:
         """Read the bodies of deliveries. If they cannot be read, only the first one.
 
         One that cannot be read is a failed attempt of this webhook, which then rests; others do not notice.
         """
-        webhook, _, deliveries = claimed
+        deliveries = claimed.deliveries
         try:
             bodies = read_bodies(*claimed)
         except Exception as error:  # noqa: BLE001 - a failed attempt, whatever it is
             raise_outage(error)
             if len(deliveries) > 1:
-                self.read(batch, claimed._replace(deliveries=deliveries[:1]))
+                self.read(claimed._replace(deliveries=deliveries[:1]), batch)
             else:
-                self.rests[webhook.pk] = monotonic() + WEBHOOK_REST
-                batch.fail(deliveries, describe_failure(error))
+                self.rests[batch.webhook_id] = monotonic() + WEBHOOK_REST
+                batch.results = fail(deliveries, describe_failure(error))
             return
-        batch.results += [cancel(delivery) for delivery in deliveries if delivery.pk not in bodies]
+        batch.results = [cancel(delivery) for delivery in deliveries if delivery.pk not in bodies]
         batch.ready.extend((delivery, bodies[delivery.pk]) for delivery in deliveries if delivery.pk in bodies)

@@ -2,15 +2,17 @@
 
 import socket
 from collections.abc import Callable, Iterator
+from queue import LifoQueue
 from threading import Event
 from typing import Any
 
+import pycurl
 import pytest
 from pytest_django import Settings
 
 from contentapi.events.webhooks import sending
-from contentapi.events.webhooks.addresses import AddressRefused, Place, parse_url
-from contentapi.events.webhooks.sending import ReceivedResponse, open_connection
+from contentapi.events.webhooks.addresses import AddressRefused, parse_url
+from contentapi.events.webhooks.sending import ReceivedResponse
 from tests.contentapi.events.webhooks.address_tricks import GLOBAL, HOSTS, RESOLUTIONS, URLS, Resolution
 from tests.environment import set_environment
 from tests.receiver_behaviours import REDIRECTS, accept, respond
@@ -20,18 +22,24 @@ NAME = "hooks.example.invalid"  # which has no address
 
 
 @pytest.fixture
-def connected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def connected(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Addresses to which connections are opened. Only one to this machine is made."""
     addresses: list[str] = []
+    opened: list[socket.socket] = []
 
-    def connect(place: Place, seconds: float) -> socket.socket:
-        addresses.append(place[1][0])
-        if addresses[-1] not in ("127.0.0.1", "::1"):
-            raise ConnectionRefusedError
-        return open_connection(place, seconds)
+    def open_socket(_: int, address: Any) -> socket.socket | int:
+        family, kind, protocol, (host, *_rest) = address
+        addresses.append(host)
+        if host not in ("127.0.0.1", "::1"):
+            return int(pycurl.SOCKET_BAD)
+        opened.append(socket.socket(family, kind, protocol))
+        return opened[-1]
 
-    monkeypatch.setattr(sending, "open_connection", connect)
-    return addresses
+    monkeypatch.setattr(sending, "UNUSED", LifoQueue())
+    monkeypatch.setitem(sending.OPTIONS, pycurl.OPENSOCKETFUNCTION, open_socket)
+    yield addresses
+    for each in opened:
+        each.close()
 
 
 @pytest.fixture
@@ -63,13 +71,9 @@ def allow(settings: Settings, *networks: str) -> None:
 def attempt(url: str) -> ReceivedResponse:
     """Send to an address, as if it had been stored before the rules for addresses."""
     try:
-        target = parse_url(url)
+        return sending.send(parse_url(url), b"{}", {})
     except AddressRefused as error:
         return ReceivedResponse(error=str(error))
-    try:
-        return sending.send(target, b"{}", {})
-    finally:
-        sending.CONNECTIONS.close()
 
 
 def test_there_are_forty_tricks() -> None:
@@ -110,7 +114,7 @@ def test_name_leads_to_checked_addresses_only(
 
 def test_name_that_does_not_resolve_ends_in_time(monkeypatch: pytest.MonkeyPatch, connected: list[str]) -> None:
     released = Event()
-    monkeypatch.setattr(sending, "WEBHOOK_CONNECT_LIMIT", 0.1)
+    monkeypatch.setattr(sending, "WEBHOOK_CONNECT_LIMIT", 0.05)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: released.wait(60) and [])
 
     reply = attempt(f"https://{NAME}/hook")

@@ -57,12 +57,13 @@ def test_receiver_that_hangs_takes_eight_places_and_nothing_from_the_others() ->
     assert set(list_states(bad)) == {"waiting"}
 
 
-def test_sender_without_a_free_place_claims_nothing() -> None:
+def test_sender_without_a_free_place_claims_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sender_module, "PLACES", 1)
     with Receiver(hang) as hanging:
         hooks = [make_hook(hanging.url), make_hook(hanging.url)]
         make_author()
         relay()
-        sender = Sender(places=1)
+        sender = Sender()
         sender.do_round()
         sender.do_round()
 
@@ -89,7 +90,8 @@ def test_threads_that_do_not_begin_leave_their_places(monkeypatch: pytest.Monkey
             patch.setattr(sender_module, "Thread", LimitedThread)
             sender = Sender()
             sender.do_round()
-            sender.collect(5)
+            for _ in range(most):
+                sender.collect(5)
             sender.record()
             assert not sender.batches
         send_all(sender)
