@@ -5,6 +5,8 @@ from threading import Event
 from contentapi.auth.sessions import SessionStore
 from contentapi.conf.timeouts import PURGE_INTERVAL, TOKEN_PURGE_INTERVAL
 from contentapi.events import background as events
+from contentapi.events import resolvers as event_resolvers
+from contentapi.events import views as event_views
 from contentapi.events.declarations import App, Entry, Group, Type
 from contentapi.events.webhooks import projections, resolvers, selectors, views
 from contentapi.events.webhooks.sender import Sender
@@ -38,8 +40,8 @@ API = App(
     ],
     projections=projections.PROJECTIONS,
     representations=views.REPRESENTATIONS,
-    bindables=resolvers.BINDABLES,
-    resources=views.RESOURCES,
+    bindables=[*event_resolvers.BINDABLES, *resolvers.BINDABLES],
+    resources={**event_views.RESOURCES, **views.RESOURCES},
     jobs=list_jobs,
     sidebar=[Entry("Webhooks", "webhook", "events.Webhook", Group.ADMINISTRATION)],
     links=["events"],

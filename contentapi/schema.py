@@ -6,10 +6,7 @@ from ariadne import load_schema_from_path, make_executable_schema
 from django.conf import settings
 from graphql import GraphQLSchema
 
-from contentapi.events.declarations import load_apps
-from contentapi.events.resolvers import build_event_resolvers, build_event_subscription
-from contentapi.events.sources import EventType, EventTypes
-from contentapi.events.webhooks.catalogue import CATALOGUE
+from contentapi.events.declarations import get_event_types, load_apps
 from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.graphql.nodes import build_node_resolvers
 from contentapi.graphql.scalars import DATE_TIME
@@ -20,9 +17,7 @@ from contentapi.rest.fragments import RepresentationFragments
 APPS = load_apps()
 TYPES = [each for app in APPS for each in app.types]
 NODE = NodeType({each.projection: each.node for each in TYPES if each.node})
-EVENT_TYPES = EventTypes(
-    EventType(each.projection, each.node, each.events) for each in TYPES if each.node and each.events
-)
+EVENT_TYPES = get_event_types()
 PROJECTIONS = [PAGE_INFO, NODE, *EVENT_TYPES.projections, *(each for app in APPS for each in app.projections)]
 
 
@@ -39,10 +34,9 @@ def build_schema() -> GraphQLSchema:
         load_sdl(),
         *(DATE_TIME, SORT_DIRECTION),
         *(each for app in APPS for each in app.bindables),
-        *(build_node_resolvers(NODE), build_event_resolvers(EVENT_TYPES), build_event_subscription(EVENT_TYPES)),
+        build_node_resolvers(NODE),
         ProjectionBindable(PROJECTIONS),
         RepresentationFragments(settings.SCHEMA_DIR / "resources", representations),
-        CATALOGUE.of(EVENT_TYPES),
         convert_names_case=True,
     )
 

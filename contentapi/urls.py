@@ -4,22 +4,20 @@ from django.urls import path
 
 from contentapi.auth.jwks import jwks
 from contentapi.events.declarations import collect_resources
-from contentapi.events.views import StreamElsewhere, TicketCollection, build_event_resource
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view
 from contentapi.http.api_version import VERSION_PREFIX
 from contentapi.media.receiving import receive_file
 from contentapi.rest.index import build_index
 from contentapi.rest.openapi import docs, openapi
-from contentapi.schema import APPS, EVENT_TYPES, SCHEMA, load_sdl
+from contentapi.schema import APPS, SCHEMA, load_sdl
 
 endpoint = GraphQLEndpoint(SCHEMA, settings.SCHEMA_DIR / "documents")
-CLASSES = collect_resources()
-CLASSES |= {"events": build_event_resource(EVENT_TYPES), "events/stream": StreamElsewhere}
-CLASSES["events/tickets"] = TicketCollection
 # Of each resource the path, without the leading slash, and the view
 RESOURCES = {
-    prefix + route: kind.as_view() for prefix in ("", f"{VERSION_PREFIX[1:]}/") for route, kind in CLASSES.items()
+    prefix + route: kind.as_view()
+    for prefix in ("", f"{VERSION_PREFIX[1:]}/")
+    for route, kind in collect_resources().items()
 }
 
 urlpatterns = [

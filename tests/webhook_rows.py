@@ -5,7 +5,6 @@ from typing import Any
 
 from django.utils import timezone
 
-import contentapi.schema  # noqa: F401 - it states the types of events
 from contentapi.core.identity import OPERATOR
 from contentapi.events.partitions import prepare_partitions
 from contentapi.events.webhooks import services

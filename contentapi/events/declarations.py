@@ -22,6 +22,7 @@ from django.urls import URLPattern, URLResolver
 from contentapi.core.identity import Role
 from contentapi.core.policy import ADMINS
 from contentapi.events.sources import EventSource as EventSource
+from contentapi.events.sources import EventType, EventTypes
 from contentapi.http.uploads import Upload
 from contentapi.projection import Projection, RelayType
 from contentapi.projection.nodes import SelectById
@@ -85,6 +86,13 @@ def load_apps() -> Sequence[App]:
     """Return what the apps declare. The kernel is the last: `node` looks for its objects last."""
     modules = [*(f"{name}.api" for name in settings.CONTENT_APPS), "contentapi.background"]
     return [import_module(name).API for name in modules]
+
+
+@cache
+def get_event_types() -> EventTypes:
+    """Return the types of events of all apps."""
+    types = [each for app in load_apps() for each in app.types]
+    return EventTypes(EventType(each.projection, each.node, each.events) for each in types if each.node and each.events)
 
 
 def collect_resources() -> dict[str, type[Resource]]:

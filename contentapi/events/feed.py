@@ -21,9 +21,9 @@ from contentapi.core.pagination import DEFAULT_PAGE, ConnectionWindow, parse_id,
 from contentapi.core.replicas import use_primary
 from contentapi.db.arrays import IsInArray
 from contentapi.db.literals import Term
+from contentapi.events.declarations import get_event_types
 from contentapi.events.models import Event, Log
-from contentapi.events.sources import EventCursor, EventTypes
-from contentapi.events.webhooks.catalogue import CATALOGUE
+from contentapi.events.sources import EventCursor
 from contentapi.projection import (
     ConnectionQuery,
     Ordering,
@@ -85,9 +85,7 @@ def read_log() -> LogState:
 class Feed:
     """The events after a position that an actor may see, up to the end of the window."""
 
-    def __init__(
-        self, actor: Actor, types: EventTypes, *, after: str | None, names: Collection[str] | None, subject: str | None
-    ) -> None:
+    def __init__(self, actor: Actor, *, after: str | None, types: Collection[str] | None, subject: str | None) -> None:
         """Raises `Malformed` and `EventsExpired`."""
         self.log = read_log()
         self.after = self.log.parse_cursor(after)
@@ -97,7 +95,7 @@ class Feed:
             actor,
             after=self.after,
             end=self.end,
-            types=None if names is None else types.parse(names),
+            types=None if types is None else get_event_types().parse(types),
             subject=None if subject is None else parse_id(subject),
         )
 
@@ -108,7 +106,7 @@ class Feed:
 
 @parametrised(Event)
 def select_events(actor: Actor, *, after: int, end: int, types: Any, subject: int | None) -> QuerySet[Event]:
-    events = Event.objects.filter(CATALOGUE.types.visible(actor), position__gt=after, position__lte=end)
+    events = Event.objects.filter(get_event_types().visible(actor), position__gt=after, position__lte=end)
     if types is not None:
         events = events.filter(IsInArray(F("type"), types))
     if subject is not None:
@@ -172,7 +170,6 @@ class FeedQuery(ConnectionQuery):
 
 def build_events_connection(
     actor: Actor,
-    event_types: EventTypes,
     *,
     first: int | None = None,
     after: str | None = None,
@@ -181,7 +178,7 @@ def build_events_connection(
 ) -> FeedQuery:
     """Return a page of the feed. Raises `Malformed` and `EventsExpired`."""
     size = require_page_size(first, default=DEFAULT_PAGE, name="first")
-    feed = Feed(actor, event_types, after=after, names=types, subject=subject)
+    feed = Feed(actor, after=after, types=types, subject=subject)
     window = FeedWindow(
         "events",
         {},

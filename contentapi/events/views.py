@@ -10,9 +10,9 @@ from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import DEFAULT_PAGE, require_page_size
 from contentapi.core.text import consume_into_json_array
+from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import Feed
 from contentapi.events.models import Event
-from contentapi.events.sources import EventTypes
 from contentapi.events.tickets import create_ticket
 from contentapi.graphql.documents import describe_stream_server
 from contentapi.http.response import OK, Response
@@ -26,17 +26,12 @@ PARAMETERS = frozenset({"after", "subject", "type"})
 SIZE = 4096  # of the selection, for the cache of statements
 
 
-def build_event_resource(types: EventTypes) -> type[Resource]:
-    """Return the resource of the feed for the types of events of all apps."""
-
-    class EventCollection(Resource):
-        def get(self, request: ResourceRequest) -> Response:
-            values, names = parse_filter(request.query, "limit")
-            limit = require_page_size(parse_integer("limit", values), default=DEFAULT_PAGE)
-            feed = Feed(request.actor, types, after=values.get("after"), names=names, subject=values.get("subject"))
-            return render_page(feed, limit, types, request)
-
-    return EventCollection
+class EventCollection(Resource):
+    def get(self, request: ResourceRequest) -> Response:
+        values, names = parse_filter(request.query, "limit")
+        limit = require_page_size(parse_integer("limit", values), default=DEFAULT_PAGE)
+        feed = Feed(request.actor, after=values.get("after"), types=names, subject=values.get("subject"))
+        return render_page(feed, limit, request)
 
 
 class TicketCollection(Resource):
@@ -61,23 +56,22 @@ def parse_filter(query: Iterable[tuple[str, list[str]]], *others: str) -> tuple[
     return values, values["type"].split(",") if "type" in values else None
 
 
-def render_page(feed: Feed, limit: int, types: EventTypes, request: ResourceRequest) -> Response:
+def render_page(feed: Feed, limit: int, request: ResourceRequest) -> Response:
     """Return the first events of a feed as JSON. Executes one statement."""
     room = conf.environment.contentapi_max_response
-    found = read_events(feed.rows[:limit], types, request.actor, request.prefix, room)
+    found = read_events(feed.rows[:limit], request.actor, request.prefix, room)
     end = found[-1][1] if len(found) == limit else feed.end
     items = [event for event, _ in found]
     members = {"data": msgspec.Raw(consume_into_json_array(items)), "next_cursor": feed.log.format_cursor(end)}
     return Response(OK, msgspec.json.encode(members))
 
 
-def read_events(
-    rows: Rows[Event], types: EventTypes, actor: Actor, prefix: str, room: int | None
-) -> list[tuple[bytes, int]]:
+def read_events(rows: Rows[Event], actor: Actor, prefix: str, room: int | None) -> list[tuple[bytes, int]]:
     """Return the JSON of events with their positions. `prefix` is that of paths. Raises `ResponseTooLarge`.
 
     `room` is the maximum size of all of them in bytes. Executes one statement.
     """
+    types = get_event_types()
     selection = SelectionRequest(
         types.interface,
         key="events",
@@ -90,3 +84,6 @@ def read_events(
     )
     found = read_json_and_column(rows, selection)
     return [(types.represent(event, prefix), int(position)) for event, position in found]
+
+
+RESOURCES = {"events": EventCollection, "events/stream": StreamElsewhere, "events/tickets": TicketCollection}

@@ -24,6 +24,7 @@ from contentapi.core.errors import (
 )
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
+from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import LogState, read_log
 from contentapi.events.subscriptions import LogSubscription, ObjectSubscription
 from contentapi.events.tickets import consume_ticket
@@ -43,7 +44,7 @@ from contentapi.http.previews import TOKEN
 from contentapi.http.response import NO_CONTENT, OK, Response
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.account import Account
-from contentapi.schema import EVENT_TYPES, SCHEMA
+from contentapi.schema import SCHEMA
 from contentapi.streams.formats import FEED, GRAPHQL_FORMATS, EventStream
 from contentapi.streams.limits import release_stream, reserve_stream
 from contentapi.streams.plans import LogPlan, ObjectPlan, Plan
@@ -179,7 +180,7 @@ class FeedView(StreamView):
         start = find_position(followed.after)
 
         def read_rows(rows: Any, room: int) -> list[tuple[bytes, int]]:
-            return read_events(rows, EVENT_TYPES, actor, prefix, room)
+            return read_events(rows, actor, prefix, room)
 
         return LogPlan(prefix, actor, format_, followed, read_rows), *start
 
@@ -189,7 +190,7 @@ class FeedView(StreamView):
 
 def parse_followed(environ: Mapping[str, Any]) -> LogSubscription:
     values, names = parse_filter(parse_query(environ).lists(), TICKET)
-    types = None if names is None else frozenset(EVENT_TYPES.parse(names))
+    types = None if names is None else frozenset(get_event_types().parse(names))
     subject = None if "subject" not in values else parse_id(values["subject"])
     return LogSubscription(environ.get(LAST_EVENT) or values.get("after"), types, subject)
 

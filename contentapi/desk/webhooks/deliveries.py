@@ -12,8 +12,8 @@ from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position
 from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.events.declarations import get_event_types
 from contentapi.events.webhooks import resending, selectors
-from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.inspection import read_body
 from contentapi.events.webhooks.models import BATCH_TYPE, PING, Delivery, DeliveryState
 
@@ -33,7 +33,7 @@ def show_deliveries(request: HttpRequest, model_admin: PolicyAdmin, object_id: s
         "webhook": webhook,
         "states": [(value, label, value == state) for value, label in STATES.items()],
         "state": state,
-        "types": [*CATALOGUE.types.names, BATCH_TYPE, PING],
+        "types": [*get_event_types().names, BATCH_TYPE, PING],
         "type": name,
         "deliveries": found[:SHOWN],
         "next_before": found[SHOWN - 1].pk if len(found) > SHOWN else None,

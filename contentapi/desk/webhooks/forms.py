@@ -13,7 +13,7 @@ from unfold.widgets import (
 
 from contentapi.desk.rendering import Textarea, list_scopes
 from contentapi.desk.service_admin import ServiceForm
-from contentapi.events.webhooks.catalogue import CATALOGUE
+from contentapi.events.declarations import get_event_types
 from contentapi.events.webhooks.models import LONGEST_COALESCE, MAX_URL, Webhook
 from contentapi.events.webhooks.services import EDITABLE
 
@@ -30,7 +30,7 @@ SINCE = {
 def list_types() -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the types of events for a choice, in a group for each kind of objects."""
     groups: dict[str, list[tuple[str, str]]] = {}
-    for name in CATALOGUE.types.meanings:
+    for name in get_event_types().meanings:
         kind, _, action = name.partition(".")
         label = f"{name}: all of these" if action == "*" else name
         groups.setdefault(f"{kind.capitalize()}s", []).append((name, label))

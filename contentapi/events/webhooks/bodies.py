@@ -23,8 +23,8 @@ from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.identity import Actor, Role
 from contentapi.core.replicas import use_primary
 from contentapi.db.arrays import IsInArray
+from contentapi.events.declarations import get_event_types
 from contentapi.events.models import Event
-from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.models import PING, Delivery, Webhook
 from contentapi.events.webhooks.planning import read_batch
 from contentapi.events.webhooks.selections import Selection, get_selection
@@ -78,7 +78,7 @@ def read_bodies(webhook: Webhook, actor: Actor, deliveries: Sequence[Delivery]) 
 @parametrised(Event)
 def select_delivered_events(actor: Actor, *, first: int, last: int, positions: Any) -> QuerySet[Event]:
     """Return the events at some positions. The bounds let PostgreSQL use the index, whatever it knows of the table."""
-    within = Event.objects.filter(CATALOGUE.types.visible(actor), position__gte=first, position__lte=last)
+    within = Event.objects.filter(get_event_types().visible(actor), position__gte=first, position__lte=last)
     return within.filter(IsInArray(F("position"), positions)).order_by("position")
 
 
@@ -89,7 +89,7 @@ def read_events(actor: Actor, selection: Selection, positions: Iterable[int]) ->
         return {}
     use_primary()
     request = SelectionRequest(
-        CATALOGUE.types.interface,
+        get_event_types().interface,
         key=("webhook", selection.text),
         size=4096 + len(selection.text),
         select=selection.select,

@@ -12,9 +12,9 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from contentapi.core.identity import Actor
+from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import WINDOW, LogState, select_events
 from contentapi.events.models import Event
-from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.models import BATCH_TYPE, Webhook
 
 PLAN_WINDOW = WINDOW // 5  # positions that are planned at once
@@ -106,7 +106,7 @@ def select_wanted(
     webhook: Webhook, actor: Actor, begin: int, end: int, types: Collection[str] | None = None
 ) -> QuerySet[Event]:
     """Return the events after `begin` up to `end` that a webhook wants, of some types if there are any."""
-    wanted = CATALOGUE.types.parse([name for name in webhook.types if name in CATALOGUE.types.meanings])
+    wanted = get_event_types().parse([name for name in webhook.types if name in get_event_types().meanings])
     if types is not None:
         wanted = sorted(set(wanted) & set(types))
     return select_events(actor, after=begin, end=end, types=wanted, subject=None).queryset()

@@ -9,11 +9,11 @@ from django.db.models.functions import Now
 from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.db.ids import take_id
+from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import read_log
 from contentapi.events.partitions import list_partitions, prepare_partitions, read_today
 from contentapi.events.webhooks import selectors
 from contentapi.events.webhooks.bodies import read_actors
-from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.models import PING, Delivery, Webhook
 from contentapi.events.webhooks.planning import advance_subjects, plan_events, select_wanted
 from contentapi.events.webhooks.services import get_webhook_for_update, require_scopes
@@ -84,7 +84,7 @@ def replay_webhook(
     log = read_log()
     begin, end = log.parse_cursor(after), log.position if to is None else log.parse_cursor(to)
     end = min(end, webhook.position)  # the events after it will be sent anyway
-    wanted = None if types is None else CATALOGUE.types.parse(types)
+    wanted = None if types is None else get_event_types().parse(types)
     count = reopen_failed(webhook, begin, end, wanted) if only_failed else replay_events(webhook, begin, end, wanted)
     wake(webhook)
     Audit.WEBHOOK_REPLAYED.record(actor, "webhook", webhook.pk, deliveries=count)

@@ -9,13 +9,15 @@ an operation that reads one event, so that its limits and its cost are those of 
 """
 
 from collections.abc import Mapping
+from importlib import import_module
 
+from django.conf import settings
 from graphql import FragmentDefinitionNode, GraphQLError, VariableValues
 
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import Invalid, LimitExceeded
 from contentapi.core.identity import ANONYMOUS
-from contentapi.events.webhooks.catalogue import CATALOGUE
+from contentapi.events.declarations import get_event_types
 from contentapi.events.webhooks.models import MAX_SELECTION
 from contentapi.graphql.costs import require_cost_within_limit
 from contentapi.graphql.documents import DocumentRejected, get_document, parse_within_limits
@@ -41,11 +43,11 @@ class Selection:
 
     def select(self) -> tuple[SelectedField, ...]:
         """Return the fields of an event: an entry for each type, as `EventTypes.select_data`."""
-        return CATALOGUE.types.select_data(self.fields)
+        return get_event_types().select_data(self.fields)
 
     def represent(self, event: bytes) -> bytes:
         """Return the JSON of an event. What the webhook selects itself stays as it is."""
-        return CATALOGUE.types.represent(event, "", as_selected=self.fields)
+        return get_event_types().represent(event, "", as_selected=self.fields)
 
 
 SELECTIONS: BoundedCache[Selection] = BoundedCache(CACHE, weigh=lambda found: 1000 + 8 * len(found.text), name="")
@@ -64,7 +66,9 @@ def compile_operation(text: str) -> Operation:
     if len(text) > MAX_SELECTION:
         raise build_error(f"At most {MAX_SELECTION} characters are allowed (got {len(text)}).")
     try:
-        operation = get_document(CATALOGUE.schema, build_document(text), None).require_operation(None)
+        operation = get_document(
+            import_module(settings.ROOT_URLCONF).SCHEMA, build_document(text), None
+        ).require_operation(None)
         require_cost_within_limit(operation.cost.evaluate(None))
     except DocumentRejected as rejected:
         raise build_error(rejected.errors[0].message) from None
@@ -82,7 +86,7 @@ def build_document(text: str) -> str:
         first.setdefault(node.type_condition.name.value, node.name.value)
     spreads = [
         f"... on {name} {{ {source.kind} {{ ...{first[source.projection.name]} }} }}"
-        for name, source in CATALOGUE.types.sources.items()
+        for name, source in get_event_types().sources.items()
         if source.projection.name in first
     ]
     if not spreads:
@@ -109,5 +113,5 @@ def read_fields(operation: Operation) -> dict[str, tuple[SelectedField, ...]]:
     except (GraphQLError, LimitExceeded) as error:
         raise build_error(error.message) from None
     (node,) = edges.selection
-    kinds = {name: source.kind for name, source in CATALOGUE.types.sources.items()}
+    kinds = {name: source.kind for name, source in get_event_types().sources.items()}
     return {kinds[event.name]: selected.selection for event in node.selection for selected in event.selection}

@@ -5,9 +5,9 @@ from typing import Any
 
 from contentapi.core.errors import Invalid, Malformed
 from contentapi.core.identity import Scope
+from contentapi.events.declarations import get_event_types
 from contentapi.events.sources import MAX_TYPES
 from contentapi.events.webhooks.addresses import validate_url
-from contentapi.events.webhooks.catalogue import CATALOGUE
 from contentapi.events.webhooks.models import LONGEST_COALESCE, MAX_NAME
 from contentapi.events.webhooks.selections import get_selection
 
@@ -23,7 +23,7 @@ def validate_types(types: Collection[str] | None) -> list[str]:
     if not types:
         raise Invalid({"types": [f"From 1 to {MAX_TYPES} types are allowed (got 0)."]})
     try:
-        CATALOGUE.types.parse(types)
+        get_event_types().parse(types)
     except Malformed as error:
         raise Invalid({"types": [error.message]}) from None
     return sorted(set(types))

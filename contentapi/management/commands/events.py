@@ -10,10 +10,10 @@ from contentapi.conf.timeouts import EVENTS_IDLE_INTERVAL
 from contentapi.core.commands import OperatorCommand, format_cell
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import OPERATOR
+from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import read_log, select_events
 from contentapi.events.models import Event
 from contentapi.events.relay import begin_epoch
-from contentapi.schema import EVENT_TYPES
 
 PAGE = 1000
 
@@ -41,7 +41,7 @@ class Command(OperatorCommand):
             self.stdout.write(begin_epoch())
             return
         try:
-            names = None if types is None else EVENT_TYPES.parse(types)
+            names = None if types is None else get_event_types().parse(types)
         except Malformed as error:
             raise CommandError(error.message) from None
         while True:

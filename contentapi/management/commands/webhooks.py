@@ -6,7 +6,6 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-import contentapi.schema  # noqa: F401 - states which events there are, and what they show
 from contentapi.auth.people import get_user_by_email, name_users
 from contentapi.core.commands import ListCommand, format_time
 from contentapi.core.identity import OPERATOR, Scope

@@ -13,7 +13,6 @@ from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.events import feed
 from contentapi.events.feed import Feed, list_last_events, read_log
 from contentapi.events.models import Event, Log
-from contentapi.schema import EVENT_TYPES
 from tests.event_log import relay
 from tests.factories import make_actor, make_author, make_order, make_post
 
@@ -21,8 +20,8 @@ pytestmark = pytest.mark.django_db
 
 
 def read(actor: Actor = ANONYMOUS, **given: Any) -> list[Event]:
-    values: dict[str, Any] = {"after": None, "names": None, "subject": None, **given}
-    return list(Feed(actor, EVENT_TYPES, **values).rows.queryset())
+    values: dict[str, Any] = {"after": None, "types": None, "subject": None, **given}
+    return list(Feed(actor, **values).rows.queryset())
 
 
 def read_subjects(**given: Any) -> list[int]:
@@ -37,7 +36,7 @@ def make_authors(number: int) -> list[int]:
 
 def test_present_cursor_has_no_events_and_then_the_new_ones() -> None:
     make_authors(2)
-    present = Feed(ANONYMOUS, EVENT_TYPES, after="now", names=None, subject=None)
+    present = Feed(ANONYMOUS, after="now", types=None, subject=None)
     assert list(present.rows.queryset()) == []
 
     authors = make_authors(1)
@@ -90,14 +89,14 @@ def test_types_select_events() -> None:
     relay()
     types = {"post.*": 2, "post.created": 1, "post.updated": 1, "author.*": 1, "post.archived": 0}
 
-    assert {name: len(read(names=[name])) for name in types} == types
-    assert len(read(names=["author.*", "post.updated"])) == 2
+    assert {name: len(read(types=[name])) for name in types} == types
+    assert len(read(types=["author.*", "post.updated"])) == 2
 
 
 @pytest.mark.parametrize("name", ["post", "post.", "post.eaten", "*", "*.*", ".created", "pos.*", "Post.created", ""])
 def test_unknown_type_is_malformed(name: str) -> None:
     with pytest.raises(Malformed, match="There are no events of the type"):
-        read(names=["post.created", name])
+        read(types=["post.created", name])
 
 
 def test_subject_selects_the_events_of_one_object() -> None:

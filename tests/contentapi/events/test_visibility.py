@@ -11,7 +11,6 @@ from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.events.feed import Feed
 from contentapi.events.models import Event
 from contentapi.events.triggers import merge_events
-from contentapi.schema import EVENT_TYPES
 from tests.conftest import GraphQL
 from tests.event_log import relay
 from tests.factories import make_actor, make_author, make_comment, make_image, make_order, make_post
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 def list_types(actor: Actor, subject: int) -> list[str]:
     relay()
-    feed = Feed(actor, EVENT_TYPES, after=None, names=None, subject=str(subject))
+    feed = Feed(actor, after=None, types=None, subject=str(subject))
     return [event.type.partition(".")[2] for event in feed.rows.queryset()]
 
 
