@@ -94,8 +94,8 @@ def send(target: Target, body: bytes, headers: Mapping[str, str]) -> ReceivedRes
     begin = monotonic()
     try:
         addresses = [f"[{each}]" if ":" in each else each for each in resolve(target, WEBHOOK_CONNECT_LIMIT)]
-    except AddressRefused as error:
-        return ReceivedResponse(error=str(error))
+    except AddressRefused as refused:
+        return ReceivedResponse(error=str(refused))
     spent = monotonic() - begin
     try:
         handle = UNUSED.get_nowait()
