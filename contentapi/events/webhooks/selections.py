@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from django.conf import settings
-from graphql import FragmentDefinitionNode, GraphQLError, VariableValues
+from graphql import FragmentDefinitionNode, GraphQLError, GraphQLSchema, VariableValues
 
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import Invalid, LimitExceeded
@@ -36,8 +36,9 @@ class Selection:
         self.text = text
         self.fields: Mapping[str, tuple[SelectedField, ...]] = {}
         self.cost = 1
+        schema = import_module(settings.ROOT_URLCONF).SCHEMA  # with it, a worker binds the fields of all types
         if text:
-            operation = compile_operation(text)
+            operation = compile_operation(text, schema)
             self.cost = operation.cost.evaluate(None)
             self.fields = read_fields(operation)
 
@@ -62,13 +63,11 @@ def get_selection(text: str) -> Selection:
     return found
 
 
-def compile_operation(text: str) -> Operation:
+def compile_operation(text: str, schema: GraphQLSchema) -> Operation:
     if len(text) > MAX_SELECTION:
         raise build_error(f"At most {MAX_SELECTION} characters are allowed (got {len(text)}).")
     try:
-        operation = get_document(
-            import_module(settings.ROOT_URLCONF).SCHEMA, build_document(text), None
-        ).require_operation(None)
+        operation = get_document(schema, build_document(text), None).require_operation(None)
         require_cost_within_limit(operation.cost.evaluate(None))
     except DocumentRejected as rejected:
         raise build_error(rejected.errors[0].message) from None
