@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from contentapi.core.identity import Actor, Role, Scope
 from contentapi.events.feed import read_log
 from contentapi.streams.formats import GRAPHQL_FORMATS
-from contentapi.streams.limits import FOR_ADDRESS, STREAMS
+from contentapi.streams.limits import STREAMS
 from contentapi.streams.opening import Opening
 from contentapi.streams.plans import LogPlan
 from tests.conftest import make_api_key
@@ -146,13 +146,6 @@ def test_body_of_another_kind_is_refused_in_the_stream(body: bytes, content_type
 )
 def test_refusals_that_clients_must_see_keep_their_status(options: dict[str, str], status: int) -> None:
     assert refuse_subscription(EVENTS, **options).status_code == status
-
-
-def test_too_many_subscriptions_of_an_address_are_refused() -> None:
-    for _ in range(FOR_ADDRESS):
-        subscribe(EVENTS)
-
-    assert refuse_subscription(EVENTS).status_code == 429
 
 
 def test_variables_that_no_operation_declares_are_not_kept() -> None:

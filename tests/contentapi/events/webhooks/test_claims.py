@@ -23,7 +23,8 @@ from tests.factories import make_author, make_post
 from tests.receiver_behaviours import accept, delay
 from tests.webhook_receivers import Receiver
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("local_receivers")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_receivers")]
+with_transactions = pytest.mark.django_db(transaction=True)  # which other threads see
 
 
 def end_lease(webhook: Webhook) -> None:
@@ -36,6 +37,7 @@ def make_events(count: int) -> None:
     relay()
 
 
+@with_transactions
 def test_webhook_that_a_service_has_locked_is_claimed_and_recorded_later() -> None:
     webhook = make_hook()
     make_events(1)
@@ -106,6 +108,7 @@ def test_position_of_a_webhook_never_goes_back() -> None:
     assert len(list_deliveries(webhook)) == 2
 
 
+@with_transactions
 def test_two_senders_at_once_send_each_event_once_and_in_order() -> None:
     with Receiver(delay(0.002)) as receiver:
         hooks = [make_hook(f"{receiver.url}/{number}", types=["post.*"]) for number in range(4)]

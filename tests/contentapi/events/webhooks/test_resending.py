@@ -22,7 +22,7 @@ from tests.factories import make_actor, make_author, make_post
 from tests.receiver_behaviours import accept, fail_if, respond
 from tests.webhook_receivers import Receiver
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("local_receivers")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_receivers")]
 
 
 def test_ping_is_sent_once_whatever_the_answer(admin_actor: Actor) -> None:
@@ -39,6 +39,7 @@ def test_ping_is_sent_once_whatever_the_answer(admin_actor: Actor) -> None:
     assert webhook.failing_since is None
 
 
+@pytest.mark.django_db(transaction=True)
 def test_ping_does_not_wait_for_another_that_is_not_committed(admin_actor: Actor) -> None:
     first, second = make_hook(), make_hook()
 

@@ -28,7 +28,8 @@ from tests.factories import make_actor, make_author, make_post
 from tests.receiver_behaviours import accept, fail_if, fail_one_in, respond
 from tests.webhook_receivers import Exchange, Receiver
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("local_receivers")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_receivers")]
+with_transactions = pytest.mark.django_db(transaction=True)  # at whose ends people are told
 
 
 def is_about(*subjects: int) -> Callable[[Exchange], bool]:
@@ -152,6 +153,7 @@ def test_delivery_fails_after_ten_attempts_and_the_next_one_is_sent() -> None:
     assert delivered.state == "delivered"
 
 
+@with_transactions
 def test_receiver_that_answers_410_is_disabled(caplog: pytest.LogCaptureFixture) -> None:
     with Receiver(respond(410)) as receiver:
         webhook = make_hook(receiver.url)
@@ -166,6 +168,7 @@ def test_receiver_that_answers_410_is_disabled(caplog: pytest.LogCaptureFixture)
     assert f"The webhook {webhook.pk} is disabled: the receiver answered 410." in caplog.messages
 
 
+@with_transactions
 def test_five_days_of_failures_disable_and_tell_the_maker(
     settings: Any, mailoutbox: list[Any], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -19,7 +19,7 @@ from tests.webhook_receivers import Received, Receiver
 OTHER = "whsec_" + base64.b64encode(bytes(32)).decode()
 ODD = "“Storm”, 👩🏽‍🚀 e\u0301 \u2028 </script> \\u0000"
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("local_receivers")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_receivers")]
 
 
 def make_secret_hook(url: str, **values: Any) -> tuple[models.Webhook, str]:
