@@ -4,6 +4,7 @@ from threading import Event
 
 from contentapi.auth.sessions import SessionStore
 from contentapi.conf.timeouts import PURGE_INTERVAL, TOKEN_PURGE_INTERVAL
+from contentapi.core.pagination import parse_id
 from contentapi.events import background as events
 from contentapi.events import resolvers as event_resolvers
 from contentapi.events import views as event_views
@@ -35,8 +36,9 @@ def purge_sessions(_: Event) -> None:
 
 API = App(
     types=[
-        Type(projections.WEBHOOK, node=selectors.select_webhook_node),
-        Type(projections.DELIVERY, node=selectors.select_delivery_node),  # the last: it looks into all partitions
+        Type(projections.WEBHOOK, lambda actor, pk: selectors.select_visible_webhooks(actor, pk=parse_id(pk))),
+        # The last: it looks into all partitions
+        Type(projections.DELIVERY, lambda actor, pk: selectors.select_visible_deliveries(actor, pk=parse_id(pk))),
     ],
     projections=projections.PROJECTIONS,
     representations=views.REPRESENTATIONS,

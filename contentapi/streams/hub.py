@@ -18,7 +18,7 @@ from psycopg.errors import QueryCanceled
 from contentapi.conf.timeouts import STREAM_CHECK_INTERVAL, STREAM_KEEP_ALIVE, STREAM_PACE, STREAM_RETRY_INTERVAL
 from contentapi.core.errors import EventsExpired, ResponseTooLarge, Unavailable, to_api_error
 from contentapi.db.outages import is_outage
-from contentapi.events.feed import EXPIRED, LogState, read_log
+from contentapi.events.feed import EXPIRED, LogState
 from contentapi.monitoring.figures import FIGURES, Sample
 from contentapi.streams.follower import OUTAGES, Batch, Readers
 from contentapi.streams.plans import MOST_BYTES, Excerpt, LogPlan, Plan
@@ -75,18 +75,6 @@ class Reader:
         if self.plan.actor.preview is not None:
             self.plan.actor.preview.forget_texts()  # they may have changed since the last read
         return self.plan.read(self.hub.log, self.position, end, self.rows)
-
-
-class Resumption(Reader):
-    """What a stream at an old cursor reads for itself."""
-
-    def read(self, end: int) -> Excerpt | None:
-        """Raises `EventsExpired` if events have been dropped before they were read."""
-        excerpt = super().read(end)
-        log = read_log()
-        if log.epoch != self.hub.log.epoch or self.position < log.expired:
-            raise EventsExpired(EXPIRED)
-        return excerpt
 
 
 class Group(Reader):
@@ -218,7 +206,7 @@ class Hub:
             group.add(stream)
 
     async def catch_up(self, stream: Stream) -> None:
-        reader = Resumption(self, stream.opening.plan, stream.position)
+        reader = Reader(self, stream.opening.plan, stream.position)
         while stream.reason is None:
             group = self.groups.get(reader.plan.key)
             end = self.log.position if group is None else group.position
@@ -229,6 +217,9 @@ class Hub:
                     excerpt = await reader.read_next(end)
             except Exception as error:  # noqa: BLE001 - as in `Group.read_on`
                 stream.fail(error)
+                return
+            if stream.position < self.log.expired:  # events are dropped a day later
+                stream.fail(EventsExpired(EXPIRED))
                 return
             if excerpt is None:
                 continue

@@ -97,7 +97,7 @@ class Claim(NamedTuple):
 
     webhook: Webhook
     actor: Actor
-    deliveries: Sequence[Delivery]
+    deliveries: list[Delivery]
 
 
 class Result(NamedTuple):
@@ -136,17 +136,11 @@ def claim(lease: UUID, ids: Collection[int]) -> tuple[list[Claim], list[int]]:
             disable(webhooks.pop(pk), DisabledReason.MAKER)
         broken = list(plan_all(webhooks, actors, log, max(locked.values())))
         cursor.execute(RELEASE, [broken, lease])
-    taken = take([webhook for pk, webhook in webhooks.items() if pk not in broken])
-    return [Claim(webhooks[pk], actors[pk], deliveries) for pk, deliveries in taken.items()], broken
-
-
-def take(webhooks: Sequence[Webhook]) -> dict[int, list[Delivery]]:
-    """Return the deliveries of each webhook that are due, as many as are sent together."""
-    taken: dict[int, list[Delivery]] = {webhook.pk: [] for webhook in webhooks}
-    sizes = [1 if webhook.failing_since else MOST_TAKEN for webhook in webhooks]
-    for delivery in Delivery.objects.raw(TAKE, [list(taken), sizes]):
-        taken[delivery.webhook_id].append(delivery)
-    return taken
+    claims = {pk: Claim(webhook, actors[pk], []) for pk, webhook in webhooks.items() if pk not in broken}
+    sizes = [1 if webhooks[pk].failing_since else MOST_TAKEN for pk in claims]
+    for delivery in Delivery.objects.raw(TAKE, [list(claims), sizes]):
+        claims[delivery.webhook_id].deliveries.append(delivery)
+    return list(claims.values()), broken
 
 
 def plan_all(

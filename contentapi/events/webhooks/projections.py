@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import (
-    BooleanField,
-    Case,
-    CharField,
-    DateTimeField,
-    ExpressionWrapper,
-    F,
-    Field,
-    Q,
-    QuerySet,
-    TextField,
-    Value,
-    When,
-)
+from django.db import models
+from django.db.models import Case, F, Q, QuerySet, When
 from django.db.models.functions import Now, NullIf
 
 from contentapi.core.identity import Actor
@@ -27,13 +15,13 @@ from contentapi.events.webhooks.selectors import filter_deliveries
 from contentapi.projection import Computed, Connection, ConnectionType, Projection, RelayType, SameRowAsType, ToMany
 
 
-def build_unless_empty(column: str, field: Field[Any, Any]) -> Computed:
+def build_unless_empty(column: str, field: models.Field[Any, Any]) -> Computed:
     """Return the text of a column, or null if it is empty."""
     return Computed(lambda _: NullIf(column, TextLiteral(""), output_field=field))
 
 
 def build_previous_until(_: Actor) -> Term:
-    return Case(When(previous_until__gt=Now(), then=F("previous_until")), output_field=DateTimeField())
+    return Case(When(previous_until__gt=Now(), then=F("previous_until")), output_field=models.DateTimeField())
 
 
 def select_last_attempts(attempts: QuerySet[Attempt], _: Actor) -> QuerySet[Attempt]:
@@ -46,7 +34,7 @@ DELIVERY = Projection(
     "WebhookDelivery",
     Delivery,
     {
-        "subject": Computed(lambda _: NullIf("subject_id", Value(NO_SUBJECT))),
+        "subject": Computed(lambda _: NullIf("subject_id", models.Value(NO_SUBJECT))),
         "attemptCount": "attempts",
         "attempts": ToMany("log", select_last_attempts),
     },
@@ -56,10 +44,10 @@ WEBHOOK = Projection(
     "Webhook",
     Webhook,
     {
-        "selection": build_unless_empty("selection", TextField()),
+        "selection": build_unless_empty("selection", models.TextField()),
         "makerId": Computed(lambda _: F("maker_id")),
-        "enabled": Computed(lambda _: ExpressionWrapper(Q(disabled_at__isnull=True), output_field=BooleanField())),
-        "disabledReason": build_unless_empty("disabled_reason", CharField(choices=DisabledReason.choices)),
+        "enabled": Computed(lambda _: models.ExpressionWrapper(Q(disabled_at__isnull=True), models.BooleanField())),
+        "disabledReason": build_unless_empty("disabled_reason", models.CharField(choices=DisabledReason.choices)),
         "previousSecretUntil": Computed(build_previous_until),
         "deliveries": Connection("deliveries", filter_deliveries),
     },

@@ -58,11 +58,6 @@ def build_webhooks_connection(
 def select_webhook_by_id(actor: Actor, webhook_id: str) -> Rows[Webhook]:
     """Return the webhook with this id, or none. Raises `Unauthenticated` and `Forbidden`, whatever the id."""
     require_management(actor, "read webhooks")
-    return select_webhook_node(actor, webhook_id)
-
-
-def select_webhook_node(actor: Actor, webhook_id: str) -> Rows[Webhook]:
-    """Return the webhook with this id, or none. `node` gets the ids of all types, so no permission is required."""
     return select_visible_webhooks(actor, pk=parse_id(webhook_id))
 
 
@@ -118,11 +113,6 @@ def select_delivery_by_id(actor: Actor, delivery_id: str, *, webhook_id: str | N
     require_management(actor, "read deliveries")
     webhook = None if webhook_id is None else parse_id(webhook_id)
     return select_visible_deliveries(actor, pk=parse_id(delivery_id), webhook=webhook)
-
-
-def select_delivery_node(actor: Actor, delivery_id: str) -> Rows[Delivery]:
-    """Return the delivery with this id, or none. `node` gets the ids of all types, so no permission is required."""
-    return select_visible_deliveries(actor, pk=parse_id(delivery_id))
 
 
 def list_deliveries_of_subject(actor: Actor, subject_id: int, *, positions: Collection[int]) -> list[Delivery]:

@@ -7,7 +7,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -30,7 +30,6 @@ MAX_WEBHOOKS = 100
 EDITABLE = tuple(VALIDATIONS)
 MOST_RESUMED = 10_000  # deliveries whose next attempt is now; the others keep its time
 TAKING = {"url", "types", "selection", "enabled"}  # with which one gets what the webhook may see
-WEBHOOKS_LOCK = 0x776562686F6F6B  # "webhook": one is created at a time
 
 
 class SecretOf(NamedTuple):
@@ -70,7 +69,8 @@ def create_webhook(
     values = {"name": name, "url": url, "types": types, "selection": selection, "coalesce": coalesce or 0}
     apply_changes(webhook, {**values, "scopes": granted})
     require_scopes(actor, webhook.scopes)
-    require_room()
+    if Webhook.objects.count() >= MAX_WEBHOOKS:
+        raise Conflict(f"At most {MAX_WEBHOOKS} webhooks are allowed. Delete one first.")
     webhook.save(force_insert=True)
     Audit.WEBHOOK_CREATED.record(actor, "webhook", pk, scopes=" ".join(webhook.scopes), maker_id=maker)
     return SecretOf(webhook, secret)
@@ -167,14 +167,6 @@ def require_scopes(actor: Actor, scopes: Iterable[str]) -> None:
     """Raise `Forbidden` unless the actor has the scopes: nobody sees by a webhook what they may not see themselves."""
     for scope in sorted(set(scopes) & set(Scope.values)):
         policy.require_permission(actor, policy.may_grant_scope(actor, Scope(scope)), f"use a webhook with {scope}")
-
-
-def require_room() -> None:
-    """Raise `Conflict` if there are as many webhooks as are allowed. No other is created until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WEBHOOKS_LOCK])
-    if Webhook.objects.count() >= MAX_WEBHOOKS:
-        raise Conflict(f"At most {MAX_WEBHOOKS} webhooks are allowed. Delete one first.")
 
 
 def apply_changes(webhook: Webhook, changes: Mapping[str, Any]) -> None:

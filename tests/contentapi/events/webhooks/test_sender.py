@@ -29,7 +29,7 @@ from tests.receiver_behaviours import accept, fail_if, fail_one_in, respond
 from tests.webhook_receivers import Exchange, Receiver
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_receivers")]
-with_transactions = pytest.mark.django_db(transaction=True)  # at whose ends people are told
+with_transactions = pytest.mark.django_db(transaction=True)  # whose commit writes the log line and sends the mail
 
 
 def is_about(*subjects: int) -> Callable[[Exchange], bool]:
