@@ -8,6 +8,7 @@ from playwright.sync_api import Browser
 from tests.deployment.checkout import Checkout, Run
 from tests.deployment.live_server import Site, run_site
 from tests.deployment.template import Template, get_or_create_template
+from tests.e2e.accessibility import install_axe
 from tests.e2e.chromium import launch_chromium
 from tests.e2e.shared_servers import SharedServer
 from tests.e2e.writing import Desk, run_desk
@@ -83,6 +84,12 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the source of axe-core."""
+    return install_axe(tmp_path_factory.mktemp("axe"))
+
+
+@pytest.fixture(scope="session")
 def desk_of_all_modules(tmp_path_factory: pytest.TempPathFactory, template: Template) -> Iterator[Desk]:
     with run_desk(tmp_path_factory.mktemp("desk") / "a checkout", template) as desk:
         yield desk
@@ -92,5 +99,4 @@ def desk_of_all_modules(tmp_path_factory: pytest.TempPathFactory, template: Temp
 def desk(desk_of_all_modules: Desk, browser: Browser) -> Desk:
     """A browser of the admin of a checkout that runs. A test changes rows of its own only."""
     desk_of_all_modules.browser = browser
-    desk_of_all_modules.cookies = []
     return desk_of_all_modules

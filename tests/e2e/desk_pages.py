@@ -56,11 +56,16 @@ PAGES = {
 
 
 def log_in(page: Page, run: Run, checkout: Checkout) -> None:
-    page.goto(f"http://localhost:{run.port}/admin/")
+    send_login(page, f"http://localhost:{run.port}", checkout.folder / "var")
+
+
+def send_login(page: Page, origin: str, var: Path) -> None:
+    """Log in as the admin of the demo, whose password is in the folder `var`."""
+    page.goto(f"{origin}/admin/")
     page.get_by_label("Email").fill("admin@example.com")
-    page.locator("#id_password").fill((checkout.folder / "var/demo_password").read_text())
+    page.locator("#id_password").fill((var / "demo_password").read_text())
     page.get_by_role("button", name="Log in").click()
-    page.wait_for_url(f"http://localhost:{run.port}/admin/")
+    page.wait_for_url(f"{origin}/admin/")
 
 
 def find_post(page: Page, run: Run) -> str:

@@ -5,12 +5,11 @@ import re
 from typing import Any
 from urllib.request import urlopen
 
-import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.desk_pages import log_in
-from tests.e2e.writing import KEPT, Desk, press_save, record_dialogs, write
+from tests.e2e.writing import KEPT, Desk, press_save, record_dialogs, wait_for_offers, write
 
 pytestmark = NEEDS_CHROMIUM
 
@@ -41,41 +40,21 @@ def read_public(desk: Desk, post: str) -> Any:
 
 
 def test_draft_is_saved_after_the_last_key_and_then_by_hand_without_a_conflict(desk: Desk) -> None:
-    page = open_post(desk, make_post(desk, "Draft", "draft"))
+    page = open_post(desk, make_post(desk, "Ebb tide", "draft"))
     page.locator("#id_body").press_sequentially(" two")
-
     expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
-    assert "two" in desk.read_body("Draft")
+    assert "two" in desk.read_body("Ebb tide")
     page.wait_for_function(f"{KEPT} === 0")
+
+    page.locator("#id_title").fill(" ")
+    expect(get_line(page)).to_contain_text("Title: This field is required.", timeout=PATIENCE)
+    page.locator("#id_title").fill("Spring tide")
+    expect(page.locator("#id_slug")).to_have_value("spring-tide", timeout=PATIENCE)  # by the response to the save
     page.locator("#id_body").fill("Three")
     press_save(page)
 
     page.wait_for_url("**/admin/blog/post/")
-    assert desk.read_body("Draft") == "Three"
-
-
-def test_slug_of_a_draft_follows_the_title_that_was_saved(desk: Desk) -> None:
-    page = open_post(desk, make_post(desk, "Ebb tide", "draft"))
-    page.locator("#id_title").fill("Spring tide")
-
-    expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
-    expect(page.locator("#id_slug")).to_have_value("spring-tide")
-    press_save(page)
-
-    page.wait_for_url("**/admin/blog/post/")
-    assert desk.execute("from blog.models import Post; print(Post.objects.get(title='Spring tide').slug)").strip() == (
-        "spring-tide"
-    )
-
-
-def test_draft_is_saved_when_the_page_is_left(desk: Desk) -> None:
-    page = open_post(desk, make_post(desk, "Left", "draft"))
-    record_dialogs(page)
-    page.locator("#id_body").fill("Written before leaving")
-
-    page.goto(desk.get_address("/admin/"))
-
-    desk.wait_for_body("Left", "Written before leaving")
+    assert desk.read_body("Spring tide") == "Three"
 
 
 def test_changes_of_a_published_post_are_saved_marked_and_published(desk: Desk) -> None:
@@ -111,42 +90,25 @@ def test_save_of_another_person_ends_the_saving_and_the_next_save_shows_both_tex
     expect(page.locator("body")).to_contain_text("has changed since you opened it")
 
 
-def test_text_is_saved_by_itself_when_the_server_can_be_reached_again(desk: Desk) -> None:
+def test_text_is_saved_by_itself_when_the_server_or_the_session_is_back(desk: Desk) -> None:
     page = open_post(desk, make_post(desk, "Offline", "draft"))
     page.context.set_offline(True)
     page.locator("#id_body").fill("Kept")
     expect(get_line(page)).to_contain_text("The server cannot be reached", timeout=PATIENCE)
     expect(get_line(page)).to_contain_text("tries again by itself")
     assert page.evaluate(KEPT) == 1
-
     page.context.set_offline(False)
-
     expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
     desk.wait_for_body("Offline", "Kept")
 
-
-def test_refused_save_names_the_field_and_the_rule(desk: Desk) -> None:
-    page = open_post(desk, make_post(desk, "Refused", "draft"))
-
-    page.locator("#id_title").fill(" ")
-    expect(get_line(page)).to_contain_text("Title: This field is required.", timeout=PATIENCE)
-
-    page.locator("#id_title").fill("Accepted")
-    expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
-
-
-def test_ended_session_asks_for_a_login_after_which_the_text_is_saved(desk: Desk) -> None:
-    page = open_post(desk, make_post(desk, "Session", "draft"))
     desk.execute("from django.contrib.sessions.models import Session; Session.objects.all().delete()")
     page.locator("#id_body").fill("Still here")
     expect(get_line(page)).to_contain_text("Your session has ended", timeout=PATIENCE)
-
     with page.context.expect_page() as opened:
         get_line(page).get_by_role("link", name="Log in in a new tab").click()
     log_in(opened.value, desk.run, desk.checkout)
-
     expect(get_line(page)).to_have_text(SAVED, timeout=PATIENCE)
-    desk.wait_for_body("Session", "Still here")
+    desk.wait_for_body("Offline", "Still here")
 
 
 # New posts
@@ -170,24 +132,22 @@ def test_new_post_is_a_draft_after_its_first_words(desk: Desk) -> None:
     page.wait_for_url("**/admin/blog/post/")
 
     desk.wait_for_body("A story", "More words")
-    page.goto(desk.get_address("/admin/blog/post/add/"))
-    page.wait_for_timeout(500)
+    page.goto("/admin/blog/post/add/")
+    wait_for_offers(page)
     expect(page.locator(".writing-notice")).to_have_count(0)
 
 
-@pytest.mark.parametrize("way", ["leaving", "logging out"])
-def test_new_post_is_a_draft_after(desk: Desk, way: str) -> None:
+def test_new_post_is_a_draft_after_leaving_and_after_logging_out(desk: Desk) -> None:
     page = desk.open()
     record_dialogs(page)
-    write(page, f"New and {way}", "Not lost")
+    write(page, "New and left", "Not lost")
+    page.goto("/admin/blog/post/add/")
+    desk.wait_for_body("New and left", "Not lost")
 
-    if way == "leaving":
-        page.goto(desk.get_address("/admin/"))
-    else:
-        page.evaluate("document.getElementById('logout-form').requestSubmit()")
-        page.wait_for_url("**/logout/")
-
-    desk.wait_for_body(f"New and {way}", "Not lost")
+    write(page, "New and logged out", "Not lost")
+    page.evaluate("document.getElementById('logout-form').requestSubmit()")
+    page.wait_for_url("**/logout/")
+    desk.wait_for_body("New and logged out", "Not lost")
 
 
 def test_logging_out_without_a_network_keeps_the_text_for_the_next_login(desk: Desk) -> None:

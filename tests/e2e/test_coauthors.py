@@ -1,4 +1,4 @@
-"""The co-authors of a post in Chromium: editors search, add, order and remove them, with the mouse and with keys."""
+"""The co-authors of a post in Chromium: an editor chooses them by keys, and they read the post."""
 
 import json
 import re
@@ -6,8 +6,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.editors import create_editor, open_admin
-from tests.e2e.writing import Desk, save, write
+from tests.e2e.writing import Desk
 
 MOST_TABS = 100
 
@@ -27,49 +26,12 @@ def expect_chosen(page: Page, *names: str) -> None:
     expect(choices).to_have_text([re.compile(re.escape(name)) for name in names])
 
 
-def add(page: Page, text: str, name: str) -> None:
-    get_search(page).click()
-    page.keyboard.type(text)
-    get_option(page, name).click()
-
-
-def remove(page: Page, name: str) -> None:
-    page.get_by_title(name, exact=True).locator(".select2-selection__choice__remove").click()
-    page.keyboard.press("Escape")  # Select2 opens its list
-
-
 def read_coauthors(desk: Desk, title: str) -> list[str]:
     """Return the names of the stored co-authors in their order."""
     code = "import json; from blog.models import Author, Post; "
     authors = f"Author.objects.in_order_of(Post.objects.get(title={title!r}).coauthor_ids)"
     names: list[str] = json.loads(desk.execute(f"{code} print(json.dumps([each.name for each in {authors}]))"))
     return names
-
-
-def open_post(page: Page, title: str) -> None:
-    page.locator("#result_list").get_by_role("link", name=title, exact=True).click()
-    expect(page.locator("#id_title")).to_have_value(title)
-
-
-def test_editor_adds_orders_and_removes_coauthors(desk: Desk) -> None:
-    page = desk.open()
-    write(page, "Two boats", "One text.")
-    add(page, "ines", "Ines Falk")
-    add(page, "WREN", "Tomasz Wren")
-    add(page, "marguerite", "Marguerite Okafor")
-    expect_chosen(page, "Ines Falk", "Tomasz Wren", "Marguerite Okafor")
-    save(page)
-    assert read_coauthors(desk, "Two boats") == ["Ines Falk", "Tomasz Wren", "Marguerite Okafor"]
-
-    open_post(page, "Two boats")
-    expect_chosen(page, "Ines Falk", "Tomasz Wren", "Marguerite Okafor")
-    remove(page, "Ines Falk")
-    expect_chosen(page, "Tomasz Wren", "Marguerite Okafor")
-    add(page, "ines", "Ines Falk")  # again: at the end
-    expect_chosen(page, "Tomasz Wren", "Marguerite Okafor", "Ines Falk")
-    remove(page, "Tomasz Wren")
-    save(page)
-    assert read_coauthors(desk, "Two boats") == ["Marguerite Okafor", "Ines Falk"]
 
 
 def test_keyboard_alone_sets_coauthors(desk: Desk) -> None:
@@ -121,9 +83,9 @@ print(image.pk, post.comments.get().pk)
 
 
 def test_coauthor_reads_the_text_from_every_link_without_errors(desk: Desk) -> None:
-    create_editor(desk.checkout, "Jo", role="author")
+    email = desk.make_user("Jo", role="author")
     image, comment = desk.execute(JOINT).split()
-    page, problems = open_admin(desk.browser, desk.run, "jo@example.com"), list[str]()
+    page, problems = desk.open("/admin/", email=email), list[str]()
     page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
     page.on("console", lambda message: problems.extend([message.text] * (message.type == "error")))
 

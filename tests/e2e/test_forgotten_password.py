@@ -6,14 +6,14 @@ from email import message_from_bytes, policy
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.deployment.checkout import Checkout
 from tests.deployment.processes import wait_until
-from tests.e2e.accessibility import install_axe, list_serious_findings_of_the_desk
+from tests.e2e.accessibility import list_serious_findings_of_the_desk
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.editors import create_editor
+from tests.e2e.writing import Desk
 
+OLD = "a long password of an editor"
 NEW = "fourteen lamps and a harbour"
 
 pytestmark = [
@@ -32,12 +32,10 @@ def read_link(folder: Path) -> str:
     return ""
 
 
-def test_person_who_forgot_the_password_chooses_a_new_one(checkout: Checkout, browser: Browser, tmp_path: Path) -> None:
-    folder, axe = tmp_path / "mails", install_axe(tmp_path)
-    run = checkout.run(EMAIL_URL=f"file://{folder}").wait_until_ready()
-    email = create_editor(checkout, "Ada")
-    page = browser.new_context(color_scheme="light", bypass_csp=True).new_page()
-    page.goto(f"http://localhost:{run.port}/admin/")
+def test_person_who_forgot_the_password_chooses_a_new_one(desk: Desk, axe: str) -> None:
+    email = desk.make_user("Nora", password=OLD)
+    page = desk.browser.new_context(base_url=desk.get_address(""), color_scheme="light", bypass_csp=True).new_page()
+    page.goto("/admin/")
     findings = list_serious_findings_of_the_desk(page, axe)
 
     page.get_by_role("link", name="Forgot your password?").click()
@@ -46,9 +44,9 @@ def test_person_who_forgot_the_password_chooses_a_new_one(checkout: Checkout, br
     page.get_by_role("button", name="Send the link").click()
     expect(page.get_by_role("heading", name="Look into your mail")).to_be_visible()
     findings += list_serious_findings_of_the_desk(page, axe)
-    wait_until(lambda: read_link(folder), "the mail")
+    wait_until(lambda: read_link(desk.mails), "the mail")
 
-    page.goto(read_link(folder))
+    page.goto(read_link(desk.mails))
     page.get_by_label("New password", exact=True).fill("short")
     page.get_by_label("New password, again").fill("short")
     page.get_by_role("button", name="Set the password").click()
@@ -64,9 +62,9 @@ def test_person_who_forgot_the_password_chooses_a_new_one(checkout: Checkout, br
     page.get_by_label("Email").fill(email)
     page.locator("#id_password").fill(NEW)
     page.get_by_role("button", name="Log in").click()
-    page.wait_for_url(f"http://localhost:{run.port}/admin/")
-    page.goto(read_link(folder))
+    page.wait_for_url("**/admin/")
+    page.goto(read_link(desk.mails))
     expect(page.get_by_role("heading", name="This link is not valid")).to_be_visible()
     findings += list_serious_findings_of_the_desk(page, axe)
     assert findings == []
-    assert "token=" not in run.log.read_text()
+    assert "token=" not in desk.run.log.read_text()

@@ -5,11 +5,10 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.deployment.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.desk_pages import log_in
+from tests.e2e.writing import Desk
 
 SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
 SLUG = 3  # the column of the plan
@@ -29,19 +28,24 @@ def archive(tmp_path: Path) -> Path:
     return path
 
 
-def upload(page: Page, run: Run, archive: Path) -> None:
-    page.goto(f"http://localhost:{run.port}/admin/blog/post/")
-    page.get_by_role("link", name="Import", exact=True).click()
+def upload(page: Page, archive: Path) -> None:
+    page.goto("/admin/blog/importjob/add/")
     page.get_by_label("Zip file").set_input_files(archive)
     page.get_by_role("button", name="Upload and check").click()
 
 
-def test_editor_imports_a_site_undoes_it_and_restores_it(checkout: Checkout, browser: Browser, archive: Path) -> None:
-    run = checkout.run().wait_until_ready()
-    page = browser.new_page()
-    log_in(page, run, checkout)
+def count_posts(desk: Desk) -> int:
+    """Return the number of posts of the source."""
+    return int(
+        desk.execute("from blog.models import Post; print(Post.objects.filter(source__source='harbour').count())")
+    )
 
-    upload(page, run, archive)
+
+def test_editor_imports_a_site_undoes_it_and_restores_it(desk: Desk, archive: Path) -> None:
+    page = desk.open("/admin/blog/post/")
+    expect(page.get_by_role("link", name="Import", exact=True)).to_be_visible()
+
+    upload(page, archive)
     expect(page.get_by_role("heading", name="What would happen")).to_be_visible(timeout=WAIT)
     expect(page.get_by_role("link", name="new post: 7")).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("bad.md"))).to_contain_text("does not begin with front matter")
@@ -52,43 +56,28 @@ def test_editor_imports_a_site_undoes_it_and_restores_it(checkout: Checkout, bro
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_role("heading", name="The import is finished")).to_be_visible(timeout=WAIT)
     report = page.url
+    assert count_posts(desk) == 7
     page.get_by_role("link", name="_posts/2024-02-29-soup-for-forty.markdown").click()
-
     expect(page.locator("#id_title")).to_have_value(re.compile("Soup", re.IGNORECASE))
-    page.goto(f"http://localhost:{run.port}/admin/blog/post/?status__exact=scheduled")
-    expect(page.locator("#result_list tbody tr")).to_have_count(1)
+
     page.goto(report)
     page.get_by_role("link", name="Undo the import…").click()
     page.get_by_role("button", name="Delete 7 posts").click()
     expect(page.get_by_role("heading", name="The import is undone")).to_be_visible(timeout=WAIT)
     expect(page.get_by_role("link", name="deleted again: 7")).to_be_visible()
-    page.goto(f"http://localhost:{run.port}/admin/blog/post/?status__exact=scheduled")
-    expect(page.locator("#result_list tbody tr")).to_have_count(0)
-    page.goto(f"http://localhost:{run.port}/admin/blog/post/deleted/")
+    assert count_posts(desk) == 0
+    page.goto("/admin/blog/post/deleted/")
     page.get_by_role("button", name="Restore the import of harbour.zip").click()
     expect(page.get_by_text("7 posts are restored.")).to_be_visible()
-    page.goto(f"http://localhost:{run.port}/admin/blog/post/?status__exact=scheduled")
-    expect(page.locator("#result_list tbody tr")).to_have_count(1)
+    assert count_posts(desk) == 7
 
 
-def test_large_archive_is_uploaded_and_a_larger_one_is_refused(
-    checkout: Checkout,
-    browser: Browser,
-    tmp_path: Path,
-) -> None:
-    run = checkout.run().wait_until_ready()
-    page = browser.new_page()
-    log_in(page, run, checkout)
-    large, too_large = tmp_path / "large.zip", tmp_path / "too-large.zip"
-    for path, size in {large: 40_000_000, too_large: 60_000_000}.items():
-        with ZipFile(path, "w") as opened:
-            opened.writestr("a.md", "---\ntitle: Large\n---\nText.")
-            opened.writestr("image.png", bytes(size))
+def test_archive_over_the_limit_is_refused_on_its_page(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "too-large.zip"
+    with ZipFile(path, "w") as opened:
+        opened.writestr("image.png", bytes(60_000_000))
+    page = desk.open("/admin/")
 
-    upload(page, run, large)
-    expect(page.get_by_role("link", name="new post: 1")).to_be_visible(timeout=2 * WAIT)
-    page.goto(f"http://localhost:{run.port}/admin/blog/importjob/add/")
-    page.get_by_label("Zip file").set_input_files(too_large)
-    page.get_by_role("button", name="Upload and check").click()
+    upload(page, path)
 
     expect(page.get_by_text("at most 50,000,000 can be uploaded. Split it.")).to_be_visible()

@@ -30,7 +30,7 @@ def choose(page: Page, action: str) -> None:
 
 def test_actions_work_on_everything_that_the_filter_matches(desk: Desk) -> None:
     desk.execute(MAKE_POSTS)
-    page = desk.open("/admin/", base_url=desk.get_address(""), timezone_id="Pacific/Auckland")
+    page = desk.open("/admin/", timezone_id="Pacific/Auckland")
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
 

@@ -7,127 +7,65 @@ from http import HTTPStatus
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.deployment.checkout import Run
+from tests.deployment.processes import PATIENCE
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.editors import create_editor, find_post, make_draft, open_admin, save
-from tests.e2e.writing import Desk
+from tests.e2e.writing import Desk, save
 
 pytestmark = NEEDS_CHROMIUM
-AUCKLAND = "Pacific/Auckland"
-SECONDS = 20  # until the time of the schedule, in which the form is sent and answered on a busy machine
-PATIENCE = 60  # seconds; the worker publishes a post at most 10 seconds after its time
-# The time that the clocks of the browser show in some seconds, as a field for a local time has it
-LATER = "seconds => new Date(Date.now() + 1000 * seconds).toLocaleString('sv').replace(' ', 'T')"
 
 
-@pytest.fixture(scope="session")
-def email(desk_of_all_modules: Desk) -> str:
-    return create_editor(desk_of_all_modules.checkout, "Una")
-
-
-def read_status(run: Run, path: str) -> str:
-    """Return the status of the post of a form as readers see it; nothing if they do not."""
-    post = re.search(r"/post/(\d+)/", path)
-    assert post
+def read_status(run: Run, post: str) -> str:
+    """Return the status of a post as readers see it; nothing if they do not."""
     try:
-        with urlopen(f"http://localhost:{run.port}/posts/{post[1]}") as response:
+        with urlopen(f"http://localhost:{run.port}/posts/{post}") as response:
             return str(json.load(response)["status"])
     except HTTPError as error:
         return "" if error.code == HTTPStatus.NOT_FOUND else f"error {error.code}"
 
 
-def fill_time(page: Page, local: str) -> None:
-    page.locator("[name=schedule_at_local]").fill(local)
+def press_twice(page: Page, label: str) -> None:
+    """Press a button of the state, and then the one of the dialog that asks."""
+    page.get_by_role("button", name=label).first.click()
+    page.get_by_role("dialog").get_by_role("button", name=label).click()
 
 
-def test_editor_schedules_a_post_and_sees_it_published(desk: Desk, email: str) -> None:
-    page = open_admin(desk.browser, desk.run, email, timezone_id=AUCKLAND)
-    path = make_draft(desk.run)
-    page.goto(path)
+def test_editor_schedules_a_post_sees_it_published_and_archives_it(desk: Desk) -> None:
+    email, post = desk.make_user("Una"), desk.make_draft()
+    path = f"/admin/blog/post/{post}/change/"
+    page = desk.open(path, email=email, timezone_id="Pacific/Auckland")
     state = page.locator("#post-state")
-    page.locator("#id_title").fill("The tide of tonight")
-
-    fill_time(page, "2030-07-01T09:00")
+    page.locator("[name=schedule_at_local]").fill("2030-07-01T09:00")
     expect(state).to_contain_text(re.compile(r"by itself on July 1, 2030 at 9:00\sAM \(Pacific/Auckland\)\."))
-    fill_time(page, page.evaluate(LATER, SECONDS))
     state.get_by_role("button", name="Schedule").click()
-
-    expect(page.locator("body")).to_contain_text("“The tide of tonight” will be published on")
-    assert read_status(desk.run, path) == ""
-    deadline = time.monotonic() + SECONDS + PATIENCE
-    while read_status(desk.run, path) != "published" and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert read_status(desk.run, path) == "published"
-    page.goto(path)
-    expect(page.locator(".post-state-line")).to_contain_text("Published at")
-
-
-def test_scheduled_time_is_shown_in_the_zone_of_the_editor_and_kept_by_a_save(desk: Desk, email: str) -> None:
-    page = open_admin(desk.browser, desk.run, email, timezone_id=AUCKLAND)
-    path = make_draft(desk.run)
-    page.goto(path)
-    fill_time(page, "2030-07-01T09:00")
-    page.get_by_role("button", name="Schedule").click()
     expect(page.locator("body")).to_contain_text("will be published on")
 
-    berlin = open_admin(desk.browser, desk.run, email, timezone_id="Europe/Berlin")
-    berlin.goto(path)
+    berlin = desk.open(path, email=email, timezone_id="Europe/Berlin")
     expect(berlin.locator("[name=schedule_at_local]")).to_have_value(re.compile("2030-06-30T23:00"))
     expect(berlin.locator(".local-time-zone")).to_have_text("Europe/Berlin")
-    berlin.locator("#id_title").fill("New title")
+    berlin.locator("#id_title").fill("The tide of tonight")
     save(berlin)
-    berlin.wait_for_url("**/admin/blog/post/?*")
-
-    plain = open_admin(desk.browser, desk.run, email, java_script_enabled=False)
-    plain.goto(path)
-    expect(plain.locator("#id_title")).to_have_value("New title")
+    plain = desk.open(path, email=email, java_script_enabled=False)
     expect(plain.locator("[name=schedule_at_local]")).to_have_value(re.compile("2030-06-30T21:00"))
     expect(plain.locator(".local-time-zone")).to_have_text("UTC")
 
-
-def test_archived_post_is_published_again_by_one_button(desk: Desk, email: str) -> None:
-    page = open_admin(desk.browser, desk.run, email)
-    path = find_post(page, "published")
+    assert read_status(desk.run, post) == ""
+    desk.execute(
+        "from blog.models import Post; from django.utils import timezone; "
+        f"Post.objects.filter(pk={post}).update(publish_at=timezone.now())"
+    )
+    deadline = time.monotonic() + PATIENCE
+    while read_status(desk.run, post) != "published":
+        assert time.monotonic() < deadline, "The worker has not published the post."
+        time.sleep(0.5)
     page.goto(path)
-    page.get_by_role("button", name="Archive").click()
-    page.get_by_role("dialog").get_by_role("button", name="Archive").click()
+    expect(page.locator(".post-state-line")).to_contain_text("Published at")
+    press_twice(page, "Archive")
     expect(page.locator("body")).to_contain_text("is in the archive.")
-    assert read_status(desk.run, path) == ""
-
+    assert read_status(desk.run, post) == ""
     page.goto(path)
-    page.locator("#submit-row").get_by_role("button", name="Publish again").click()
-    page.get_by_role("dialog").get_by_role("button", name="Publish again").click()
-
+    press_twice(page, "Publish again")
     expect(page.locator("body")).to_contain_text("is public again.")
-    assert read_status(desk.run, path) == "published"
-
-
-def test_enter_in_a_field_saves_and_publishes_nothing(desk: Desk, email: str) -> None:
-    page = open_admin(desk.browser, desk.run, email)
-    path = make_draft(desk.run)
-    page.goto(path)
-    page.locator("#id_title").fill("New title")
-    page.locator("[name=schedule_at_local]").press("Enter")
-
-    page.wait_for_url("**/admin/blog/post/?*")
-    page.goto(path)
-    expect(page.locator("#id_title")).to_have_value("New title")
-    expect(page.locator(".post-state-line")).to_contain_text("Draft")
-
-
-def test_posts_are_scheduled_from_the_list(desk: Desk, email: str) -> None:
-    page = open_admin(desk.browser, desk.run, email, timezone_id=AUCKLAND)
-    make_draft(desk.run)
-    page.goto("/admin/blog/post/?status__exact=draft")
-    page.locator("input.action-select").first.check()
-    page.locator("select[name=action]").select_option("schedule")
-    page.get_by_role("button", name="Run").click()
-
-    expect(page.locator(".local-time-zone")).to_have_text(AUCKLAND)
-    fill_time(page, "2030-07-01T09:00")
-    page.get_by_role("button", name="Schedule: 1 post").click()
-
-    expect(page.locator("body")).to_contain_text(re.compile(r"will be published on Jul 1, 2030, 9:00\sAM"))
+    assert read_status(desk.run, post) == "published"

@@ -9,12 +9,20 @@ from typing import Any
 
 from playwright.sync_api import Browser, Dialog, Locator, Page
 
+from contentapi.demo import ADMIN
 from tests.deployment.checkout import Checkout, Run
 from tests.deployment.processes import PATIENCE, wait_until
 from tests.deployment.template import Template
-from tests.e2e.desk_pages import log_in
 
 EXACT = "\n\n  Two spaces at the end  \n\tA tab\n\n\nThe end \n"
+# Prints the key of a new session
+LOG_IN = """
+from django.test import Client
+from users.models import User
+client = Client()
+client.force_login(User.objects.get(email="{}"))
+print(client.cookies["sessionid"].value, end="")
+"""
 KEPT = "Object.keys(localStorage).filter((key) => key.startsWith('kept-text:')).length"
 
 
@@ -29,13 +37,12 @@ for line in sys.stdin:
 
 
 class Desk:
-    """A running server, and a browser that opens its admin."""
+    """A running server, the folder of its mails, and a browser that opens its admin."""
 
     browser: Browser
 
-    def __init__(self, checkout: Checkout, run: Run) -> None:
-        self.checkout, self.run = checkout, run
-        self.cookies: Any = []
+    def __init__(self, checkout: Checkout, run: Run, mails: Path) -> None:
+        self.checkout, self.run, self.mails = checkout, run, mails
         self.shell = subprocess.Popen(
             [checkout.folder / ".venv/bin/python", "manage.py", "shell", "--verbosity", "0", "-c", SHELL],
             cwd=checkout.folder,
@@ -48,17 +55,30 @@ class Desk:
     def get_address(self, path: str) -> str:
         return f"http://localhost:{self.run.port}{path}"
 
-    def open(self, path: str = "/admin/blog/post/add/", **options: Any) -> Page:
-        """Return a page at a path, in a new browser context in which an admin is logged in."""
-        context = self.browser.new_context(storage_state={"cookies": self.cookies, "origins": []}, **options)
+    def open(self, path: str = "/admin/blog/post/add/", *, email: str = ADMIN, **options: Any) -> Page:
+        """Return a page at a path, in a new browser context in which a person is logged in."""
+        address = self.get_address("")
+        context = self.browser.new_context(base_url=address, **options)
+        context.add_cookies([{"name": "sessionid", "value": self.execute(LOG_IN.format(email)), "url": address}])
         page = context.new_page()
         page.set_default_timeout(60_000)
-        page.goto(self.get_address(path))
-        if "/login/" in page.url:  # the first page, or the test before has ended the session
-            log_in(page, self.run, self.checkout)
-            self.cookies = context.cookies()
-            page.goto(self.get_address(path))
+        page.goto(path)
         return page
+
+    def make_user(self, name: str, *, role: str = "editor", password: str | None = None) -> str:
+        """Create a user whom `open` can log in. Return the email."""
+        email = f"{name.lower()}@example.com"
+        values = f"email={email!r}, name={name!r}, role=Role({role!r}), password={password!r}"
+        modules = "from users import services; from contentapi.core.identity import OPERATOR, Role; "
+        self.execute(f"{modules}services.create_user(actor=OPERATOR, {values})")
+        return email
+
+    def make_draft(self) -> str:
+        """Create a draft of the admin. Return its id."""
+        services = "from blog import services; from contentapi.core.identity import OPERATOR; "
+        author = "from blog.models import Author; author_id = str(Author.objects.get(name='Ada Admin').pk); "
+        created = "services.create_post(actor=OPERATOR, author_id=author_id, title='Of one test', body='Text')"
+        return self.execute(f"{services}{author}print({created}.pk)").strip()
 
     def execute(self, code: str) -> str:
         """Execute code of Python beside the server. Return what it printed."""
@@ -85,8 +105,9 @@ def run_desk(folder: Path, template: Template) -> Iterator[Desk]:
     """Run a server from a checkout in a new folder. The admin has an author profile."""
     checkout = Checkout(folder, template)
     try:
-        run = checkout.run(CONTENTAPI_RATE_ANONYMOUS="100000/minute").wait_until_ready()
-        desk = Desk(checkout, run)
+        mails = folder.parent / "mails"
+        variables = {"CONTENTAPI_RATE_ANONYMOUS": "100000/minute", "EMAIL_URL": f"file://{mails}"}
+        desk = Desk(checkout, checkout.run(**variables).wait_until_ready(), mails)
         admin = "from users.models import User; from blog.models import Author; "
         made = "Author.objects.get_or_create(user=User.objects.get(email='admin@example.com'), name='Ada Admin')"
         desk.execute(f"{admin} {made}")
@@ -132,3 +153,9 @@ def press_save(page: Page) -> None:
 def save(page: Page) -> None:
     press_save(page)
     page.wait_for_url("**/admin/blog/post/")
+
+
+def wait_for_offers(page: Page) -> None:
+    """Wait until the scripts of a form have decided which kept texts they offer: after they have read the locks."""
+    page.locator(".writing-notices").wait_for(state="attached")
+    page.evaluate("navigator.locks.query().then(() => new Promise((done) => setTimeout(done)))")
