@@ -22,28 +22,15 @@ from orders import services as orders
 from orders.models import OrderStatus
 from tests.audit_lines import Lines
 from tests.blog.markdown_files import build_file
-from tests.contentapi.monitoring import (
-    audit_account_actions,
-    audit_blog_actions,
-    audit_credential_actions,
-    audit_order_actions,
-    audit_webhook_actions,
-)
-from tests.contentapi.monitoring.audit_credential_actions import make_key
-from tests.contentapi.monitoring.audit_scene import CASES, Case, Scene
+from tests.contentapi.monitoring.audit_actions import make_key
+from tests.contentapi.monitoring.audit_cases import CASES, Case
+from tests.contentapi.monitoring.audit_scene import Scene
 from tests.factories import make_order, make_post, make_user
 from tests.users.oauth.flow import make_member
 from users import services as user_services
 
 ROOT = Path(__file__).resolve().parents[3]
 EMAIL = re.compile(rb"[\w.]+@[\w.]+")
-ACTIONS = (
-    audit_account_actions,
-    audit_credential_actions,
-    audit_blog_actions,
-    audit_order_actions,
-    audit_webhook_actions,
-)  # their import fills CASES
 EVENTS = {event for kind in AuditEvent.__subclasses__() for event in kind}
 
 
