@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import chain, islice
@@ -67,15 +68,7 @@ class CredentialCommand(OperatorCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("email", metavar="EMAIL", help="the user's email")
-        parser.add_argument(
-            "--scope",
-            action="append",
-            default=[],
-            dest="scopes",
-            choices=[scope.value for scope in Scope],
-            metavar="SCOPE",
-            help=f"can be repeated; default: all scopes of the user's role. One of: {', '.join(Scope)}",
-        )
+        add_scopes(parser, f"all scopes of the user's role. One of: {', '.join(Scope)}")
 
     def print_credential(self, kind: str, credential: str, role: Role, scopes: list[Scope]) -> None:
         """Print the credential, and a note if the role does not allow one of the scopes."""
@@ -83,6 +76,19 @@ class CredentialCommand(OperatorCommand):
         if unusable:
             self.info(f"Note: the role {role} does not allow {unusable}; the {kind} cannot use it.")
         self.stdout.write(credential)
+
+
+def add_scopes(parser: ArgumentParser, default: str) -> None:
+    """Add the option --scope."""
+    parser.add_argument(
+        "--scope",
+        action="append",
+        default=[],
+        dest="scopes",
+        choices=[scope.value for scope in Scope],
+        metavar="SCOPE",
+        help=f"can be repeated; default: {default}",
+    )
 
 
 def print_json_array(out: OutputWrapper, rows: Iterable[Mapping[str, Any]]) -> None:

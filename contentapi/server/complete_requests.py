@@ -17,18 +17,24 @@ from contentapi.conf.timeouts import derive_timeouts
 from contentapi.core.errors import RateLimited, Unavailable
 from contentapi.core.identity import Actor
 from contentapi.db.engine.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
-from contentapi.db.engine.thread_connections import close_unusable_connection
 from contentapi.health.probes import PROBES, respond_to_probe
 from contentapi.http.body import UploadTooLarge
 from contentapi.http.uploads import SpooledBody, Upload
 from contentapi.media.delivery import deliver_file, is_for_delivery
 from contentapi.monitoring.records import current_record
+from contentapi.rate_limits.account import Account
+from contentapi.rate_limits.middleware import ACCOUNT
 from contentapi.rate_limits.places import Places
 from contentapi.server.bodies import buffer_body, get_announced_length, refuse_body, spool_body
 from contentapi.server.observed_requests import observe_request
-from contentapi.server.upload_places import MOST, MOST_OF_PERSON, NO_PLACE, PLACE, charge_upload
 from contentapi.server.worker import WORKER
 
+MOST_UPLOADS = 16  # that a process receives at a time, so that they do not fill the folder of temporary files
+MOST_OF_PERSON = 3
+PLACE = "contentapi.upload_place"  # a key of the WSGI environ; the value is the id of the user
+NO_PLACE = (
+    f"A person may send {MOST_OF_PERSON} uploads at a time, and a server receives {MOST_UPLOADS}. Try again shortly."
+)
 Refuse = Callable[[dict[str, Any], NoSlotAvailable, StartResponse], Iterable[bytes]]
 
 
@@ -44,7 +50,7 @@ class RequestBufferingLayer:
         self.application = application
         self.refuse = refuse
         self.uploads = uploads
-        self.places = Places(MOST)
+        self.places = Places(MOST_UPLOADS)
         self.slots = WORKER.slots = ConnectionSlots(slots, patience=derive_timeouts(conf.environment).slot)
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
@@ -112,12 +118,15 @@ class RequestBufferingLayer:
         """
         lease = self.slots.acquire()
         try:
-            close_unusable_connection()
             sender = upload.find_sender(environ)
         finally:
             self.slots.release(lease)
         if sender is not None and upload.is_metered:
-            charge_upload(environ, sender)
+            account = Account(environ)
+            account.set_actor(sender)
+            account.charge(1, writes=1)
+            account.is_metered = False  # the application charges nothing more
+            environ[ACCOUNT] = account
         return sender
 
 

@@ -24,7 +24,6 @@ from django.utils.http import parse_header_parameters
 from contentapi.conf import conf
 from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import ApiError
-from contentapi.db.engine.thread_connections import close_unusable_connection
 from contentapi.graphql.endpoint import MEDIA_TYPES, READS, respond_with_error
 from contentapi.graphql.explorer.page import is_explorer_requested
 from contentapi.http.api_version import VERSION
@@ -80,7 +79,6 @@ class FastPath:
         if responder is None or shared is None:
             return self.django(environ, start_response)
         record = current_record.get()
-        close_unusable_connection()
         response = responder(environ)
         record.status, record.size = response.status, len(response.body)
         line = f"{response.status} {responses.get(response.status, 'Unknown')}"

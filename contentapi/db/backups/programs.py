@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.management.base import CommandError
 
@@ -32,21 +32,22 @@ def find_program(name: str, server_major: int) -> Program:
     An older program does not know the server's catalog. A newer pg_dump limits where its archive can be restored, and
     a newer pg_restore reads more archives.
     """
-    newest = sys.maxsize
-    if name == "pg_restore" and server_major < SETS_TRANSACTION_TIMEOUT:
-        newest = SETS_TRANSACTION_TIMEOUT - 1
     found = [*filter(None, map(read_version, list_paths(name)))]
-    fitting = [program for program in found if server_major <= program.major <= newest]
-    if not fitting:
-        wanted = f"{server_major} " + ("or newer" if newest == sys.maxsize else f"to {newest}")
-        listed = ", ".join(f"{each.path} ({each.version})" for each in found)
-        raise CommandError(
-            f"The server is PostgreSQL {server_major}, which needs {name} {wanted}. Found only: {listed or 'none'}. "
-            f"Install the package postgresql-client-{server_major} (Debian, from apt.postgresql.org) or "
-            f"postgresql{server_major} (Red Hat)."
-        )
-    choose = min if name == "pg_dump" else max
-    return choose(fitting, key=lambda program: program.major)
+    is_limited = name == "pg_restore" and server_major < SETS_TRANSACTION_TIMEOUT
+    fitting = [
+        program
+        for program in found
+        if server_major <= program.major and not (is_limited and program.major >= SETS_TRANSACTION_TIMEOUT)
+    ]
+    if fitting:
+        return (min if name == "pg_dump" else max)(fitting, key=lambda program: program.major)
+    wanted = f"{server_major} " + (f"to {SETS_TRANSACTION_TIMEOUT - 1}" if is_limited else "or newer")
+    listed = ", ".join(f"{each.path} ({each.version})" for each in found)
+    raise CommandError(
+        f"The server is PostgreSQL {server_major}, which needs {name} {wanted}. Found only: {listed or 'none'}. "
+        f"Install the package postgresql-client-{server_major} (Debian, from apt.postgresql.org) or "
+        f"postgresql{server_major} (Red Hat)."
+    )
 
 
 def list_paths(name: str) -> Iterator[Path]:
@@ -74,23 +75,13 @@ def run_program(command: Sequence[str | Path], environment: Mapping[str, str]) -
 
     Raises `CommandError` if it fails.
     """
-    done = subprocess.run(
-        command,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if done.returncode:
-        ended = (
-            f"Its status is {done.returncode}."
-            if done.returncode > 0
-            else f"It was ended by signal {-done.returncode}."
-        )
+    streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "errors": "replace"}
+    done = subprocess.run(command, env=environment, check=False, **streams)
+    status = done.returncode
+    if status:
+        ended = f"Its status is {status}." if status > 0 else f"It was ended by signal {-status}."
         raise CommandError(f"{Path(command[0]).name} failed. {done.stderr.strip() or ended}")
-    return done.stdout
+    return str(done.stdout)
 
 
 def exit_on_signals() -> None:

@@ -126,7 +126,7 @@ class ConnectionSlots(Lane):
         return lease
 
     def take(self) -> Wrappers:
-        """Take a slot's connections and install them in this thread. Raises `NoSlotAvailable`."""
+        """Take a slot's connections, which can be used, and install them in this thread. Raises `NoSlotAvailable`."""
         self.enter()
         wrappers = self.idle.pop(id(CURRENT.by_alias), None)  # of the slot that this thread used last
         if wrappers is None:
@@ -135,6 +135,7 @@ class ConnectionSlots(Lane):
             except KeyError:
                 wrappers = create_wrappers()
             install_connections(wrappers)
+        close_unusable_connection()
         return wrappers
 
     def give_back(self, lease: Lease) -> None:
@@ -173,7 +174,6 @@ class ConnectionSlots(Lane):
         lease.lane = lane
         if has_waited:
             lease.wrappers = self.take()
-            close_unusable_connection()
 
 
 def leave_lane(lease: Lease) -> None:

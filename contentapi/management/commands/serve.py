@@ -88,20 +88,34 @@ def prepare_database() -> None:
     connection.close()  # releases the lock
 
 
+def start_child(*command: str, **variables: str) -> "subprocess.Popen[bytes]":
+    """Start a process beside this one. A Ctrl-C of the terminal does not reach it, only `end_child`."""
+    return subprocess.Popen(
+        command,
+        cwd=settings.BASE_DIR,
+        env={**os.environ, **variables},
+        process_group=0,  # with its own processes
+        preexec_fn=restore_default_signals,
+    )
+
+
+def end_child(child: "subprocess.Popen[bytes]") -> None:
+    """End a process and its own processes, if it runs."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if child.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, number)
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(2 * STREAM_STOP_LIMIT)
+
+
 def serve(command: list[str]) -> int:
     """Run an HTTP server until it ends, and return its exit status. Call this with TERMINATION_SIGNALS blocked.
 
     This process continues to run, because it keeps the embedded PostgreSQL alive until the server has ended. It passes
     each termination signal on as SIGTERM. That includes SIGHUP from a closed terminal, on which a server would reload.
     """
-    environment = {"CONTENTAPI_GREETING": "on", "CONTENTAPI_STREAM_URL": find_stream_url()}
-    server = subprocess.Popen(
-        command,
-        cwd=settings.BASE_DIR,
-        env={**os.environ, **environment},
-        process_group=0,  # not the terminal's: a Ctrl-C that reaches the workers can prevent them from ending
-        preexec_fn=restore_default_signals,
-    )
+    server = start_child(*command, CONTENTAPI_GREETING="on", CONTENTAPI_STREAM_URL=find_stream_url())
     for each in TERMINATION_SIGNALS:
         signal.signal(each, lambda *_: server.terminate())
     with building_pages(), serving_streams(), Worker(load_jobs()):  # their threads block the signals, too
@@ -134,21 +148,11 @@ def keep_streams_alive(stop: Event) -> None:
     """Run the process until the end. One that ends by itself at once, as without a free port, is not started again."""
     while not stop.is_set():
         began = time.monotonic()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "contentapi.streams"],
-            cwd=settings.BASE_DIR,
-            process_group=0,
-            preexec_fn=restore_default_signals,
-        )
+        process = start_child(sys.executable, "-m", "contentapi.streams")
         while process.poll() is None and not stop.wait(CHILD_INTERVAL):
             pass
         if process.poll() is None:
-            process.terminate()
-            try:
-                process.wait(2 * STREAM_STOP_LIMIT)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end_child(process)
         elif process.returncode > 0 and time.monotonic() - began < STREAM_START_LIMIT:
             return
         stop.wait(STREAM_RESTART_INTERVAL)
@@ -160,25 +164,12 @@ def building_pages() -> Iterator[None]:
 
     The build yields to the server: a first request does not wait for it.
     """
-    build = subprocess.Popen(
-        [sys.executable, "-m", "contentapi.frontend.build", "--if-possible"],
-        cwd=settings.BASE_DIR,
-        process_group=0,  # with the processes of npm
-        preexec_fn=prepare_build,
-    )
+    build = start_child("nice", sys.executable, "-m", "contentapi.frontend.build", "--if-possible")
     Thread(target=build.wait, name="pages", daemon=True).start()
     try:
         yield
     finally:
-        if build.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(build.pid, signal.SIGTERM)
-            build.wait()
-
-
-def prepare_build() -> None:
-    restore_default_signals()
-    os.nice(10)
+        end_child(build)
 
 
 def restore_default_signals() -> None:

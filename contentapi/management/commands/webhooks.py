@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from contentapi.auth.people import get_user_by_email, name_users
-from contentapi.core.commands import ListCommand, format_time
-from contentapi.core.identity import OPERATOR, Scope
+from contentapi.core.commands import ListCommand, add_scopes, format_time
+from contentapi.core.identity import OPERATOR
 from contentapi.events.webhooks import resending, selectors, services
 from contentapi.events.webhooks.models import Webhook
 
@@ -92,15 +92,7 @@ def add_create_arguments(parser: ArgumentParser) -> None:
         "--selection", metavar="FRAGMENTS", help="what an event has of its object, as GraphQL fragments"
     )
     parser.add_argument("--coalesce", type=int, default=0, metavar="SECONDS", help="default: each event is sent")
-    parser.add_argument(
-        "--scope",
-        action="append",
-        default=[],
-        dest="scopes",
-        choices=[scope.value for scope in Scope],
-        metavar="SCOPE",
-        help="can be repeated; default: none, so that it sees what everybody sees",
-    )
+    add_scopes(parser, "none, so that it sees what everybody sees")
 
 
 def add_replay_arguments(parser: ArgumentParser) -> None:

@@ -9,11 +9,9 @@ from tests.contentapi.server.fast_path_requests import FailingDjango
 
 
 @pytest.fixture
-def kept_connections(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Keep the test's connection open for its transaction, as Django's test client does. Return the calls."""
-    calls: list[bool] = []
-    monkeypatch.setattr(connection, "close_if_unusable_or_obsolete", lambda: calls.append(True))
-    return calls
+def kept_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the test's connection open for its transaction, as Django's test client does."""
+    monkeypatch.setattr(connection, "close_if_unusable_or_obsolete", lambda: None)
 
 
 @pytest.fixture

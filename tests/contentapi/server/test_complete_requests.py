@@ -26,6 +26,7 @@ def small_limit(settings: Settings) -> None:
 def no_database(monkeypatch: pytest.MonkeyPatch) -> None:
     """These slots lend nothing: the test's own connection stays."""
     monkeypatch.setattr("contentapi.db.engine.slots.create_wrappers", dict)
+    monkeypatch.setattr("contentapi.db.engine.slots.close_unusable_connection", lambda: None)
 
 
 class Stream:

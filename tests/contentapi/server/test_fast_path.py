@@ -137,12 +137,6 @@ def test_response_behind_tls_has_strict_transport_security(settings: Any) -> Non
     assert dict(headers)["Strict-Transport-Security"].startswith("max-age=60")
 
 
-def test_unusable_connections_are_closed_as_by_django(fast_path: FastPath, kept_connections: list[bool]) -> None:
-    call_application(fast_path, build_environ())
-
-    assert kept_connections
-
-
 @pytest.mark.parametrize("codec", ["rot13", "zlib", "idna", "undefined", "punycode", "utf-16", "utf-7", "hex", "none"])
 @pytest.mark.parametrize(
     "path", ["oauth/token", "oauth/introspect", "oauth/authorize", "oauth/login", "graphql", "none"]

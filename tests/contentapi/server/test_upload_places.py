@@ -14,8 +14,7 @@ from contentapi.core.identity import Actor, Role, Scope
 from contentapi.http import uploads
 from contentapi.http.uploads import SpooledBody
 from contentapi.server import bodies
-from contentapi.server.complete_requests import RequestBufferingLayer
-from contentapi.server.upload_places import MOST_OF_PERSON
+from contentapi.server.complete_requests import MOST_OF_PERSON, RequestBufferingLayer
 from tests.contentapi.server import test_uploads as requests
 from tests.contentapi.server.test_uploads import (  # noqa: F401 - fixtures
     UPLOAD,

@@ -171,6 +171,20 @@ def test_thread_has_no_leased_connection_after_its_request(slots: ConnectionSlot
         assert threads.submit(look).result() == (True, [])
 
 
+def test_slot_has_a_new_connection_after_an_error_that_broke_the_last_one(slots: ConnectionSlots) -> None:
+    def break_connection() -> None:
+        connections["default"].ensure_connection()
+        connections["default"].connection.close()
+        connections["default"].errors_occurred = True
+
+    def request() -> bool:
+        return bool(connections["default"].is_usable()) if connections["default"].connection else True
+
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(run, slots, enter_no_lane, break_connection).result()
+        assert threads.submit(run, slots, enter_no_lane, request).result()
+
+
 def test_expensive_requests_leave_most_slots_and_the_preparation_to_others() -> None:
     slots = ConnectionSlots(16, patience=60)
     go_on = Event()
