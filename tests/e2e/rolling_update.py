@@ -1,4 +1,4 @@
-"""An update without downtime, observed: `python -m tests.e2e.rolling_update [SERVER]` prints a table.
+"""An update without downtime, observed.
 
 Two servers of the old release run behind nginx, under a load of reads and writes. The new release adds a column, an
 index and a constraint. Its `migrate` runs while a long transaction reads the changed table, and then while the old
@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
 from typing import NamedTuple
 
@@ -39,18 +38,8 @@ MUTATION = "mutation ($input: CreatePostInput!) { createPost(input: $input) { id
 RESULT = "SELECT count(*) FROM blog_post WHERE title LIKE 'Written under load %'"
 
 
-class Phase(NamedTuple):
-    """The requests of a part of the update. Times are in seconds."""
-
-    name: str
-    seconds: float
-    requests: int
-    failed: int
-    slowest: float
-
-
 class Observation(NamedTuple):
-    phases: list[Phase]
+    sent: int
     failures: list[str]
     acknowledged: int
     stored: int
@@ -66,11 +55,8 @@ class Load:
     def __init__(self, port: int, key: str) -> None:
         self.port, self.key = port, key
         self.lock, self.stopped = Lock(), Event()
-        self.times: list[float] = []
         self.failures: list[str] = []
-        self.failed = self.acknowledged = 0
-        self.phases: list[Phase] = []
-        self.begin = time.monotonic()
+        self.sent = self.acknowledged = 0
         self.threads = [Thread(target=self.read) for _ in range(READERS)]
         self.threads += [Thread(target=self.write, args=[number]) for number in range(WRITERS)]
 
@@ -82,14 +68,6 @@ class Load:
         self.stopped.set()
         for thread in self.threads:
             thread.join()
-
-    def end_phase(self, name: str) -> None:
-        """Record the requests since the last phase."""
-        with self.lock:
-            now = time.monotonic()
-            slowest = max(self.times, default=0.0)
-            self.phases.append(Phase(name, now - self.begin, len(self.times), self.failed, slowest))
-            self.times, self.failed, self.begin = [], 0, now
 
     def read(self) -> None:
         number = 0
@@ -111,7 +89,6 @@ class Load:
 
     def send(self, method: str, path: str, body: object) -> bool:
         """Send a request. Return whether the response is a success."""
-        begin = time.monotonic()
         connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
         headers = {"Content-Type": "application/json", "X-API-Key": self.key, "Connection": "close"}
         try:
@@ -124,9 +101,8 @@ class Load:
         finally:
             connection.close()
         with self.lock:
-            self.times.append(time.monotonic() - begin)
+            self.sent += 1
             if failure:
-                self.failed += 1
                 self.failures.append(f"{method} {path}: {failure}")
         return not failure
 
@@ -211,7 +187,7 @@ def read_state(database: PostgresServer) -> tuple[bool, bool, str]:
     return index, constraint, default
 
 
-def update(folder: Path, template: Template, server: str = "granian") -> Observation:
+def update(folder: Path, template: Template) -> Observation:
     """Run the update in a folder, and return what was observed."""
     releases = [Checkout(folder / name).folder for name in ("old", "new")]
     write_migrations(releases[1])
@@ -220,11 +196,8 @@ def update(folder: Path, template: Template, server: str = "granian") -> Observa
         stack.callback(database.remove)
         database.start()
         variables = {"DATABASE_URL": database.build_url(), "CONTENTAPI_TRUSTED_PROXIES": "1"}
-        old = [Host(folder / f"old{number}.log", variables, server=server, folder=releases[0]) for number in (1, 2)]
-        new = [
-            Host(folder / f"new{each.port}.log", variables, port=each.port, server=server, folder=releases[1])
-            for each in old
-        ]
+        old = [Host(folder / f"old{number}.log", variables, folder=releases[0]) for number in (1, 2)]
+        new = [Host(folder / f"new{each.port}.log", variables, port=each.port, folder=releases[1]) for each in old]
         for host in old:
             stack.callback(host.stop)
             host.start()
@@ -236,17 +209,13 @@ def update(folder: Path, template: Template, server: str = "granian") -> Observa
         load.run()
         try:
             time.sleep(QUIET)
-            load.end_phase("old release")
             output = migrate_during_long_transaction(new[0], database, folder / "migrate.log")
-            load.end_phase("migrate")
-            for number, (before, after) in enumerate(zip(old, new, strict=True), 1):
+            for before, after in zip(old, new, strict=True):
                 stack.callback(after.stop)
                 replace(before, after, proxy)
-                load.end_phase(f"replace server {number}")
             time.sleep(QUIET)
         finally:
             load.stop()
-        load.end_phase("new release")
         ((stored,),) = database.execute(RESULT)
         folders = [Path(f"/proc/{host.process.pid}/cwd").resolve() for host in new if host.process]
         checked = subprocess.run(
@@ -254,30 +223,6 @@ def update(folder: Path, template: Template, server: str = "granian") -> Observa
             cwd=releases[1], env=new[0].environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         return Observation(
-            load.phases, load.failures, load.acknowledged, stored, output, checked.stdout + checked.stderr,
+            load.sent, load.failures, load.acknowledged, stored, output, checked.stdout + checked.stderr,
             read_state(database), folders,
         )  # fmt: skip
-
-
-def describe(observed: Observation) -> str:
-    """Return the table of the phases and the other observations."""
-    lines = [f"{'phase':18} {'seconds':>8} {'requests':>9} {'failed':>7} {'slowest (ms)':>13}"]
-    lines += [
-        f"{each.name:18} {each.seconds:8.1f} {each.requests:9} {each.failed:7} {each.slowest * 1000:13.0f}"
-        for each in observed.phases
-    ]
-    lines.append(f"writes acknowledged: {observed.acknowledged}, stored: {observed.stored}")
-    lines.append("index valid: {}, constraint valid: {}, default: {}".format(*observed.state))
-    lines.append(observed.checked.strip())
-    return "\n".join([*lines, *observed.failures[:10]])
-
-
-if __name__ == "__main__":
-    with TemporaryDirectory(dir="/tmp") as temporary:
-        Path(temporary).chmod(0o755)
-        template = Template(Path(temporary, "template"))
-        template.create()
-        observed = update(Path(temporary), template, *sys.argv[1:])
-    print(observed.output)  # noqa: T201
-    print(describe(observed))  # noqa: T201
-    sys.exit(1 if observed.failures or observed.acknowledged != observed.stored else 0)

@@ -1,4 +1,7 @@
-"""The life of a worker, under granian and gunicorn: it is replaced when it is old or stuck, and no request is lost."""
+"""The life of a worker: it is replaced when it is old or stuck, and no request is lost.
+
+gunicorn has tests of what its own code does: it starts and ends workers. The watchdog is the same.
+"""
 
 import os
 import signal
@@ -66,8 +69,8 @@ def test_worker_is_replaced_if_it_is_killed_or_reloaded_and_not_otherwise(site: 
         assert server.try_request()
 
 
-def test_worker_is_replaced_after_its_requests(site: Site, kind: str) -> None:
-    with site.serve(kind, WEB_CONCURRENCY="1", CONTENTAPI_WORKER_MAX_REQUESTS="100") as server:
+def test_worker_is_replaced_after_its_requests(site: Site) -> None:
+    with site.serve("granian", WEB_CONCURRENCY="1", CONTENTAPI_WORKER_MAX_REQUESTS="100") as server:
         first = server.workers
         with load(server.port) as results:
             server.wait_for("Replacing worker", times=3)
@@ -79,10 +82,10 @@ def test_worker_is_replaced_after_its_requests(site: Site, kind: str) -> None:
         wait_until(lambda: len(server.workers) == 1, "the end of old workers")
 
 
-def test_stuck_workers_are_replaced_and_suspended_ones_are_not(site: Site, kind: str) -> None:
+def test_stuck_workers_are_replaced_and_suspended_ones_are_not(site: Site) -> None:
     """One is stopped, one holds the lock of the interpreter, and one has no slot left: the fourth serves on."""
     limits = {"CONTENTAPI_MAX_ROOT_FIELDS": "1", "CONTENTAPI_MAX_MUTATIONS": "1", **SHORT}
-    with site.serve(kind, WEB_CONCURRENCY="4", **limits) as server:
+    with site.serve("granian", WEB_CONCURRENCY="4", **limits) as server:
         before = server.workers
         everyone = [server.process.pid, *before]
         for pid in everyone:
@@ -112,8 +115,8 @@ def test_stuck_workers_are_replaced_and_suspended_ones_are_not(site: Site, kind:
 # --- The end of the server
 
 
-def test_workers_end_with_a_killed_master(site: Site, kind: str) -> None:
-    with site.serve(kind, WEB_CONCURRENCY="2") as server:
+def test_workers_end_with_a_killed_master(site: Site) -> None:
+    with site.serve("granian", WEB_CONCURRENCY="2") as server:
         workers = server.workers
 
         server.process.kill()
@@ -188,8 +191,8 @@ def test_next_server_takes_over_the_port_of_granian(site: Site) -> None:
         assert new.try_request()
 
 
-def test_second_signal_ends_the_server_at_once(site: Site, kind: str) -> None:
-    with site.serve(kind, WEB_CONCURRENCY="1", CONTENTAPI_SHUTDOWN_TIMEOUT="600000") as server:
+def test_second_signal_ends_the_server_at_once(site: Site) -> None:
+    with site.serve("granian", WEB_CONCURRENCY="1", CONTENTAPI_SHUTDOWN_TIMEOUT="600000") as server:
         os.kill(server.workers[0], signal.SIGSTOP)
         with open_and_send(server.port):
             server.process.send_signal(signal.SIGTERM)
@@ -204,9 +207,9 @@ def test_second_signal_ends_the_server_at_once(site: Site, kind: str) -> None:
             wait_until(end_again, "the end, in three minutes and not in ten")
 
 
-def test_shutdown_ends_in_time_with_a_hanging_worker(site: Site, kind: str) -> None:
+def test_shutdown_ends_in_time_with_a_hanging_worker(site: Site) -> None:
     limits = {"CONTENTAPI_SHUTDOWN_TIMEOUT": "2000", **SHORT}
-    with site.serve(kind, WEB_CONCURRENCY="1", **limits) as server:
+    with site.serve("granian", WEB_CONCURRENCY="1", **limits) as server:
         os.kill(server.workers[0], signal.SIGSTOP)
         with open_and_send(server.port):
             start = time.monotonic()

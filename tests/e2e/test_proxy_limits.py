@@ -30,15 +30,20 @@ def send_body(connection: socket.socket) -> bytes:
     return connection.recv(100)
 
 
-@pytest.mark.parametrize("path", ["/images", "/v1/images", "/uploads/7", "/admin/blog/importjob/add/"])
-def test_address_has_few_large_bodies_at_once(tmp_path: Path, path: str) -> None:
-    with start_nginx(find_free_port(), tmp_path) as port, ExitStack() as stack:
+def test_address_has_few_large_bodies_at_once(tmp_path: Path) -> None:
+    with start_nginx(find_free_port(), tmp_path) as port:
+        for path in ("/images", "/v1/images", "/uploads/7", "/admin/blog/importjob/add/"):
+            check_large_bodies(port, path)
+
+
+def check_large_bodies(port: int, path: str) -> None:
+    with ExitStack() as stack:
         # The workers of nginx take the connections in any order: any of them can be the one too many.
         connections = [stack.enter_context(begin_body(port, path)) for _ in range(AT_ONCE + 1)]
         refused = select.select(connections, [], [], 30)[0]
         elsewhere = stack.enter_context(begin_body(port, "/graphql"))
 
         assert [connection.recv(100)[:13] for connection in refused] == [b"HTTP/1.1 429 "]
-        assert send_body(elsewhere).startswith(b"HTTP/1.1 502 ")  # no server is there
-        waiting = next(connection for connection in connections if connection not in refused)
-        assert send_body(waiting).startswith(b"HTTP/1.1 502 ")
+        for each in [elsewhere, *connections]:
+            if each not in refused:
+                assert send_body(each).startswith(b"HTTP/1.1 502 ")  # no server is there

@@ -171,19 +171,6 @@ def test_without_an_answer_of_redis_authenticated_reads_use_the_primary(
     deployment.replicas[0].execute("SELECT pg_wal_replay_resume()")
 
 
-def test_without_redis_authenticated_reads_use_the_primary(deployment: Deployment) -> None:
-    host = deployment.start_host(**ANY_LAG)
-    use_replicas(deployment, host)
-    deployment.replicas[0].execute("SELECT pg_wal_replay_pause()")
-
-    deployment.write_title(host, "Mine")
-
-    assert deployment.read_title(host, **deployment.key) == "Mine"
-    wait_for_old_title(deployment, host)
-    deployment.replicas[0].execute("SELECT pg_wal_replay_resume()")
-    host.stop()
-
-
 def read_preview(host: Host, token: str) -> str:
     """Return the title that a preview token shows, or the code of the error."""
     query = {"query": "{ preview { post { title } } }"}

@@ -6,7 +6,7 @@ import pytest
 
 from tests.deployment.proxies import find_nginx
 from tests.deployment.template import Template
-from tests.e2e.rolling_update import describe, update
+from tests.e2e.rolling_update import update
 
 pytestmark = [
     pytest.mark.servers,
@@ -18,10 +18,8 @@ pytestmark = [
 def test_no_request_fails_while_a_release_replaces_another(tmp_path: Path, template: Template) -> None:
     observed = update(tmp_path, template)
 
-    table = describe(observed)
-    assert observed.failures == [], table
-    assert all(phase.requests > 0 for phase in observed.phases), table
-    assert observed.acknowledged == observed.stored > 0, table
+    assert observed.failures == []
+    assert observed.sent > observed.acknowledged == observed.stored > 0
     assert observed.state == (True, True, "''::character varying")
     assert observed.folders == [tmp_path / "new"] * 2
     assert "could not get a lock within 1s" in observed.output

@@ -1,6 +1,5 @@
 """The checks of readiness, against the real database, keys and Redis."""
 
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
@@ -102,22 +101,9 @@ def test_generated_key_is_usable(var: Path) -> None:
     assert (var / "jwt/1.pem").exists()
 
 
-def test_secret_of_the_environment_is_usable(settings: Settings) -> None:
-    set_environment(settings, JWT_SECRET="a secret that is long enough for HS256")
-
-    assert check_keys() == OK
-
-
 def test_broken_key_file_is_a_failure_that_does_not_name_the_file(var: Path) -> None:
     (var / "jwt").mkdir(parents=True)
     (var / "jwt/1.pem").write_text("not a key")
-
-    assert check_keys() == ("failed", "The signing keys cannot be read.")
-
-
-def test_folder_of_keys_that_is_a_file_is_a_failure(var: Path) -> None:
-    var.mkdir(mode=stat.S_IRWXU)
-    (var / "jwt").write_text("")
 
     assert check_keys() == ("failed", "The signing keys cannot be read.")
 

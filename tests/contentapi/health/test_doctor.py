@@ -17,11 +17,11 @@ from pytest_django import Settings
 from contentapi.db.watch import link
 from contentapi.db.watch.link import DeadlineConnection, QueryFailed
 from contentapi.health import database_checks, host_checks
-from contentapi.health.deployment import Messages, format_bytes, problem, register_check
+from contentapi.health.database_checks import inspect_webhooks
+from contentapi.health.deployment import Messages, problem, register_check
 from contentapi.health.heartbeat import Heartbeat
 from contentapi.management.commands.doctor import Finding, describe_message, find_all
 from tests.contentapi.health.commits import commit
-from tests.deployment.redis_server import RedisServer
 from tests.environment import set_environment
 
 pytestmark = pytest.mark.django_db
@@ -104,6 +104,57 @@ def test_times_that_differ_are_a_problem(connection: DeadlineConnection, monkeyp
     assert "differs by +60.0 seconds" in finding.message
 
 
+WEBHOOK = """
+    INSERT INTO events_webhook (id, name, url, types, selection, coalesce, scopes, maker_id, version, created_at,
+        disabled_reason, secret, epoch, position, {column})
+    VALUES (77, 'Site', 'https://hooks.example.com/', '{{post.*}}', '', 0, '{{}}', 1, 1, now(), '{reason}', '', '', 0,
+        now() - interval '2 hours')
+"""
+EVENT = "INSERT INTO events_outbox (type, subject_id, timestamp) VALUES ('post.created', 1, now() - interval '1 hour')"
+
+
+@pytest.mark.parametrize(
+    ("inspect", "sql", "status", "message"),
+    [
+        (database_checks.inspect_events, EVENT, "problem", "Events have been waiting for 3,"),
+        (
+            inspect_webhooks,
+            WEBHOOK.format(column="due_at", reason=""),
+            "warning",
+            "A webhook has had something",
+        ),
+        (inspect_webhooks, WEBHOOK.format(column="failing_since", reason=""), "warning", "These webhooks have failed"),
+        (
+            inspect_webhooks,
+            WEBHOOK.format(column="disabled_at", reason="failures"),
+            "warning",
+            "The worker has disabled",
+        ),
+        (inspect_webhooks, WEBHOOK.format(column="disabled_at", reason="person"), "ok", "0 are enabled; none is late"),
+    ],
+)
+def test_events_and_webhooks_that_wait_or_fail_are_found(
+    connection: DeadlineConnection, inspect: database_checks.Inspection, sql: str, status: str, message: str
+) -> None:
+    assert find(inspect, connection).status == "ok"
+    commit(sql)
+    try:
+        finding = find(inspect, connection)
+    finally:
+        commit("DELETE FROM events_outbox; DELETE FROM events_webhook")
+
+    assert (finding.status, finding.message.startswith(message)) == (status, True)
+
+
+@pytest.mark.parametrize(("workers", "status"), [("1", "problem"), ("0", "ok")])
+def test_log_without_partitions_ahead_is_a_problem_if_there_is_a_worker(
+    connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch, workers: str, status: str
+) -> None:
+    monkeypatch.setattr(database_checks, "query", lambda *_: [(None, "0", workers)])
+
+    assert find(database_checks.inspect_events, connection).status == status
+
+
 @pytest.mark.usefixtures("no_heartbeat")
 def test_dead_worker_is_a_problem_and_no_worker_a_warning() -> None:
     def describe() -> Finding:
@@ -142,16 +193,6 @@ def test_invalid_variable_is_a_problem_and_deployment_warnings_are_too(settings:
         "settings", "problem", findings["security.W008)"].message, "Serve by TLS, and set CONTENTAPI_HTTPS=on."
     )
     assert "hunter2" not in repr(findings)
-
-
-def test_redis_that_is_down_is_a_problem(settings: Settings, redis_server: RedisServer) -> None:
-    set_environment(settings, REDIS_URL=redis_server.url)
-    assert [finding.status for finding in find_by(host_checks.check_redis)] == ["ok"]
-
-    redis_server.kill()
-
-    (down,) = find_by(host_checks.check_redis)
-    assert (down.status, down.message) == ("problem", "Redis is not reachable.")
 
 
 def test_full_disk_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,10 +263,3 @@ def test_checks_of_the_deployment_run_only_with_a_database() -> None:
 
     assert find_ours() == []
     assert "deployment.keys" in find_ours(databases=["default"])
-
-
-@pytest.mark.parametrize(
-    ("size", "text"), [(0, "0 bytes"), (1536, "2 KiB"), (5 * 1024**3, "5 GiB"), (1024**5, "1024.0 TiB")]
-)
-def test_size_has_a_unit(size: int, text: str) -> None:
-    assert format_bytes(size) == text

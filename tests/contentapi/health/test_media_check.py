@@ -44,12 +44,6 @@ def test_storage_that_cannot_be_written_is_a_warning_and_a_problem_for_the_docto
     assert "CONTENTAPI_MEDIA" in finding.remedy
 
 
-def test_settings_that_no_client_accepts_are_a_warning(settings: Settings) -> None:
-    set_environment(settings, CONTENTAPI_MEDIA="s3://bucket?endpoint=nonsense&region=x")
-
-    assert check_media() == NOT_STORED
-
-
 def test_check_that_hangs_does_not_end_readiness(monkeypatch: pytest.MonkeyPatch) -> None:
     released = Event()
 
@@ -81,14 +75,3 @@ def test_result_is_used_for_as_long_as_the_check_states(monkeypatch: pytest.Monk
     parts.read()
 
     assert runs == [1]
-
-
-def test_disk_of_a_bucket_is_not_measured(settings: Settings, tmp_path: Path) -> None:
-    def list_uses() -> int:
-        return len(list(host_checks.check_disks()))
-
-    set_environment(settings, CONTENTAPI_MEDIA=str(tmp_path))
-    with_folder = list_uses()
-    set_environment(settings, CONTENTAPI_MEDIA="s3://bucket", CONTENTAPI_MEDIA_URL="https://cdn.example.com")
-
-    assert 1 <= list_uses() <= with_folder

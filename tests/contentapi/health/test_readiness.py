@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterator
 from threading import Event, Thread
-from threading import enumerate as list_threads
 
 import pytest
 from pytest_django import Settings
@@ -128,13 +127,3 @@ def test_checks_are_those_of_what_is_configured(settings: Settings) -> None:
     assert list_names() == ["database", "migrations", "worker", "keys", "media"]
     set_environment(settings, REDIS_URL="redis://127.0.0.1:1/0")
     assert list_names() == ["database", "migrations", "worker", "keys", "redis", "media"]
-
-
-def test_thread_of_a_check_ends(check: ControlledCheck) -> None:
-    check.released.set()
-    Readiness([check]).read()
-
-    for thread in list_threads():
-        if thread.name == "check of part":
-            thread.join(60)
-            assert not thread.is_alive()

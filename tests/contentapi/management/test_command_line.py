@@ -53,9 +53,3 @@ def test_macos_has_a_folder_of_its_own(executed: list[list[str]], monkeypatch: p
     monkeypatch.setattr("sys.platform", "darwin")
     assert run(monkeypatch, "demo").endswith("/Library/Application Support/contentapi")
     assert len(executed) == 1
-
-
-def test_command_is_required(executed: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(SystemExit):
-        run(monkeypatch)
-    assert executed == []

@@ -33,13 +33,6 @@ def test_json_line_has_time_id_message_and_fields() -> None:
     }
 
 
-def test_json_line_has_the_trace_id_where_there_is_one() -> None:
-    record = make_record("x")
-    record.trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
-
-    assert json.loads(JsonFormatter().format(record))["trace_id"] == "4bf92f3577b34da6a3ce929d0e0e4736"
-
-
 @pytest.mark.parametrize("message", ["a\nb", "a\r\nb", "\u2028", "\ud800", '"', "\x00"], ids=range(6))
 @pytest.mark.parametrize("formatter", [JsonFormatter(), LineFormatter()], ids=["json", "text"])
 def test_message_cannot_forge_a_line(formatter: logging.Formatter, message: str) -> None:

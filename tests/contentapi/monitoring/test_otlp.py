@@ -91,8 +91,6 @@ def test_request_that_is_not_sampled_has_a_trace_id_and_no_span(start: Start, re
     [
         ("parentbased_always_on", "01", True),
         ("parentbased_always_on", "00", False),
-        ("parentbased_always_off", "01", True),
-        ("always_on", "00", True),
         ("always_off", "01", False),
     ],
 )
@@ -106,15 +104,6 @@ def test_sampler_decides_about_a_request_with_a_parent(
     tracer.stop()
     assert record.trace_id == TRACE
     assert bool(build_tree(receiver.spans, SPAN)) == is_sampled
-
-
-def test_share_of_the_sampled_requests_is_that_of_the_variable(start: Start) -> None:
-    tracer = start(OTEL_TRACES_SAMPLER="traceidratio", OTEL_TRACES_SAMPLER_ARG="0.25")
-
-    sampled = sum(send()[0].trace is not None for _ in range(400))
-
-    tracer.stop()
-    assert 50 < sampled < 150  # the odds of another number are below 1 in 10^8
 
 
 def test_fault_of_the_server_is_a_failed_span(start: Start, receiver: OtlpReceiver) -> None:

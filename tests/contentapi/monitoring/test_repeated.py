@@ -54,19 +54,6 @@ def test_first_request_has_a_line_and_the_next_share_one(
     ]
 
 
-def test_timer_counts_the_last_requests(caplog: pytest.LogCaptureFixture) -> None:
-    log = make_line(interval=0.05)
-
-    log.add("connection refused")
-    log.add("connection refused")
-    with log.lock:  # the timer may be writing its line
-        timer = log.timer
-    if timer is not None:  # else the second request was late, and had a line of its own
-        timer.join()
-
-    assert count_requests(caplog.messages) == 2
-
-
 @pytest.mark.servers
 def test_forked_processes_share_one_line_a_second(tmp_path: Path) -> None:
     began = time.monotonic()

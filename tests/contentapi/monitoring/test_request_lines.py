@@ -81,10 +81,6 @@ def test_line_is_that_of_pythons_logging(
     assert remove_time(direct) == remove_time(general)
 
 
-def test_line_starts_with_its_time() -> None:
-    assert read_lines(RequestRecord("GET", "/posts")).startswith('{"time":"2')
-
-
 def test_others_that_see_or_change_records_receive_them() -> None:
     handler = make_handler(io.StringIO())
     add_field = logging.Filter()

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from io import BytesIO
 from typing import Any
-from wsgiref.util import FileWrapper
 
 import pytest
 from django.http import FileResponse, HttpResponse
@@ -224,19 +223,3 @@ def test_streamed_file_is_sent_after_the_slot_returns() -> None:
 
     assert len(layer.slots.idle) == 1
     assert b"".join(response) == b"file"
-
-
-def test_file_in_the_wrapper_of_the_server_is_sent() -> None:
-    def application(environ: Any, start_response: Callable[..., Any]) -> Any:
-        start_response("200 OK", [])
-        return environ["wsgi.file_wrapper"](BytesIO(b"file"))
-
-    layer = RequestBufferingLayer(application, refuse, slots=1)
-    environ = {
-        "REQUEST_METHOD": "GET",
-        "PATH_INFO": "/static/x",
-        "HTTP_HOST": "localhost",
-        "wsgi.file_wrapper": FileWrapper,
-    }
-
-    assert b"".join(layer(environ, lambda *_: None)) == b"file"  # type: ignore[arg-type]

@@ -63,7 +63,7 @@ def test_response_of_graphql_equals_djangos(fast_path: FastPath, django: WSGIHan
         assert dict(direct[1])["Content-Length"] == str(len(direct[2]))
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST", "PATCH", "DELETE", "PUT"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PATCH"])
 @pytest.mark.parametrize(
     ("path", "changes"),
     [
@@ -93,26 +93,6 @@ def test_response_of_a_resource_equals_djangos(
     assert dict(direct[1]).get("Content-Length") == dict(by_django[1]).get("Content-Length")
 
 
-def test_learning_headers_is_not_charged_and_learns_no_rate_limit() -> None:
-    fast_path = FastPath(FailingDjango())
-
-    _, headers, _ = call_application(fast_path, build_environ())
-
-    assert [value for name, value in headers if name == "RateLimit"] == ['"anonymous";r=299;t=60']
-
-
-def test_response_has_the_security_headers(fast_path: FastPath) -> None:
-    _, headers, _ = call_application(fast_path, build_environ())
-
-    assert {"nosniff", "DENY", "same-origin", "origin"} <= {value for _, value in headers}
-
-
-def test_two_requests_get_two_ids(fast_path: FastPath) -> None:
-    ids = {dict(call_application(fast_path, build_environ())[1])["X-Request-ID"] for _ in range(2)}
-
-    assert len(ids) == 2
-
-
 class BrokenBody(io.BytesIO):
     def read(self, *_: Any) -> bytes:
         raise OSError("the chunk's size is ZZZ")
@@ -137,7 +117,7 @@ def test_response_behind_tls_has_strict_transport_security(settings: Any) -> Non
     assert dict(headers)["Strict-Transport-Security"].startswith("max-age=60")
 
 
-@pytest.mark.parametrize("codec", ["rot13", "zlib", "idna", "undefined", "punycode", "utf-16", "utf-7", "hex", "none"])
+@pytest.mark.parametrize("codec", ["zlib", "idna", "undefined", "utf-16"])
 @pytest.mark.parametrize(
     "path", ["oauth/token", "oauth/introspect", "oauth/authorize", "oauth/login", "graphql", "none"]
 )

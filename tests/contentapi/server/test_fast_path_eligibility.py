@@ -82,12 +82,6 @@ def test_request_without_required_tls_goes_through_django(settings: Any) -> None
     assert is_eligible_for_fast_path(build_environ(HTTP_X_FORWARDED_PROTO="https"))
 
 
-def test_unknown_host_is_400_by_django(django: WSGIHandler) -> None:
-    status, _, _ = call_application(FastPath(django), build_environ(HTTP_HOST="elsewhere.invalid"))
-
-    assert status.startswith("400")
-
-
 class RecordingDjango(WSGIHandler):
     """Records the requests that it gets, and refuses the sample request that teaches headers while `is_starting`."""
 

@@ -89,14 +89,6 @@ def test_wait_for_the_queue_has_an_end(listener: socket.socket, timeout: float, 
         assert count_queued(listener) == 1
 
 
-def test_empty_queue_takes_the_time_of_a_handshake(listener: socket.socket) -> None:
-    start = time.monotonic()
-
-    empty_queues([listener], 10**9, lambda: False)
-
-    assert time.monotonic() - start >= SETTLE
-
-
 def test_process_stops_accepting_under_the_same_descriptor(listener: socket.socket) -> None:
     descriptor = listener.fileno()
     with socket.socket(fileno=socket.dup(descriptor)) as other:  # as in another process

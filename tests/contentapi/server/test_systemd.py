@@ -40,12 +40,6 @@ def test_message_to_an_abstract_socket_arrives(monkeypatch: pytest.MonkeyPatch) 
         assert listener.recv(100) == b"STOPPING=1"
 
 
-def test_nothing_is_sent_without_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
-
-    systemd.notify("READY=1")  # raises nothing
-
-
 def test_socket_that_does_not_exist_is_a_warning(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -179,18 +179,6 @@ def test_upload_that_ends_early_is_broken() -> None:
     assert headers["Connection"] == "close"
 
 
-def test_upload_whose_connection_breaks_is_broken() -> None:
-    class Broken:
-        def read(self, _: int) -> bytes:
-            raise OSError("reset by peer")
-
-    application = Application()
-
-    send(application, b"x" * 2000, upload=allow(), **{"wsgi.input": Broken()})
-
-    assert str(application.body) == "reset by peer"
-
-
 @pytest.mark.parametrize(
     "error", [DatabaseError("the connection is lost"), NoSlotAvailable("connection slots", "all are in use")]
 )

@@ -19,10 +19,6 @@ def test_every_job_has_a_name_of_its_own_that_fits_into_sql_and_metrics() -> Non
     assert all(re.fullmatch("[a-z_]+", job.name) for job in jobs)
 
 
-def test_publication_is_looked_for_often_enough() -> None:
-    assert next(job.pause for job in load_jobs() if job.name == "publication") <= 5
-
-
 def test_doctor_counts_a_connection_for_each_job_and_one_for_the_heartbeat() -> None:
     assert len(load_jobs()) + 1 == CONNECTIONS_OF_WORKER
 

@@ -128,7 +128,7 @@ def blocked_backup(operator: Operator, tmp_path: Path) -> Iterator[BlockedBackup
     backup.finish()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_interrupted_backup_leaves_no_file_and_no_process(
     blocked_backup: BlockedBackup, tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -138,14 +138,7 @@ def test_ordinary_role_restores_the_backup_of_an_earlier_release(
     assert operator.read_rows(database) == operator.read_rows("source")
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "CREATE TABLE mine (id int)",
-        "CREATE TYPE mine AS ENUM ('a')",
-        "CREATE SCHEMA other CREATE VIEW mine AS SELECT 1",
-    ],
-)
+@pytest.mark.parametrize("statement", ["CREATE TYPE mine AS ENUM ('a')", "CREATE SCHEMA o CREATE TABLE mine ()"])
 def test_database_that_is_not_empty_is_not_changed(operator: Operator, archive: Path, statement: str) -> None:
     database = operator.create_database()
     operator.execute(statement, database)
@@ -168,11 +161,8 @@ def test_database_of_another_encoding_is_an_error(operator: Operator, archive: P
     ("damage", "has_manifest", "message"),
     [
         (lambda content: content[: len(content) * 9 // 10], True, "is damaged: its SHA-256 is not"),
-        (lambda content: content[: len(content) * 9 // 10], False, "pg_restore failed."),
-        (lambda content: content[: len(content) // 5], False, "pg_restore failed."),
         # The data of a table, which pg_restore reads after it has created all tables
         (lambda content: content[:-2000] + bytes(1500) + content[-500:], False, "The restore is rolled back."),
-        (lambda _: b"", False, "cannot be read as a backup"),
         (lambda _: b"hello\n", False, "cannot be read as a backup"),
     ],
 )
@@ -197,18 +187,13 @@ def test_damaged_archive_restores_nothing(
     assert is_empty(operator, database)
 
 
-@pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"tables": []}'])
-def test_file_that_is_no_manifest_is_an_error(operator: Operator, archive: Path, tmp_path: Path, manifest: str) -> None:
+def test_file_that_is_no_manifest_is_an_error(operator: Operator, archive: Path, tmp_path: Path) -> None:
     path = copy_archive(archive, tmp_path)
-    path.with_name("demo.dump.json").write_text(manifest)
+    path.with_name("demo.dump.json").write_text('{"tables": []}')
 
     error = require_error(operator.manage(operator.create_database(), "restore", str(path)))
 
     assert "is not the manifest of a backup." in error
-
-
-def test_missing_file_is_an_error(operator: Operator, tmp_path: Path) -> None:
-    assert "There is no file" in require_error(operator.manage("source", "restore", str(tmp_path / "none")))
 
 
 def test_difference_of_one_row_is_reported(operator: Operator, archive: Path, tmp_path: Path) -> None:

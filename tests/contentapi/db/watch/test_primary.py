@@ -16,7 +16,7 @@ from contentapi.conf.timeouts import ANSWER_LIMIT, CONNECT_LIMIT, WATCH_INTERVAL
 from contentapi.db.watch import link, primary, watch
 from contentapi.db.watch.link import open_connection
 from contentapi.db.watch.primary import PrimaryWatch
-from contentapi.db.watch.watch import DatabaseSilent, build_end_of_backends, cut
+from contentapi.db.watch.watch import DatabaseSilent, build_end_of_backends
 from tests.contentapi.db.embedded.server_users import ServerUser, get_postmaster
 from tests.deployment.processes import wait_until
 
@@ -169,14 +169,6 @@ def test_server_that_is_killed_and_started_again_is_used_again(server: Server) -
 
     wait_for(lambda: can_connect(server))
     assert not server.watch.is_silent
-
-
-@pytest.mark.servers
-def test_cutting_a_closed_connection_does_nothing(server: Server) -> None:
-    connection = server.connect()
-    connection.close()
-
-    assert cut(connection) is None
 
 
 @pytest.mark.django_db(transaction=True)
