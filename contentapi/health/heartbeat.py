@@ -31,6 +31,7 @@ BEAT = """
     INSERT INTO contentapi_jobheartbeat (job, beat_at, worked_at) VALUES {rows}
     ON CONFLICT (job) DO UPDATE SET beat_at = excluded.beat_at,
       worked_at = least(greatest(contentapi_jobheartbeat.worked_at, excluded.worked_at), excluded.beat_at)
+    RETURNING pg_backend_pid()
 """
 ROW = "('{job}', clock_timestamp(), clock_timestamp() - make_interval(secs => {idle:.3f}))"
 READ_AGES = """
@@ -38,6 +39,10 @@ READ_AGES = """
       extract(epoch FROM clock_timestamp() - worked_at)::bigint
     FROM contentapi_jobheartbeat ORDER BY job
 """
+POOLED = (
+    "The worker uses the database through a connection pooler, and its locks and settings would affect other clients. "
+    "Set its DATABASE_URL to the address of PostgreSQL."
+)
 NO_WORKER = CheckResult("skipped", "No worker has run on this database.")
 
 
@@ -86,6 +91,7 @@ class Heartbeat:
     def __init__(self, jobs: Iterable[str], report_alive: Callable[[], object] = lambda: None) -> None:
         self.jobs = {job: Progress() for job in sorted(jobs)}  # all workers lock the rows in the same order
         self.report_alive = report_alive
+        self.is_warned = False
         self.stopped = Event()
         self.thread = Thread(target=self.beat_until_stopped, name="heartbeat", daemon=True)
 
@@ -110,7 +116,10 @@ class Heartbeat:
         """Write one beat. Return whether it succeeded. The worker itself logs an outage of the database."""
         rows = ", ".join(ROW.format(job=job, idle=progress.idle) for job, progress in self.jobs.items())
         try:
-            connection.query(BEAT.format(rows=rows), monotonic() + HEARTBEAT_TIME_LIMIT)
+            ((pid, *_), *_) = connection.query(BEAT.format(rows=rows), monotonic() + HEARTBEAT_TIME_LIMIT)
+            if connection.is_pooled(pid) and not self.is_warned:
+                self.is_warned = True
+                LOG.warning(POOLED)
         except DatabaseUnavailable:
             for progress in self.jobs.values():  # without a database, the jobs need not make progress
                 progress.progress_at = progress.active_at = monotonic()

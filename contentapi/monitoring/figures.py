@@ -21,21 +21,8 @@ import psutil
 from contentapi.monitoring.records import RequestRecord
 
 FOLDER_VARIABLE = "CONTENTAPI_METRICS_FOLDER"  # where the processes of a server write; set by the one that exports
-REQUEST_BUCKETS = (
-    0.001,
-    0.0025,
-    0.005,
-    0.01,
-    0.025,
-    0.05,
-    0.1,
-    0.25,
-    0.5,
-    1.0,
-    2.5,
-    5.0,
-    10.0,
-)  # upper bounds, seconds
+# Upper bounds, seconds
+REQUEST_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 STATEMENT_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 MAX_PENDING = 64  # requests that are added to the figures at once
 COUNTED_METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})

@@ -78,23 +78,16 @@ class FastPath:
         shared = self.headers_for(environ.get("HTTP_ORIGIN")) if responder else None
         if responder is None or shared is None:
             return self.django(environ, start_response)
-        record = current_record.get()
-        response = responder(environ)
-        record.status, record.size = response.status, len(response.body)
-        line = f"{response.status} {responses.get(response.status, 'Unknown')}"
-        start_response(line, merge_headers(response.headers, shared, record.id))
-        return [response.body]
+        return send(responder(environ), shared, start_response)
 
     def refuse(self, environ: dict[str, Any], error: Exception, start_response: StartResponse) -> Iterable[bytes]:
         """Respond with an error to a request that gets no connection slot."""
-        record, account = current_record.get(), Account(environ)
+        account = Account(environ)
         response = build_no_slot_response(environ, account.charge_failure(error))
-        record.status, record.size = response.status, len(response.body)
         origin = environ.get("HTTP_ORIGIN") if is_eligible_for_fast_path(environ) else None
         shared = self.headers_for(origin) or self.headers_without_origin
-        all_headers = merge_headers({**account.headers, **response.headers}, shared, record.id)
-        start_response(f"{response.status} {responses[response.status]}", all_headers)
-        return [response.body]
+        response = Response(response.status, response.body, {**account.headers, **response.headers})
+        return send(response, shared, start_response)
 
     def headers_for(self, origin: str | None) -> dict[str, str] | None:
         """Return the headers that Django's middleware adds for an `Origin`, learned once for each.
@@ -123,6 +116,15 @@ class FastPath:
             return None
         resource, ids, current_record.get().operation = match
         return partial(resource.handle, ids=ids)
+
+
+def send(response: Response, shared: dict[str, str], start_response: StartResponse) -> list[bytes]:
+    """Send a response with the headers that Django's middleware adds. Note its status and size."""
+    record = current_record.get()
+    record.status, record.size = response.status, len(response.body)
+    line = f"{response.status} {responses.get(response.status, 'Unknown')}"
+    start_response(line, merge_headers(response.headers, shared, record.id))
+    return [response.body]
 
 
 def require_no_request_receivers() -> None:

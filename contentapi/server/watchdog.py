@@ -141,13 +141,11 @@ def report_life() -> None:
 
 def run_heartbeat() -> None:
     progress, limits = Progress(), choose_limits(read_memory())
-    is_old = False
+    reason = ""
     while os.getppid() == WATCHDOG.master:
         if progress.is_made():
             report_life()
-        reason = None if is_old else limits.find_end_of_life(WORKER.requests, read_memory())
-        if reason:
-            is_old = True
+        if not reason and (reason := limits.find_end_of_life(WORKER.requests, read_memory())):
             logger.info("Replacing worker %d: %s.", os.getpid(), reason)
             os.kill(WATCHDOG.master, signal.SIGHUP)  # replaces all workers: the others are nearly as old
         time.sleep(LIFE_SIGN_INTERVAL)
@@ -186,13 +184,10 @@ class Limits(NamedTuple):
     requests: int
     memory: int
 
-    def find_end_of_life(self, requests: int, memory: int) -> str | None:
-        """Return which limit the worker has reached, or None."""
-        if requests >= self.requests:
-            return f"it has served {requests} requests"
-        if memory > self.memory:
-            return f"it uses {memory / 1e6:.0f} MB of memory"
-        return None
+    def find_end_of_life(self, requests: int, memory: int) -> str:
+        """Return which limit the worker has reached, or an empty text."""
+        served = f"it has served {requests} requests" if requests >= self.requests else ""
+        return served or (f"it uses {memory / 1e6:.0f} MB of memory" if memory > self.memory else "")
 
 
 def choose_limits(memory: int) -> Limits:

@@ -19,7 +19,6 @@ from contentapi.conf.timeouts import (
     JOB_STATEMENT_TIMEOUT,
     WORKER_STOP_LIMIT,
 )
-from contentapi.db.engine.pooling import warn_if_pooled
 from contentapi.db.outages import is_outage
 from contentapi.health.heartbeat import Heartbeat, Progress
 from contentapi.monitoring.figures import FIGURES, Sample
@@ -45,7 +44,6 @@ class Worker:
         ]
         self.lock = Lock()
         self.problems: dict[str, str] = {}  # with the database, by the job
-        self.is_session_checked = False
 
     def __enter__(self) -> Self:
         FIGURES.gauge_sources.append(self.measure)
@@ -99,10 +97,6 @@ class Worker:
         """Limit the time of a statement, and of waiting for a lock: a job must be able to stop."""
         with connection.cursor() as cursor:
             cursor.execute(LIMITS)
-        with self.lock:
-            is_checked, self.is_session_checked = self.is_session_checked, True
-        if not is_checked:
-            warn_if_pooled(connection, "The worker")
 
     def log_problem(self, job: Job, error: DatabaseErrors) -> None:
         """Log a problem with the database, once for all jobs that have it until they have succeeded again."""

@@ -4,10 +4,7 @@ A pooler gives a session to another client after each transaction. So a lock or 
 remains with somebody else. The server needs neither; the worker needs both.
 """
 
-import logging
 from typing import Any
-
-LOG = logging.getLogger("contentapi.pooling")
 
 
 def is_pooled(connection: Any) -> bool:
@@ -19,13 +16,3 @@ def is_pooled(connection: Any) -> bool:
         cursor.execute("SELECT pg_backend_pid()")
         (pid,) = cursor.fetchone()
     return bool(connection.connection.info.backend_pid != pid)
-
-
-def warn_if_pooled(connection: Any, process: str) -> None:
-    """Log a warning if a process that needs sessions has none. Raises Django's database errors."""
-    if is_pooled(connection):
-        LOG.warning(
-            "%s uses the database through a connection pooler, and its locks and settings would affect other clients. "
-            "Set its DATABASE_URL to the address of PostgreSQL.",
-            process,
-        )

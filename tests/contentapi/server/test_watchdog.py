@@ -129,7 +129,7 @@ def test_worker_that_does_not_end_makes_no_progress(monkeypatch: pytest.MonkeyPa
 def test_worker_is_replaced_at_its_limits() -> None:
     limits = Limits(requests=100, memory=500 * MB)
 
-    assert limits.find_end_of_life(99, 500 * MB) is None
+    assert limits.find_end_of_life(99, 500 * MB) == ""
     assert limits.find_end_of_life(100, 500 * MB) == "it has served 100 requests"
     assert limits.find_end_of_life(99, 501 * MB) == "it uses 501 MB of memory"
 

@@ -1,6 +1,5 @@
 """An operator with a PostgreSQL server of their own, who runs the commands `backup` and `restore`."""
 
-import os
 import resource
 import subprocess
 import sys
@@ -11,11 +10,10 @@ from typing import Any
 
 import psycopg
 
+from tests.deployment.processes import PATIENCE, ROOT, inherit_environment
 from tests.deployment.template import Template
 
-ROOT = Path(__file__).resolve().parents[4]
 SECRET = "a secret of more than fifty characters 0123456789 abcdefgh"
-PATIENCE = 300
 DATABASES = count(1)
 IMAGE = f"media/7-{'0' * 32}/320.webp"
 
@@ -41,9 +39,7 @@ class Operator:
         return psycopg.connect(self.build_url(database), autocommit=True)
 
     def execute(self, statement: str, database: str = "postgres") -> list[tuple[Any, ...]]:
-        with self.connect(database) as connection:
-            cursor = connection.execute(statement.encode())
-            return cursor.fetchall() if cursor.description else []
+        return self.server.execute(statement, database=database)
 
     def create_database(self, name: str = "", options: str = "") -> str:
         name = name or f"empty{next(DATABASES)}"
@@ -51,11 +47,9 @@ class Operator:
         return name
 
     def build_environment(self, database: str, **variables: str) -> dict[str, str]:
-        mine = ("PG", "CONTENTAPI_", "DJANGO_SETTINGS_MODULE", "DATABASE_", "REDIS_URL")
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(mine)}
         settings = {"DATABASE_URL": self.build_url(database), "SECRET_KEY": SECRET, "JWT_SECRET": SECRET}
         settings["CONTENTAPI_MEDIA"] = str(self.locate_media(database))
-        return {**kept, **settings, **variables}
+        return {**inherit_environment(), **settings, **variables}
 
     def start(
         self,
@@ -83,15 +77,9 @@ class Operator:
         )
 
     def manage(self, database: str, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=ROOT,
-            env=self.build_environment(database, **variables),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE,
-        )
+        process = self.start(database, *arguments, variables=variables)
+        printed = process.communicate(timeout=PATIENCE)
+        return subprocess.CompletedProcess(process.args, process.returncode, *printed)
 
     def read_rows(self, database: str) -> dict[str, list[str]]:
         """Return all rows of all tables as sorted lines of COPY: a comparison that needs no manifest.
