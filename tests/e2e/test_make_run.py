@@ -19,7 +19,6 @@ from contentapi.frontend.build import has_node
 from tests.deployment.checkout import Checkout, Run
 from tests.deployment.ports import find_free_port
 from tests.deployment.processes import wait_until
-from tests.deployment.template import Template
 
 pytestmark = pytest.mark.servers
 needs_node = pytest.mark.skipif(not has_node(), reason="Node and npm are not installed")
@@ -63,24 +62,6 @@ def test_first_starts_share_a_database_that_the_next_start_keeps(new_checkout: C
     third = new_checkout.run().wait_until_ready()
     assert send_query(third, "{ posts(limit: 1) { title } }") == KEPT
     assert find_api_key(third) == key
-
-
-def test_two_checkouts_run_side_by_side(checkout: Checkout, template: Template, tmp_path: Path) -> None:
-    other = Checkout(tmp_path / "another checkout", template)
-    here, there = checkout.run(), other.run()
-    try:
-        here.wait_until_ready()
-        there.wait_until_ready()
-        created = 'mutation { createPost(input: {title: "Here", body: "", status: published}) { id } }'
-        send_query(here, created, find_api_key(here))
-
-        assert send_query(there, "{ posts(limit: 1) { title author { name } } }") == NEWEST
-        here.interrupt()
-        there.interrupt()
-        checkout.wait_until_empty()
-        other.wait_until_empty()
-    finally:
-        other.kill_everything()
 
 
 def require_restart_of_postgresql(run: Run) -> None:

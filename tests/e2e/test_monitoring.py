@@ -13,8 +13,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.deployment.live_server import LiveServer, Site
 from tests.deployment.ports import find_free_port
 from tests.deployment.processes import wait_until
-from tests.e2e.http_client import HttpClient
-from tests.e2e.shared_servers import SharedServer
 
 pytestmark = pytest.mark.servers
 
@@ -112,10 +110,3 @@ def subtract(metrics: Metrics, before: Metrics, name: str) -> Counter[tuple[str,
     """Return the increase of a counter, without the labels for which it did not increase."""
     increase = {labels: int(value - before[name].get(labels, 0)) for labels, value in metrics[name].items()}
     return Counter({labels: value for labels, value in increase.items() if value})
-
-
-def test_metrics_are_not_at_the_public_address(shared_server: SharedServer) -> None:
-    response = HttpClient(shared_server.live.address).get("/metrics")
-
-    assert (response.status, "contentapi_" in response.body) == (404, False)
-    assert ("server",) in read_metrics(shared_server.metrics)["contentapi_processes"]

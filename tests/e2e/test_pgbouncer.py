@@ -165,12 +165,6 @@ def test_worker_warns_that_it_has_no_session(pooled: Pooled) -> None:
         worker.communicate(timeout=PATIENCE)
 
 
-def test_direct_connection_is_not_taken_for_a_pooled_one(pooled: Pooled) -> None:
-    host = Host(pooled.host.log, {"DATABASE_URL": pooled.server.build_url()})
-    code = "from django.db import connection; from contentapi.db.engine.pooling import is_pooled; "
-    assert host.manage("shell", "--verbosity", "0", "-c", code + "print(is_pooled(connection))") == "False"
-
-
 def test_postgresql_that_hangs_or_restarts_behind_the_pool_is_noticed(
     tmp_path_factory: pytest.TempPathFactory, template: Template
 ) -> None:

@@ -52,14 +52,6 @@ def test_four_workers_agree_on_one_limit(site: Site, redis_server: RedisServer) 
         assert send_queries(server, 400) == {200: 100, 429: 300}
 
 
-def test_without_redis_each_worker_counts_for_itself(site: Site) -> None:
-    with serve(site, CONTENTAPI_RATE_ANONYMOUS="50/hour") as server:
-        responses = send_queries(server, 400)
-
-    assert 50 <= responses[200] <= 200
-    assert responses[200] + responses[429] == 400
-
-
 def test_no_request_fails_when_redis_does(site: Site, redis_server: RedisServer) -> None:
     with serve(site, REDIS_URL=redis_server.url, CONTENTAPI_RATE_ANONYMOUS="1000000/hour") as server:
         began = time.monotonic()

@@ -39,13 +39,6 @@ def test_create_prints_the_secret_only(admin: User) -> None:
 
 
 @pytest.mark.usefixtures("admin")
-def test_webhook_without_scopes_sees_what_everybody_sees() -> None:
-    run_command("webhooks", "create", EMAIL, URL, "--name", "Site", "--type", "post.*")
-
-    assert Webhook.objects.get().scopes == []
-
-
-@pytest.mark.usefixtures("admin")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
