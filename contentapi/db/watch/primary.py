@@ -1,17 +1,9 @@
 """Watch the primary: notice within two seconds that it does not answer, and fail the requests that wait for it.
 
-A statement may take up to CONTENTAPI_STATEMENT_TIMEOUT, so a long wait does not tell a slow statement from a server
-that is gone. A question of the thread does. If a connection has waited since the last look, and neither the question
-nor any statement ends within `ANSWER_LIMIT`, the database is silent: the thread cuts all connections, so that the
-threads that wait get an error of libpq, which becomes 503.
-
-While the database is silent, requests do not try to connect. The thread does, and requests connect again after the
-first response on a new connection. A server that refuses connections is not silent: its errors arrive at once.
-
-A pooler such as PgBouncer accepts a connection at once, and a question waits in its queue while statements of others
-occupy the pool. So a question that passes a pooler has the time of a statement in addition.
-
-Without replicas, an idle process asks nothing. See docs/decisions/0043-silent-database.md.
+If a connection has waited since the last look, and neither a question of the thread nor any statement ends within
+`ANSWER_LIMIT`, the database is silent: the thread cuts all connections, and connects before requests do. A server that
+refuses connections is not silent. Without replicas, an idle process asks nothing. See
+docs/decisions/0043-silent-database.md.
 """
 
 import logging
