@@ -17,9 +17,9 @@ pytestmark = [
 AT_ONCE = 8  # `limit_conn` of deploy/nginx.conf
 
 
-def begin_body(port: int, path: str) -> socket.socket:
+def begin_body(port: int, path: str, source: str) -> socket.socket:
     """Send the head of a request with a body of 1,000,000 bytes: a reset loses a response to unread bytes."""
-    connection = socket.create_connection(("127.0.0.1", port), 30)
+    connection = socket.create_connection(("127.0.0.1", port), 30, (source, 0))
     connection.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n".encode())
     return connection
 
@@ -32,16 +32,16 @@ def send_body(connection: socket.socket) -> bytes:
 
 def test_address_has_few_large_bodies_at_once(tmp_path: Path) -> None:
     with start_nginx(find_free_port(), tmp_path) as port:
-        for path in ("/images", "/v1/images", "/uploads/7", "/admin/blog/importjob/add/"):
-            check_large_bodies(port, path)
+        for number, path in enumerate(["/images", "/v1/images", "/uploads/7", "/admin/blog/importjob/add/"], start=2):
+            check_large_bodies(port, path, f"127.0.0.{number}")
 
 
-def check_large_bodies(port: int, path: str) -> None:
+def check_large_bodies(port: int, path: str, source: str) -> None:
     with ExitStack() as stack:
         # The workers of nginx take the connections in any order: any of them can be the one too many.
-        connections = [stack.enter_context(begin_body(port, path)) for _ in range(AT_ONCE + 1)]
+        connections = [stack.enter_context(begin_body(port, path, source)) for _ in range(AT_ONCE + 1)]
         refused = select.select(connections, [], [], 30)[0]
-        elsewhere = stack.enter_context(begin_body(port, "/graphql"))
+        elsewhere = stack.enter_context(begin_body(port, "/graphql", source))
 
         assert [connection.recv(100)[:13] for connection in refused] == [b"HTTP/1.1 429 "]
         for each in [elsewhere, *connections]:
