@@ -12,6 +12,8 @@ from django.utils import timezone
 from blog import policy
 from blog.images.formats import CONTENT_TYPES, Format
 from blog.models import Image, ImageUpload
+from blog.services.image_checks import is_left_over
+from blog.services.image_processing import delete_files
 from blog.services.image_room import name_upload, note_upload, require_format
 from blog.services.images import (
     clean_file_name,
@@ -126,14 +128,8 @@ def purge_uploads(*, actor: Actor) -> int:
     A file without a row is what remains of a server that was killed, or of a client that never completed its upload.
     """
     require_permission(actor, policy.may_purge_images(actor), "delete unfinished uploads")
-    end = timezone.now() - UPLOADS_KEPT_FOR
-    storage = get_storage()
-    ImageUpload.objects.filter(created_at__lte=end).delete()
-    files = chain.from_iterable(map(storage.list_files, ("uploads/", "deleted/")))
-    old = [file.name for file in files if file.changed_at <= end]
-    sources = Image.objects.exclude(source="").values_list("source", flat=True)
-    named = set(sources) if old else set()  # after the list
-    left = [name for name in old if name not in named]
-    for name in left:
-        storage.delete(name)
+    ImageUpload.objects.filter(created_at__lte=timezone.now() - UPLOADS_KEPT_FOR).delete()
+    files = chain.from_iterable(map(get_storage().list_files, ("uploads/", "deleted/")))
+    left = [file.name for file in files if is_left_over(file)]
+    delete_files(left)
     return len(left)

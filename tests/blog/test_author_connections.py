@@ -8,7 +8,6 @@ import pytest
 from blog.models import Author
 from contentapi.core.identity import Role
 from tests.conftest import GraphQL
-from tests.contentapi.projection.execution import run
 from tests.factories import make_actor, make_author, make_comment, make_post
 
 pytestmark = pytest.mark.django_db
@@ -68,16 +67,6 @@ def test_authors_are_paged_in_the_given_order(gql: GraphQL) -> None:
     assert walk(orderBy={"field": "name", "direction": "desc"}) == ["Cleo", "Bea", "Ann"]
 
 
-def test_each_direction_has_its_own_statement(gql: GraphQL) -> None:
-    """The same document with another variable must not reuse a statement in the other direction."""
-    author = make_author()
-    write_posts(author)
-
-    pages = [read_posts(gql, author, field="createdAt", direction=each) for each in ("asc", "desc", "asc")]
-
-    assert [get_titles(page) for page in pages] == ["AB", "CB", "AB"]
-
-
 def test_cursor_of_an_authors_posts_is_refused_for_other_criteria(gql: GraphQL) -> None:
     author, other = make_author(), make_author()
     write_posts(author)
@@ -97,18 +86,6 @@ def test_cursor_of_an_authors_posts_is_refused_for_other_criteria(gql: GraphQL) 
 
     assert (get_titles(page), get_titles(following)) == ("CB", "A")
     assert [(each.status, each.codes) for each in refused] == [(400, ["BAD_REQUEST"])] * 4
-
-
-def test_posts_of_several_authors_are_read_by_one_statement() -> None:
-    for _ in range(3):
-        write_posts(make_author())
-    posts = "postsConnection(first: 1, status: published) { totalCount edges { node { title } } }"
-
-    done = run(f"{{ authors {{ edges {{ node {{ {posts} }} }} }} }}")
-
-    found = [edge["node"]["postsConnection"] for edge in done.data["authors"]["edges"]]
-    assert [(each["totalCount"], get_titles(each)) for each in found] == [(3, "C")] * 3
-    assert len(done.statements) == 1
 
 
 def test_comment_on_a_draft_is_null_for_others(gql: GraphQL) -> None:

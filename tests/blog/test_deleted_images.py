@@ -10,7 +10,6 @@ import pytest
 from django.utils import timezone
 
 from blog import services
-from blog.background import process_images
 from blog.models import Image, ImageStatus
 from blog.services import image_deletion, image_processing
 from contentapi.core.identity import WORKER, Role
@@ -114,25 +113,6 @@ def test_public_files_of_earlier_versions_end_with_the_image(media: FolderStorag
     work()
 
     assert list_stored("media/") == []
-    assert media
-
-
-def test_image_that_cannot_be_hidden_holds_up_no_other(media: FolderStorage, monkeypatch: pytest.MonkeyPatch) -> None:
-    images = [make_ready_image(has_files=True) for _ in range(2)]
-    Image.objects.update(deleted_at=timezone.now())
-    put = FolderStorage.put
-
-    def fail_once(storage: FolderStorage, name: str, file: Any) -> None:
-        if f"/{images[0].pk}-" in str(file.name):
-            raise OSError("This file cannot be written.")
-        put(storage, name, file)
-
-    monkeypatch.setattr(FolderStorage, "put", fail_once)
-    process_images(Event())
-
-    assert list_public(images[0]) == list_stored("media/")
-    images[1].refresh_from_db()
-    assert list_stored("deleted/") == [images[1].source]
     assert media
 
 

@@ -14,34 +14,21 @@ COMMENTS = "query ($id: ID!, $limit: Int) { post(id: $id) { commentCount comment
 POSTS = "query ($id: ID!, $limit: Int) { author(id: $id) { posts(limit: $limit) { id } } }"
 
 
-@pytest.mark.parametrize(
-    ("variables", "number"), [({}, 100), ({"limit": None}, 100), ({"limit": 1}, 1), ({"limit": 100}, 100)]
-)
-def test_list_of_comments_has_the_requested_length(gql: GraphQL, variables: dict[str, Any], number: int) -> None:
-    post = make_post()
-    Comment.objects.bulk_create(Comment(post=post, author=post.author, body="!") for _ in range(101))
-
-    response = gql(COMMENTS, id=post.pk, **variables)
-
-    assert len(response.data["post"]["comments"]) == number
-    assert response.data["post"]["commentCount"] == 101
-
-
-@pytest.mark.parametrize(
-    ("variables", "number"), [({}, 10), ({"limit": None}, 10), ({"limit": 1}, 1), ({"limit": 100}, 100)]
-)
-def test_list_of_posts_by_an_author_has_the_requested_length(
-    gql: GraphQL, variables: dict[str, Any], number: int
-) -> None:
+@pytest.mark.parametrize("limit", ["missing", None, 1, 100])
+def test_lists_have_the_requested_length(gql: GraphQL, limit: Any) -> None:
     author = make_author()
-    Post.objects.bulk_create(Post(title="Title", author=author, status="published") for _ in range(101))
+    posts = Post.objects.bulk_create(Post(title="Title", author=author, status="published") for _ in range(101))
+    Comment.objects.bulk_create(Comment(post=posts[0], author=author, body="!") for _ in range(101))
+    variables = {} if limit == "missing" else {"limit": limit}
 
-    response = gql(POSTS, id=author.pk, **variables)
+    found = gql(COMMENTS, id=posts[0].pk, **variables).data["post"]
+    of_author = gql(POSTS, id=author.pk, **variables).data["author"]["posts"]
 
-    assert len(response.data["author"]["posts"]) == number
+    number = limit if isinstance(limit, int) else None
+    assert (found["commentCount"], len(found["comments"]), len(of_author)) == (101, number or 100, number or 10)
 
 
-@pytest.mark.parametrize("limit", [-(2**31), -1, 0, 101, 2**31 - 1])
+@pytest.mark.parametrize("limit", [-1, 0, 101])
 @pytest.mark.parametrize("place", ["comments", "posts"])
 def test_limit_out_of_range_is_rejected_with_the_range(gql: GraphQL, place: str, limit: int) -> None:
     post = make_post()

@@ -89,8 +89,9 @@ def test_text_of_extreme_depth_is_shown_as_it_is(text: str) -> None:
         "- A\n  - boat\n    > sails\n\n---\n",
     ],
 )
-def test_long_text_with_html_of_imported_posts_is_rendered(block: str) -> None:
-    assert not render_markdown(fill(block)[: -len(block)]).startswith("<pre>")
+@pytest.mark.parametrize("length", [50_000, pytest.param(MAX_BODY, marks=pytest.mark.thorough)])
+def test_long_text_with_html_of_imported_posts_is_rendered(block: str, length: int) -> None:
+    assert not render_markdown(block * (length // len(block))).startswith("<pre>")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from django.test.utils import CaptureQueriesContext
 
 from blog import selectors
 from blog.models import Author, Post
-from blog.search.query import MAX_MATCHES
 from blog.selectors import PostCriteria
 from contentapi.core.identity import ANONYMOUS, Role
 from tests.blog.search_posts import PAGE, find, index_posts, make_library
@@ -154,23 +153,27 @@ def list_plans(plan: dict[str, Any]) -> list[dict[str, Any]]:
 class TestManyMatches:
     """A search ranks the newest matches only. They are the same whether PostgreSQL reads the index or walks."""
 
+    @pytest.fixture(autouse=True)
+    def few_matches(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("blog.search.query.MAX_MATCHES", 20)
+
     def test_search_finds_the_newest_matches_only(self) -> None:
-        make_many_posts(MAX_MATCHES + 20, make_author())
-        newest = set(Post.objects.order_by("-created_at", "-pk").values_list("title", flat=True)[:MAX_MATCHES])
+        make_many_posts(30, make_author())
+        newest = set(Post.objects.order_by("-created_at", "-pk").values_list("title", flat=True)[:20])
         assert set(find("kelp")) == newest
 
     def test_hidden_posts_do_not_use_up_the_matches(self) -> None:
         author = make_author()
         make_post(title="Old and public", body="kelp", author=author)
         Post.objects.bulk_create(
-            Post(title=f"Draft {place}", body="kelp", author=author, status="draft") for place in range(MAX_MATCHES + 1)
+            Post(title=f"Draft {place}", body="kelp", author=author, status="draft") for place in range(21)
         )
         index_posts()
         assert find("kelp") == ["Old and public"]
 
     def test_walk_and_index_find_the_same_posts(self, monkeypatch: pytest.MonkeyPatch) -> None:
         make_many_posts(60, make_author())
-        for name, value in {"MAX_MATCHES": 20, "SAMPLE": 10, "COMMON_IN_SAMPLE": 3, "LONGEST_WALK": 40}.items():
+        for name, value in {"SAMPLE": 10, "COMMON_IN_SAMPLE": 3, "LONGEST_WALK": 40}.items():
             monkeypatch.setattr(f"blog.search.query.{name}", value)
         walked, rows_of_walk = find("kelp"), count_walked_rows()
         monkeypatch.setattr("blog.search.query.COMMON_IN_SAMPLE", 1000)

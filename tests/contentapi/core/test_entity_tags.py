@@ -11,7 +11,13 @@ def test_version_is_parsed_alone_and_from_an_entity_tag(text: str) -> None:
     assert parse_version(text) == "7"
 
 
-@pytest.mark.parametrize("text", ["", '"', '"7', '7"', "v7", "-7", "7-", 'W/"7-c0ffee"', '"c0ffee"', "\u0667", "*"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", '"', '"7', '7"', "v7", "-7", "7-", 'W/"7-c0ffee"', '"c0ffee"', "\u0667", "*", '""', " 7", "7 ", "+7"),
+        *('"7-c0ffee', '7-c0ffee"', "7.0", '"7""', '"7-c0"ffee"', "7-c0 ffee", '"7", "8"', "7\n", "\0"),
+    ],
+)
 def test_invalid_version_is_none(text: str) -> None:
     assert parse_version(text) is None
 
