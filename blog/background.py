@@ -3,6 +3,7 @@ old.
 """
 
 import logging
+from collections.abc import Callable
 from functools import partial
 from threading import Event
 
@@ -56,18 +57,22 @@ def publish_due_posts(stop: Event) -> None:
             return
 
 
-def give_first_slugs(stop: Event) -> None:
-    """Give slugs to posts that SQL has created. Return early after a post when `stop` is set."""
-    given = services.give_first_slugs(stop)
-    if given:
-        LOG.info("Gave a slug to %s posts, which were created without one.", given)
+def report(work: Callable[[Event], int], message: str) -> Callable[[Event], None]:
+    """Return a job that logs how much it has done, if there was anything to do."""
+
+    def run(stop: Event) -> None:
+        if number := work(stop):
+            LOG.info(message, number)
+
+    return run
 
 
-def render_posts(stop: Event) -> None:
-    """Render the posts that are not public, and those that SQL has changed or an earlier renderer has rendered."""
-    rendered = services.render_posts(stop)
-    if rendered:
-        LOG.info("Rendered %s posts.", rendered)
+give_first_slugs = report(services.give_first_slugs, "Gave a slug to %s posts, which were created without one.")
+render_posts = report(services.render_posts, "Rendered %s posts.")
+purge_comments = report(
+    lambda _: moderation.purge_comments(actor=WORKER),
+    "Deleted %s comments, which moderators or authors deleted more than 30 days ago.",
+)
 
 
 def process_images(stop: Event) -> None:
@@ -84,12 +89,6 @@ def purge_history(_: Event) -> None:
     purged = trash.purge_history(actor=WORKER)
     if purged:
         LOG.info("Deleted the history of %s posts, which were deleted more than 30 days ago.", purged)
-
-
-def purge_comments(_: Event) -> None:
-    purged = moderation.purge_comments(actor=WORKER)
-    if purged:
-        LOG.info("Deleted %s comments, which moderators or authors deleted more than 30 days ago.", purged)
 
 
 def purge_imports(_: Event) -> None:

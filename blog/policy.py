@@ -119,9 +119,8 @@ def previewable_posts(actor: Actor) -> Q:
     return editable_posts(actor) if actor.has(Scope.POSTS_READ) else NOTHING
 
 
-def visible_preview_links(actor: Actor) -> Q:
-    """The links of the posts whose history the actor may see. A token cannot be read."""
-    return visible_working_copies(actor)
+visible_preview_links = visible_working_copies  # of the same posts; a token cannot be read
+visible_deleted_posts = previewable_posts  # as a condition on their last versions
 
 
 def may_preview_site(actor: Actor) -> bool:
@@ -145,19 +144,12 @@ def may_list_deleted_posts(actor: Actor) -> bool:
     return actor.has(Scope.POSTS_READ) and actor.has(Scope.POSTS_WRITE)
 
 
-def visible_deleted_posts(actor: Actor) -> Q:
-    """The deleted posts whose history the actor may see, as a condition on their last versions."""
-    return previewable_posts(actor)
-
-
-def may_purge_history(actor: Actor) -> bool:
-    """Whether the actor may delete the history of posts that were deleted long ago, as the worker does."""
-    return may_manage_posts_and_authors(actor)
-
-
 def may_manage_posts_and_authors(actor: Actor) -> bool:
     """Whether the actor may write posts of all authors, set co-authors, and create, change and delete authors."""
     return get_reach(actor, Scope.POSTS_WRITE).of_everybody
+
+
+may_purge_history = may_manage_posts_and_authors  # of posts that were deleted long ago, as the worker does
 
 
 def may_manage_publication(actor: Actor) -> bool:
@@ -248,9 +240,7 @@ def editable_authors(actor: Actor) -> Q:
     return get_reach(actor, Scope.POSTS_WRITE).build_condition(lambda user_id: Q(user=user_id))
 
 
-def may_edit_author(actor: Actor, owner_id: int | None) -> bool:
-    """Whether the actor may change the name, text and picture of the author with this user."""
-    return get_reach(actor, Scope.POSTS_WRITE).includes(owner_id)
+may_edit_author = may_write_posts_of  # the name, text and picture of the author with this user
 
 
 def visible_author_emails(actor: Actor) -> Q:
@@ -266,9 +256,7 @@ def may_upload_images(actor: Actor) -> bool:
     return actor.has(Scope.IMAGES_WRITE)
 
 
-def may_list_images(actor: Actor) -> bool:
-    """Whether the actor may list all images, also those of others: to use and to find them again."""
-    return actor.has(Scope.IMAGES_WRITE)
+may_list_images = may_upload_images  # also those of others: to use and to find them again
 
 
 def may_change_images_of(actor: Actor, owner_id: int | None) -> bool:

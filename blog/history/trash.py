@@ -14,11 +14,11 @@ from blog.history.versions import (
     PAGE,
     Change,
     build_deletion,
-    list_restored_fields,
     name_people,
     select_deleted_posts,
 )
 from blog.models import (
+    RESTORED,
     Author,
     Comment,
     CommentState,
@@ -113,7 +113,8 @@ def restore_deleted_post(*, actor: Actor, post_id: str) -> Post:
     if author is None:
         raise Conflict("The author of this post was deleted. The post cannot be restored without its author.")
     require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "restore this post")
-    post = Post(id=last.id, **{field.attname: getattr(last, field.attname) for field in list_restored_fields()})
+    values = {name: getattr(last, name) for name in RESTORED if name != "author"}
+    post = Post(id=last.id, author=author, **values)
     if post.status == PostStatus.SCHEDULED and post.publish_at is not None and post.publish_at <= timezone.now():
         post.status, post.publish_at = PostStatus.DRAFT, None
     may_transition = policy.may_transition_posts_of(actor, author.user_id, PostStatus.DRAFT, post.status)

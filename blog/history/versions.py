@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from blog import policy, selectors, services
 from blog.history.differences import DifferenceLine, compare_texts
-from blog.models import CONTENT, DATABASE, RESTORED, VERSIONED, Author, Post, PostStatus, PostVersion, WorkingCopy
+from blog.models import CONTENT, DATABASE, VERSIONED, Author, Post, PostStatus, PostVersion, WorkingCopy
 from contentapi.auth.people import name_person, name_users
 from contentapi.conf.timeouts import HISTORY_ENTRY, RESTORABLE_FOR
 from contentapi.core.entity_tags import ExpectedVersion
@@ -243,10 +243,6 @@ def list_restorable(pk: int, values: Mapping[str, Any]) -> dict[str, Any]:
     if content["slug"] is None or services.list_taken_slugs([content["slug"]], pk):
         del content["slug"]
     return content | {"body_before": content["body"]}
-
-
-def list_restored_fields() -> list[Any]:
-    return [Post._meta.get_field(name) for name in RESTORED]  # noqa: SLF001 - a public name of Django
 
 
 def build_version(row: Mapping[str, Any], names: Mapping[int, str], older: Sequence[Mapping[str, Any]] = ()) -> Version:
