@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 from django.urls import reverse
-from unfold.contrib.filters.admin import DropdownFilter
 
 from blog import policy, selectors, services
 from blog.desk import authors, queries
@@ -18,7 +17,7 @@ from blog.services import moderation
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, Log, Outcome, Perform, list_offered_actions
-from contentapi.desk.lists import BoundedList, RelatedFilter
+from contentapi.desk.lists import RelatedFilter, build_state_filter
 from contentapi.desk.rendering import build_column, build_time_column, describe_origin
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 
@@ -81,24 +80,9 @@ def describe_moderator(comment: Comment) -> str:
     return describe_origin(person, comment.state_changed_with) or "unknown"
 
 
-class LightCommentList(BoundedList):
-    """A list of comments without the bodies of their posts, which no column shows."""
-
-    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
-        return super().get_queryset(request, exclude_parameters).defer("post__body", "post__body_html")
-
-
-class StateFilter(DropdownFilter):
-    """Comments of one state. Without a choice the list has the visible and the hidden ones."""
-
-    title = "status"
-    parameter_name = "state"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(state.value, str(state.label)) for state in CommentState]
-
-    def queryset(self, request: HttpRequest, queryset: models.QuerySet[Comment]) -> models.QuerySet[Comment]:
-        return selectors.filter_comments_by_state(queryset, self.value() or "")
+CHOICES = [(state.value, str(state.label)) for state in CommentState]
+# Without a choice the list has the visible and the hidden ones.
+StateFilter = build_state_filter("status", "state", CHOICES, selectors.filter_comments_by_state)
 
 
 @admin.register(Comment)
@@ -106,13 +90,14 @@ class CommentAdmin(ServiceAdmin):
     """The comments that a person moderates. Their text is shown, and nobody can change it."""
 
     desk_actions = ACTIONS
-    list_class = LightCommentList
+    list_deferred = ["post__body", "post__body_html"]
     list_display = ["__str__", "show_state", "show_moderator", "author", "post", "show_created_at"]
     list_filter = [StateFilter, ("post", RelatedFilter), ("author", AuthorFilter), ("created_at", DayFilter)]
     list_lookups = frozenset({"state", "post__id__exact", "author__id__exact", "created_at_from", "created_at_to"})
     list_select_related = ["author", "post__author"]
     sortable_by = ["show_created_at"]
-    search_fields = ["body"]  # shows the search box; `get_search_results` searches
+    search_fields = ["body"]  # shows the search box
+    search_rows = staticmethod(lambda _, comments, words: queries.find_comments_with(comments, words.strip()))
     search_help_text = f"Text or author, in the newest {queries.MAX_COUNT:,}"
     ordering = ["-created_at", "-id"]
     autocomplete_fields = ["post", "author"]
@@ -146,12 +131,6 @@ class CommentAdmin(ServiceAdmin):
     show_state = build_column("Status", lambda comment: comment.state, label=STATES)
     show_moderator = build_column("Status changed by", describe_moderator)
     show_state_changed_at = build_time_column("state_changed_at", "Status changed at")
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: models.QuerySet[Comment], search_term: str
-    ) -> tuple[models.QuerySet[Comment], bool]:
-        words = search_term.strip()
-        return (queries.find_comments_with(queryset, words) if words else queryset), False
 
     def create(self, actor: Actor, row: Comment, form: ServiceForm) -> Comment:
         return services.add_comment(actor=actor, post_id=str(row.post_id), body=row.body, author_id=str(row.author_id))

@@ -6,7 +6,7 @@ pattern names all letters that are equal, so that the locale of the database has
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,7 +17,7 @@ from django.db.models import CharField, TextField
 from django.db.models.lookups import BuiltinLookup
 from django.http import HttpRequest
 from django.utils.functional import cached_property
-from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilter
 
 from contentapi.core.unicode import ACCENTS, fold_accents, remove_invisible
 
@@ -59,6 +59,10 @@ class BoundedList(ChangeList):
     order, for which PostgreSQL sorts all rows of equal value: of posts, those that never were public.
     """
 
+    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
+        admin: Any = self.model_admin
+        return super().get_queryset(request, exclude_parameters).defer(*admin.list_deferred)
+
     def get_ordering(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> Any:
         ordering = super().get_ordering(request, queryset)
         if ORDER not in self.params:
@@ -90,6 +94,25 @@ class RelatedFilter(AutocompleteSelectFilter):
         for choice in super().choices(changelist):
             choice["form"].fields[self.lookup_kwarg].queryset = related.get_queryset(self.request)
             yield choice
+
+
+def build_state_filter(
+    title: str,
+    parameter: str,
+    choices: Sequence[tuple[str, str]],
+    select: Callable[[models.QuerySet[Any], str], models.QuerySet[Any]],
+) -> type[DropdownFilter]:
+    """Return a filter by states of the rows. `select` gets the chosen state; an empty text without a choice."""
+
+    class StateFilter(DropdownFilter):
+        def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
+            return choices
+
+        def queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+            return select(queryset, self.value() or "")
+
+    StateFilter.title, StateFilter.parameter_name = title, parameter
+    return StateFilter
 
 
 LETTERS = range(0x80, 0x2C00)  # the scripts that have case or accents

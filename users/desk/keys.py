@@ -4,15 +4,14 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
-from unfold.contrib.filters.admin import DropdownFilter
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminIntegerFieldWidget
 
 from contentapi.core.identity import Actor, Scope
 from contentapi.desk.actions import Action, perform_each
 from contentapi.desk.bases import get_actor
+from contentapi.desk.lists import build_state_filter
 from contentapi.desk.rendering import build_column, build_time_column, list_scopes
 from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 from users import policy, selectors, services
@@ -51,15 +50,8 @@ class NewKeyForm(ServiceForm):
 STATES = {"valid": "success", "revoked": "danger", "expired": "warning"}
 
 
-class StateFilter(DropdownFilter):
-    title = "status"
-    parameter_name = "state"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(state, state.capitalize()) for state in STATES]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> QuerySet[ApiKey]:
-        return selectors.filter_keys_by_state(queryset, self.value() or "")
+CHOICES = [(state, state.capitalize()) for state in STATES]
+StateFilter = build_state_filter("status", "state", CHOICES, selectors.filter_keys_by_state)
 
 
 def may_have_keys(actor: Actor) -> bool:

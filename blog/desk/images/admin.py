@@ -122,7 +122,8 @@ class ImageAdmin(ServiceAdmin):
     list_lookups = frozenset({ImageFilter.parameter_name})
     list_per_page = 24
     sortable_by = ["show_size", "show_created_at"]
-    search_fields = ["name"]  # shows the search box; `get_search_results` searches
+    search_fields = ["name"]  # shows the search box
+    search_rows = staticmethod(lambda _, images, text: search_images(images, text))
     ordering = ["-created_at", "-id"]
     fieldsets = [(None, {"fields": ["name", "alt", "caption", "credit"]}), ("Focal point", {"fields": [FOCAL_POINT]})]
 
@@ -145,11 +146,6 @@ class ImageAdmin(ServiceAdmin):
     def select_for_action(self, request: HttpRequest) -> models.QuerySet[Image]:
         actor = get_actor(request)
         return self.select_rows(actor).filter(policy.editable_images(actor))
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: models.QuerySet[Image], search_term: str
-    ) -> tuple[models.QuerySet[Image], bool]:
-        return search_images(queryset, search_term), False
 
     show_image = build_column("Image", render_named)
     show_facts = build_column("Text", lambda image: image.alt or NO_TEXT)

@@ -1,15 +1,12 @@
 """The library: which images it lists, in which order, and what it shows of each."""
 
 import re
-from typing import Any
 
 from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KT
-from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.contrib.filters.admin import DropdownFilter
 
 from blog import policy
 from blog.desk.posts.list import Tab
@@ -19,7 +16,7 @@ from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.identity import Actor
 from contentapi.db.arrays import ContainsValue
 from contentapi.db.distribution import is_distributed
-from contentapi.desk.lists import ORDER, BoundedList
+from contentapi.desk.lists import ORDER, BoundedList, build_state_filter
 
 SHOW = "show"  # the parameter of the filter
 UNUSED, WITHOUT_TEXT, DELETED = "unused", "without-text", "deleted"
@@ -31,23 +28,17 @@ MOST_WORDS = 10  # of a search
 MENTION = re.compile(r"image:([0-9]{1,18})(?![0-9])")
 
 
-class ImageFilter(DropdownFilter):
-    """Images that no post uses, that have no text, or that were deleted. Without a choice: all but deleted ones."""
+def select_used(images: QuerySet[Image], chosen: str) -> QuerySet[Image]:
+    """Return images without a use, without a text, or deleted ones; by default all but deleted ones."""
+    if chosen == DELETED:
+        return images.exclude(deleted_at=None)
+    present = images.filter(deleted_at=None)
+    if chosen == UNUSED:
+        return filter_unused(present)
+    return present.filter(alt="") if chosen == WITHOUT_TEXT else present
 
-    title = "use"
-    parameter_name = SHOW
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(value, label) for label, value in TABS.items() if value]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Image]) -> QuerySet[Image]:
-        chosen = self.value()
-        if chosen == DELETED:
-            return queryset.exclude(deleted_at=None)
-        present = queryset.filter(deleted_at=None)
-        if chosen == UNUSED:
-            return filter_unused(present)
-        return present.filter(alt="") if chosen == WITHOUT_TEXT else present
+ImageFilter = build_state_filter("use", SHOW, [(value, label) for label, value in TABS.items() if value], select_used)
 
 
 class ImageList(BoundedList):

@@ -19,7 +19,7 @@ from blog.desk.local_times import LocalTimeField
 from blog.desk.posts import announcements, conflict, history, links, reading, saving, states, trash, writing
 from blog.desk.posts.form import PostForm, read_action
 from blog.desk.posts.list import (
-    LightPostList,
+    PostList,
     choose_columns,
     lists_scheduled,
     render_publication,
@@ -69,7 +69,8 @@ class PostAdmin(ServiceAdmin):
     desk_actions = list(states.STATE_ACTIONS.values())
     has_action_buttons = False  # the buttons of the form also save it
     pages = PAGES
-    list_class = LightPostList
+    list_class = PostList
+    list_deferred = ["body", "body_html"]
     form = PostForm
     change_form_before_template = "blog/post_top.html"
     change_form_after_template = "blog/post_state.html"
@@ -94,7 +95,8 @@ class PostAdmin(ServiceAdmin):
     })  # fmt: skip
     list_select_related = ["author"]
     sortable_by = ["show_publish_at", "show_published_at", "show_updated_at"]
-    search_fields = ["title"]  # shows the search box; `get_search_results` searches
+    search_fields = ["title"]  # shows the search box
+    search_rows = staticmethod(search_posts)
     ordering = ["-created_at", "-id"]
     autocomplete_fields = ["author"]
 
@@ -144,11 +146,6 @@ class PostAdmin(ServiceAdmin):
     def build_list(self, request: HttpRequest, extra_context: dict[str, Any] | None) -> Any:
         may_import = policy.may_import_posts(get_actor(request))
         return super().build_list(request, {"may_import": may_import, **(extra_context or {})})
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: models.QuerySet[Post], search_term: str
-    ) -> tuple[models.QuerySet[Post], bool]:
-        return search_posts(request, self, queryset, search_term), False
 
     def count_dependents(self, rows: list[Any]) -> dict[str, int]:
         return {"comments": queries.count_comments(rows)}

@@ -14,7 +14,7 @@ from blog import policy, selectors
 from blog.models import Post, PostStatus, WorkingCopy
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed
-from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.bases import get_actor
 from contentapi.desk.lists import ORDER, BoundedList
 from contentapi.desk.rendering import render_time
 
@@ -30,8 +30,8 @@ class Tab(NamedTuple):
     is_current: bool
 
 
-class LightPostList(BoundedList):
-    """A list of posts without their bodies, which no column shows."""
+class PostList(BoundedList):
+    """A list of posts with its tabs, and with the working copies that the person may see."""
 
     @property
     def tabs(self) -> list[Tab]:
@@ -44,7 +44,7 @@ class LightPostList(BoundedList):
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
         copies = WorkingCopy.objects.filter(policy.visible_working_copies(get_actor(request)), pk=OuterRef("pk"))
-        posts = super().get_queryset(request, exclude_parameters).defer("body", "body_html")
+        posts = super().get_queryset(request, exclude_parameters)
         return posts.annotate(has_changes=Exists(copies), changes_at=Subquery(copies.values("publish_at")))
 
     def get_ordering(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> Any:
@@ -67,16 +67,12 @@ def choose_columns(request: HttpRequest, columns: Sequence[str]) -> list[str]:
     return [*shown, "show_site"] if conf.environment.contentapi_site_post_url else shown
 
 
-def search_posts(
-    request: HttpRequest, model_admin: PolicyAdmin, posts: models.QuerySet[Post], text: str
-) -> models.QuerySet[Post]:
+def search_posts(request: HttpRequest, posts: models.QuerySet[Post], text: str) -> models.QuerySet[Post]:
     """Return those of the posts that the search of the API finds, in the order of the list."""
-    if not text.strip():
-        return posts
     try:
         found = selectors.find_post_ids(get_actor(request), text)
     except Malformed as error:
-        model_admin.message_user(request, f"No posts are shown: {error.message}", messages.WARNING)
+        messages.warning(request, f"No posts are shown: {error.message}")
         return posts.none()
     request.search_limit = found.limit  # type: ignore[attr-defined]  # for the list, which says so
     return posts.filter(pk__in=found.ids)
