@@ -33,7 +33,7 @@ def call_application(
         **changes,
     }
     started: list[tuple[str, list[tuple[str, str]]]] = []
-    content = b"".join(application(environ, lambda status, headers: started.append((status, headers))))
+    content = b"".join(application(environ, lambda status, headers, *_: started.append((status, headers))))
     status, headers = started[0]
     assert len({name.lower() for name, _ in headers}) == len(headers)
     return WsgiResponse(int(status[:3]), dict(headers), content)

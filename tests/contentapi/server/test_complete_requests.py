@@ -12,13 +12,10 @@ from contentapi.conf.environment import Environment
 from contentapi.db.engine.slots import NoSlotAvailable
 from contentapi.server.bodies import DRAIN_LIMIT
 from contentapi.server.complete_requests import RequestBufferingLayer
+from tests.contentapi.server.conftest import LIMIT
+from tests.contentapi.server.test_uploads import Application
 
-LIMIT = 1000
-
-
-@pytest.fixture(autouse=True)
-def small_limit(settings: Settings) -> None:
-    settings.ENVIRONMENT = Environment(contentapi_max_body=LIMIT)
+pytestmark = pytest.mark.usefixtures("small_limit")
 
 
 @pytest.fixture(autouse=True)
@@ -42,23 +39,6 @@ class Stream:
             raise OSError("reset by peer")
         self.count += len(part)
         return part
-
-
-class Application:
-    """Reads the body of each request, as applications do, and keeps what it got."""
-
-    def __init__(self) -> None:
-        self.environ: dict[str, Any] = {}
-        self.body: bytes | Exception = b""
-
-    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
-        self.environ = environ
-        try:
-            self.body = environ["wsgi.input"].read()
-        except OSError as error:
-            self.body = error
-        start_response("200 OK", [("Content-Length", "0")])
-        return [b""]
 
 
 def refuse(environ: dict[str, Any], error: NoSlotAvailable, start_response: Callable[..., Any]) -> Iterable[bytes]:

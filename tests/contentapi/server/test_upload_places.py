@@ -22,10 +22,11 @@ from tests.contentapi.server.test_uploads import (  # noqa: F401 - fixtures
     build_upload,
     refuse,
     send,
-    small_limit,
     use_own_connection,
 )
 from tests.environment import set_environment
+
+pytestmark = pytest.mark.usefixtures("small_limit")
 
 
 class SlowBody:

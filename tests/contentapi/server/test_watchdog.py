@@ -34,13 +34,6 @@ def test_silent_worker_is_killed_once_after_its_timeout(watch: Watchdog) -> None
     assert observe_silence(watch, 10) == [PID]
 
 
-def test_one_beat_ends_the_silence(watch: Watchdog) -> None:
-    observe_silence(watch, STEPS - 1)
-    watch.observe({PID})
-
-    assert observe_silence(watch, STEPS - 1) == []
-
-
 def test_process_with_the_id_of_a_worker_that_has_ended_is_not_killed(
     watch: Watchdog, monkeypatch: pytest.MonkeyPatch
 ) -> None:

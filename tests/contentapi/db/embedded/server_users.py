@@ -11,15 +11,10 @@ import psycopg
 PATIENCE = 120  # seconds; the machine may be busy
 # Uses the server of the folder that its argument names until its standard input ends.
 PROGRAM = """
-import os, sys
+import sys
 from pathlib import Path
 from contentapi.db.embedded.server import EmbeddedServer
 print(EmbeddedServer(Path(sys.argv[1])).acquire(), flush=True)
-if "fork" in sys.argv and os.fork() == 0:
-    sys.exit()  # a worker that ends as gunicorn's do
-if "fork" in sys.argv:
-    os.wait()
-    print("the worker has ended", flush=True)
 sys.stdin.read()
 """
 # Uses the server, and restarts it for each line of its standard input. With "fork", a forked worker does this.
