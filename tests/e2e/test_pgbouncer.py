@@ -139,18 +139,6 @@ def test_closed_prepared_statements_are_replaced(pooled: Pooled) -> None:
             assert (response.status, len(response.body["data"]["posts"])) == (200, 2)
 
 
-def test_settings_of_the_role_replace_those_of_the_connection(pooled: Pooled) -> None:
-    with psycopg.connect(pooled.pool.build_url(), options="-c statement_timeout=4321") as connection:
-        assert connection.execute("SHOW statement_timeout").fetchone() != ("4321ms",)  # PgBouncer ignores `options`
-
-    pooled.server.execute("ALTER ROLE postgres IN DATABASE contentapi SET statement_timeout = '5s'")
-    pooled.pool.show("VERSION")
-    with psycopg.connect(pooled.pool.build_url("pgbouncer"), autocommit=True) as console:
-        console.pgconn.exec_(b"RECONNECT contentapi")
-    with psycopg.connect(pooled.pool.build_url()) as connection:
-        assert connection.execute("SHOW statement_timeout").fetchone() == ("5s",)
-
-
 def test_worker_warns_that_it_has_no_session(pooled: Pooled) -> None:
     variables = {**pooled.host.environment, "CONTENTAPI_PROCESS": ""}
     worker = subprocess.Popen(

@@ -70,12 +70,12 @@ def read_version(path: Path) -> Program | None:
     return Program(path, int(match[2]), match[1]) if match else None
 
 
-def run_program(command: Sequence[str | Path], environment: Mapping[str, str]) -> str:
-    """Run a program to its end, and return what it prints. It ends with an exception of a signal, too.
+def run_program(command: Sequence[str | Path], environment: Mapping[str, str], given: str = "") -> str:
+    """Run a program to its end, with `given` on its standard input, and return what it prints.
 
-    Raises `CommandError` if it fails.
+    It ends with an exception of a signal, too. Raises `CommandError` if it fails.
     """
-    streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "errors": "replace"}
+    streams: dict[str, Any] = {"input": given, "capture_output": True, "text": True, "errors": "replace"}
     done = subprocess.run(command, env=environment, check=False, **streams)
     status = done.returncode
     if status:

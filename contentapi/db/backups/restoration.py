@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 import msgspec
 from django.core.management.base import CommandError
@@ -114,24 +113,21 @@ def require_citus(connection: Connection, listing: str) -> None:
 def run_restore(path: Path, program: Program, listing: str, database: str, target: Target) -> None:
     """Run `pg_restore` in one transaction: the objects belong to the connecting role, which need not be a superuser."""
     kept = [line for line in listing.splitlines() if not SKIPPED.match(line)]
-    with NamedTemporaryFile("w", suffix=".list") as file:
-        file.write("\n".join(kept) + "\n")
-        file.flush()
-        command: list[str | Path] = [
-            program.path,
-            f"--dbname={make_conninfo(dbname=database)}",
-            "--no-password",
-            "--no-owner",
-            "--no-privileges",
-            "--single-transaction",
-            "--exit-on-error",
-            f"--use-list={file.name}",
-            path,
-        ]
-        try:
-            run_program(command, target.environment)
-        except CommandError as error:
-            raise CommandError(f"{error}\nThe restore is rolled back. The database is empty, as before.") from None
+    command: list[str | Path] = [
+        program.path,
+        f"--dbname={make_conninfo(dbname=database)}",
+        "--no-password",
+        "--no-owner",
+        "--no-privileges",
+        "--single-transaction",
+        "--exit-on-error",
+        "--use-list=/dev/stdin",
+        path,
+    ]
+    try:
+        run_program(command, target.environment, given="\n".join(kept) + "\n")
+    except CommandError as error:
+        raise CommandError(f"{error}\nThe restore is rolled back. The database is empty, as before.") from None
 
 
 def require_equal(expected: dict[str, int], restored: dict[str, int]) -> None:

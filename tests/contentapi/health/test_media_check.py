@@ -1,7 +1,6 @@
 """Whether files of images can be stored: a warning of readiness, and a problem for the doctor."""
 
 from pathlib import Path
-from threading import Event
 
 import pytest
 from pytest_django import Settings
@@ -42,21 +41,6 @@ def test_storage_that_cannot_be_written_is_a_warning_and_a_problem_for_the_docto
     finding = describe_message(message)
     assert (finding.check, finding.status) == ("media", "problem")
     assert "CONTENTAPI_MEDIA" in finding.remedy
-
-
-def test_check_that_hangs_does_not_end_readiness(monkeypatch: pytest.MonkeyPatch) -> None:
-    released = Event()
-
-    def hang() -> Results:
-        released.wait(60)
-        return {"media": OK}
-
-    monkeypatch.setattr(readiness, "READINESS_LIMIT", 0.1)
-    check = BackgroundCheck(("media",), hang, late=NOT_STORED)
-
-    assert Readiness([check]).read() == {"media": NOT_STORED}
-    released.set()
-    assert check.ended.wait(60)
 
 
 def test_result_is_used_for_as_long_as_the_check_states(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,9 +47,3 @@ def test_environment_names_the_folder(executed: list[list[str]], monkeypatch: py
     monkeypatch.setenv("CONTENTAPI_VAR", "/srv/content")
     assert run(monkeypatch, "manage", "migrate", "--noinput") == "/srv/content"
     assert executed == [["contentapi manage", "migrate", "--noinput"]]
-
-
-def test_macos_has_a_folder_of_its_own(executed: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.platform", "darwin")
-    assert run(monkeypatch, "demo").endswith("/Library/Application Support/contentapi")
-    assert len(executed) == 1

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from blog import services
 from blog.desk.images.library import filter_unused
-from blog.models import Image, Post, PostSource, PostStatus
+from blog.models import Image, Post, PostSource
 from blog.services import comments
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor, Role
@@ -77,15 +77,6 @@ def test_slug_of_a_post_is_refused_and_that_of_a_deleted_draft_is_free(editor: A
     services.delete_post(actor=editor, post_id=str(draft.pk))
 
     assert create_post(editor, slug="ebb").slug == "ebb"
-
-
-@pytest.mark.usefixtures("distributed")
-def test_slug_that_a_public_post_had_is_kept_for_it(editor: Actor) -> None:
-    post = create_post(editor, status=PostStatus.PUBLISHED)
-    edit_post(editor, post, slug="moon")
-
-    assert create_post(editor).slug == "tides-2"
-    assert edit_post(editor, post, slug="tides").slug == "tides"
 
 
 @pytest.mark.usefixtures("distributed")

@@ -49,13 +49,6 @@ def test_change_of_a_row_with_copies_is_announced_by_one_node(functions: list[tu
         assert ("pg_dist_local_group" in source) == (table in list_copied())
 
 
-def test_conflict_of_old_slugs_needs_no_unique_slug(functions: list[tuple[str, str]]) -> None:
-    sources = [source for _, source in functions if "blog_oldslug" in source]
-
-    assert len(sources) == 2
-    assert not any("ON CONFLICT (slug)" in source for source in sources)
-
-
 @pytest.mark.django_db
 def test_selected_rows_are_inserted_one_by_one() -> None:
     with connection.cursor() as cursor:
