@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import logging
 from typing import Any
 
 import pytest
@@ -178,15 +177,3 @@ def test_compressed_body_is_415(post: PostToGraphQL, encoding: str) -> None:
 
 def test_identity_encoding_is_accepted(post: PostToGraphQL) -> None:
     assert post({"query": "{ __typename }"}, Content_Encoding="Identity").status == 200
-
-
-@pytest.mark.parametrize(
-    "query", ["{", "{ absent }", '{ post(id: "\\u0000") { id } }', "query ($a: ID!) { post(id: $a) { id } }"]
-)
-def test_client_error_is_not_logged_as_an_error(
-    post: PostToGraphQL, caplog: pytest.LogCaptureFixture, query: str
-) -> None:
-    response = post({"query": query})
-
-    assert response.status == 400
-    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []

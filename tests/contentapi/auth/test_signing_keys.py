@@ -1,13 +1,8 @@
 """Signing keys: from the environment, and the first one, generated in a folder."""
 
-import os
 import stat
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
-from threading import Barrier
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -142,40 +137,6 @@ from contentapi.auth.signing_keys import KeyDirectory
 sys.stdin.readline()
 print(KeyDirectory(pathlib.Path(sys.argv[1])).get_signing_key().kid)
 """
-
-
-@pytest.mark.servers
-def test_concurrent_processes_get_the_same_first_key(tmp_path: Path) -> None:
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(tmp_path / "jwt")],
-            env={**os.environ, "DJANGO_SETTINGS_MODULE": "contentapi.settings"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    for process in started:
-        assert process.stdin
-        process.stdin.write("\n")
-        process.stdin.flush()
-
-    printed = {process.communicate(timeout=60)[0] for process in started}
-
-    assert len(printed) == 1
-    assert printed != {""}
-
-
-def test_concurrent_threads_get_the_same_first_key(tmp_path: Path) -> None:
-    keys, together = KeyDirectory(tmp_path / "jwt"), Barrier(4)
-
-    def sign(_: int) -> str:
-        together.wait()
-        return keys.get_signing_key().kid
-
-    with ThreadPoolExecutor(4) as pool:
-        assert len(set(pool.map(sign, range(4)))) == 1
 
 
 def test_other_files_in_the_folder_are_not_keys(tmp_path: Path) -> None:

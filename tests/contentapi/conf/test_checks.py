@@ -92,18 +92,6 @@ def test_unusable_database_or_key_is_an_error_with_its_id(
     assert [error.id for error in check(settings, **variables)] == ids
 
 
-def test_several_invalid_values_are_reported_together(settings: Settings) -> None:
-    errors = check(settings, PORT="http", CONTENTAPI_THREADS="four", DATABASE_URL="mysql://db.invalid/app")
-
-    assert [variable for variable, _ in get_messages(errors)] == [
-        "CONTENTAPI_THREADS",
-        "DATABASE_URL",
-        "JWT_PRIVATE_KEY",
-        "PORT",
-        "SECRET_KEY",
-    ]
-
-
 @pytest.mark.parametrize("name", ["DATABASE_URL", "SECRET_KEY", "REDIS_URL", "JWT_SECRET", "JWT_PRIVATE_KEY"])
 def test_empty_value_counts_as_unset(settings: Settings, name: str) -> None:
     assert check(settings, **{name: "  "}) == []
@@ -160,15 +148,6 @@ def test_no_error_contains_a_secret(settings: Settings, url: str) -> None:
     assert "hush" not in text
     assert "100%" not in text
     assert KEY not in text
-
-
-def test_database_without_secrets_is_an_error_for_each(settings: Settings) -> None:
-    errors = check(settings, DATABASE_URL="postgresql://app@db.invalid/content")
-
-    assert get_messages(errors) == [
-        ("JWT_PRIVATE_KEY", "JWT_PRIVATE_KEY is required when DATABASE_URL is set."),
-        ("SECRET_KEY", "SECRET_KEY is required when DATABASE_URL is set."),
-    ]
 
 
 @pytest.mark.parametrize("url", UNREADABLE_REDIS)

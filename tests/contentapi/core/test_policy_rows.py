@@ -1,12 +1,12 @@
 """The rows that each read form of the permission rules selects."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
-from django.db.models import Model, Q
+from django.db.models import Model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -234,12 +234,9 @@ def test_every_read_form_is_compared_with_the_table() -> None:
 
 @pytest.mark.property
 @pytest.mark.django_db
-@pytest.mark.parametrize("rule", READ_FORMS)
-def test_read_form_selects_exactly_the_rows_that_the_table_allows(rule: str) -> None:
+def test_read_forms_select_exactly_the_rows_that_the_table_allows() -> None:
     user_ids = create_rows()
-    model, may_see = READ_FORMS[rule]
-    condition: Callable[[Actor], Q] = getattr(policy, rule)
-    rows = list(model._default_manager.all())
+    rows = {model: list(model._default_manager.all()) for model, _ in READ_FORMS.values()}
 
     @settings(deadline=None, max_examples=scale_examples(300))
     @given(
@@ -248,49 +245,36 @@ def test_read_form_selects_exactly_the_rows_that_the_table_allows(rule: str) -> 
         scopes=st.sets(st.sampled_from(Scope)) | st.just(set(Scope)),
     )
     def agree(user_id: int | None, role: Role | None, scopes: set[Scope]) -> None:
-        who = Actor(user_id=user_id, role=role, scopes=scopes)
-
-        found = set(model._default_manager.filter(condition(who)))
-
-        assert found == {row for row in rows if may_see(who, row)}
+        require_rows_of_the_table(Actor(user_id=user_id, role=role, scopes=scopes), rows)
 
     agree()
 
 
-def create_rows_for(name: str) -> Actor:
-    """Create the rows. Return an actor whom some of them belong to, unless the actor is no user."""
-    [user_id, _] = create_rows()
-    return replace(actor(name), user_id=user_id if actor(name).user_id else None)
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("name", ACTORS)
-def test_role_sees_exactly_the_rows_that_the_table_allows(name: str) -> None:
-    who = create_rows_for(name)
+def require_rows_of_the_table(who: Actor, rows: Mapping[type[Model], Sequence[Model]]) -> None:
     for rule, (model, may_see) in READ_FORMS.items():
         found = set(model._default_manager.filter(getattr(policy, rule)(who)))
-        assert found == {row for row in model._default_manager.all() if may_see(who, row)}, rule
+        assert found == {row for row in rows[model] if may_see(who, row)}, rule
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ACTORS)
-def test_split_conditions_select_each_visible_post_once(name: str) -> None:
-    who = create_rows_for(name)
+def test_role_sees_exactly_the_rows_that_the_table_allows(subtests: pytest.Subtests) -> None:
+    [user_id, _] = create_rows()
+    rows = {model: list(model._default_manager.all()) for model, _ in READ_FORMS.values()}
 
+    for name in ACTORS:
+        who = replace(actor(name), user_id=user_id if actor(name).user_id else None)
+        with subtests.test(name):
+            require_rows_of_the_table(who, rows)
+            require_each_visible_post_once(who)
+            for status in PostStatus.values:
+                posts = Post.objects.filter(status=status)
+                found = set(posts.filter(policy.split_visible_posts(who, status).condition))
+                assert found == {post for post in posts if may_see_post(who, post)}, status
+
+
+def require_each_visible_post_once(who: Actor) -> None:
+    """Require that the split conditions select each visible post once."""
     visible = policy.split_visible_posts(who)
     conditions = [*visible.conditions, visible.coauthored]
     found = [post.pk for condition in conditions for post in Post.objects.filter(condition)]
-
     assert sorted(found) == sorted(post.pk for post in Post.objects.all() if may_see_post(who, post))
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("name", ACTORS)
-def test_narrowed_condition_selects_the_visible_posts_of_a_status(name: str) -> None:
-    who = create_rows_for(name)
-
-    for status in PostStatus.values:
-        posts = Post.objects.filter(status=status)
-        found = set(posts.filter(policy.split_visible_posts(who, status).condition))
-
-        assert found == {post for post in posts if may_see_post(who, post)}, status

@@ -7,7 +7,6 @@ import pytest
 from pytest_django import Settings
 
 from tests.conftest import GraphQL
-from tests.contentapi.graphql.cost_documents import CONNECTED, PAGE
 from tests.graphql_requests import PostToGraphQL
 
 # --- At the endpoint ------------------------------------------------------------------------------------
@@ -15,14 +14,6 @@ from tests.graphql_requests import PostToGraphQL
 
 def most(settings: Settings, cost: int) -> None:
     settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_cost=cost)
-
-
-def test_page_of_posts_with_comments_is_within_the_limit(gql: GraphQL) -> None:
-    assert gql(PAGE).data == {"posts": []}
-
-
-def test_same_page_by_connections_is_within_the_limit(gql: GraphQL) -> None:
-    assert gql(CONNECTED, n=100).data["postsConnection"]["edges"] == []
 
 
 def test_one_more_level_is_rejected_with_cost_and_limit(gql: GraphQL) -> None:

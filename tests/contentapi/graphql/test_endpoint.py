@@ -7,9 +7,8 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from contentapi.core.identity import Role
 from tests.conftest import GraphQL
-from tests.factories import make_actor, make_author, make_post
+from tests.factories import make_post
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, build_error_entry
 
 JSON = "application/json; charset=utf-8"
@@ -52,25 +51,6 @@ def test_null_data_after_execution_has_the_status_of_the_error(gql: GraphQL) -> 
         response, "BAD_REQUEST", 400, BAD_LIMIT, path=["posts"], locations=[{"line": 1, "column": 14}]
     )
     assert (response.status, response.body) == (400, {"errors": [error], "data": None})
-
-
-def test_worst_of_several_errors_determines_the_status(gql: GraphQL) -> None:
-    actor, other = make_actor(Role.AUTHOR, author=make_author()), make_author()
-
-    response = gql(
-        """
-        mutation ($other: ID!) {
-          empty: createPost(input: {title: "", body: "b"}) { id }
-          foreign: createPost(input: {title: "t", body: "b", authorId: $other}) { id }
-        }
-        """,
-        actor=actor,
-        other=other.pk,
-    )
-
-    assert (response.status, response.codes) == (403, ["INVALID", "FORBIDDEN"])
-    assert response.body["errors"][0]["extensions"]["fields"] == {"title": ["This must not be empty."]}
-    assert response.body["data"] == {"empty": None, "foreign": None}
 
 
 @pytest.mark.django_db

@@ -87,34 +87,6 @@ def test_repeated_change_keeps_a_later_change(key: str) -> None:
     assert Post.objects.get().title == "Two"
 
 
-def test_version_conflict_is_replayed(key: str) -> None:
-    path = f"/posts/{make_post().pk}"
-
-    responses = [send_with_key("PATCH", path, {"title": "One"}, key, If_Match='"9-x"') for _ in range(2)]
-
-    assert [response.error[:2] for response in responses] == [(409, "CONFLICT")] * 2
-    assert responses[1].headers[REPLAYED] == "true"
-
-
-def test_methods_share_keys(key: str) -> None:
-    path = f"/posts/{make_post().pk}"
-    send_with_key("PATCH", path, {}, key)
-
-    assert send_with_key("DELETE", path, {}, key).error[:2] == (422, "INVALID")
-    assert Post.objects.exists()
-
-
-def test_replay_is_the_first_response_even_after_later_changes(key: str) -> None:
-    order = make_order()
-    first = send_post(f"/orders/{order.pk}/payment", None, key)
-    Order.objects.update(status="cancelled")
-
-    again = send_post(f"/orders/{order.pk}/payment", None, key)
-
-    assert again.body == first.body
-    assert again.body["status"] == "paid"
-
-
 @pytest.mark.parametrize(
     ("path", "body", "query"),
     [
@@ -172,15 +144,6 @@ def test_refusal_is_replayed(key: str, body: Any, status: int) -> None:
     assert again.error == first.error
     assert again.headers[REPLAYED] == "true"
     assert send_post("/posts", NEW, key).error[0] == 422
-
-
-def test_conflict_and_not_found_are_replayed(key: str) -> None:
-    order = make_order(status="cancelled")
-
-    responses = [send_post(f"/orders/{pk}/payment", None, key, str(pk)) for pk in (order.pk, order.pk, 0, 0)]
-
-    assert [response.error[0] for response in responses] == [409, 409, 404, 404]
-    assert [response.headers.get(REPLAYED) for response in responses] == [None, "true", None, "true"]
 
 
 def test_replayed_refusal_keeps_its_format(key: str) -> None:

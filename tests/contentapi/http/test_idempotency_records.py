@@ -146,19 +146,6 @@ def test_concurrent_request_with_the_same_key_is_409() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_requests_with_two_keys_do_not_wait_for_each_other() -> None:
-    credential = make_api_key(make_actor(Role.ADMIN))
-
-    responses = race(
-        lambda: None,
-        lambda: send_post("/orders", {"total": 1}, credential, "one"),
-        lambda: send_post("/orders", {"total": 1}, credential, "two"),
-    )
-
-    assert [response.status for response in responses] == [201, 201]
-
-
-@pytest.mark.django_db(transaction=True)
 def test_lost_database_leaves_no_effect_and_no_record() -> None:
     order, credential = make_order(), make_api_key(make_actor(Role.ADMIN))
     path = f"/orders/{order.pk}/payment"

@@ -127,7 +127,7 @@ def explain_generic_plan(statement: str, parameters: tuple[Any, ...]) -> list[di
     return list(iterate_nodes(plan[0]["Plan"]))
 
 
-@pytest.mark.parametrize("actor_name", ["anonymous", "author", "operator"])
+@pytest.mark.parametrize("actor_name", ["anonymous", "author"])
 @pytest.mark.parametrize("document", DOCUMENTS)
 @pytest.mark.usefixtures("many_rows")
 def test_page_is_read_from_indexes_without_a_sort(document: str, actor_name: str) -> None:

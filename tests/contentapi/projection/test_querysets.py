@@ -72,13 +72,6 @@ def test_rows_are_not_iterable() -> None:
         list(named(ANONYMOUS))  # type: ignore[call-overload]
 
 
-def test_other_values_and_offsets_share_a_statement() -> None:
-    found = [names(named(ANONYMOUS, least=least)[low : low + 2]) for least in "ABC" for low in (1, 2)]
-
-    assert found == [["D", "C"], ["C", "B"], ["D", "C"], ["C", "B"], ["D", "C"], ["C"]]
-    assert len(STATEMENTS._items) == 1
-
-
 def test_queryset_of_rows_has_all_methods() -> None:
     rows = named(ANONYMOUS, least="B")
 

@@ -73,16 +73,6 @@ def test_hundred_ids_share_one_statement() -> None:
     assert cached_statements() == 1
 
 
-def test_hundred_limits_share_one_statement() -> None:
-    fill()
-
-    pages = [run(PAGE, {"n": limit, "m": 101 - limit}).data["posts"] for limit in range(1, 101)]
-
-    published = len(pages[-1])
-    assert [len(page) for page in pages] == [min(limit, published) for limit in range(1, 101)]
-    assert cached_statements() == 1
-
-
 def test_present_null_and_omitted_values_each_get_a_correct_statement() -> None:
     fill()
     document = "query ($s: PostStatus, $n: Int) { author(id: AUTHOR) { posts(status: $s, limit: $n) { status } } }"
@@ -129,10 +119,10 @@ def test_cached_statement_shows_each_actor_only_visible_rows() -> None:
         STATEMENTS.clear()
         wanted[actor_name] = run(OWN, actor=actor).content
 
-    for first in ACTORS:  # the others use this actor's statements, if they share them
+    for names in ([*ACTORS], [*reversed(ACTORS)]):  # the later ones use statements of the earlier ones, if they share
         STATEMENTS.clear()
-        for actor_name in (first, *(other for other in ACTORS if other != first), first):
-            assert run(OWN, actor=ACTORS[actor_name]).content == wanted[actor_name], f"{actor_name} after {first}"
+        for actor_name in names:
+            assert run(OWN, actor=ACTORS[actor_name]).content == wanted[actor_name], actor_name
 
 
 def test_two_authors_share_a_statement_and_see_their_own_drafts() -> None:

@@ -17,12 +17,11 @@ from pytest_django import Settings
 
 from contentapi.conf.timeouts import REDIS_RETRY_INTERVAL
 from contentapi.core import redis
-from contentapi.core.errors import RateLimited
 from contentapi.rate_limits.counters import InProcessCounter
 from contentapi.rate_limits.limits import Charge, Limit
 from contentapi.rate_limits.redis_windows import RedisCounter
 from tests.contentapi.rate_limits.counting import Clock
-from tests.contentapi.rate_limits.test_account import WRITER, limited, make_account
+from tests.contentapi.rate_limits.test_account import limited, make_account
 from tests.deployment.redis_server import RedisServer
 
 pytestmark = pytest.mark.servers
@@ -88,16 +87,6 @@ def test_two_charges_to_one_window_are_paid_together_or_not_at_all(redis_server:
     assert (refused[1][0].remaining, last[1].remaining) == (1, 0)
 
 
-def test_refund_gives_the_newest_units_back(redis_server: RedisServer) -> None:
-    with redis_counter(redis_server.url) as counter:
-        consume(counter, 4)
-        consume(counter, 6)
-        counter.refund("somebody", [Charge.to(7, TEN)])
-
-        assert consume(counter, 7)[1].remaining == 0
-        assert not consume(counter)[0]
-
-
 @given(amounts=st.lists(st.integers(1, 10), min_size=1, max_size=12), refunds=st.sets(st.integers(0, 11)))
 @examples(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
 def test_redis_counts_as_this_process_does(redis_server: RedisServer, amounts: list[int], refunds: set[int]) -> None:
@@ -139,26 +128,6 @@ def test_redis_url_makes_requests_count_in_redis(redis_server: RedisServer, sett
     with redis_counter(redis_server.url) as counter:
         key = b'contentapi:rate:"anonymous";q=7;w=60/203.0.113.7'
         assert sorted(counter.redis.client.keys()) == [key, key + b":used"]
-
-
-def test_writes_are_consumed_all_or_none_and_succeed_after_the_wait(
-    redis_server: RedisServer, settings: Settings
-) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, redis_url=redis_server.url)
-    limited(settings, writes="12/3seconds")
-    make_account(WRITER).charge(1, writes=10)
-
-    with pytest.raises(RateLimited) as refused:
-        make_account(WRITER).charge(1, writes=5)
-    small = make_account(WRITER)
-    small.charge(1, writes=2)
-    time.sleep(int(refused.value.headers["Retry-After"]))
-    later = make_account(WRITER)
-    later.charge(1, writes=5)
-
-    assert '"authenticated";r=2998' in small.headers["RateLimit"]
-    assert '"writes";r=0;' in small.headers["RateLimit"]
-    assert '"authenticated";r=2997' in later.headers["RateLimit"]
 
 
 def test_requests_are_counted_in_process_until_redis_is_available_again(

@@ -116,17 +116,6 @@ def test_refund_of_an_unknown_key_changes_nothing() -> None:
     assert [consume(counter, LIMIT)[0] for _ in range(2)] == [True, False]
 
 
-def test_no_burst_is_possible_at_the_end_of_a_minute() -> None:
-    clock = Clock()
-    counter = make_counter(clock)
-    clock.now = 1019.5  # half a second before a whole minute
-    assert consume(counter, LIMIT)[0]
-
-    clock.now = 1020.5
-
-    assert not consume(counter)[0]
-
-
 def test_window_includes_both_its_ends() -> None:
     clock = Clock()
     counter = make_counter(clock)
@@ -148,28 +137,6 @@ def test_units_of_one_entry_count_from_the_latest() -> None:
     clock.now += WINDOW - 1 / 64
 
     assert not consume(counter, LIMIT - 1)[0]
-
-
-def test_refused_requests_are_not_counted() -> None:
-    clock = Clock()
-    counter = make_counter(clock)
-    consume(counter, LIMIT)
-
-    for _ in range(100):
-        clock.now += 0.5
-        assert not consume(counter)[0]
-    clock.now += 10 + TICK
-
-    assert consume(counter, LIMIT)[0]
-
-
-def test_amount_over_the_limit_consumes_the_whole_limit() -> None:
-    clock = Clock()
-    counter = make_counter(clock)
-
-    taken, status = consume(counter, 3 * LIMIT)
-
-    assert (taken, status.remaining) == (True, 0)
 
 
 @given(paid=st.integers(1, LIMIT), before=st.integers(0, LIMIT), total=st.integers(1, 2 * LIMIT))

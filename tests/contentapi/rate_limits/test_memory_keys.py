@@ -69,14 +69,6 @@ def test_concurrent_threads_consume_no_more_than_the_limit() -> None:
     assert sum(accepted) == LIMIT
 
 
-def test_two_charges_of_one_key_consume_no_more_than_the_limit() -> None:
-    counter = InProcessCounter()
-    charges = [Charge.to(6, TEN), Charge.to(6, TEN)]
-
-    assert counter.consume("somebody", charges)[0] is False
-    assert counter.consume("somebody", [Charge.to(10, TEN)])[0] is True
-
-
 def test_expired_window_that_is_used_again_is_not_replaced() -> None:
     clock = Clock()
     counter = InProcessCounter(clock)
