@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from blog.images.formats import MAX_MEMORY
 from blog.images.processing import COMMAND, build_request
 from contentapi.conf.timeouts import IMAGE_LIMIT
-from contentapi.core.child_limits import send
+from contentapi.core.limited_child import send
 from tests.deployment.processes import ROOT
 
 # Linux counts the memory of the process that starts a child as the child's: this one is small, the tests are not.

@@ -12,7 +12,7 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponseBase
 
 from contentapi.conf.timeouts import KNOWN_BROWSER_LIFETIME
-from contentapi.core.keyed_hash import compute_keyed_hash
+from contentapi.core.encryption import compute_keyed_hash
 from users.models import User
 
 COOKIE = "known_browser"

@@ -12,9 +12,9 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
+from contentapi.core.encryption import compute_keyed_hash
 from contentapi.core.errors import RateLimited
 from contentapi.core.identity import Actor, Interface
-from contentapi.core.keyed_hash import compute_keyed_hash
 from contentapi.core.text import is_storable
 from contentapi.desk.pages import ADMIN, render_page
 from contentapi.http.client_address import client_address

@@ -8,7 +8,7 @@ import json
 import sys
 
 from blog.files.syntax import InvalidFile, parse_text
-from contentapi.core.child_limits import respond_within_limits
+from contentapi.core.limited_child import respond_within_limits
 
 
 def build_response(content: bytes) -> bytes:

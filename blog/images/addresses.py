@@ -1,6 +1,6 @@
 """The names of the public files of an image, which are also their addresses: `media/<id>-<key>/<width>.<extension>`."""
 
-from contentapi.core.keyed_hash import compute_keyed_hash
+from contentapi.core.encryption import compute_keyed_hash
 from contentapi.media.storage import PUBLIC
 
 KEY = 16  # bytes of the part that nobody can guess

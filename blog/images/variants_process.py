@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from contentapi.core.child_limits import be_gentle, respond_within_limits
+from contentapi.core.limited_child import be_gentle, respond_within_limits
 
 
 def build_response(request: bytes) -> bytes:

@@ -1,13 +1,23 @@
-"""Encryption of what the database stores for a while and must not reveal, such as responses with secrets."""
+"""Keyed hashes of texts, and encryption of what the database must not reveal: nobody can do both without SECRET_KEY."""
 
+import hmac
 import os
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-from contentapi.core.keyed_hash import derive_key
+from django.conf import settings
 
 NONCE = 12  # bytes
+
+
+def derive_key(purpose: str) -> bytes:
+    """Return the key for one purpose. Hashes for different purposes cannot replace each other."""
+    return hmac.digest(settings.SECRET_KEY.encode(), purpose.encode(), "sha256")
+
+
+def compute_keyed_hash(purpose: str, text: str) -> bytes:
+    """Return the HMAC-SHA-256 of a text."""
+    return hmac.digest(derive_key(purpose), text.encode(), "sha256")
 
 
 def encrypt(purpose: str, content: bytes, context: str) -> bytes:

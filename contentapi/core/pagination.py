@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from contentapi.conf import conf
+from contentapi.core.encryption import compute_keyed_hash, derive_key
 from contentapi.core.errors import Malformed
-from contentapi.core.keyed_hash import compute_keyed_hash, derive_key
 
 DEFAULT_PAGE = 10
 Filters = Mapping[str, Any]  # of JSON values

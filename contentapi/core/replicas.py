@@ -4,12 +4,14 @@
 primary if the replica fails. `contentapi.db.watch` decides which replicas are usable.
 
 An actor reads their own writes: after a write, `record_write` sends the reads of this user to the primary until each
-replica that is in use has replayed the write (`contentapi.core.pins`). Without Redis, all reads of authenticated actors
-go to the primary, while there is one.
+replica that is in use has replayed the write (`Pins`). Without Redis, all reads of authenticated actors go to the
+primary, while there is one.
 
 Without DATABASE_REPLICA_URLS, all of this is off. See docs/decisions/0042-replicas.md.
 """
 
+import logging
+import time
 from collections.abc import Callable
 from functools import cache
 from itertools import count
@@ -20,13 +22,15 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, ProgrammingError, connections
 
 from contentapi.conf.timeouts import OLDEST_STATE
-from contentapi.core.pins import Pins
+from contentapi.core.redis import GuardedRedis, RedisUnavailable
 from contentapi.db.engine.slots import THREAD
 from contentapi.db.engine.thread_connections import get_connection
 from contentapi.db.outages import is_outage
 from contentapi.db.watch.servers import Servers, get_servers
+from contentapi.monitoring.records import current_record
 
 T = TypeVar("T")
+LOG = logging.getLogger("contentapi.replicas")
 
 QUERY_CANCELED = "57014"  # by the time limit: the primary would need as long
 # The replica has not replayed a migration yet.
@@ -57,6 +61,39 @@ class ReplicaRouter:
 
     def allow_migrate(self, db: str, *_: Any, **__: Any) -> bool | None:
         return None if db == DEFAULT_DB_ALIAS else False
+
+
+def build_pin_key(user_id: int | str) -> str:
+    return f"contentapi:written:{user_id}"
+
+
+class Pins:
+    """The users who have written within the last `life` seconds. Each has a key in Redis, which every process sees.
+
+    The script that charges a request to its user looks for the key (`contentapi.rate_limits`), so that a read needs no
+    round trip of its own. While Redis fails, and for the life of a key afterwards, keys may be missing.
+    """
+
+    def __init__(self, url: str, life: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.redis = GuardedRedis(url, LOG, "Authenticated reads go to the primary.", clock)
+        self.life = life
+        self.clock = clock
+        self.unknown_until = float("-inf")
+
+    def add(self, user_id: int) -> None:
+        """Note a write of a user, before its response is sent."""
+        try:
+            key, life = build_pin_key(user_id), round(1000 * self.life)
+            self.redis.execute("set", lambda: self.redis.client.set(key, 1, px=life))
+        except RedisUnavailable:
+            self.unknown_until = self.clock() + self.life
+
+    def knows_write(self) -> bool | None:
+        """Return whether the user of the current request has written. None: it is not known."""
+        found = current_record.get().has_written
+        if found is None:  # Redis did not answer, and may have lost keys
+            self.unknown_until = self.clock() + self.life
+        return found if self.clock() >= self.unknown_until else None
 
 
 @cache

@@ -75,7 +75,8 @@ class OperationCost(NamedTuple):
     """The cost of an operation, and properties of its root fields.
 
     `writes` is the number of mutations. Fields with `@skip` or `@include` count, as in all limits of a document: the
-    number is known before variables are coerced.
+    number is known before variables are coerced. Metrics and traces use the label: its parts come from the schema, so
+    that a client cannot create any number of them.
     """
 
     total: CostExpression
@@ -84,6 +85,7 @@ class OperationCost(NamedTuple):
     leaves: int = 0
     has_introspection: bool = False
     is_only_introspection: bool = False
+    label: str = ""  # the type of the operation and its root field: `query posts`, or `query several`
 
     def evaluate(self, variables: Variables | None) -> int:
         if not self.total.parts:
@@ -137,6 +139,7 @@ class CostVisitor:
             leaves=cost.leaves,
             has_introspection=not names.isdisjoint(INTROSPECTION),
             is_only_introspection=names <= {*INTROSPECTION, "__typename"},
+            label=f"{node.operation.value} {names.pop() if len(names) == 1 else 'several'}",
         )
 
     def iterate_root_fields(self, node: SelectionSetNode, spread: set[str]) -> Iterator[FieldNode]:

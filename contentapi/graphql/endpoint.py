@@ -24,7 +24,7 @@ from contentapi.db.engine.slots import enter_expensive_lane, enter_preparation_l
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import COST_PER_CHARGE, require_cost_within_limit
 from contentapi.graphql.documents import DocumentRejected, describe_stream_server, get_operation
-from contentapi.graphql.errors import ErrorReport, build_error_entry
+from contentapi.graphql.errors import build_error_entries, build_error_entry
 from contentapi.graphql.execution.introspection import Introspection
 from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
@@ -206,7 +206,7 @@ def charge_cost(
 ) -> tuple[int, Introspection | None]:
     """Charge the cost of an operation, and enter the expensive lane if it is high. Returns it, with what it counted."""
     record = current_record.get()
-    record.operation = operation.label
+    record.operation = operation.cost.label
     cost, introspection = operation.cost.evaluate(variables), None
     if operation.cost.has_introspection:
         introspection = operation.introspect(variables, before_work=before_work)
@@ -229,20 +229,18 @@ def build_result_response(result: ExecutionResult, extensions: dict[str, Any] | 
         members["extensions"] = extensions
     if not result.errors:
         return Response(OK, encode_members(members))
-    report = ErrorReport()
-    members["errors"] = [report.add(error) for error in result.errors]
-    if report.outside_execution:
+    members["errors"], worst = build_error_entries(result.errors)
+    if any(error.path is None for error in result.errors):  # outside of the execution
         del members["data"]
     if any(value is not None for value in (result.data or {}).values()):
         return Response(PARTIAL_SUCCESS, encode_members(members))
-    return Response(report.worst.status, encode_members(members), report.worst.headers)
+    return Response(worst.status, encode_members(members), worst.headers)
 
 
 def report_errors(errors: Iterable[GraphQLError]) -> Response:
     """Return the status, the body and the headers of a response without data."""
-    report = ErrorReport()
-    entries = [report.add(error) for error in errors]
-    return Response(report.worst.status, encode_members({"errors": entries}), report.worst.headers)
+    entries, worst = build_error_entries(errors)
+    return Response(worst.status, encode_members({"errors": entries}), worst.headers)
 
 
 def charge_and_wait_for_preparation(account: Account) -> None:

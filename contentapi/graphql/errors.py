@@ -1,5 +1,6 @@
 """Build the entries of `errors`, and find the HTTP status of a response with errors."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from graphql import GraphQLError, GraphQLSyntaxError
@@ -20,24 +21,15 @@ class ValidationFailed(Malformed):
     code = "GRAPHQL_VALIDATION_FAILED"
 
 
-class ErrorReport:
-    """The errors of one response: `add` each of them, then read `worst`, which has the status of the response."""
-
-    def __init__(self) -> None:
-        self.kinds: list[ApiError] = []
-        self.outside_execution = False
-
-    def add(self, error: GraphQLError) -> dict[str, Any]:
-        kind = classify_and_record(find_cause(error))
-        self.kinds.append(kind)
-        self.outside_execution = self.outside_execution or error.path is None
-        return build_error_entry(kind) | {
-            key: value for key, value in error.formatted.items() if key in ("locations", "path") and value
-        }
-
-    @property
-    def worst(self) -> ApiError:
-        return min(self.kinds, key=lambda kind: WORST_FIRST.index(kind.status))
+def build_error_entries(errors: Iterable[GraphQLError]) -> tuple[list[dict[str, Any]], ApiError]:
+    """Return the entries of the errors of a response, and the worst of them, which has the status of the response."""
+    kinds: list[ApiError] = []
+    entries = []
+    for error in errors:
+        kinds.append(classify_and_record(find_cause(error)))
+        place = {key: value for key, value in error.formatted.items() if key in ("locations", "path") and value}
+        entries.append(build_error_entry(kinds[-1]) | place)
+    return entries, min(kinds, key=lambda kind: WORST_FIRST.index(kind.status))
 
 
 def build_error_entry(kind: ApiError) -> dict[str, Any]:

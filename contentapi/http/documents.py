@@ -1,4 +1,4 @@
-"""Views of documents that are equal for all callers: openapi.json, the SDL, the JWKS. Credentials have no effect."""
+"""Views of documents that are equal for all callers, such as openapi.json, and headers of web pages for developers."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -11,6 +11,7 @@ from contentapi.core.errors import MethodNotAllowed
 from contentapi.http.conditional import etag_matches
 from contentapi.http.error_response import django_error_response, get_accept
 
+HTML = "text/html"
 ALLOWED_METHODS = ("GET", "HEAD", "OPTIONS")
 View = Callable[[HttpRequest], HttpResponse]
 
@@ -45,3 +46,21 @@ def respond_with_etag(request: HttpRequest, response: HttpResponse) -> HttpRespo
     if etag_matches(response["ETag"], request.headers.get("If-None-Match", "")):
         response.status_code, response.content = HTTPStatus.NOT_MODIFIED, b""
     return response
+
+
+def build_page_headers(nonce: str = "") -> dict[str, str]:
+    """Return the headers of a page. With a nonce, scripts of this server may add styles, and no cache may store it.
+
+    The editors of the explorer and the API reference add style elements, which carry the nonce, and style attributes,
+    which no nonce can allow. Neither can run a script.
+    """
+    styles = f"'self' 'nonce-{nonce}'; style-src-attr 'unsafe-inline'" if nonce else "'self'"
+    scripts = "script-src 'self'; worker-src 'self'; connect-src 'self'; " if nonce else ""
+    return {
+        "Content-Type": f"{HTML}; charset=utf-8",
+        "Content-Security-Policy": (
+            f"default-src 'none'; {scripts}style-src {styles}; img-src 'self' data:; font-src 'self' data:; "
+            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        ),
+        "Cache-Control": "no-store" if nonce else "no-cache",
+    }

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 
 from contentapi.conf import conf
+from contentapi.core.encryption import compute_keyed_hash
 from contentapi.core.errors import Forbidden
-from contentapi.core.keyed_hash import compute_keyed_hash
 from contentapi.media.storage import Expected, Presigned
 
 PURPOSE = "upload"

@@ -28,7 +28,7 @@ class RequestRecord(msgspec.Struct):
     `operation_name` is the name that the client gave to its operation. `credential` identifies the credential, like
     `key:capi_1234abcd`, without its secret. `cost` is the cost of a GraphQL operation. `size` is the number of bytes of
     the body of the response. `errors` has the entries of the error table. `has_written` is whether the user wrote a
-    moment ago, or None if Redis was not asked or did not answer (`contentapi.core.pins`). Times are in seconds.
+    moment ago, or None if Redis was not asked or did not answer (`contentapi.core.replicas`). Times are in seconds.
     """
 
     method: str = ""

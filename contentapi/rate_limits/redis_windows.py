@@ -10,9 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from contentapi.core.pins import build_pin_key
 from contentapi.core.redis import GuardedRedis, RedisUnavailable
-from contentapi.core.replicas import has_replicas
+from contentapi.core.replicas import build_pin_key, has_replicas
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.counters import (
     TICKS,

@@ -12,5 +12,3 @@ methods, media types, API versions, bodies, conditions, idempotency keys and err
 
 from contentapi.rest.request_bodies import Body, EmptyBody
 from contentapi.rest.resource import Resource, ResourceRequest
-
-__all__ = ["Body", "EmptyBody", "Resource", "ResourceRequest"]

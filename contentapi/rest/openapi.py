@@ -16,9 +16,8 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from contentapi.frontend import find_built_folder
-from contentapi.http.documents import build_document_view, for_readers
+from contentapi.http.documents import build_document_view, build_page_headers, for_readers
 from contentapi.http.hosts import get_request_origin
-from contentapi.http.pages import build_page_headers
 
 LOCAL = "http://localhost:8000"  # the address in the document
 DOCUMENTED_METHODS = ("get", "post", "put", "patch", "delete")

@@ -19,10 +19,6 @@ REFUSED: dict[str, tuple[str, Request]] = {
         "DIRECTIVES",
         Request("{ post(id: 0) { ...F0 } } " + double_fragments("Post", "id", "...F@@ @skip(if: false) ...F@@")),
     ),
-    "directives inside of what doubles": (
-        "DIRECTIVES",
-        Request("{ post(id: 0) { ...F0 } } " + double_fragments("Post", "id @skip(if: false)")),
-    ),
     "costs that double": (
         "COST",
         Request(
@@ -42,7 +38,6 @@ REFUSED: dict[str, tuple[str, Request]] = {
         Request(f"{{ ...__type }} fragment __type on Query {ALL}"),
     ),
     "an alias named __schema": ("DEPTH", Request(f"{{ __schema: {DEEP} }}")),
-    "an alias named __typename": ("COST", Request(f"{{ __typename: {ALL[2:]}")),
     # depth through fragments
     "depth, fragments after": (
         "DEPTH",
@@ -52,20 +47,11 @@ REFUSED: dict[str, tuple[str, Request]] = {
             "author { name } } } } } } } } } } }"
         ),
     ),
-    "depth, fragments before": (
-        "DEPTH",
-        Request(
-            "fragment A on Author { posts { author { posts { author { posts { author { posts { author { posts { "
-            "author { name } } } } } } } } } } } fragment P on Post { author { ...A } } { posts { ...P } }"
-        ),
-    ),
-    "depth, inline fragments": ("DEPTH", Request(f"{{ ... {{ ... on Query {{ {DEEP} }} }} }}")),
     "depth, not included": ("DEPTH", Request(f"{{ {DEEP.replace('posts', 'posts @include(if: false)', 1)} }}")),
     "depth, not included by a variable": (
         "DEPTH",
         Request(f"query ($no: Boolean!) {{ ... @include(if: $no) {{ {DEEP} }} }}", {"no": False}),
     ),
-    "depth, skipped": ("DEPTH", Request(f"{{ ...D @skip(if: true) }} fragment D on Query {{ {DEEP} }}")),
     # aliases and root fields
     "aliases of __typename": ("ALIASES", Request(f"{{ post(id: 0) {{ {repeat(31, 'a#: __typename')} }} }}")),
     "aliases in two fragments": (
@@ -75,17 +61,7 @@ REFUSED: dict[str, tuple[str, Request]] = {
             f"fragment B on Post {{ {repeat(15, 'b#: id')} }}"
         ),
     ),
-    "aliases of introspection": ("ALIASES", Request(f"{{ __schema {{ {repeat(31, 'a#: description')} }} }}")),
-    "aliases not included": (
-        "ALIASES",
-        Request(f"{{ post(id: 0) {{ ... @include(if: false) {{ {repeat(31, 'a#: id')} }} }} }}"),
-    ),
     "root fields in inline fragments": ("ROOT_FIELDS", Request(f"{{ {repeat(21, '... { __typename }')} }}")),
-    "root fields of introspection": (
-        "ROOT_FIELDS",
-        Request(f"{{ {repeat(21, '__schema { description }')} }}"),
-    ),
-    "root fields skipped": ("ROOT_FIELDS", Request(f"{{ {repeat(21, '__typename @skip(if: true)')} }}")),
     "mutations in fragments": (
         "MUTATIONS",
         Request("mutation { ...M ...M } fragment M on Mutation { " + repeat(6, "__typename") + " }"),
@@ -114,9 +90,6 @@ REFUSED: dict[str, tuple[str, Request]] = {
     ),
     # sizes
     "a size by variable": ("COST", build_sized_request("$n: Int", 100)),
-    "a size by a variable's default": ("COST", build_sized_request("$n: Int = 100")),
-    "a size by a required variable": ("COST", build_sized_request("$n: Int!", 100)),
-    "a size by an argument's default": ("COST", Request(ALL)),
     "a size by null, which is the default": ("COST", Request(ALL.replace("comments", "comments(limit: null)"))),
     "a size by a variable that is null": (
         "COST",
@@ -124,29 +97,14 @@ REFUSED: dict[str, tuple[str, Request]] = {
             "query ($n: Int = 1) { posts(limit: 100) { comments(limit: $n) { author { posts { id } } } } }", {"n": None}
         ),
     ),
-    "a size by a variable that is missing": (
-        "COST",
-        Request("query ($n: Int) { posts(limit: 100) { comments(limit: $n) { author { posts { id } } } } }"),
-    ),
     "a size by a whole float": ("COST", build_sized_request("$n: Int", 100.0)),
-    "a size by a float in words of science": ("COST", build_sized_request("$n: Int", 1e2)),
     "a size beyond any page": ("COST", build_sized_request("$n: Int", 2**31 - 1)),
-    "a size in a fragment": (
-        "COST",
-        Request(
-            "query ($n: Int) { ...Q } fragment Q on Query "
-            "{ posts(limit: $n) { comments(limit: $n) { author { posts { id } } } } }",
-            {"n": 100},
-        ),
-    ),
     "cost, not included": ("COST", Request(ALL.replace("posts(limit: 100)", "posts(limit: 100) @include(if: false)"))),
-    "cost in inline fragments": ("COST", Request(f"{{ ... on Query {{ ... {ALL} }} }}")),
     "cost of a field that is written twice": (
         "COST",
         Request("{ posts(limit: 100) { comments { author { id } } comments { author { name } } } }"),
     ),
     # operations
-    "the second operation": ("DEPTH", Request(f"query A {{ __typename }} query B {{ {DEEP} }}", None, "B")),
     "the first operation": ("COST", Request(f"query A {ALL} query B {{ __typename }}", None, "A")),
     "an operation named like a fragment": (
         "ALIASES",
@@ -163,21 +121,13 @@ REFUSED: dict[str, tuple[str, Request]] = {
         Request(f"query A {{ __typename }} query B {{ {repeat(1900, '__typename')} }}", None, "A"),
     ),
     "comparisons without an alias": ("COMPARISONS", Request(f"{{ post(id: 0) {{ {repeat(300, 'author { id }')} }} }}")),
-    "comparisons in inline fragments": ("COMPARISONS", Request(f"{{ post(id: 0) {{ {repeat(300, '... { id }')} }} }}")),
     # texts
     "a long string": ("QUERY_LENGTH", Request(f'{{ post(id: "{"x" * LONG}") {{ id }} }}')),
-    "a long block string": ("QUERY_LENGTH", Request('{ post(id: """' + "x\n" * (LONG // 2) + '""") { id } }')),
     "a long comment": ("QUERY_LENGTH", Request("{ __typename } #" + "x" * LONG)),
-    "a long name": ("QUERY_LENGTH", Request("{ a" + "a" * LONG + " }")),
-    "a long number": ("QUERY_LENGTH", Request("{ posts(limit: " + "1" * LONG + ") { id } }")),
-    "commas": ("QUERY_LENGTH", Request("{ __typename " + "," * LONG + "}")),
     "spaces and line ends": ("QUERY_LENGTH", Request("{ __typename " + " \r\n\t" * (LONG // 4) + "}")),
     "byte order marks": ("QUERY_LENGTH", Request("\ufeff" * LONG + "{ __typename }")),
-    "letters of several bytes": ("QUERY_LENGTH", Request("{ __typename } #" + "\U0001f600" * (LONG // 4))),
     "comments": ("TOKENS", Request("#\n" * 2001 + "{ __typename }")),
     "short strings": ("TOKENS", Request('{ a(b: [' + '"" ' * 2000 + "]) }")),
-    "braces alone": ("TOKENS", Request("{" * 2001)),
-    "tokens without a space": ("TOKENS", Request("{a(b:[" + "{}" * 1000 + "])}")),
 }  # fmt: skip
 
 
@@ -257,13 +207,8 @@ def test_page_size_of_a_wrong_type_is_rejected_before_execution(
 
 WORDY = {
     "a number": Request("{ posts(limit: " + "1" * 30000 + ") { id } }"),
-    "a number in science": Request("{ posts(limit: 1e" + "1" * 3000 + ") { id } }"),
     "a default": Request("query ($n: Int = -" + "1" * 30000 + ") { posts(limit: $n) { id } }"),
     "a name": Request("{ " + "p" * 30000 + " }"),
-    "an argument": Request("{ posts(" + "l" * 30000 + ": 1) { id } }"),
-    "a type": Request("query ($a: " + "I" * 30000 + ") { __typename }"),
-    "a directive": Request("{ __typename @" + "s" * 30000 + " }"),
-    "an enum": Request("{ posts(status: " + "d" * 30000 + ") { id } }"),
     "an enum in a variable": Request("query ($a: PostStatus) { posts(status: $a) { id } }", {"a": "d" * 100_000}),
     "a whole number in a variable": Request("query ($a: Int) { posts(limit: $a) { id } }", {"a": 10**4000}),
     "a list in a variable": Request("query ($a: Int) { posts(limit: $a) { id } }", {"a": ["x" * 1000] * 90}),

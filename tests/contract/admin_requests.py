@@ -71,10 +71,6 @@ def get_object(world: World, browser: Client, name: str, *more: object) -> Any:
     return browser.get(reverse(f"admin:{name}", args=[find_object(world, name), *more]))
 
 
-def post_page(values: Mapping[str, str]) -> Send:
-    return lambda _, browser, name: browser.post(reverse(f"admin:{name}"), values, follow=True)
-
-
 def post_object(values: Mapping[str, str], *more: object) -> Send:
     """Return a request that sends values for the object. A redirect is followed: it may lead to a refusal."""
 

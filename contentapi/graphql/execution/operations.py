@@ -4,7 +4,7 @@ The types of variables, the root fields and their arguments are equal in all req
 in each request, which takes longer than a small statement. Its executor completes values and locates errors.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -16,14 +16,11 @@ from graphql import (
     ExecutionResult,
     FieldNode,
     FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLError,
     GraphQLSchema,
-    InlineFragmentNode,
     OperationDefinitionNode,
     OperationType,
     ResponsePath,
-    SelectionSetNode,
     Undefined,
     VariableValues,
     default_field_resolver,
@@ -192,25 +189,6 @@ class Operation:
             if is_constant and found.error is None and (is_cacheable or found.refusal):
                 INTROSPECTIONS.put(key, found)
         return found
-
-    @cached_property
-    def label(self) -> str:
-        """The type of the operation and its root field, like `query posts`; `several` if there is more than one.
-
-        Metrics and traces use it: its parts come from the schema, so that a client cannot create any number of them.
-        """
-        names = set(self.iterate_root_names(self.node.selection_set))
-        return f"{self.node.operation.value} {names.pop() if len(names) == 1 else 'several'}"
-
-    def iterate_root_names(self, selections: SelectionSetNode) -> Iterator[str]:
-        for selection in selections.selections:
-            if isinstance(selection, FieldNode):
-                yield selection.name.value
-            elif isinstance(selection, InlineFragmentNode):
-                yield from self.iterate_root_names(selection.selection_set)
-            elif isinstance(selection, FragmentSpreadNode):
-                fragment = self.fragments.definitions[selection.name.value]
-                yield from self.iterate_root_names(fragment.selection_set)
 
     @cached_property
     def digest(self) -> bytes:

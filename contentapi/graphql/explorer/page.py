@@ -16,8 +16,8 @@ from django.template.loader import render_to_string
 
 from contentapi.conf import conf
 from contentapi.frontend import find_built_folder
+from contentapi.http.documents import HTML, build_page_headers
 from contentapi.http.negotiation import select_media_type
-from contentapi.http.pages import HTML, build_page_headers
 
 EXAMPLES = Path(__file__).with_name("examples.yaml")
 

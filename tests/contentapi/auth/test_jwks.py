@@ -42,12 +42,6 @@ def test_other_library_reads_the_key_set(settings: Settings) -> None:
     assert keys[FIRST.kid].algorithm_name == "RS256"
 
 
-def test_secret_is_not_in_the_key_set(settings: Settings) -> None:
-    use_keys(settings, "", SECRET)
-
-    assert get_key_set() == {"keys": []}
-
-
 def test_generated_keys_are_in_the_key_set() -> None:
     keys = get_key_set()["keys"]
 

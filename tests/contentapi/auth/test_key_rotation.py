@@ -45,14 +45,6 @@ def test_rotated_key_signs_and_the_old_key_verifies(tmp_path: Path) -> None:
     assert get_key_ids(keys) == [new.kid, old.kid]
 
 
-def test_rotation_before_the_first_token_creates_the_first_key(tmp_path: Path) -> None:
-    keys = KeyDirectory(tmp_path / "jwt")
-
-    new = keys.rotate()
-
-    assert get_key_ids(keys) == [new.kid]
-
-
 def test_other_process_finds_a_new_key_at_once_by_its_id(tmp_path: Path) -> None:
     clock = Clock()
     here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")

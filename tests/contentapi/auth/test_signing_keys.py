@@ -131,14 +131,6 @@ def test_first_key_is_created_on_demand_and_readable_by_its_owner_only(tmp_path:
     assert keys.get(None) is None
 
 
-PROGRAM = """
-import pathlib, sys
-from contentapi.auth.signing_keys import KeyDirectory
-sys.stdin.readline()
-print(KeyDirectory(pathlib.Path(sys.argv[1])).get_signing_key().kid)
-"""
-
-
 def test_other_files_in_the_folder_are_not_keys(tmp_path: Path) -> None:
     keys = KeyDirectory(tmp_path)
     first = keys.get_signing_key()

@@ -6,21 +6,6 @@ from pytest_django import Settings
 from contentapi.conf.checks import require_valid_start
 from tests.environment import KEY, SECRETS, check, get_messages, set_environment
 
-SAMPLES = {
-    "PORT": "http",
-    "WEB_CONCURRENCY": "0",
-    "CONTENTAPI_FAST_PATH": "yes",
-    "CONTENTAPI_HTTPS": "yes",
-    "CONTENTAPI_INTROSPECTION": "yes",
-    "CONTENTAPI_LOG_LEVEL": "LOUD",
-    "CONTENTAPI_MAX_BODY": "0",
-    "CONTENTAPI_MAX_PAGE": "0",
-    "CONTENTAPI_MAX_QUERY_LENGTH": "0",
-    "CONTENTAPI_MAX_TOKENS": "0",
-    "CONTENTAPI_PUBLIC_URL": "https://api.example.com/",
-    "CONTENTAPI_STATEMENT_TIMEOUT": "0",
-    "CONTENTAPI_THREADS": "0",
-}
 UNREADABLE_URLS = [
     "postgresql://app:100%secret@db.invalid/app",
     "postgresql://app:hush%hush@db.invalid/app",
@@ -48,16 +33,6 @@ def test_valid_environment_passes(settings: Settings) -> None:
     require_valid_start()
 
     assert errors == []
-
-
-@pytest.mark.parametrize(("name", "value"), SAMPLES.items())
-def test_invalid_value_is_one_error_with_the_id_of_the_variable_and_a_hint(
-    settings: Settings, name: str, value: str
-) -> None:
-    errors = check(settings, **{name: value})
-
-    assert [error.id for error in errors] == [f"contentapi.{name}"]
-    assert errors[0].hint
 
 
 @pytest.mark.parametrize(
@@ -90,11 +65,6 @@ def test_unusable_database_or_key_is_an_error_with_its_id(
     settings: Settings, variables: dict[str, str], ids: list[str]
 ) -> None:
     assert [error.id for error in check(settings, **variables)] == ids
-
-
-@pytest.mark.parametrize("name", ["DATABASE_URL", "SECRET_KEY", "REDIS_URL", "JWT_SECRET", "JWT_PRIVATE_KEY"])
-def test_empty_value_counts_as_unset(settings: Settings, name: str) -> None:
-    assert check(settings, **{name: "  "}) == []
 
 
 def test_server_exits_with_all_errors_and_no_secret(settings: Settings) -> None:
@@ -131,17 +101,10 @@ def test_usable_database_url_passes(settings: Settings, url: str) -> None:
 
 
 @pytest.mark.parametrize("url", UNREADABLE_URLS)
-def test_unusable_database_url_is_one_error(settings: Settings, url: str) -> None:
-    errors = check(settings, DATABASE_URL=url, **SECRETS)
-
-    assert [variable for variable, _ in get_messages(errors)] == ["DATABASE_URL"]
-    assert errors[0].msg.startswith("DATABASE_URL ")
-
-
-@pytest.mark.parametrize("url", UNREADABLE_URLS)
-def test_no_error_contains_a_secret(settings: Settings, url: str) -> None:
+def test_unusable_database_url_is_one_error_without_a_secret(settings: Settings, url: str) -> None:
     errors = check(settings, DATABASE_URL=url, **SECRETS, PORT="http")
 
+    assert [error.id for error in errors] == ["contentapi.DATABASE_URL", "contentapi.PORT"]
     text = repr(errors)
     assert "http" in text
     assert url not in text

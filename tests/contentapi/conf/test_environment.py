@@ -4,7 +4,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from contentapi.conf.environment import Environment, Words, parse_database_url, read_environment
+from contentapi.conf.environment import Environment, Words, read_environment
 
 INVALID_RATES = [
     "off",
@@ -232,39 +232,6 @@ def test_words_are_separated_by_commas_or_spaces(text: str) -> None:
     assert errors == []
     assert environment.allowed_hosts == ("a.invalid", "b.invalid")
     assert environment.cors_allowed_origins == ("a.invalid", "b.invalid")
-
-
-@pytest.mark.parametrize(
-    ("url", "parameters"),
-    [
-        (
-            "postgresql://app:hush@db.invalid:5433/content",
-            {"user": "app", "password": "hush", "host": "db.invalid", "port": "5433", "dbname": "content"},
-        ),
-        ("postgres://app@db.invalid/content", {"user": "app", "host": "db.invalid", "dbname": "content"}),
-        (
-            "postgresql://app:p%40ss%3A%2F%25word@db.invalid/content",
-            {"user": "app", "password": "p@ss:/%word", "host": "db.invalid", "dbname": "content"},
-        ),
-        (
-            "postgresql://db.invalid/content?sslmode=require&connect_timeout=3",
-            {"host": "db.invalid", "dbname": "content", "sslmode": "require", "connect_timeout": 3},
-        ),
-        (
-            "postgresql://app@/content?host=/var/run/postgresql",
-            {"user": "app", "dbname": "content", "host": "/var/run/postgresql"},
-        ),
-        (
-            "postgresql://app@%2Fvar%2Frun%2Fpostgresql/content",
-            {"user": "app", "dbname": "content", "host": "/var/run/postgresql"},
-        ),
-        ("postgresql://[::1]:5432/content", {"host": "::1", "port": "5432", "dbname": "content"}),
-    ],
-)
-def test_database_url_is_parsed_by_libpq(url: str, parameters: dict[str, str]) -> None:
-    assert {name: str(value) for name, value in parse_database_url(url).items()} == {
-        name: str(value) for name, value in parameters.items()
-    }
 
 
 def test_number_of_threads_keeps_a_host_below_64_connections() -> None:

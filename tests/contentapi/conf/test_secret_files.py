@@ -2,9 +2,7 @@
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
 
 import pytest
 from django.conf import settings
@@ -67,20 +65,6 @@ def test_no_draft_is_left_beside_the_value(tmp_path: Path) -> None:
     read_or_create(path, lambda: "one")
     write_atomically(path, "two")
 
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_concurrent_threads_get_the_same_value(tmp_path: Path) -> None:
-    path, all_started = tmp_path / "secret", Barrier(8)
-
-    def make(number: int) -> str:
-        all_started.wait(timeout=60)
-        return str(number)
-
-    with ThreadPoolExecutor(8) as pool:
-        values = list(pool.map(lambda number: read_or_create(path, lambda: make(number)), range(8)))
-
-    assert set(values) == {path.read_text()}
     assert list(tmp_path.iterdir()) == [path]
 
 

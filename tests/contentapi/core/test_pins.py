@@ -5,7 +5,7 @@ import time
 import pytest
 
 from contentapi.core import redis
-from contentapi.core.pins import Pins
+from contentapi.core.replicas import Pins
 from contentapi.monitoring.records import RequestRecord, current_record
 from contentapi.rate_limits import redis_windows
 from contentapi.rate_limits.limits import AUTHENTICATED, Charge

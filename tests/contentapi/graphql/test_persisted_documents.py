@@ -1,6 +1,5 @@
 """Automatic persisted queries and trusted documents (docs/decisions/0046-persisted-documents.md)."""
 
-import json
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -60,15 +59,6 @@ def test_unknown_hash_is_learned_from_a_valid_request(post: PostToGraphQL) -> No
     error = build_error_entry(unknown, "PERSISTED_QUERY_NOT_FOUND", 400, "PersistedQueryNotFound")
     assert (unknown.status, unknown.body) == (400, {"errors": [error]})
     assert learned.data == known.data == {"__typename": "Query"}
-
-
-def test_known_hash_may_be_sent_by_get(post: PostToGraphQL, client: Client) -> None:
-    post({"query": TEXT, "extensions": persist()})
-
-    response = client.get("/graphql", {"extensions": json.dumps(persist()), "operationName": "Ping"})
-
-    assert (response.status_code, response.json()) == (200, {"data": {"__typename": "Query"}})
-    assert "ETag" in response.headers
 
 
 def test_hash_of_another_text_is_400_and_not_learned(post: PostToGraphQL) -> None:

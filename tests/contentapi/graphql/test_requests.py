@@ -142,13 +142,6 @@ def test_response_to_an_anonymous_query_can_be_revalidated() -> None:
 
 
 @pytest.mark.django_db
-def test_tag_depends_on_the_media_type() -> None:
-    parameters = {"query": "{ __typename }"}
-
-    assert get(parameters).headers["ETag"] != get(parameters, Accept=GRAPHQL).headers["ETag"]
-
-
-@pytest.mark.django_db
 def test_response_to_an_authenticated_query_is_not_stored() -> None:
     key = make_api_key(make_actor(Role.READER))
 
@@ -166,14 +159,6 @@ def test_response_with_errors_is_not_stored(document: str) -> None:
 
     assert (response.status_code, response.headers["Cache-Control"]) == (400, "no-store")
     assert "ETag" not in response.headers
-
-
-@pytest.mark.django_db
-def test_response_to_a_post_is_not_stored(client: Client) -> None:
-    for document, status in (("{ __typename }", 200), ("{ nothing }", 400)):
-        response = client.post("/graphql", {"query": document}, content_type="application/json")
-
-        assert (response.status_code, response.headers["Cache-Control"]) == (status, "no-store")
 
 
 @pytest.mark.django_db
@@ -202,12 +187,3 @@ def test_request_for_events_is_400_with_the_reason(client: Client, accept: str) 
     for response in (by_post, by_get):
         assert (response.status, response.headers["Content-Type"]) == (400, "application/json; charset=utf-8")
         assert response.body == {"errors": [build_error_entry(response, "BAD_REQUEST", 400, message)]}
-
-
-@pytest.mark.django_db
-def test_empty_operation_name_is_none(client: Client) -> None:
-    body = {"query": "query A { __typename }", "operationName": ""}
-    response = GraphQLResponse(client.post("/graphql", body, content_type="application/json"))
-
-    assert response.data == {"__typename": "Query"}
-    assert get_query(body).data == {"__typename": "Query"}

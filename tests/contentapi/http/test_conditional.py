@@ -100,13 +100,6 @@ def test_etag_differs_between_callers_who_see_different_fields() -> None:
     assert public == get_etag(path, make_actor(Role.READER)) == get_etag(f"/v1{path}")
 
 
-def test_order_has_the_same_etag_under_each_prefix() -> None:
-    actor = make_actor(Role.READER)
-    path = f"/orders/{make_order(user_id=actor.user_id).pk}"
-
-    assert get_etag(path, actor) == get_etag(f"/v1{path}", actor)
-
-
 def test_write_returns_the_etag_of_the_next_read() -> None:
     actor = make_actor(Role.AUTHOR)
 

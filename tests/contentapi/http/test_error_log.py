@@ -3,10 +3,8 @@
 import logging
 from typing import Any
 
-import msgspec
 import pytest
 from django.db import connection, connections
-from pytest_django import Settings
 
 from contentapi.core.identity import Role
 from contentapi.db.engine.slots import ConnectionSlots, Lease, install_connections
@@ -14,7 +12,7 @@ from contentapi.http.request_log import SAFE_MESSAGES
 from tests.behaviour.test_graphql_failures import execute, slow_down_post_queries
 from tests.conftest import make_api_key
 from tests.contentapi.http.logged_requests import encode_query, get_applications, get_logged_line
-from tests.factories import make_actor, make_post
+from tests.factories import make_actor
 from tests.wsgi import call_application
 
 pytestmark = pytest.mark.django_db
@@ -89,16 +87,6 @@ def test_malformed_body_is_not_logged(
     assert SECRET not in log.text
 
 
-def test_partial_data_with_a_client_error_is_one_line(application: Any, log: pytest.LogCaptureFixture) -> None:
-    key = make_api_key(make_actor(Role.READER))
-    query = f'mutation {{ addComment(input: {{postId: {make_post().pk}, body: "x"}}) {{ id }} deletePost(id: 0) }}'
-
-    response = call_application(application, "POST", "/graphql", encode_query(query), HTTP_X_API_KEY=key, **JSON_TYPE)
-
-    assert response.status == 294
-    assert get_logged_line(log) == "POST /graphql 294 NOT_FOUND There is no post with this id."
-
-
 def test_unknown_exception_is_one_error_with_its_traceback(application: Any, log: pytest.LogCaptureFixture) -> None:
     execute("ALTER TABLE blog_post RENAME TO lost")
 
@@ -155,20 +143,6 @@ def test_request_that_waited_too_long_is_one_line_that_names_what_it_waited_for(
     assert get_logged_line(log, logging.ERROR) == (
         "POST /graphql 503 UNAVAILABLE NoSlotAvailable: waited 0.01 s for the preparation lane"
     )
-
-
-def test_request_over_its_rate_limit_is_one_line(
-    application: Any, log: pytest.LogCaptureFixture, settings: Settings
-) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_anonymous="1/hour")
-    for _ in range(2):
-        call_application(application, "GET", "/nowhere")
-
-    assert [record.getMessage() for record in log.records] == [
-        "GET /nowhere 404 NOT_FOUND There is nothing at this address.",
-        'GET /nowhere 429 RATE_LIMITED The limit "anonymous" of 1/hour (CONTENTAPI_RATE_ANONYMOUS) is used up. '
-        "Try again in 3600 seconds.",
-    ]
 
 
 def test_log_level_above_info_omits_client_errors(application: Any, caplog: pytest.LogCaptureFixture) -> None:

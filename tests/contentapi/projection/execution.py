@@ -13,7 +13,7 @@ from graphql import GraphQLSchema
 from blog.services import authors
 from contentapi.core.identity import ANONYMOUS, Actor
 from contentapi.graphql.documents import DocumentRejected, get_operation
-from contentapi.graphql.errors import ErrorReport
+from contentapi.graphql.errors import build_error_entries
 from contentapi.schema import SCHEMA
 
 RETURNED_JSON = '", (SELECT '  # in the INSERT of a creation
@@ -69,6 +69,5 @@ def run(
             data, found = {"data": result.data}, result.errors or []
         except DocumentRejected as error:
             data, found = {}, error.errors
-    report = ErrorReport()
-    errors = [report.add(error) for error in found]
+    errors = build_error_entries(found)[0] if found else []
     return Executed(msgspec.json.encode(data | ({"errors": errors} if errors else {})), errors, statements)

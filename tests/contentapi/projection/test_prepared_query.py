@@ -76,17 +76,6 @@ def test_insertion_stores_the_same_row_as_create() -> None:
     assert (inserted._state.db, inserted.author) == ("default", author)
 
 
-def test_inserted_instance_can_be_saved_and_deleted() -> None:
-    inserted = PreparedInsert(Author).create(name="Ines")
-    assert inserted
-
-    inserted.name = "Inês"
-    inserted.save()
-
-    assert Author.objects.get().name == "Inês"
-    assert inserted.delete()[0] == 1
-
-
 def test_insertion_against_a_constraint_raises_and_stores_nothing() -> None:
     with pytest.raises(IntegrityError, match="blog_author_name_present"), transaction.atomic():
         PreparedInsert(Author).create(name="")

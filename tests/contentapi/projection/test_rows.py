@@ -141,15 +141,6 @@ def test_unsaved_instance_is_an_internal_error() -> None:
     assert [error["extensions"]["code"] for error in response.errors] == ["INTERNAL"]
 
 
-def test_condition_with_a_list_uses_the_values_of_each_execution() -> None:
-    for name in "ABC":
-        make_author(name=name)
-
-    found = [sorted(names(Author.objects.filter(name__in=[name, "C"]))) for name in "ABC"]
-
-    assert found == [["A", "C"], ["B", "C"], ["C"]]
-
-
 @pytest.mark.parametrize("number", [0, 1, 2**31 - 1, 2**31, 2**63 - 1, 2**63, -1, -(2**63), -(2**63) - 1])
 def test_comparison_with_any_number_returns_rows(number: int) -> None:
     make_author(pk=5, name="A")
@@ -192,21 +183,6 @@ def test_rows_of_another_model_are_an_error() -> None:
     assert [error["path"] for error in response.errors] == [["author"]]
 
 
-def test_nullable_relation_is_null_or_an_object() -> None:
-    user = make_user(email="a@example.invalid")
-    make_author(name="A", user=user)
-    make_author(name="B")
-
-    data = run("{ authors { name user { email id } } }", schema=schema(authors=Author.objects.order_by("name"))).data
-
-    assert data == {
-        "authors": [
-            {"name": "A", "user": {"email": "a@example.invalid", "id": str(user.pk)}},
-            {"name": "B", "user": None},
-        ]
-    }
-
-
 @pytest.mark.parametrize("kind", [dict, Shelf, SimpleNamespace])
 def test_plain_objects_are_completed_with_the_rows_they_contain(kind: Callable[..., Any]) -> None:
     author, _ = make_author(name="A"), make_author(name="B")
@@ -235,20 +211,6 @@ def test_plain_objects_are_completed_with_the_rows_they_contain(kind: Callable[.
             ],
         }
     }
-
-
-def test_plain_dicts_of_a_projected_type_are_completed_by_graphql_core() -> None:
-    plain = {"id": 1, "name": "A", "user": {"id": 2, "email": "a@example.invalid"}}
-
-    response = run(
-        "{ author { id name user { id email } } authors { name } }", schema=schema(author=plain, authors=[plain])
-    )
-
-    assert response.data == {
-        "author": {"id": "1", "name": "A", "user": {"id": "2", "email": "a@example.invalid"}},
-        "authors": [{"name": "A"}],
-    }
-    assert response.statements == []
 
 
 def test_field_of_two_types_has_a_statement_for_each_selection() -> None:
