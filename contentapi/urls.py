@@ -34,6 +34,4 @@ urlpatterns = [
 ]
 
 handler400 = "contentapi.desk.pages.handle_bad_request"
-handler403 = "contentapi.desk.pages.handle_forbidden"
-handler404 = "contentapi.desk.pages.handle_not_found"
-handler500 = "contentapi.desk.pages.handle_server_error"
+handler403 = handler404 = handler500 = "contentapi.desk.pages.handle_error"

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from contentapi.core.errors import ApiError, Forbidden, Internal, Malformed, NotFound, TooLarge
+from contentapi.core.errors import ApiError, Forbidden, Internal, Malformed, TooLarge
 from contentapi.http import error_response
 from contentapi.http.body import UploadTooLarge
 from contentapi.http.request_log import classify_and_record
@@ -77,17 +77,9 @@ def handle_bad_request(request: HttpRequest, exception: Exception) -> HttpRespon
     return render_below_admin(request, error) or error_response.bad_request(request, exception)
 
 
-def handle_forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return render_below_admin(request, exception) or error_response.forbidden(request, exception)
-
-
-def handle_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    error = NotFound("There is nothing at this address.")
-    return render_below_admin(request, error) or error_response.not_found(request, exception)
-
-
-def handle_server_error(request: HttpRequest) -> HttpResponse:
-    return render_below_admin(request, sys.exc_info()[1] or Internal()) or error_response.server_error(request)
+def handle_error(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    error = exception or sys.exc_info()[1] or Internal()
+    return render_below_admin(request, error) or error_response.respond_to_error(request, exception)
 
 
 def render_below_admin(request: HttpRequest, error: BaseException) -> HttpResponse | None:

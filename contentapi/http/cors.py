@@ -3,23 +3,12 @@
 django-cors-headers makes the decisions.
 """
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from corsheaders.signals import check_request_enabled
-from django.conf import settings
 
 LONGEST_ORIGIN = 255  # characters; a request with a longer one goes through Django
-
-
-def require_uniform_cors(paths: Iterable[str]) -> None:
-    """Raise `RuntimeError` unless CORS_URLS_REGEX matches all of these paths, or none.
-
-    The headers that are learned for one path are used for all of them.
-    """
-    if len({bool(re.match(settings.CORS_URLS_REGEX, path)) for path in paths}) > 1:
-        raise RuntimeError("CORS_URLS_REGEX must match all paths of the API, or none of them.")
 
 
 def has_reusable_cors_headers(environ: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from django.http import HttpRequest, HttpResponse
 
-from contentapi.core.errors import Forbidden, Internal, Malformed, NotFound
+from contentapi.core.errors import Internal, Malformed
 from contentapi.http.api_version import VERSION
 from contentapi.http.body import JSON
 from contentapi.http.negotiation import PROBLEM, wants_problem
@@ -62,14 +62,6 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # 
     return uncached_error_response(error, request)
 
 
-def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
-    return uncached_error_response(Forbidden("You may not do this."), request)
-
-
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
-    return uncached_error_response(NotFound("There is nothing at this address."), request)
-
-
-def server_error(request: HttpRequest) -> HttpResponse:
+def respond_to_error(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Return the response to an exception that no view handled. Django calls this in its exception handler."""
-    return uncached_error_response(sys.exc_info()[1] or Internal(), request)
+    return uncached_error_response(exception or sys.exc_info()[1] or Internal(), request)

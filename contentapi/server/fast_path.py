@@ -27,7 +27,7 @@ from contentapi.core.errors import ApiError
 from contentapi.graphql.endpoint import MEDIA_TYPES, READS, respond_with_error
 from contentapi.graphql.explorer.page import is_explorer_requested
 from contentapi.http.api_version import VERSION
-from contentapi.http.cors import has_reusable_cors_headers, require_uniform_cors
+from contentapi.http.cors import has_reusable_cors_headers
 from contentapi.http.error_response import error_response
 from contentapi.http.hosts import is_our_host
 from contentapi.http.response import Response
@@ -63,7 +63,6 @@ class FastPath:
         django.request_class = Utf8Request
         self.django = django
         self.router = Router(RESOURCES)
-        require_uniform_cors([PATH, *self.router.samples])
         self.is_enabled = is_enabled
         self.headers_by_origin: BoundedCache[dict[str, str]] = BoundedCache(
             ORIGIN_CACHE, weigh=lambda _: 1, name="origins"

@@ -19,9 +19,7 @@ class Router:
 
     def __init__(self, views: Mapping[str, Callable[..., Any]]) -> None:
         self.tree: dict[str, Any] = {}
-        self.samples: list[str] = []  # a path of each resource
         for route, view in views.items():
-            self.samples.append(f"/{ID.sub('1', route)}")
             node = self.tree
             for segment in ID.sub("*", route).split("/"):
                 node = node.setdefault(segment, {})

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.wsgi import WSGIHandler
+from django.http import Http404
 from django.urls import path, re_path
 
 from contentapi.conf import conf
@@ -19,7 +20,7 @@ from contentapi.core.errors import ApiError, Malformed, Unavailable
 from contentapi.health.probes import build_readiness_response, respond_to_probe
 from contentapi.health.readiness import get_readiness
 from contentapi.http.api_version import VERSION_PREFIX
-from contentapi.http.error_response import bad_request, not_found, server_error
+from contentapi.http.error_response import bad_request, respond_to_error
 from contentapi.http.response import Response
 from contentapi.server.bodies import get_announced_length
 from contentapi.server.observed_requests import observe_request
@@ -36,9 +37,9 @@ urlpatterns = [
     path("graphql", SubscriptionView()),
     path("events/stream", FeedView()),
     path(f"{VERSION_PREFIX[1:]}/events/stream", FeedView()),
-    re_path("", not_found, {"exception": None}),
+    re_path("", respond_to_error, {"exception": Http404()}),
 ]
-handler400, handler500 = bad_request, server_error
+handler400, handler500 = bad_request, respond_to_error
 
 
 class StreamRequest(ASGIRequest):

@@ -95,7 +95,7 @@ def test_failed_database_is_a_503_page_without_a_query(monkeypatch: pytest.Monke
     request = RequestFactory().get("/admin/")
     monkeypatch.setattr(sys, "exc_info", lambda: (OperationalError, OperationalError("closed"), None))
 
-    response = pages.handle_server_error(request)
+    response = pages.handle_error(request)
 
     assert (response.status_code, response["Content-Type"], response["Retry-After"]) == (503, HTML, "5")
 
