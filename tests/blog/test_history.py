@@ -100,9 +100,6 @@ def test_comparison_has_the_changed_fields_and_the_lines_of_the_text() -> None:
     ]
 
 
-# Permissions
-
-
 # Restoring a version
 
 

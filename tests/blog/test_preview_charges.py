@@ -63,7 +63,7 @@ def capture(function: Callable[[], Any]) -> list[str]:
     return [each["sql"] for each in captured]
 
 
-@pytest.mark.parametrize("mode", ["latest", "version", "site"])
+@pytest.mark.parametrize("mode", ["version", "site"])
 @pytest.mark.parametrize("request_", ["post", "read", "resource", "preview", "page"])
 def test_refused_request_executes_only_the_lookup_of_its_link(
     settings: Settings, renderings: Renderings, mode: str, request_: str

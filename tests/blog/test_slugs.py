@@ -191,13 +191,13 @@ def test_many_clients_with_one_title_get_different_slugs(editor: Actor) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_many_posts_that_get_one_title_get_different_slugs(editor: Actor) -> None:
-    posts = [create_post(editor, f"Draft {number}") for number in range(16)]
+    posts = [create_post(editor, f"Draft {number}") for number in range(6)]
     changes = [lambda post=post: edit_post(editor, post, title="Tides") for post in posts]
 
     race(lambda: create_post(editor), *changes)
 
     slugs = {str(slug) for slug in Post.objects.values_list("slug", flat=True)}
-    assert len(slugs) == 17
+    assert len(slugs) == 7
     assert all(slug.startswith("tides") for slug in slugs)  # with nearly the lowest numbers
 
 

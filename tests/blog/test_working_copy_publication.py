@@ -84,24 +84,6 @@ def test_text_that_changed_since_the_base_is_a_conflict_until_it_is_merged() -> 
     assert (publish(post).title, Post.objects.get().body) == ("Ebb", "Changed.")
 
 
-def test_status_that_changed_since_the_base_is_no_conflict() -> None:
-    post = make_post(title="Tides")
-    save(post, title="Ebb")
-    for status in ("archived", "draft", "published"):
-        edit(post, status=status)
-
-    assert (publish(post).title, Post.objects.get().version) == ("Ebb", 5)
-
-
-def test_text_that_changed_and_changed_back_is_no_conflict() -> None:
-    post = make_post(body="Text.")
-    save(post, title="Ebb")
-    edit(post, body="Other.")
-    edit(post, body="Text.")
-
-    assert publish(post).title == "Ebb"
-
-
 def test_slug_that_was_taken_since_the_save_is_a_conflict_if_a_person_chose_it() -> None:
     post, draft = make_post(title="Boats"), make_post(title="Tides", slug="tides", status="draft")
     save(post, slug="ebb")
