@@ -4,6 +4,7 @@ import "./strict_policy.js";
 import { DOC_EXPLORER_PLUGIN } from "@graphiql/plugin-doc-explorer";
 import { useMonaco } from "@graphiql/react";
 import { GraphiQL } from "graphiql";
+import { getOperationAST, parse } from "graphql";
 import { useEffect } from "react";
 import { createRoot } from "react-dom/client";
 import { makeTabsAccessible } from "./accessible_tabs.js";
@@ -30,9 +31,21 @@ const INITIAL =
     ? { initialQuery: FIRST.query, initialVariables: JSON.stringify(FIRST.variables, null, 2) }
     : {};
 
+// GraphiQL reads the names of operations 100 ms after a key: an operation that is executed before has the name of another.
+function nameOperation(operation) {
+  try {
+    const document = parse(operation.query);
+    if (getOperationAST(document, operation.operationName)) return operation;
+    return { ...operation, operationName: getOperationAST(document)?.name?.value };
+  } catch {
+    return operation; // the server's error states what is wrong
+  }
+}
+
 function execute(operation, options) {
-  if (operation.operationName !== INTROSPECTION) remember(operation);
-  return send(operation, options);
+  const named = nameOperation(operation);
+  if (named.operationName !== INTROSPECTION) remember(named);
+  return send(named, options);
 }
 
 let isTabFocusMode = false;
