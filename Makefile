@@ -28,7 +28,7 @@ help:
 	@echo "make test     run the tests in parallel, in less than three minutes on two cores"
 	@echo "make test-servers run the tests that start servers"
 	@echo "make test-citus run tests on a cluster of Citus, and tests of the API on it; needs Citus: see docs/operations/cluster.md"
-	@echo "make coverage run the tests of make test, and measure the lines and branches that they execute"
+	@echo "make coverage run the tests of make test, and measure the lines that they execute"
 	@echo "make thorough run the long tests: all examples of the property tests, fuzzing, browsers"
 	@echo "make slow-path run the end-to-end tests with CONTENTAPI_FAST_PATH=off"
 	@echo "make mutation change the code in small ways; each change must make a test fail"
@@ -63,7 +63,7 @@ test-citus: installed-dev
 
 coverage: installed-dev
 	@$(PYTEST) -m "not servers and not thorough and not citus" --cov --cov-report= --cov-fail-under=0
-	@echo "Percent of the lines and branches that the tests execute; at least fail_under of pyproject.toml is required:"
+	@echo "Percent of the lines that the tests execute; at least fail_under of pyproject.toml is required:"
 	@$(VENV_PYTHON) -m coverage report --format=total
 	@$(VENV_PYTHON) -m coverage report --show-missing --fail-under=100 --include="$(COVERED_IN_FULL)"
 

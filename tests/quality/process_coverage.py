@@ -1,8 +1,8 @@
 """Measure the coverage of servers and commands too, which tests start as processes of their own.
 
 A process starts coverage.py if its environment has these variables, and leaves a data file that pytest-cov adds to its
-own. The folder in `PYTHONPATH` has the plugin of processes.toml. A checkout (`tests.deployment.checkout`) is not
-measured: its files are copies.
+own. A checkout (`tests.deployment.checkout`) is not measured: its files are
+copies.
 """
 
 import os
@@ -15,7 +15,6 @@ from tests.quality.configuration import ROOT
 VARIABLES = {
     "COVERAGE_PROCESS_START": str(Path(__file__).with_name("processes.toml")),
     "COVERAGE_FILE": str(ROOT / ".coverage"),
-    "PYTHONPATH": str(Path(__file__).with_name("in_processes")),
 }
 
 
