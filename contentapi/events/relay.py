@@ -21,7 +21,6 @@ from contentapi.worker.items import raise_outage, try_item
 RELAY_LOCK = 0x6576656E7473  # "events"
 CHANNEL = "contentapi_events"  # on which readers hear of a batch
 EVENTS_PER_BATCH = 1000
-STEP = 10  # by which a batch is smaller after an error
 MAX_ID = 2**63 - 1
 # Changes nothing. With it, a transaction of a distributed database that changes the log and the rows of one node has
 # two phases: otherwise the node commits first, and a coordinator that fails then loses its own changes.
@@ -99,7 +98,6 @@ class Relay:
     def __init__(self) -> None:
         self.busy_until = self.measured_at = self.refused_at = float("-inf")
         self.pause: float = EVENTS_IDLE_INTERVAL
-        self.size = EVENTS_PER_BATCH
         self.refused: list[int] = []  # ids in the outbox of events that could not be moved
 
     def get_pause(self) -> float:
@@ -111,48 +109,47 @@ class Relay:
         self.pause = EVENTS_IDLE_INTERVAL  # after an error too
         if self.refused and monotonic() > self.refused_at + EVENTS_REFUSED:
             self.refused = []
-        size, moved = self.size, self.move()
+        moved = self.move()
         if moved:
             self.busy_until = monotonic() + EVENTS_BUSY
         if FIGURES.is_enabled and monotonic() > self.measured_at + EVENTS_BUSY:
             measure_outbox()
             self.measured_at = monotonic()
-        if moved == size or self.size < size:
+        if moved == EVENTS_PER_BATCH:
             self.pause = 0
         elif monotonic() < self.busy_until:
             self.pause = EVENTS_INTERVAL
 
     def move(self) -> int:
-        """Move a batch. After an error, the next ones are smaller, so that one event holds up no others."""
-        if self.size == 1:
-            return self.move_first()
+        """Move a batch; after an error, its events one by one, so that one event holds up no others."""
         try:
-            moved = self.move_batch()
+            return self.move_batch(EVENTS_PER_BATCH)
         except DatabaseErrors as error:
             raise_outage(error)
-            self.size //= STEP
-            return 0
-        self.size = min(self.size * STEP, EVENTS_PER_BATCH)
+        moved = 0
+        while moved < EVENTS_PER_BATCH and self.move_first():
+            moved += 1
         return moved
 
-    def move_first(self) -> int:
-        """Move the first event alone. One that cannot be moved stays in the outbox, and is tried again later."""
+    def move_first(self) -> bool:
+        """Move the first event. One that cannot be moved stays in the outbox. Return whether there may be others."""
         with connection.cursor() as cursor:
             cursor.execute(FIND_FIRST, [self.refused])
             found = cursor.fetchone()
-        moved = try_item("events", f"event {found and found[0]} of the outbox", self.move_batch)
-        if moved is None and found:
+        if found is None:
+            return False
+        moved = try_item("events", f"event {found[0]} of the outbox", self.move_batch, 1)
+        if moved is None:
             self.refused.append(found[0])
             self.refused_at = monotonic()
-        self.size = STEP
-        return moved or 0
+        return moved != 0
 
-    def move_batch(self) -> int:
+    def move_batch(self, size: int) -> int:
         try:
-            return move_events(self.size, self.refused)
+            return move_events(size, self.refused)
         except IntegrityError:  # there is no partition of today: at the first start, or after a sleep of the host
             prepare_partitions()
-            return move_events(self.size, self.refused)
+            return move_events(size, self.refused)
 
 
 def measure_outbox() -> None:

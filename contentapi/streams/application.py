@@ -4,8 +4,7 @@ Django's own handler would keep a thread for each stream, with its request, and 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 
@@ -89,40 +88,31 @@ class StreamApplication:
             return respond_to_probe(environ), None
         if name == "/readyz":
             return await asyncio.to_thread(respond_to_probe, environ, {name: self.respond_ready}), None
-        async with self.hold_body(environ, receive):
-            return await self.service.requests.run(self.call_django, request)
-
-    @asynccontextmanager
-    async def hold_body(self, environ: dict[str, Any], receive: Receive) -> AsyncIterator[None]:
-        """Put the body into the environ. The view raises why there is none, or why no stream can begin at present."""
-        body: BytesIO = environ["wsgi.input"]
         try:
-            try:
-                async with asyncio.timeout(STREAM_BODY_TIMEOUT):
-                    await self.read_body(environ, receive)
-                environ[REFUSAL] = self.service.refuse()
-            except TimeoutError:
-                environ[REFUSAL] = Malformed(f"The body did not arrive within {STREAM_BODY_TIMEOUT:g} seconds.")
-            except ApiError as error:
-                environ[REFUSAL] = error
-            yield
+            environ[REFUSAL] = await self.read_body(environ, receive) or self.service.refuse()
+            return await self.service.requests.run(self.call_django, request)
         finally:
-            self.buffered -= body.getbuffer().nbytes
+            self.buffered -= environ["wsgi.input"].getbuffer().nbytes
 
-    async def read_body(self, environ: Mapping[str, Any], receive: Receive) -> None:
-        """Read the body. One that is too long is cut: the view refuses it. Raises `Malformed` and `Unavailable`."""
+    async def read_body(self, environ: Mapping[str, Any], receive: Receive) -> ApiError | None:
+        """Read the body, and return why that fails. One that is too long is cut: the view refuses it."""
         limit = conf.environment.contentapi_max_body
         body: BytesIO = environ["wsgi.input"]
         has_more = environ["REQUEST_METHOD"] == "POST" and get_announced_length(environ) <= limit
-        while has_more and body.tell() <= limit:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise Malformed("The body could not be read completely.")
-            self.buffered += body.write(message.get("body", b""))
-            if self.buffered > MOST_BUFFERED:
-                raise Unavailable(limit="size of waiting bodies")
-            has_more = message.get("more_body", False)
+        try:
+            async with asyncio.timeout(STREAM_BODY_TIMEOUT):
+                while has_more and body.tell() <= limit:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return Malformed("The body could not be read completely.")
+                    self.buffered += body.write(message.get("body", b""))
+                    if self.buffered > MOST_BUFFERED:
+                        return Unavailable(limit="size of waiting bodies")
+                    has_more = message.get("more_body", False)
+        except TimeoutError:
+            return Malformed(f"The body did not arrive within {STREAM_BODY_TIMEOUT:g} seconds.")
         body.seek(0)
+        return None
 
     def respond_ready(self, environ: Mapping[str, Any]) -> Response:
         results = {name: get_readiness().read_check(name) for name in OWN_CHECKS}

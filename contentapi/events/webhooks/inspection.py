@@ -22,9 +22,8 @@ HOURS = 24
 MOST_COUNTED = 50_000  # deliveries, the newest ones
 # `day` selects the partitions, and an index has the order. More rows would take too long.
 COUNT = """
-    SELECT date_trunc('hour', created_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC',
-        count(*) FILTER (WHERE state = 'delivered'), count(*) FILTER (WHERE state IN ('failed', 'cancelled')),
-        count(*) FILTER (WHERE state = 'waiting')
+    SELECT date_trunc('hour', created_at, 'UTC'), count(*) FILTER (WHERE state = 'delivered'),
+        count(*) FILTER (WHERE state IN ('failed', 'cancelled')), count(*) FILTER (WHERE state = 'waiting')
     FROM (
         SELECT created_at, state FROM events_delivery
         WHERE webhook_id = %s AND created_at >= %s AND day >= (%s AT TIME ZONE 'UTC')::date

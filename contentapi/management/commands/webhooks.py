@@ -1,7 +1,7 @@
 """Webhooks for operators: `webhooks list | create | ping | rotate | replay | disable`."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -21,6 +21,12 @@ COLUMNS = {
     "url": "URL",
     "name": "NAME",
 }
+CHANGES = {
+    "ping": "send a ping",
+    "rotate": "print a new secret",
+    "disable": "send nothing more",
+    "replay": "send events again and print their number",
+}
 
 
 class Command(ListCommand):
@@ -35,19 +41,21 @@ class Command(ListCommand):
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         super().add_arguments(actions.add_parser("list", help="print all webhooks"))
         add_create_arguments(actions.add_parser("create", help="create a webhook and print its secret"))
-        for action, text in {
-            "ping": "send a ping",
-            "rotate": "print a new secret",
-            "disable": "send nothing more",
-        }.items():
-            add_id(actions.add_parser(action, help=text))
-        add_replay_arguments(actions.add_parser("replay", help="send events again and print their number"))
+        for action, text in CHANGES.items():
+            changing = actions.add_parser(action, help=text)
+            changing.add_argument("id", metavar="ID", help="the id of the webhook")
+        changing.add_argument("--after", metavar="CURSOR", help="default: from the oldest event that is kept")
+        changing.add_argument("--to", metavar="CURSOR", help="default: up to the last event")
+        add_types(changing)
+        changing.add_argument("--only-failed", action="store_true", help="only events that could not be delivered")
 
     def handle(self, *, action: str, **options: Any) -> None:
         getattr(self, action)(options)
 
     def list(self, options: Mapping[str, Any]) -> None:
-        self.print_rows(describe_webhooks(), COLUMNS, as_json=options["as_json"])
+        webhooks = list(selectors.select_visible_webhooks(OPERATOR).queryset().order_by("created_at", "pk"))
+        names = name_users(webhook.maker_id for webhook in webhooks)
+        self.print_rows((describe_webhook(each, names) for each in webhooks), COLUMNS, as_json=options["as_json"])
 
     def create(self, options: Mapping[str, Any]) -> None:
         values = {name: options[name] for name in services.EDITABLE}
@@ -73,10 +81,6 @@ class Command(ListCommand):
         self.stdout.write(str(replay.delivery_count))
 
 
-def add_id(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="the id of the webhook")
-
-
 def add_types(parser: ArgumentParser, **options: Any) -> None:
     parser.add_argument(
         "--type", action="append", dest="types", metavar="T", help="such as post.*; can be repeated", **options
@@ -95,22 +99,8 @@ def add_create_arguments(parser: ArgumentParser) -> None:
     add_scopes(parser, "none, so that it sees what everybody sees")
 
 
-def add_replay_arguments(parser: ArgumentParser) -> None:
-    add_id(parser)
-    parser.add_argument("--after", metavar="CURSOR", help="default: from the oldest event that is kept")
-    parser.add_argument("--to", metavar="CURSOR", help="default: up to the last event")
-    add_types(parser)
-    parser.add_argument("--only-failed", action="store_true", help="only events that could not be delivered")
-
-
-def describe_webhooks() -> Iterator[dict[str, Any]]:
-    """Return webhooks as JSON objects, without secrets, the oldest first."""
-    webhooks = list(selectors.select_visible_webhooks(OPERATOR).queryset().order_by("created_at", "pk"))
-    names = name_users(webhook.maker_id for webhook in webhooks)
-    return (describe_webhook(webhook, names) for webhook in webhooks)
-
-
 def describe_webhook(webhook: Webhook, names: Mapping[int, str]) -> dict[str, Any]:
+    """Return a webhook as a JSON object, without its secret."""
     return {
         "id": str(webhook.pk),
         "name": webhook.name,

@@ -11,8 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from contentapi.core.identity import OPERATOR, Role
-from contentapi.events.webhooks import services
+from contentapi.core.identity import Role
 from contentapi.events.webhooks.models import Delivery, DeliveryState, Webhook
 from contentapi.events.webhooks.signing import decrypt_secret
 from tests.admin_forms import get_form_errors, read_form
@@ -74,11 +73,8 @@ def test_admin_creates_a_webhook_and_sees_its_secret_once(admin_client: Client, 
 @pytest.mark.parametrize(
     ("edits", "field"),
     [
-        ({"url": "https://127.0.0.1/"}, "url"),
         ({"types": []}, "types"),
-        ({"coalesce": "301"}, "coalesce"),
         ({"selection": "fragment Data on Post { nothing }"}, "selection"),
-        ({"name": ""}, "name"),
     ],
 )
 def test_webhook_against_a_rule_is_refused_in_the_form(admin_client: Client, edits: dict[str, Any], field: str) -> None:
@@ -180,10 +176,3 @@ def test_replay_sends_the_events_of_the_last_hours_again(admin_client: Client, a
 
     assert read_messages(response) == ["1 event is sent again."]
     assert [delivery.type for delivery in Delivery.objects.all()] == ["post.created"]
-
-
-def test_webhooks_of_all_admins_are_listed(admin_client: Client) -> None:
-    webhook = make_webhook(make_user(Role.ADMIN), name="Somebody's")
-    services.edit_webhook(actor=OPERATOR, webhook_id=str(webhook.pk), changes={"enabled": False})
-
-    assert [row.pk for row in admin_client.get(LIST).context["cl"].result_list] == [webhook.pk]

@@ -111,9 +111,9 @@ def test_position_of_a_webhook_never_goes_back() -> None:
 @with_transactions
 def test_two_senders_at_once_send_each_event_once_and_in_order() -> None:
     with Receiver(delay(0.002)) as receiver:
-        hooks = [make_hook(f"{receiver.url}/{number}", types=["post.*"]) for number in range(4)]
-        posts = [make_post() for _ in range(5)]
-        for number in range(10):
+        hooks = [make_hook(f"{receiver.url}/{number}", types=["post.*"]) for number in range(2)]
+        posts = [make_post() for _ in range(4)]
+        for number in range(5):
             for post in posts:
                 Post.objects.filter(pk=post.pk).update(title=f"Title {number}")
         relay()
@@ -129,15 +129,15 @@ def test_two_senders_at_once_send_each_event_once_and_in_order() -> None:
         for thread in threads:
             thread.start()
         try:
-            found = receiver.wait_for(lambda found: len(found) >= 4 * 5 * 11)
+            found = receiver.wait_for(lambda found: len(found) >= 2 * 4 * 6)
         finally:
             stop.set()
             for thread in threads:
                 thread.join()
 
-    assert len({(each.line, each.id) for each in found}) == len(found) == 4 * 5 * 11
+    assert len({(each.line, each.id) for each in found}) == len(found) == 2 * 4 * 6
     for number, hook in enumerate(hooks):
         assert set(list_states(hook)) == {"delivered"}
         for post in posts:
             mine = [each for each in found if f"/{number} " in each.line and each.event["subject"] == str(post.pk)]
-            assert [int(each.event["version"]) for each in mine] == list(range(1, 12))
+            assert [int(each.event["version"]) for each in mine] == list(range(1, 7))

@@ -237,4 +237,4 @@ def test_events_arrive_in_order_whatever_senders_do(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(deliveries, "CLAIM", deliveries.CLAIM.replace("interval '60.0 seconds'", "interval '1 day'"))
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM events_webhook")
-    run_machine(ClaimMachine, 100)
+    run_machine(ClaimMachine, 50, steps=100)

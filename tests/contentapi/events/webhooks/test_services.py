@@ -150,10 +150,11 @@ def test_narrow_credential_does_not_take_over_the_rights_of_a_webhook(changes: d
 
 def test_former_secret_signs_for_a_day(admin_actor: Actor) -> None:
     first = create_webhook(actor=admin_actor, **VALUES)
-    second = rotate_secret(actor=admin_actor, webhook_id=str(first.webhook.pk))
+    second, third = (rotate_secret(actor=admin_actor, webhook_id=str(first.webhook.pk)) for _ in range(2))
 
     assert list_keys(second.webhook) == [second.secret, first.secret]
-    assert second.webhook.previous_until is not None
+    assert list_keys(third.webhook) == [third.secret, second.secret]
+    assert third.webhook.previous_until is not None
 
 
 def test_secret_of_another_key_is_rotated(admin_actor: Actor, settings: Any) -> None:
