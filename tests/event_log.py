@@ -4,14 +4,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.db import connection
+
 from contentapi.events.models import Event
 from contentapi.events.partitions import prepare_partitions
 from contentapi.events.relay import EVENTS_PER_BATCH, move_events
 
+IS_READY = """
+    SELECT to_regclass('events_event_' || to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')) IS NOT NULL FROM events_log
+"""
+
+
+def begin_log() -> None:
+    """Make the row of the log, which tests with transactions remove, and the partitions, unless both are there."""
+    with connection.cursor() as cursor:
+        cursor.execute(IS_READY)
+        if cursor.fetchone() != (True,):
+            prepare_partitions()
+
 
 def relay() -> None:
     """Move all events that wait to the log."""
-    prepare_partitions()
+    begin_log()
     while move_events() == EVENTS_PER_BATCH:
         pass
 

@@ -6,9 +6,9 @@ from typing import Any
 from django.utils import timezone
 
 from contentapi.core.identity import OPERATOR
-from contentapi.events.partitions import prepare_partitions
 from contentapi.events.webhooks import services
 from contentapi.events.webhooks.models import Attempt, Delivery, Webhook
+from tests.event_log import begin_log
 from users.models import User
 
 URL = "https://hooks.example.com/hook"
@@ -17,7 +17,7 @@ WEBHOOK: dict[str, Any] = {"name": "Site", "url": URL, "types": ["post.*"]}
 
 def make_webhook(maker: User, **values: Any) -> Webhook:
     """Create a webhook of a user, which sees what everybody sees."""
-    prepare_partitions()
+    begin_log()
     given = {**WEBHOOK, "scopes": [], **values}
     return services.create_webhook(actor=OPERATOR, maker_id=maker.pk, **given).webhook
 

@@ -65,7 +65,7 @@ class WebhookMachine(DraftMachine):
 
 @pytest.mark.property
 def test_feed_and_webhooks_of_a_reader_have_nothing_of_a_draft() -> None:
-    run_machine(WebhookMachine, 100, steps=100)
+    run_machine(WebhookMachine, 200)
 
 
 def test_webhook_of_a_reader_gets_what_becomes_public_and_then_its_id_only() -> None:
