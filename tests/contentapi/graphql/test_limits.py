@@ -203,11 +203,6 @@ def test_limit_itself_passes_and_one_more_is_rejected(
     ("variable", "document"),
     [
         ("contentapi_max_aliases", "{ a: __typename b: __typename }"),
-        ("contentapi_max_depth", "{ posts { id } }"),
-        ("contentapi_max_directives", "{ __typename @skip(if: true) @include(if: true) }"),
-        ("contentapi_max_introspection_depth", "{ __schema { description } }"),
-        ("contentapi_max_mutations", "mutation { __typename __typename }"),
-        ("contentapi_max_root_fields", "{ __typename __typename }"),
         ("contentapi_max_tokens", "{ __typename }"),
         ("contentapi_max_query_length", "{ __typename }"),
     ],

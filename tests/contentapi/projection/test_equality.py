@@ -116,7 +116,7 @@ def test_query_returns_the_same_as_with_graphql_core(actor_name: str) -> None:
     fill()
     known = reference_rows.all_rows(ACTORS[actor_name], POSTS)
 
-    @settings(max_examples=scale_examples(240), deadline=None, suppress_health_check=SLOW_IS_FINE)
+    @settings(max_examples=scale_examples(120), deadline=None, suppress_health_check=SLOW_IS_FINE)
     @given(request=requests(), other=st.sampled_from([actor_name, *ACTORS]))
     def returns_the_same(request: Request, other: str) -> None:
         for variables, who in zip(request.both_variables, (actor_name, other), strict=True):
