@@ -14,23 +14,24 @@ def measure_cost(document: str) -> OperationCost:
 
 
 @pytest.mark.parametrize(
-    ("document", "has_introspection", "is_only_introspection"),
+    ("document", "label", "has_introspection", "is_only_introspection"),
     [
-        ("{ __schema { description } }", True, True),
-        ('{ __type(name: "Post") { name } }', True, True),
-        ('{ __typename __schema { description } a: __type(name: "Post") { name } }', True, True),
-        ("{ ...F } fragment F on Query { __schema { description } }", True, True),
-        ("{ __typename }", False, True),
-        ("{ __schema { description } posts { id } }", True, False),
-        ("{ __schema: posts { id } }", False, False),
-        ("{ posts { id } }", False, False),
+        ("{ __schema { description } }", "query __schema", True, True),
+        ('{ __type(name: "Post") { name } }', "query __type", True, True),
+        ('{ __typename __schema { description } a: __type(name: "Post") { name } }', "query several", True, True),
+        ("{ ...F } fragment F on Query { __schema { description } }", "query __schema", True, True),
+        ("mutation { __typename }", "mutation __typename", False, True),
+        ("{ __schema { description } posts { id } }", "query several", True, False),
+        ("{ __schema: posts { id } }", "query posts", False, False),
+        ("{ posts { id } a: posts { id } }", "query posts", False, False),
     ],
 )
-def test_introspection_is_recognised_in_the_root_fields(
-    document: str, *, has_introspection: bool, is_only_introspection: bool
+def test_root_fields_decide_the_label_and_whether_there_is_introspection(
+    document: str, label: str, *, has_introspection: bool, is_only_introspection: bool
 ) -> None:
     cost = measure_cost(document)
 
+    assert cost.label == label
     assert cost.has_introspection is has_introspection
     assert cost.is_only_introspection is is_only_introspection
 
