@@ -175,10 +175,11 @@ def list_cursors(arguments: Sequence[Any]) -> list[ConnectionArguments]:
 
 def reject_foreign_cursors(arguments: Sequence[Any], texts: Sequence[bytes]) -> None:
     """Raise `SelectedFieldError` if a result contains the marker of a connection with another row's cursor."""
-    for each in list_cursors(arguments):
-        refusal = each.refusal.encode()
-        if any(refusal in text for text in texts):
-            raise each.build_cursor_error()
+    for each in arguments:  # not by `list_cursors`: most requests have some arguments and no cursor
+        if isinstance(each, ConnectionArguments) and each.parent is not None:
+            refusal = each.refusal.encode()
+            if any(refusal in text for text in texts):
+                raise each.build_cursor_error()
 
 
 def require_cursors_of(arguments: Sequence[Any], parent: int) -> None:
