@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import Any
@@ -99,12 +99,12 @@ def start_child(*command: str, **variables: str) -> "subprocess.Popen[bytes]":
     )
 
 
-def end_child(child: "subprocess.Popen[bytes]") -> None:
-    """End a process and its own processes, if it runs."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
+def end_child(child: "subprocess.Popen[bytes]", end: Callable[[int, int], None] = os.kill) -> None:
+    """End a process, if it runs. A server ends its own processes; `os.killpg` also ends those of npm."""
+    for send, number in ((end, signal.SIGTERM), (os.killpg, signal.SIGKILL)):
         if child.poll() is None:
             with suppress(ProcessLookupError):
-                os.killpg(child.pid, number)
+                send(child.pid, number)
             with suppress(subprocess.TimeoutExpired):
                 child.wait(2 * STREAM_STOP_LIMIT)
 
@@ -169,7 +169,7 @@ def building_pages() -> Iterator[None]:
     try:
         yield
     finally:
-        end_child(build)
+        end_child(build, os.killpg)
 
 
 def restore_default_signals() -> None:
