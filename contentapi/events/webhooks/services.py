@@ -7,7 +7,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -27,6 +27,7 @@ from contentapi.events.webhooks.validation import VALIDATIONS
 from contentapi.monitoring.audit import Audit
 
 MAX_WEBHOOKS = 100
+WEBHOOKS_LOCK = 0x776562686F6F6B  # "webhook": one is created at a time
 EDITABLE = tuple(VALIDATIONS)
 MOST_RESUMED = 10_000  # deliveries whose next attempt is now; the others keep its time
 TAKING = {"url", "types", "selection", "enabled"}  # with which one gets what the webhook may see
@@ -69,6 +70,8 @@ def create_webhook(
     values = {"name": name, "url": url, "types": types, "selection": selection, "coalesce": coalesce or 0}
     apply_changes(webhook, {**values, "scopes": granted})
     require_scopes(actor, webhook.scopes)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WEBHOOKS_LOCK])
     if Webhook.objects.count() >= MAX_WEBHOOKS:
         raise Conflict(f"At most {MAX_WEBHOOKS} webhooks are allowed. Delete one first.")
     webhook.save(force_insert=True)
