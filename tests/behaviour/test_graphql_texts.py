@@ -9,7 +9,7 @@ from django.test import Client
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.behaviour.graphql_bodies import BODY, build_body
+from tests.behaviour.graphql_bodies import build_body
 from tests.graphql_requests import GraphQLResponse, PostToGraphQL, build_error_entry, post_to_graphql
 from tests.thoroughness import scale_examples
 
@@ -74,12 +74,6 @@ def test_literal_that_cannot_be_stored_is_rejected(post: PostToGraphQL, query: s
     response = post({"query": query.replace("LITERAL", literal).replace("ID =", "ID! =")})
 
     assert (response.status, response.codes, set(response.body)) == (400, [code], {"errors"})
-
-
-def test_bytes_that_are_not_utf_8_are_400_with_their_position(post: PostToGraphQL) -> None:
-    response = post(b'{"query": "{ \xff }"}')
-
-    assert response.body["errors"][0]["message"] == f"{BODY}it is not UTF-8 (byte 13)."
 
 
 def corrupt(body: bytes, place: float, inserted: bytes, removed: int) -> bytes:

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.desk_pages import log_in
-from tests.e2e.writing import KEPT, Desk, press_save, record_dialogs, wait_for_offers, write
+from tests.e2e.writing import KEPT, Desk, press_save, wait_for_offers, write
 
 pytestmark = NEEDS_CHROMIUM
 
@@ -137,35 +137,6 @@ def test_new_post_is_a_draft_after_its_first_words(desk: Desk) -> None:
     expect(page.locator(".writing-notice")).to_have_count(0)
 
 
-def test_new_post_is_a_draft_after_leaving_and_after_logging_out(desk: Desk) -> None:
-    page = desk.open()
-    record_dialogs(page)
-    write(page, "New and left", "Not lost")
-    page.goto("/admin/blog/post/add/")
-    desk.wait_for_body("New and left", "Not lost")
-
-    write(page, "New and logged out", "Not lost")
-    page.evaluate("document.getElementById('logout-form').requestSubmit()")
-    page.wait_for_url("**/logout/")
-    desk.wait_for_body("New and logged out", "Not lost")
-
-
-def test_logging_out_without_a_network_keeps_the_text_for_the_next_login(desk: Desk) -> None:
-    page = desk.open()
-    record_dialogs(page)
-    write(page, "Logged out", "Kept here")
-    page.route("**/autosave/", lambda route: route.abort())
-    page.evaluate("document.getElementById('logout-form').requestSubmit()")
-    page.wait_for_url("**/logout/")
-    page.unroute("**/autosave/")
-
-    log_in(page, desk.run, desk.checkout)
-    page.goto(desk.get_address("/admin/blog/post/add/"))
-    page.get_by_role("button", name="Restore my text").click()
-
-    expect(page.locator("#id_body")).to_have_value("Kept here")
-
-
 def test_new_post_whose_response_is_lost_is_one_draft(desk: Desk) -> None:
     page = desk.open()
     lost: list[str] = []
@@ -204,14 +175,3 @@ def test_link_for_a_reviewer_shows_what_was_not_saved_and_the_form_stays(desk: D
     page.get_by_role("button", name="Copy link for a reviewer").click()
     expect(page.locator("#preview-links")).to_contain_text("The text is not saved")
     expect(get_line(page)).to_contain_text("Title: This field is required.")
-
-
-def test_save_stays_in_view_on_a_phone(desk: Desk) -> None:
-    post = make_post(desk, "On a phone", "draft")
-    page = desk.open(f"/admin/blog/post/{post}/change/", viewport={"width": 390, "height": 844})
-    page.locator("#id_body").fill("A line\n" * 200)
-    for place in (0, 1000, 100_000):
-        page.evaluate("(place) => window.scrollTo(0, place)", place)
-        expect(page.locator("#submit-row [name=_save]")).to_be_in_viewport(ratio=1)
-    expect(page.locator("#submit-row").get_by_text("Delete post")).to_have_count(0)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -37,9 +37,7 @@ def build_chunked_body(*chunks: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
 
 
 CASES = {
-    "as it should be": Case(build_body_with_length(HELLO), 200),
     "in chunks": Case(build_chunked_body(HELLO[:9], HELLO[9:]), 200),
-    "in chunks of one byte": Case(build_chunked_body(*(HELLO[place : place + 1] for place in range(len(HELLO)))), 200),
     "in chunks with extensions and a trailer": Case(
         b"Transfer-Encoding: chunked\r\n\r\n%x;a=b\r\n%s\r\n0\r\nX-End: 1\r\n\r\n" % (len(HELLO), HELLO), 200
     ),
@@ -51,7 +49,6 @@ CASES = {
     "chunks that end in the middle": Case(build_chunked_body(HELLO[:9], end=b"ff\r\nabc"), 400, "BAD_REQUEST"),
     "chunks over the limit": Case(build_chunked_body(LONG), 413, "TOO_LARGE"),
     "neither a length nor chunks": Case(b"\r\n" + HELLO, 400, "BAD_REQUEST"),
-    "a length of nothing": Case(build_body_with_length(b"", 0), 400, "BAD_REQUEST"),
     "a length too small": Case(build_body_with_length(HELLO, 5), 400, "BAD_REQUEST"),
     "a length too large": Case(build_body_with_length(HELLO, 500), 400, "BAD_REQUEST"),
     "a length over the limit, and no body": Case(build_body_with_length(b"", 10**12), 413, "TOO_LARGE"),
@@ -60,21 +57,8 @@ CASES = {
     "a negative length": Case(build_body_with_length(HELLO, "-5"), 400),
     "two lengths": Case(build_body_with_length(HELLO, None, b"Content-Length: 5"), 400),
     "a length and chunks": Case(build_body_with_length(HELLO, None, b"Transfer-Encoding: chunked"), 400),
-    "compressed": Case(
-        build_body_with_length(gzip.compress(HELLO), None, b"Content-Encoding: gzip"), 415, "UNSUPPORTED_MEDIA_TYPE"
-    ),
     "compressed in chunks": Case(
         b"Content-Encoding: gzip\r\n" + build_chunked_body(gzip.compress(HELLO)), 415, "UNSUPPORTED_MEDIA_TYPE"
-    ),
-    "a byte order mark": Case(build_body_with_length(b"\xef\xbb\xbf" + HELLO), 200),
-    "two byte order marks": Case(build_body_with_length(b"\xef\xbb\xbf" * 2 + HELLO), 400, "BAD_REQUEST"),
-    "UTF-16": Case(build_body_with_length(HELLO.decode().encode("utf-16")), 400, "BAD_REQUEST"),
-    "not UTF-8": Case(build_body_with_length(b'{"query": "\xff"}'), 400, "BAD_REQUEST"),
-    "a lone surrogate": Case(build_body_with_length(b'{"query": "{ a(b: \\"\\ud800\\") }"}'), 400, "BAD_REQUEST"),
-    "NUL": Case(build_body_with_length(b"\0" * 100), 400, "BAD_REQUEST"),
-    "deep": Case(build_body_with_length(b'{"query": "", "variables": ' + b'{"a":' * 100_000), 400, "BAD_REQUEST"),
-    "a member twice": Case(
-        build_body_with_length(b'{"query": "{ a }", "query": "{ __typename }"}'), 400, "BAD_REQUEST"
     ),
 }
 

@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 from contentapi.frontend import build
 from tests.deployment.checkout import Checkout, Run
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.page_visits import FORMS, Visit
+from tests.e2e.page_visits import Visit
 from tests.openapi import OPERATIONS
 
 pytestmark = [
@@ -59,31 +59,6 @@ def test_samples_have_the_address_of_the_server(run: Run, browser: Browser) -> N
     page.get_by_role("option", name="Fetch").first.click()
 
     expect(section).to_contain_text(f"fetch('http://localhost:{run.port}/posts'")
-
-
-def test_opened_operation_is_on_one_screen(run: Run, browser: Browser) -> None:
-    page = Visit(browser, f"http://localhost:{run.port}", "/docs", **FORMS["light"]).page
-    heights = {}
-
-    for name, operation in OPERATIONS.items():
-        open_operation(page, name)
-        address = f"api-1/tag/{operation.described['tags'][0]}/{operation.method}{operation.path}"
-        layout = page.locator(f"[id='{address}'] .operation-layout").bounding_box()
-        assert layout is not None
-        heights[name] = layout["height"]
-
-    assert {name: height for name, height in heights.items() if height > 800 - 48} == {}  # below the header
-
-
-def test_reader_switches_to_the_dark_mode(run: Run, browser: Browser) -> None:
-    page = Visit(browser, f"http://localhost:{run.port}", "/docs", **FORMS["light"]).page
-    header = "getComputedStyle(document.querySelector('.site')).backgroundColor"
-    before = page.evaluate(header)
-
-    page.get_by_role("button", name="Set dark mode").click()
-
-    expect(page.locator("body")).to_have_class("viewer dark-mode")
-    page.wait_for_function(f"before => {header} !== before", arg=before)
 
 
 def test_page_works_behind_a_proxy_with_tls(checkout: Checkout, browser: Browser) -> None:

@@ -133,64 +133,6 @@ def test_each_example_is_opened_and_executed(checkout: Checkout, browser: Browse
     assert [error for error in visit.errors if "status of 404" not in error] == []
 
 
-def test_own_operation_stays_in_its_tab_when_an_example_is_opened(run: Run, browser: Browser) -> None:
-    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
-    visit.write(EDITOR, "query Mine { __typename }")
-    expect(visit.page.get_by_role("button", name="Mine")).to_be_visible()
-
-    visit.page.get_by_role("button", name="Search", exact=False).first.click()
-
-    expect(visit.page.locator(".graphiql-tab")).to_have_count(2)
-    expect(visit.page.locator(EDITOR)).to_contain_text("Search")
-    visit.page.get_by_role("button", name="Mine").click()
-    expect(visit.page.locator(EDITOR)).to_contain_text("__typename")
-
-
-# Operations in short lines, because a click into the editor must hit the text
-REFUSALS = {
-    "401 No valid credential": "mutation { deletePost(id: 1) }",
-    "404 Not found": 'mutation {\naddComment(input:\n{postId: 1, body: "Hello"}\n)\n{ id } }',
-    "409 Conflict": 'mutation {\nupdatePost(input:\n{id: 24, title: "New",\nexpectedVersion: "99"}\n)\n{ id } }',
-    "422 Invalid": 'mutation {\ncreatePost(input:\n{title: "", body: "Text"}\n)\n{ id } }',
-}
-# GraphiQL reads the names of operations 100 ms after a key. A person, or a busy machine, executes them before.
-LATE_NAMES = "{ const start = setTimeout; window.setTimeout = (call, ms) => start(call, ms === 100 ? 60000 : ms) }"
-
-
-def test_status_line_states_the_reason_of_a_refusal(run: Run, browser: Browser) -> None:
-    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
-    page = visit.page
-    page.evaluate(LATE_NAMES)
-    for status, operation in REFUSALS.items():
-        visit.write(EDITOR, operation)
-        visit.execute()
-
-        expect(page.locator(STATUS)).to_contain_text(status)
-        expect(page.locator(f"{STATUS} .reason")).not_to_be_empty()
-        if status.startswith("401"):
-            enter_credential(visit, (run.checkout.folder / "var/demo_api_key").read_text(), keep=False)
-
-
-def test_executed_operation_comes_back_from_the_history(run: Run, browser: Browser) -> None:
-    key = (run.checkout.folder / "var/demo_api_key").read_text()
-    visit = Visit(browser, f"http://localhost:{run.port}", "/graphql")
-    page = visit.page
-    enter_credential(visit, key, keep=False)
-    for number in (1, 2, 1):
-        visit.write(EDITOR, f"{{ posts(limit: {number}) {{ title }} }}")
-        expect(visit.execute()).to_contain_text("How we name our boats")
-
-    page.reload()
-    page.get_by_role("button", name="Show History").click()
-    entries = page.locator(".panel li button")
-    expect(entries).to_contain_text([f"{{ posts(limit: {number}) {{ title }} }}" for number in (1, 2)])
-    entries.nth(1).click()
-    expect(page.locator(EDITOR)).to_contain_text("posts(limit: 2)")
-    assert key not in page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
-    page.get_by_role("button", name="Clear the history").click()
-    expect(entries).to_have_count(0)
-
-
 def test_phone_executes_an_example(run: Run, browser: Browser) -> None:
     visit = Visit(browser, f"http://localhost:{run.port}", "/graphql", **FORMS["phone"])
     page = visit.page
@@ -204,18 +146,6 @@ def test_phone_executes_an_example(run: Run, browser: Browser) -> None:
     expect(page.locator(".result-window")).to_be_in_viewport()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert visit.errors == []
-
-
-def test_keyboard_leaves_the_editors(run: Run, browser: Browser) -> None:
-    page = Visit(browser, f"http://localhost:{run.port}", "/graphql").page
-    expect(page.locator(EDITOR)).to_contain_text("NewestPosts")
-    before = page.locator(EDITOR).inner_text()
-
-    page.locator(f"{EDITOR} .view-lines").click()
-    page.keyboard.press("Tab")
-
-    expect(page.get_by_role("button", name="Execute query")).to_be_focused()
-    assert page.locator(EDITOR).inner_text() == before
 
 
 @pytest.mark.parametrize(

@@ -99,20 +99,6 @@ def test_dropped_images_are_uploaded_while_one_writes(desk: Desk) -> None:
     assert {"A [white] sail", "A boat"} <= {*desk.execute(code).strip().split("|")}
 
 
-def test_pasted_image_can_be_undone(desk: Desk) -> None:
-    page = desk.open()
-    get_body(page).focus()
-    page.keyboard.type("Text.")
-    give(page, "paste", "boat.png")
-    expect(get_body(page)).to_have_value(re.compile(r"^Text\.\n\n!\[\]\(image:[1-9]\d*\)$"))
-
-    get_body(page).focus()
-    for _ in range(2):
-        page.keyboard.press("Control+z")
-
-    expect(get_body(page)).to_have_value("Text.")
-
-
 def test_failed_and_refused_uploads_are_answered_and_their_marks_are_not_saved(desk: Desk) -> None:
     page = desk.open()
     write(page, "Unlucky", "Text.")
@@ -190,30 +176,6 @@ def test_cover_is_uploaded_shown_cropped_and_removed(desk: Desk) -> None:
     save(page)
     code = "from blog.models import Post; print(Post.objects.get(title='With a cover').cover_id)"
     assert desk.execute(code).strip() == "None"
-
-
-def test_focal_point_is_set_by_a_click_and_by_keys(desk: Desk) -> None:
-    page = desk.open()
-    path = upload(page, desk, "focal.jpg")
-    picture = page.locator(".focal-stage img")
-    picture.evaluate("image => image.decode()")  # before, it may have another size
-    box = picture.bounding_box()
-    assert box is not None
-
-    picture.click(position={"x": box["width"] / 4, "y": box["height"] / 2})
-    point = page.locator(".focal-point")
-    expect(point).to_have_attribute("aria-label", "Focal point: 25 % from the left, 50 % from the top")
-    point.focus()
-    for key in ("ArrowUp", "Shift+ArrowRight"):
-        page.keyboard.press(key)
-    expect(point).to_have_attribute("aria-label", "Focal point: 35 % from the left, 49 % from the top")
-    expect(page.locator(".crops img").first).to_have_css("object-position", "35% 49%")
-    page.get_by_role("button", name="Save", exact=True).click()
-    page.wait_for_url(f"**{LIBRARY}*")
-
-    page.goto(desk.get_address(path))
-    expect(page.locator("#id_focal_x")).to_have_value("0.35")
-    expect(page.locator("#id_focal_y")).to_have_value("0.49")
 
 
 def test_image_is_chosen_on_a_phone(desk: Desk) -> None:

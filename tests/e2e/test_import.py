@@ -70,14 +70,3 @@ def test_editor_imports_a_site_undoes_it_and_restores_it(desk: Desk, archive: Pa
     page.get_by_role("button", name="Restore the import of harbour.zip").click()
     expect(page.get_by_text("7 posts are restored.")).to_be_visible()
     assert count_posts(desk) == 7
-
-
-def test_archive_over_the_limit_is_refused_on_its_page(desk: Desk, tmp_path: Path) -> None:
-    path = tmp_path / "too-large.zip"
-    with ZipFile(path, "w") as opened:
-        opened.writestr("image.png", bytes(60_000_000))
-    page = desk.open("/admin/")
-
-    upload(page, path)
-
-    expect(page.get_by_text("at most 50,000,000 can be uploaded. Split it.")).to_be_visible()

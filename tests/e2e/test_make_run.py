@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -191,24 +190,6 @@ def test_servers_do_not_wait_for_the_build_of_the_pages_and_then_serve_them(
         run.interrupt()
     checkout.wait_until_empty()
     assert not any(word in run.printed for run in runs for word in ("Building", "Traceback"))
-
-
-@needs_node
-def test_ctrl_c_stops_the_build_of_the_pages(checkout: Checkout, pages: Path) -> None:
-    temporary = checkout.folder / "temporary"
-    temporary.mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # a registry that does not respond
-        registry = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        run = checkout.run(npm_config_registry=registry, npm_config_cache=str(temporary), TMPDIR=str(temporary))
-        silent.settimeout(60)
-        silent.accept()[0].close()
-
-        run.interrupt()
-
-    checkout.wait_until_empty()
-    assert list(temporary.glob("tmp*")) == []
-    assert list(pages.iterdir()) == []
-    assert "Traceback" not in run.printed
 
 
 def test_ctrl_c_at_any_moment_of_the_start_leaves_nothing_running(checkout: Checkout) -> None:

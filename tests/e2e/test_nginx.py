@@ -1,6 +1,5 @@
 """The nginx configuration of the deployment, in front of a server that records requests."""
 
-import http.client
 import socket
 import time
 from collections.abc import Iterator
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment.proxies import CONFIGURATION, adapt_configuration, find_nginx, start_nginx
+from tests.deployment.proxies import find_nginx, start_nginx
 from tests.e2e.upstream import Upstream, run_upstream
 
 pytestmark = [
@@ -29,14 +28,6 @@ def port(upstream: Upstream, tmp_path: Path) -> Iterator[int]:
         yield port
 
 
-def send(port: int, path: str = "/posts", headers: dict[str, str] | None = None) -> bytes:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-    connection.request("GET", path, headers=headers or {})
-    content = connection.getresponse().read()
-    connection.close()
-    return content
-
-
 def test_incomplete_body_does_not_reach_the_server(port: int, upstream: Upstream) -> None:
     with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
         connection.sendall(b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nab")
@@ -48,17 +39,3 @@ def test_incomplete_body_does_not_reach_the_server(port: int, upstream: Upstream
     assert received_before == []
     assert upstream.received[0].body == b"abcd"
     assert response.startswith(b"HTTP/1.1 200 ")
-
-
-def test_connections_to_the_server_are_reused(port: int, upstream: Upstream) -> None:
-    for _ in range(10):
-        send(port)
-
-    assert len({request.client for request in upstream.received}) < 10  # each process of nginx has its own
-
-
-def test_configuration_without_a_line_to_adapt_is_rejected() -> None:
-    text = CONFIGURATION.read_text().replace("listen 80 ", "listen 8080 ")
-
-    with pytest.raises(ValueError, match="listen 80"):
-        adapt_configuration(text, Path("folder"), 1, 2)

@@ -126,19 +126,6 @@ def count_sleeping(server: PostgresServer) -> int:
     return int(server.execute(sql)[0][0])
 
 
-def test_closed_prepared_statements_are_replaced(pooled: Pooled) -> None:
-    """More statements than a connection keeps (100): the oldest are closed, and prepared again at their next use."""
-    fields = ["id", "title", "body", "tags", "status", "version", "createdAt"]
-    queries = [
-        "{ posts(limit: 2) { " + " ".join(f for bit, f in enumerate(fields) if number >> bit & 1) + " } }"
-        for number in range(1, 121)
-    ]
-    for _ in range(3):
-        for query in queries:
-            response = pooled.host.request("POST", "/graphql", {"query": query})
-            assert (response.status, len(response.body["data"]["posts"])) == (200, 2)
-
-
 def test_worker_warns_that_it_has_no_session(pooled: Pooled) -> None:
     variables = {**pooled.host.environment, "CONTENTAPI_PROCESS": ""}
     worker = subprocess.Popen(

@@ -83,15 +83,6 @@ def test_cancelled_commit_of_a_transaction_is_unavailable(deployment: Deployment
     assert deployment.count_posts("cancelled transaction") == 1  # it was committed, and nobody has confirmed it
 
 
-def test_cancelled_commit_of_a_single_statement_is_unavailable(deployment: Deployment) -> None:
-    with deployment.silent_standby():
-        response = deployment.create_post_by_graphql("cancelled statement")
-        deployment.cancel_commit()
-
-        assert response.result().status == 503
-        assert response.result().body["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
-
-
 def test_repeated_key_of_a_cancelled_commit_waits_for_the_standby(deployment: Deployment) -> None:
     with deployment.silent_standby():
         first = deployment.create_post("repeated", "repeated")

@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.writing import KEPT, Desk, get_tags, press_save, set_text, write
+from tests.e2e.writing import KEPT, Desk, get_tags, press_save, write
 
 pytestmark = NEEDS_CHROMIUM
 
@@ -35,25 +35,6 @@ def test_editor_writes_previews_and_publishes_a_post(desk: Desk) -> None:
     page.wait_for_function(f"{KEPT} === 0")
 
 
-def test_buttons_of_the_toolbar_work_with_the_keyboard_and_can_be_undone(desk: Desk) -> None:
-    page = desk.open()
-    body = page.locator("#id_body")
-    body.fill("one two")
-    body.select_text()
-
-    toolbar = page.get_by_role("toolbar", name="Format the text")
-    toolbar.focus()
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("button", name="Bold")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(body).to_have_value("**one two**")
-    page.keyboard.press("Control+z")
-
-    expect(body).to_have_value("one two")
-    page.keyboard.press("Control+Shift+8")
-    expect(body).to_have_value(re.compile(r"^- one two"))
-
-
 def test_phone_shows_fields_that_grow_and_the_preview_instead_of_the_text(desk: Desk) -> None:
     page = desk.open(viewport={"width": 390, "height": 844})
     expect(page.get_by_role("button", name="Side by side")).to_be_hidden()
@@ -72,20 +53,6 @@ def test_phone_shows_fields_that_grow_and_the_preview_instead_of_the_text(desk: 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-LONG = "\n\n".join(f"Paragraph {number} of a long text." for number in range(120))
-IS_IN_FRAME = """text => {
-  const page = document.querySelector('.writing-preview iframe').contentDocument;
-  const found = [...page.querySelectorAll('p')].find((each) => each.textContent.startsWith(text));
-  const place = found?.getBoundingClientRect();
-  return Boolean(place) && place.top >= 0 && place.bottom <= page.defaultView.innerHeight;
-}"""
-IS_IN_WINDOW = """text => {
-  const field = document.getElementById('id_body');
-  const part = field.value.slice(0, field.value.indexOf(text)).length / field.value.length;
-  const place = field.getBoundingClientRect();
-  const top = place.top + part * place.height;
-  return top >= 0 && top <= innerHeight;
-}"""
 READ_CURSOR = "field => field.value.slice(field.selectionStart).split('\\n')[0]"
 
 
@@ -95,47 +62,6 @@ def set_cursor(page: Page, text: str) -> None:
         "(field, text) => { const at = field.value.indexOf(text); field.focus(); field.setSelectionRange(at, at); }",
         text,
     )
-
-
-def test_preview_and_text_follow_each_other(desk: Desk) -> None:
-    page = desk.open(viewport={"width": 1280, "height": 800})
-    body, problem = page.locator("#id_body"), page.locator(".writing-problem")
-    preview = page.frame_locator(".writing-preview iframe")
-    set_text(page, "كلمة word " * 2_500)  # a long paragraph has one direction, so that a key is fast
-    expect(body).to_have_css("unicode-bidi", "isolate")
-    expect(body).to_have_css("direction", "rtl")
-    page.context.set_offline(True)
-    body.fill("One")
-    expect(problem).to_have_text("The server cannot be reached. The preview is loaded again with your next change.")
-    page.context.set_offline(False)
-    page.locator("#id_title").fill("Follow me")
-    set_text(page, LONG)
-    expect(problem).to_be_hidden()
-    expect(body).to_have_css("unicode-bidi", "plaintext")
-    expect(preview.locator("p", has_text="Paragraph 119 ")).to_be_attached()
-    assert not page.evaluate(IS_IN_FRAME, "Paragraph 90 ")
-
-    set_cursor(page, "Paragraph 90 ")
-    page.wait_for_function(IS_IN_FRAME, arg="Paragraph 90 ")
-    body.press("Control+Home")
-    page.wait_for_function(IS_IN_FRAME, arg="Paragraph 0 ")
-
-    preview.locator("p", has_text=re.compile("^Paragraph 8 ")).click()
-    expect(body).to_be_focused()
-    assert body.evaluate(READ_CURSOR) == "Paragraph 8 of a long text."
-    assert page.evaluate(IS_IN_WINDOW, "Paragraph 8 ")
-
-    page.locator(".writing-preview").hover()
-    page.mouse.wheel(0, 3000)
-    page.wait_for_function("text => !(" + IS_IN_FRAME + ")(text)", arg="Paragraph 8 ")
-    page.wait_for_function(
-        """() => {
-          const page = document.querySelector('.writing-preview iframe').contentDocument;
-          const first = [...page.querySelectorAll('.text p')].find((each) => each.getBoundingClientRect().top >= 0);
-          return (IS_IN_WINDOW)(first.textContent);
-        }""".replace("IS_IN_WINDOW", IS_IN_WINDOW)
-    )
-    assert body.evaluate(READ_CURSOR) == "Paragraph 8 of a long text."
 
 
 def test_refused_form_keeps_its_text_and_has_the_focus_on_its_first_error(desk: Desk) -> None:

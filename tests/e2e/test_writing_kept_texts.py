@@ -120,32 +120,6 @@ def test_leaving_asks_for_confirmation_only_if_something_differs(desk: Desk) -> 
     assert dialogs == ["beforeunload"]
 
 
-def test_discarded_text_is_not_offered_again(desk: Desk) -> None:
-    page = desk.open()
-    page.locator("#id_body").press_sequentially("Rubbish")
-    page = crash(page, desk, "Rubbish")
-
-    page.get_by_role("button", name="Discard").click()
-    page.reload()
-
-    wait_for_offers(page)
-    expect(page.locator(".writing-notice")).to_have_count(0)
-    assert page.evaluate(KEPT) == 0
-
-
-def test_restored_text_offers_the_text_that_it_replaces(desk: Desk) -> None:
-    page = desk.open()
-    page.locator("#id_body").press_sequentially("First")
-    page = crash(page, desk, "First")
-    page.locator("#id_body").press_sequentially("Second")
-
-    page.get_by_role("button", name="Restore my text").click()
-    expect(page.locator("#id_body")).to_have_value("First")
-    page.get_by_role("button", name="Restore my text").click()
-
-    expect(page.locator("#id_body")).to_have_value("Second")
-
-
 def test_text_of_an_open_tab_is_not_offered_in_another(desk: Desk) -> None:
     page = desk.open()
     page.locator("#id_body").press_sequentially("Being written")
@@ -156,47 +130,3 @@ def test_text_of_an_open_tab_is_not_offered_in_another(desk: Desk) -> None:
 
     wait_for_offers(other)
     expect(other.locator(".writing-notice")).to_have_count(0)
-
-
-def test_old_texts_are_removed_and_logging_out_removes_none(desk: Desk) -> None:
-    page = desk.open("/admin/")
-    user = page.evaluate("window.keptTexts.user")
-    page.evaluate(
-        """([user, day]) => {
-          const put = (key, age) => localStorage.setItem(key, JSON.stringify({
-            time: Date.now() - age * day, version: "1", values: {body: "x"}}));
-          put(`kept-text:${user}:1:old`, 31);
-          put(`kept-text:${user}:1:new`, 29);
-          put(`kept-text:999999:1:other`, 1);
-          localStorage.setItem("kept-text:broken", "{");
-        }""",
-        [user, 24 * 3600 * 1000],
-    )
-    page.reload()
-    kept = "Object.keys(localStorage).filter((key) => key.startsWith('kept-text:')).sort()"
-    assert page.evaluate(kept) == [f"kept-text:{user}:1:new", "kept-text:999999:1:other"]
-
-    with page.expect_navigation():
-        page.evaluate("document.getElementById('logout-form').requestSubmit()")
-    page.wait_for_load_state("networkidle")
-
-    assert page.evaluate(kept) == [f"kept-text:{user}:1:new", "kept-text:999999:1:other"]
-
-
-def test_full_storage_gives_up_old_texts_and_then_states_that_nothing_is_kept(desk: Desk) -> None:
-    page = desk.open()
-    fill = """(key) => {
-      for (let size = 2 ** 22; size >= 1; size /= 2) {
-        for (let part = 0; part < 8; part += 1) {
-          try { localStorage.setItem(`${key}${size}-${part}`, "x".repeat(size)); } catch { break; }
-        }
-      }
-    }"""
-    page.evaluate(fill, "other-")
-
-    page.locator("#id_body").press_sequentially("No room for this text")
-
-    expect(page.locator(".writing-notice.full")).to_contain_text("The text is not kept in this browser")
-    page.evaluate("localStorage.clear()")
-    page.locator("#id_body").press_sequentially("!")
-    expect(page.locator(".writing-notice.full")).to_have_count(0)

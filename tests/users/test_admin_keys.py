@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound
-from contentapi.core.identity import ALL_SCOPES, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
+from contentapi.core.identity import ALL_SCOPES, OPERATOR, Actor, Role, Scope
 from tests.admin_forms import log_in, read_form
 from tests.factories import make_user
 from users import services
@@ -122,19 +122,6 @@ def test_list_of_keys_is_filtered_by_state(state: str, number: int) -> None:
     response = log_in(user).get(KEYS, {"state": state})
 
     assert response.context["cl"].result_count == number
-
-
-def test_form_offers_the_scopes_of_the_role_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    scopes = frozenset({Scope.POSTS_READ, Scope.USERS_READ, Scope.USERS_WRITE})
-    monkeypatch.setitem(ROLE_SCOPES, Role.AUTHOR, scopes)
-    client = log_in(make_user(Role.AUTHOR))
-    page = client.get(ADD)
-
-    response = client.post(ADD, {**read_form(page.text), "name": "My blog", "scopes": ["orders:read"]})
-
-    assert set(re.findall(r'name="scopes" value="([^"]+)"', page.text)) == scopes
-    assert set(response.context["adminform"].form.errors) == {"scopes"}
-    assert not ApiKey.objects.exists()
 
 
 def test_scope_that_the_actor_lacks_is_not_granted() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -83,26 +82,6 @@ def test_email_is_found_in_any_case() -> None:
 
     assert list(found) == [user]
     assert User.objects.get_by_natural_key("ines.Ähre@example.invalid") == user
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("email", ["", "ines", "%@example.invalid", "ines@example.invalid "])
-def test_other_email_finds_no_user(email: str) -> None:
-    make_user(email="ines@example.invalid")
-
-    found = User.objects.with_email(email)
-
-    assert list(found) == []
-
-
-@pytest.mark.django_db
-def test_taken_email_has_a_readable_message() -> None:
-    make_user(email="ines@example.invalid")
-
-    with pytest.raises(ValidationError) as raised:
-        User(email="INES@example.invalid", name="Ines", password="!").full_clean()
-
-    assert raised.value.messages == ["This email is taken."]
 
 
 @pytest.mark.django_db

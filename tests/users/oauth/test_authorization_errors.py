@@ -60,12 +60,6 @@ def test_request_without_a_trusted_redirect_uri_is_400_without_a_redirect(change
     assert "This cannot go on" in response.content.decode()
 
 
-def test_query_that_cannot_be_decoded_is_400() -> None:
-    response = Browser(make_member()).client.get("/oauth/authorize?client_id=%zz%ff&scope=%")
-
-    assert response.status_code == 400
-
-
 def test_repeated_parameter_is_400() -> None:
     application = Application()
 
@@ -74,14 +68,6 @@ def test_repeated_parameter_is_400() -> None:
     )
 
     assert response.status_code == 400
-
-
-def test_invalid_request_is_rejected_before_the_login() -> None:
-    parameters = read_redirect_parameters(
-        Browser().client.get(Application().build_authorization_url(response_type="token"))
-    )
-
-    assert parameters["error"] == "unsupported_response_type"
 
 
 def test_user_who_declines_returns_access_denied_and_no_grant() -> None:

@@ -6,13 +6,11 @@ import pytest
 from django.test import Client
 from oauth2_provider.models import Application
 
-from contentapi.core.errors import Forbidden
-from contentapi.core.identity import ALL_SCOPES, Actor, Role
 from tests.admin_forms import read_form, submit_form
 from tests.users.oauth.client_forms import change_application, submit_application
 from tests.users.oauth.flow import CALLBACK, Browser, make_member
 from tests.users.oauth.flow import Application as OAuthApplication
-from users.oauth.clients import describe_state, register_client, renew_client_secret
+from users.oauth.clients import describe_state, register_client
 
 pytestmark = pytest.mark.django_db
 
@@ -121,19 +119,3 @@ def test_public_client_has_no_button_for_a_secret(admin_client: Client) -> None:
     assert "“New secret” is not possible for" in opened.text
     assert "A public application has no secret." in sent.text
     assert Application.objects.get().client_secret == client.client_secret
-
-
-@pytest.mark.parametrize("role", ["author", "editor"])
-def test_only_an_admin_gives_a_client_a_new_secret(client: Client, role: str) -> None:
-    OAuthApplication()
-    row = Application.objects.get()
-    client.force_login(make_member(role))
-
-    opened = client.get(locate_secret_page(row))
-    sent = client.post(locate_secret_page(row), {"opened": describe_state(row)})
-
-    assert (opened.status_code, sent.status_code) == (404, 404)
-    actor = Actor(1, Role(role), ALL_SCOPES, "session")
-    with pytest.raises(Forbidden):
-        renew_client_secret(actor=actor, client_id=str(row.pk), opened=describe_state(row))
-    assert Application.objects.get().client_secret == row.client_secret

@@ -9,7 +9,7 @@ from oauth2_provider.models import Application
 
 from contentapi.core.errors import Invalid
 from tests.users.oauth.client_forms import change_application, open_form, submit_application
-from tests.users.oauth.flow import CALLBACK, Browser, make_member
+from tests.users.oauth.flow import CALLBACK
 from tests.users.oauth.flow import Application as OAuthApplication
 from users.oauth.clients import register_client
 
@@ -100,19 +100,6 @@ def test_form_shows_the_values_that_are_saved(admin_client: Client) -> None:
     assert "“Harbour  News” was saved." in saved.text
     without_effect = {"client_secret", "authorization_grant_type", "skip_authorization", "algorithm", "user"}
     assert not without_effect & shown.keys()
-
-
-def test_changed_redirect_uri_takes_effect_at_the_authorization_endpoint(admin_client: Client) -> None:
-    application = OAuthApplication()
-    client = Application.objects.get()
-    browser = Browser(make_member())
-    moved = "https://moved.example.invalid/callback"
-    assert browser.client.get(application.build_authorization_url()).status_code == 200
-
-    change_application(admin_client, client, redirect_uris=moved)
-
-    assert browser.client.get(application.build_authorization_url()).status_code == 400
-    assert browser.client.get(application.build_authorization_url(redirect_uri=moved)).status_code == 200
 
 
 @pytest.mark.parametrize(
