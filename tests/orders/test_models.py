@@ -1,7 +1,6 @@
 """The constraints of orders, and values at their limits."""
 
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,7 +8,6 @@ from django.apps import apps
 from django.db import IntegrityError, transaction
 
 from contentapi.core.errors import get_constraint_name
-from orders.models import Order, OrderStatus
 from tests.factories import make_order, make_user
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -17,20 +15,12 @@ SENT = {"status": "shipped", "carrier": "Harbour Post", "tracking_number": "HP1"
 ARRIVED = {**SENT, "status": "delivered", "delivered_at": NOON}
 VIOLATIONS: list[tuple[str, dict[str, Any]]] = [
     ("orders_order_status_known", {"status": "lost"}),
-    ("orders_order_status_known", {"status": ""}),
-    ("orders_order_status_known", {"status": "PENDING"}),
     ("orders_order_total_range", {"total": "0.00"}),
-    ("orders_order_total_range", {"total": "0.004"}),
-    ("orders_order_total_range", {"total": "-0.01"}),
     ("orders_order_shipped_has_tracking", {**SENT, "carrier": ""}),
     ("orders_order_shipped_has_tracking", {**SENT, "tracking_number": ""}),
     ("orders_order_shipped_has_tracking", {**SENT, "shipped_at": None}),
-    ("orders_order_shipped_has_tracking", {**ARRIVED, "carrier": ""}),
-    ("orders_order_shipped_has_tracking", {**ARRIVED, "shipped_at": None}),
     ("orders_order_delivered_at_iff_delivered", {**ARRIVED, "delivered_at": None}),
     ("orders_order_delivered_at_iff_delivered", {**SENT, "delivered_at": NOON}),
-    ("orders_order_delivered_at_iff_delivered", {"delivered_at": NOON}),
-    ("orders_order_delivered_at_iff_delivered", {"status": "cancelled", "delivered_at": NOON}),
 ]
 
 
@@ -49,36 +39,6 @@ def test_violation_raises_an_error_with_the_name_of_the_constraint(name: str, va
         make_order(**values)
 
     assert get_constraint_name(raised.value) == name
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"total": "0.01"},
-        {"total": "99999999.99"},
-        {"status": "paid"},
-        {"status": "cancelled"},
-        {"status": "pending", "carrier": "Harbour Post"},
-        SENT,
-        ARRIVED,
-    ],
-)
-def test_order_at_the_limits_is_stored(values: dict[str, Any]) -> None:
-    order = make_order(**values)
-
-    stored = Order.objects.values(*values).get(pk=order.pk)
-    assert {name: str(value) for name, value in stored.items()} == {name: str(value) for name, value in values.items()}
-
-
-@pytest.mark.django_db
-def test_new_order_is_pending_without_tracking() -> None:
-    order = Order.objects.create(user=make_user(), total="1.00")
-
-    order.refresh_from_db()
-    assert (order.status, order.total) == (OrderStatus.PENDING, Decimal("1.00"))
-    assert (order.carrier, order.tracking_number, order.shipped_at, order.delivered_at) == ("", "", None, None)
-    assert str(order) == f"{order.pk}: 1.00 (pending)"
 
 
 @pytest.mark.django_db

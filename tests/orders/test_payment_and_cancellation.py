@@ -9,7 +9,7 @@ from contentapi.core.identity import OPERATOR, Role
 from orders.models import Order, OrderStatus
 from orders.services import cancel_order, pay_order
 from tests.blog.racing import race
-from tests.factories import make_actor, make_order, make_order_in
+from tests.factories import make_actor, make_order
 
 
 @pytest.mark.django_db
@@ -24,15 +24,6 @@ def test_payment_or_cancellation_changes_only_the_status(action: Callable[..., O
     assert Order.objects.values().get(pk=order.pk) == {**before, "status": becomes}
     other.refresh_from_db()
     assert other.status == OrderStatus.PENDING
-
-
-@pytest.mark.django_db
-def test_cancelling_a_cancelled_order_changes_nothing() -> None:
-    order = make_order_in("cancelled")
-    before = Order.objects.values().get()
-
-    assert cancel_order(actor=OPERATOR, order_id=str(order.pk)) == order
-    assert Order.objects.values().get() == before
 
 
 @pytest.mark.django_db

@@ -8,16 +8,7 @@ from contentapi.core.errors import Invalid, Unauthenticated
 from contentapi.core.identity import ALL_SCOPES, OPERATOR, Actor, Role
 from orders.models import Order
 from orders.services import create_order
-from tests.factories import make_actor, make_user
-
-
-@pytest.mark.django_db
-def test_order_without_a_user_id_belongs_to_the_caller() -> None:
-    actor = make_actor(Role.ADMIN)
-
-    order = create_order(actor=actor, total=Decimal(1))
-
-    assert order.user_id == actor.user_id
+from tests.factories import make_user
 
 
 @pytest.mark.django_db
@@ -48,33 +39,9 @@ def test_credential_of_a_deleted_user_cannot_order(role: Role) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("total", ["0.01", "1", "1.1", "1.10000", "99999999.99", "1E+7"])
-def test_total_in_range_is_stored_exactly(total: str) -> None:
-    order = create_order(actor=OPERATOR, user_id=make_user().pk, total=Decimal(total))
-
-    order.refresh_from_db()
-    assert order.total == Decimal(total)
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     "total",
-    [
-        "0",
-        "-0.01",
-        "0.009",
-        "0.011",
-        "1.001",
-        "99999999.990001",
-        "99999999.991",
-        "100000000",
-        "1E+30",
-        "1E-30",
-        "1.00000000000000000000000000000000001",
-        "Infinity",
-        "-Infinity",
-        "NaN",
-    ],
+    ["0", "-0.01", "0.009", "1.001", "99999999.991", "100000000", "1E-30", "1E+30", "Infinity", "NaN"],
 )
 def test_total_out_of_range_or_with_more_than_two_decimals_is_invalid(total: str) -> None:
     user = make_user()
