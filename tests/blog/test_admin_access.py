@@ -50,15 +50,6 @@ def test_new_post_of_an_author_is_their_own(browser: Client, author: Author) -> 
     assert Post.objects.get().author == author
 
 
-def test_first_post_creates_the_profile_of_an_author(client: Client) -> None:
-    user = make_user(Role.AUTHOR, name="Jo")
-    client.force_login(user)
-
-    submit_form(client, reverse("admin:blog_post_add"), title="Soup")
-
-    assert Post.objects.get().author == Author.objects.get(user=user, name="Jo")
-
-
 def test_author_changes_own_profile_but_not_its_account(browser: Client, author: Author) -> None:
     page = reverse("admin:blog_author_change", args=[author.pk])
 

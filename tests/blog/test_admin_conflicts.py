@@ -163,21 +163,6 @@ def test_button_that_the_present_state_does_not_allow_becomes_a_save(
     assert page.context["button"] == {"name": "_save", "value": "Save", "then": ""}
 
 
-def test_third_editor_leads_to_the_page_again(editor_client: Client, ada: Actor, post_of_both: Post) -> None:
-    opened = open_form(editor_client, post_of_both)
-    change(ada, post_of_both, body=THEIRS)
-    page = editor_client.post(get_page(post_of_both), opened | {"body": MINE})
-    change(ada, post_of_both, title="A third title")
-
-    response = editor_client.post(get_page(post_of_both), read_forms(page)["merge"])
-
-    assert response.status_code == 409
-    assert [version.number for version, _, _ in response.context["newer"]] == [3]
-    merge = read_forms(response)["merge"]
-    assert merge["title"] == "A third title"
-    assert merge["body"] == "Mine\ntwo\nthree\nfour\ntheirs\n".replace("\n", "\r\n")
-
-
 def test_form_without_a_version_is_a_conflict_and_keeps_the_text(editor_client: Client, post_of_both: Post) -> None:
     values = open_form(editor_client, post_of_both) | {"opened_version": "", "body": MINE}
 

@@ -59,15 +59,6 @@ def test_list_takes_the_same_statements_for_many_rows(admin_client: Client) -> N
         assert len(captured) == few[url] <= 6, url
 
 
-def test_list_of_posts_reads_no_bodies(admin_client: Client) -> None:
-    make_post()
-
-    with CaptureQueriesContext(connection) as captured:
-        admin_client.get(POSTS)
-
-    assert not [query for query in captured.captured_queries if '"blog_post"."body"' in query["sql"]]
-
-
 def test_long_list_ends_at_the_limit_and_says_so(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BoundedPaginator, "MAX_ROWS", 2)
     for _ in range(3):
@@ -110,16 +101,3 @@ def test_search_that_finds_as_much_as_it_can_says_so(admin_client: Client, monke
     assert "The search finds the first 2 posts, the newest ones." in found
     assert "the first 1 post" not in filtered
     assert "The search finds the first 2 posts, the newest ones." in filtered
-
-
-@pytest.mark.parametrize("order", ["5", "-5"])
-def test_list_of_posts_is_ordered_by_the_columns_of_an_index(admin_client: Client, order: str) -> None:
-    for _ in range(3):
-        make_post(published_at=None, status="draft")
-
-    with CaptureQueriesContext(connection) as captured:
-        admin_client.get(POSTS, {"o": order})
-
-    direction = "DESC" if order == "-5" else "ASC"
-    expected = f'ORDER BY "blog_post"."publication_order" {direction}, "blog_post"."id" {direction}'
-    assert [query for query in captured.captured_queries if query["sql"].endswith(expected)]

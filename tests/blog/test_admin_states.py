@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -104,16 +103,6 @@ def test_bad_time_does_not_prevent_another_action(editor_client: Client) -> None
     submit_form(editor_client, get_page(post), _act="publish", schedule_at_local="tomorrow")
 
     assert Post.objects.get().status == "published"
-
-
-def test_publish_again_saves_the_text_too_and_the_log_agrees(editor_client: Client) -> None:
-    post = make_post(status="archived", published_at=EARLIER, title="Old")
-
-    submit_form(editor_client, get_page(post), _act="publish_again", title="New")
-
-    assert Post.objects.values_list("title", "status", "published_at").get() == ("New", "published", EARLIER)
-    assert LogEntry.objects.get().get_change_message() == "Changed title and status."
-    assert "New</a>” is public again." in editor_client.get(LIST).text
 
 
 # The time at which a post first became public

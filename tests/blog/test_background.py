@@ -2,10 +2,9 @@
 
 import logging
 from datetime import timedelta
-from threading import Event, Thread
+from threading import Event
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from blog import background
@@ -22,34 +21,6 @@ def make_due_post() -> Post:
 
 def list_messages(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.name == "contentapi.worker"]
-
-
-def run_at_the_same_time(number: int) -> None:
-    """Publish and purge in some threads, as several workers do."""
-
-    def work() -> None:
-        background.publish_due_posts(Event())
-        background.purge_history(Event())
-        connection.close()
-
-    threads = [Thread(target=work) for _ in range(number)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_concurrent_workers_purge_each_history_once(caplog: pytest.LogCaptureFixture) -> None:
-    for _ in range(20):
-        make_post().delete()
-    PostVersion.objects.update(pgh_created_at=timezone.now() - timedelta(days=31))
-    caplog.set_level(logging.INFO, "contentapi.worker")
-
-    run_at_the_same_time(4)
-
-    assert not PostVersion.objects.exists()
-    assert sum(int(message.split()[4]) for message in list_messages(caplog)) == 20
 
 
 def test_publication_stops_between_two_posts() -> None:

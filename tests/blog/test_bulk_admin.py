@@ -5,15 +5,12 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.db import connection
 from django.http import HttpRequest
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from blog.desk.posts.admin import PostAdmin
 from blog.models import Author, Post
-from contentapi.core.errors import Forbidden
 from contentapi.desk import bulk
 from contentapi.desk.actions import Action
 from tests.admin_forms import read_form
@@ -191,26 +188,6 @@ def test_deletion_is_confirmed_and_names_the_days_until_the_posts_are_gone(edito
     assert "Soup" in editor_client.get(reverse("admin:blog_post_deleted")).text
 
 
-def test_deletion_refused_by_the_service_spares_its_post_only(
-    editor_client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    posts = [make_post(title="Protected"), make_post()]
-    protected, delete = posts[0].pk, Post.delete
-
-    def refuse_one_deletion(post: Post) -> Any:
-        if post.pk == protected:
-            raise Forbidden("You may not delete this post.")
-        return delete(post)
-
-    monkeypatch.setattr(Post, "delete", refuse_one_deletion)
-
-    response = confirm(editor_client, "delete_selected", posts)
-
-    assert "“Protected” was not deleted. You may not delete this post." in response.text
-    assert [str(post) for post in Post.objects.all()] == ["Protected"]
-    assert LogEntry.objects.count() == 1
-
-
 @pytest.mark.parametrize("action", ["publish", "delete_selected"])
 def test_post_whose_log_fails_is_not_changed(
     editor_client: Client, monkeypatch: pytest.MonkeyPatch, action: str
@@ -261,15 +238,3 @@ def test_last_slice_leads_to_no_other_site(editor_client: Client) -> None:
     response = confirm(editor_client, "archive", [make_post()], list="https://elsewhere.invalid/")
 
     assert response.redirect_chain == [(LIST, 302)]
-
-
-def test_each_post_of_a_slice_takes_the_same_number_of_statements(editor_client: Client) -> None:
-    send_slice(editor_client, "publish", [make_post(status="draft")])  # Django finds its content types once
-    counts = []
-    for number in (1, 2, 6):
-        posts = [make_post(status="draft") for _ in range(number)]
-        with CaptureQueriesContext(connection) as captured:
-            send_slice(editor_client, "publish", posts)
-        counts.append(len(captured))
-
-    assert counts[2] - counts[1] == 4 * (counts[1] - counts[0])

@@ -7,13 +7,11 @@ from django.test import Client
 from django.urls import reverse
 
 from blog import services
-from blog.history import trash, versions
 from blog.models import Post, WorkingCopy
-from contentapi.core.errors import Conflict
 from contentapi.core.identity import OPERATOR
 from tests.admin_forms import submit_form
 from tests.blog.markdown_files import build_file, import_text
-from tests.blog.post_copies import edit, publish, save
+from tests.blog.post_copies import edit, save
 from tests.factories import make_author, make_post
 
 pytestmark = pytest.mark.django_db
@@ -50,53 +48,6 @@ def test_slug_of_an_earlier_release_is_chosen_unless_it_looks_made() -> None:
     following, chosen = (make_post(title="Soup", slug=slug, status="draft") for slug in ("soup-2", "goulash"))
 
     assert [edit(post, title="Stew").slug for post in (following, chosen)] == ["stew", "goulash"]
-
-
-def test_restored_version_has_the_choice_that_it_had() -> None:
-    post = create(slug="soup-2")
-    edit(post, slug=None, title="Stew")  # version 2
-    edit(post, slug="pie")
-
-    versions.restore_version(actor=OPERATOR, post_id=str(post.pk), number=2)
-    assert edit(post, title="Ragout").slug == "ragout"
-    versions.restore_version(actor=OPERATOR, post_id=str(post.pk), number=1)
-    assert edit(post, title="Ragout").slug == "soup-2"
-
-
-@pytest.mark.parametrize(("stated", "slug"), [("soup-2", "soup-2"), (None, "stew")])
-def test_restored_post_has_the_choice_that_it_had(stated: str | None, slug: str) -> None:
-    post = create(slug=stated)
-    services.delete_post(actor=OPERATOR, post_id=str(post.pk))
-
-    trash.restore_deleted_post(actor=OPERATOR, post_id=str(post.pk))
-
-    assert edit(post, title="Stew").slug == slug
-
-
-def test_working_copy_has_the_choice_of_its_post_and_its_own() -> None:
-    post = create()
-
-    assert save(post, title="Stew").content["slug"] == "stew"
-    assert save(post, slug="stew-2").content["slug"] == "stew-2"
-    assert save(post, title="Pie").content["slug"] == "stew-2"
-    publish(post)
-    assert edit(post, title="Ragout").slug == "stew-2"
-    assert save(post, title="Broth").content["slug"] == "stew-2"
-    save(post, slug=None)
-    publish(post)
-    assert edit(post, title="Ragout").slug == "ragout"
-
-
-def test_chosen_slug_of_a_working_copy_gets_no_number_when_it_is_taken() -> None:
-    post, other = create(), create("Pie")
-    save(post, slug="soup-2")
-    save(other, title="Stew")
-    for slug in ("soup-2", "stew"):
-        create(slug=slug)
-
-    with pytest.raises(Conflict, match="The slug soup-2 is taken"):
-        publish(post)
-    assert publish(other).slug == "stew-2"
 
 
 def test_working_copy_of_the_release_before_has_the_choice_of_its_post() -> None:

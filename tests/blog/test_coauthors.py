@@ -12,11 +12,9 @@ from blog.history import trash, versions
 from blog.models import MAX_COAUTHORS, Author, Coauthorship, Post, PostVersion
 from blog.search.indexing import write_documents
 from blog.selectors import PostCriteria
-from contentapi.core.errors import Conflict, Forbidden, Invalid, get_constraint_name
+from contentapi.core.errors import Conflict, Invalid, get_constraint_name
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
-from tests.conftest import GraphQL
 from tests.factories import get_user, make_actor, make_author, make_post
-from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
 
@@ -38,15 +36,6 @@ def test_coauthors_keep_the_order_that_an_editor_sets() -> None:
     assert (first.version, second.version) == (2, 3)
     assert Post.objects.get(pk=post.pk).coauthor_ids == [kim.pk, jo.pk]
     assert edit(post, kim, jo).version == 3
-
-
-def test_post_is_created_with_coauthors() -> None:
-    coauthor, editor = make_author(), make_actor(Role.EDITOR)
-
-    post = services.create_post(actor=editor, title="Soup", body="", coauthor_ids=[str(coauthor.pk)])
-
-    assert (post.author.user_id, post.coauthor_ids) == (editor.user_id, [coauthor.pk])
-    assert list_posts_of(coauthor) == [post]
 
 
 @pytest.mark.parametrize(
@@ -132,19 +121,6 @@ def test_author_who_is_a_coauthor_cannot_be_deleted() -> None:
     assert not Author.objects.filter(pk=coauthor.pk).exists()
 
 
-def test_coauthor_reads_a_draft_and_neither_its_history_nor_a_stranger_does() -> None:
-    coauthor, stranger = make_author(), make_actor(Role.AUTHOR)
-    actor = make_actor(Role.AUTHOR, author=coauthor)
-    post = make_post(status="draft", coauthor_ids=[coauthor.pk])
-
-    assert selectors.find_post(actor, str(post.pk)) == post
-    assert selectors.find_post(stranger, str(post.pk)) is None
-    with pytest.raises(Forbidden, match="see the history"):
-        versions.list_versions(actor=actor, post_id=str(post.pk))
-    with pytest.raises(Forbidden, match="change this post"):
-        services.edit_post(actor=actor, post_id=str(post.pk), changes={"title": "New"})
-
-
 @pytest.mark.parametrize("status", [None, "draft", "published", "archived"])
 def test_lists_have_the_posts_that_the_caller_sees_in_their_order(status: str | None) -> None:
     authors = [make_author() for _ in range(3)]
@@ -180,44 +156,6 @@ def test_search_by_an_author_finds_the_posts_that_they_wrote_with_others() -> No
     assert list_posts_of(coauthor, search="harbour") == [post]
     assert list_posts_of(coauthor, make_actor(Role.AUTHOR, author=coauthor), search="harbour") == [post]
     assert list_posts_of(coauthor, make_actor(Role.AUTHOR), search="harbour") == []
-
-
-def test_pages_of_an_author_neither_repeat_nor_skip_posts(gql: GraphQL) -> None:
-    author, other = make_author(), make_author()
-    for number in range(9):
-        writers = [author, other] if number % 2 else [other, author]
-        make_post(author=writers[0], coauthor_ids=[writers[1].pk])
-    document = (
-        "query ($id: ID!, $after: String) { author(id: $id) { postsConnection(first: 2, after: $after)"
-        " { totalCount edges { cursor node { id author { id } coauthors { id } } }"
-        " pageInfo { hasNextPage endCursor } } } }"
-    )
-
-    found, after = [], None
-    while True:
-        page = gql(document, id=str(author.pk), after=after).data["author"]["postsConnection"]
-        found += [edge["node"]["id"] for edge in page["edges"]]
-        after = page["pageInfo"]["endCursor"]
-        if not page["pageInfo"]["hasNextPage"]:
-            break
-
-    assert found == [str(pk) for pk in Post.objects.newest_first().values_list("pk", flat=True)]
-    assert page["totalCount"] == 9
-    refused = gql(document, id=str(other.pk), after=after)
-    assert refused.codes == ["BAD_REQUEST"]
-
-
-def test_coauthors_are_read_in_one_statement_on_both_interfaces(gql: GraphQL) -> None:
-    ines, jo = make_author(name="Ines"), make_author(name="Jo")
-    post = make_post(coauthor_ids=[jo.pk, ines.pk])
-
-    by_graphql = gql("query ($id: ID!) { post(id: $id) { coauthors { name } } }", id=str(post.pk)).data["post"]
-    by_rest = send_request("GET", f"/posts/{post.pk}").body["coauthors"]
-
-    assert by_graphql == {"coauthors": [{"name": "Jo"}, {"name": "Ines"}]}
-    assert [each["name"] for each in by_rest] == ["Jo", "Ines"]
-    assert [each["id"] for each in send_request("GET", f"/authors/{jo.pk}/posts").body["data"]] == [str(post.pk)]
-    assert [each["id"] for each in send_request("GET", f"/posts?author={jo.pk}").body["data"]] == [str(post.pk)]
 
 
 def test_history_names_the_coauthors_and_a_restore_of_a_text_keeps_them() -> None:

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from blog import services
 from blog.models import Author, Post
-from blog.search.indexing import SearchIndexer, index_changed_posts, write_documents
+from blog.search.indexing import index_changed_posts, write_documents
 from contentapi.core.identity import OPERATOR, Role
 from tests.admin_forms import log_in
 from tests.blog.stored_images import make_ready_image
@@ -76,14 +76,6 @@ def test_list_of_an_author_has_joint_posts_for_editors(editor_client: Client, jo
     assert editor_client.get(LIST, {"author__id__exact": "x"}).headers["Location"] == f"{LIST}?e=1"
 
 
-def test_search_finds_a_post_by_each_of_its_authors(browser: Client, editor_client: Client, jo: Author) -> None:
-    post = make_post(title="Joint", coauthor_ids=[make_author(name="Kim Ahl").pk, jo.pk], status="draft")
-    write_documents([post.pk, make_post(title="Other").pk])
-
-    for someone in (browser, editor_client):
-        assert list_titles(someone, q="quill") == list_titles(someone, q="kim ahl") == ["Joint"]
-
-
 def test_search_follows_the_names_of_coauthors(editor_client: Client, jo: Author) -> None:
     post = make_post(title="Joint", coauthor_ids=[jo.pk])
     write_documents([post.pk])
@@ -97,17 +89,6 @@ def test_search_follows_the_names_of_coauthors(editor_client: Client, jo: Author
     while index_changed_posts():
         pass
     assert list_titles(editor_client, q="feather") == []
-
-
-def test_documents_of_an_earlier_version_are_written_again(editor_client: Client, jo: Author) -> None:
-    post = make_post(title="Joint", coauthor_ids=[jo.pk])
-    write_documents([post.pk])
-    post.search.language = "english"
-    post.search.document = ""
-    post.search.save()
-
-    assert SearchIndexer().continue_comparison() is False
-    assert list_titles(editor_client, q="quill") == ["Joint"]
 
 
 @pytest.mark.parametrize("status", ["draft", "published"])
@@ -136,13 +117,3 @@ def test_page_has_neither_scripts_of_the_editor_nor_links_that_are_refused(brows
     assert reverse("admin:blog_post_history", args=[post.pk]) not in page
     assert 'name="_save"' not in page
     assert reverse("admin:blog_post_history", args=[own.pk]) in open_page(browser, own)
-
-
-def test_actions_of_the_list_refuse_joint_posts_with_the_reason(browser: Client, jo: Author) -> None:
-    own, joint = make_post(author=jo, status="draft"), make_post(title="Joint", coauthor_ids=[jo.pk], status="draft")
-    chosen = {"ids": f"{own.pk},{joint.pk}", "list": LIST}
-
-    page = browser.post(reverse("admin:blog_post_bulk", args=["publish"]), chosen, follow=True).text
-
-    assert "“Joint” was not published. You may not make this draft post published." in page
-    assert [Post.objects.get(pk=each.pk).status for each in (own, joint)] == ["published", "draft"]

@@ -62,18 +62,6 @@ def test_authors_see_the_coauthors_of_their_posts_and_cannot_change_them() -> No
     assert Post.objects.get(title="Soup").coauthor_ids == []
 
 
-@pytest.mark.django_db
-def test_coauthor_reads_a_draft_in_the_desk_and_cannot_change_it() -> None:
-    browser, coauthor = log_in_as(Role.AUTHOR, name="Jo")
-    post = make_post(status="draft", title="Soup", coauthor_ids=[coauthor])
-
-    page = browser.get(get_page(post))
-
-    assert page.status_code == 200
-    assert "Jo" in page.text
-    assert browser.post(get_page(post), {"title": "New"}).status_code == 403
-
-
 def test_conflict_merges_the_coauthors_of_both(editor_client: Client) -> None:
     ines, jo, kim = (make_author(name=name) for name in ("Ines", "Jo", "Kim"))
     post = make_post(coauthor_ids=[ines.pk])

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -194,18 +192,3 @@ def test_author_sees_visible_comments_only_on_another_authors_post(client: Clien
     assert [comment for comment, _, _ in context["newest_comments"]] == [visible]
     assert context["may_list_comments"] is False
     assert client.get(get_page(hidden)).status_code == 404
-
-
-def test_post_takes_the_same_statements_for_many_comments(browser: Client) -> None:
-    post = make_post()
-    make_comment(post)
-    browser.get(get_page(post))
-    with CaptureQueriesContext(connection) as few:
-        browser.get(get_page(post))
-    for _ in range(20):
-        make_comment_in("hidden", post=post, author=make_author())
-
-    with CaptureQueriesContext(connection) as many:
-        browser.get(get_page(post))
-
-    assert len(many) == len(few)

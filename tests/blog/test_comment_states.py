@@ -3,8 +3,6 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from blog import selectors, services
@@ -18,7 +16,6 @@ from tests.blog.comments_in_states import action, make_comment_in
 from tests.blog.racing import race
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
-from users.models import User
 
 pytestmark = pytest.mark.django_db
 
@@ -70,16 +67,6 @@ def test_rest_does_not_know_a_comment_that_is_not_visible(state: str, role: Role
         services.delete_comment(actor=actor, comment_id=str(comment.pk))
 
 
-def test_created_comment_is_visible_and_nobody_changed_its_state() -> None:
-    actor = make_actor(Role.READER)
-
-    comment = services.add_comment(actor=actor, post_id=str(make_post().pk), body="Hear!")
-
-    stored = Comment.objects.get()
-    assert (comment.state, stored.state) == ("visible", "visible")
-    assert (stored.state_changed_at, stored.state_changed_by, stored.state_changed_with) == (None, None, "")
-
-
 # The actions
 
 
@@ -99,27 +86,6 @@ def test_action_changes_the_state_or_says_why_not(name: str, state: str) -> None
         assert (result.changed, result.refused) == ([comment], [])
         assert (stored.state, stored.body) == (expected, "Hear!")
         assert (stored.state_changed_at or NEVER) > (before["state_changed_at"] or NEVER)
-
-
-def test_row_says_who_changed_the_state_and_with_what() -> None:
-    editor = make_actor(Role.EDITOR).through("GraphQL")
-    comment = make_comment(make_post())
-
-    action("hide", comment, actor=editor)
-
-    stored = queries.find_comment(OPERATOR, str(comment.pk))
-    assert stored is not None
-    assert (stored.state_changed_by, stored.state_changed_with) == (editor.user_id, editor.origin)
-    name = User.objects.get(pk=editor.user_id or 0).name
-    assert stored.state_changed_by_name == name  # type: ignore[attr-defined]  # an annotation
-
-
-def test_comments_in_fitting_states_are_changed_and_the_others_are_named() -> None:
-    visible, hidden = make_comment(make_post()), make_comment_in("hidden")
-
-    result = action("hide", visible, hidden)
-
-    assert result == Moderation([visible], [(hidden, "It is hidden.")])
 
 
 def test_unknown_comment_among_others_changes_nothing() -> None:
@@ -151,18 +117,6 @@ def test_author_moderates_the_comments_on_own_posts_only(name: str, whose: str) 
         assert outcome == Moderation([], [(comment, f"You may not {name} this comment.")])
     else:
         assert outcome == "There is no comment with this id."
-
-
-def test_number_of_statements_is_the_same_for_every_number_of_comments() -> None:
-    comments = [make_comment(make_post()) for _ in range(20)]
-
-    with CaptureQueriesContext(connection) as one:
-        action("hide", comments[0])
-    with CaptureQueriesContext(connection) as many:
-        action("hide", *comments[1:])
-
-    assert len(many) == len(one)
-    assert not Comment.objects.filter(state="visible").exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -7,10 +7,9 @@ import pytest
 from blog.models import Post
 from blog.selectors import COMMENT_ORDERS
 from contentapi.core.identity import Role
-from tests.blog.connection_queries import AROUND, COMMENTS, POSTS, get_error_message, get_ids, get_time, query_posts
+from tests.blog.connection_queries import COMMENTS, POSTS, get_error_message, get_ids, get_time, query_posts
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
-from tests.resources import send_request
 
 pytestmark = pytest.mark.django_db
 
@@ -18,40 +17,18 @@ pytestmark = pytest.mark.django_db
 # --- Pages --------------------------------------------------------------------------------------------
 
 
-def test_page_has_the_newest_posts_and_page_info(gql: GraphQL) -> None:
-    posts = [make_post(created_at=get_time(hour)).pk for hour in range(5)]
-
-    page = query_posts(gql, first=2)
-
-    assert get_ids(page) == [posts[4], posts[3]]
-    assert page["totalCount"] == 5
-    assert page["pageInfo"] == {
-        "hasNextPage": True,
-        "hasPreviousPage": False,
-        "startCursor": page["edges"][0]["cursor"],
-        "endCursor": page["edges"][1]["cursor"],
-    }
-
-
 @pytest.mark.parametrize(
     ("variables", "places", "has_previous", "has_next"),
     [
         ({}, [0, 1, 2, 3, 4], False, False),
-        ({"first": 5}, [0, 1, 2, 3, 4], False, False),
-        ({"last": 5}, [0, 1, 2, 3, 4], False, False),
         ({"last": 2}, [3, 4], True, False),
         ({"first": 2, "after": 1}, [2, 3], True, True),
-        ({"first": 9, "after": 1}, [2, 3, 4], True, False),
         ({"last": 2, "before": 3}, [1, 2], True, True),
-        ({"last": 9, "before": 3}, [0, 1, 2], False, True),
         ({"after": 0, "before": 4}, [1, 2, 3], True, True),
-        ({"first": 1, "after": 0, "before": 4}, [1], True, True),
         ({"last": 1, "after": 0, "before": 4}, [3], True, True),
         ({"after": 4}, [], True, False),
         ({"before": 0}, [], False, True),
-        ({"after": 1, "before": 2}, [], True, True),
         ({"after": 3, "before": 1}, [], True, True),
-        ({"last": 3, "after": 4}, [], True, False),
     ],
 )
 def test_page_info_describes_the_items_before_and_after_the_page(
@@ -76,16 +53,13 @@ def test_page_info_describes_the_items_before_and_after_the_page(
     ("chosen", "titles"),
     [
         ({}, "ABCD"),
-        ({"status": None, "tag": None}, "ABCD"),
         ({"status": "published"}, "ABC"),
         ({"tag": "x"}, "AB"),
-        ({"tag": "X"}, ""),
         ({"author": "own"}, "AD"),
         ({"author": "nobody"}, ""),
         ({"createdFrom": "2026-01-01T02:00:00Z"}, "CD"),
         ({"createdBefore": "2026-01-01T03:00:00+01:00"}, "AB"),
         ({"createdFrom": "2026-01-01T01:00:00Z", "createdBefore": "2026-01-01T03:00:00Z"}, "BC"),
-        ({"createdFrom": "2026-01-01T03:00:00Z", "createdBefore": "2026-01-01T01:00:00Z"}, ""),
         ({"status": "published", "tag": "x", "author": "own", "createdFrom": "2025-01-01T00:00:00Z"}, "A"),
     ],
 )
@@ -119,25 +93,6 @@ def test_comments_are_ordered_oldest_first_by_default(gql: GraphQL) -> None:
     assert {page["totalCount"] for page in pages} == {3}
 
 
-def test_each_post_of_a_list_has_its_own_page_and_total(gql: GraphQL) -> None:
-    posts = [make_post(created_at=get_time(-number)) for number in range(3)]
-    comments = [
-        [make_comment(post, created_at=get_time(hour)).pk for hour in range(number)]
-        for number, post in enumerate(posts)
-    ]
-
-    data = gql(
-        "{ posts { a: commentsConnection(first: 1) { ...C } b: commentsConnection(last: 1) { ...C } } }"
-        f" fragment C on CommentConnection {{ edges {{ node {{ id }} }} {AROUND} }}"
-    ).data
-
-    assert [get_ids(post["a"]) for post in data["posts"]] == [of_post[:1] for of_post in comments]
-    assert [get_ids(post["b"]) for post in data["posts"]] == [of_post[-1:] for of_post in comments]
-    assert [post["a"]["totalCount"] for post in data["posts"]] == [0, 1, 2]
-    assert [post["a"]["pageInfo"]["hasNextPage"] for post in data["posts"]] == [False, False, True]
-    assert [post["b"]["pageInfo"]["hasPreviousPage"] for post in data["posts"]] == [False, False, True]
-
-
 # --- Rejected arguments -------------------------------------------------------------------------------
 
 
@@ -166,10 +121,3 @@ def test_page_of_100_posts_is_returned(gql: GraphQL) -> None:
     Post.objects.bulk_create(Post(title="Title", author=author, status="published") for _ in range(101))
 
     assert [len(get_ids(query_posts(gql, **size))) for size in ({}, {"first": 100}, {"last": 100})] == [10, 100, 100]
-
-
-def test_invalid_tag_is_rejected_with_the_message_of_rest(gql: GraphQL) -> None:
-    assert (
-        get_error_message(gql(POSTS, filter={"tag": "x" * 51}))
-        == send_request("GET", f"/posts?tag={'x' * 51}").error[2]
-    )

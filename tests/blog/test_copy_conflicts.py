@@ -1,13 +1,12 @@
 """The form of a post that changes its working copy, after somebody else has saved the copy or the post."""
 
 import re
-from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
 
 from blog import services
-from blog.models import Post, WorkingCopy
+from blog.models import Post
 from contentapi.core.identity import OPERATOR, Role
 from tests.admin_forms import get_page, read_form, submit_form
 from tests.blog.post_copies import save
@@ -91,19 +90,6 @@ def test_page_of_a_conflict_keeps_the_pressed_button(
         section = page.text.partition(f'id="choice-{choice}"')[2].partition("</section>")[0]
         assert re.search(rf'name="{name}" value="\w+">{label} ?{then}', section)
         assert read_forms(page)[choice]["schedule_at_local"] == TIME["schedule_at_local"]
-
-
-def test_changes_are_scheduled_from_the_page_of_a_conflict(editor_client: Client) -> None:
-    post = make_post(body=BODY)
-    opened = read_form(editor_client.get(get_page(post)).text)
-    save(post, body=THEIRS)
-    page = editor_client.post(get_page(post), opened | {"body": MINE, "_schedule_changes": "yes", **TIME})
-
-    response = editor_client.post(get_page(post), read_forms(page)["merge"] | {"_schedule_changes": "yes"})
-
-    assert response.status_code == 302
-    assert read_copy()["body"] == MINE.replace("five", "theirs")
-    assert WorkingCopy.objects.get().publish_at == datetime(2100, 7, 1, 7, tzinfo=UTC)
 
 
 def test_draft_that_was_published_meanwhile_is_saved_as_a_working_copy(editor_client: Client) -> None:

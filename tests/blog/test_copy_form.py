@@ -8,10 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from blog.models import Author, Post, WorkingCopy
-from contentapi.core.identity import Role
+from blog.models import Post, WorkingCopy
 from tests.admin_forms import get_page, read_form, submit_form
-from tests.blog.author_clients import browse
 from tests.blog.post_copies import publish_in_desk, save
 from tests.factories import make_author, make_post
 
@@ -154,16 +152,3 @@ def test_button_of_the_state_takes_the_text_over_unless_it_archives(
 
     assert Post.objects.values_list("title", "status").get() == expected
     assert WorkingCopy.objects.exists() is (action == "archive")
-
-
-@pytest.mark.parametrize("is_coauthor", [False, True])
-def test_person_who_may_not_change_a_post_sees_no_working_copy(is_coauthor: bool) -> None:  # noqa: FBT001
-    browser = browse(Role.AUTHOR, name="Kim")
-    coauthor_ids = [Author.objects.get(name="Kim").pk] if is_coauthor else []
-    post = make_post(title="Tides", coauthor_ids=coauthor_ids)
-    save(post, title="Ebb, not public")
-
-    page = browser.get(get_page(post))
-
-    assert page.status_code == 200
-    assert "not public" not in page.text

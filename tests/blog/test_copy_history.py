@@ -14,7 +14,7 @@ from tests.admin_forms import submit_form
 from tests.blog.post_copies import edit, publish, publish_in_desk, save
 from tests.blog.post_rows import LATER
 from tests.blog.test_history_admin import get_messages, get_url, restore
-from tests.factories import make_actor, make_author, make_image, make_post, make_user
+from tests.factories import make_actor, make_author, make_image, make_post
 from users.models import User
 
 pytestmark = pytest.mark.django_db
@@ -239,19 +239,6 @@ def test_changes_that_somebody_saved_after_the_page_was_shown_are_not_published(
 
     assert "Version conflict" in get_messages(response)[0]
     assert Post.objects.get().title == "Tides"
-
-
-def test_author_of_the_post_sees_the_page_and_no_button_to_publish(client: Client) -> None:
-    author = make_author(user=make_user(Role.AUTHOR))
-    client.force_login(author.user)  # type: ignore[arg-type]
-    own, other = make_post(author=author), make_post()
-    for post in (own, other):
-        save(post, title="Ebb")
-
-    pages = [client.get(get_url("changes", post.pk)) for post in (own, other)]
-
-    assert [page.status_code for page in pages] == [200, 403]
-    assert "not public" not in pages[1].text
 
 
 def test_save_that_removes_most_of_a_text_is_an_entry_of_its_own() -> None:

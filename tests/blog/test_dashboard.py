@@ -1,8 +1,6 @@
 """The desk: what is waiting, out and next, of the posts that an actor may change."""
 
-from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -96,22 +94,6 @@ def test_count_above_the_limit_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     text = log_in(make_user(Role.EDITOR)).get(INDEX).text
 
     assert '<span class="desk-count">more than 2</span>' in text
-
-
-@pytest.mark.parametrize("role", [Role.AUTHOR, Role.EDITOR, Role.ADMIN])
-def test_desk_takes_a_constant_number_of_statements(
-    django_assert_max_num_queries: Callable[[int], Any], role: Role
-) -> None:
-    user = make_user(role)
-    client = log_in(user)
-    author = make_author(user=user)
-    for number in range(12):
-        make_comment(post := make_post(author=author, status=("draft", "published")[number % 2]))
-        make_working_copy(post)
-        schedule(author, days=number - 6)
-
-    with django_assert_max_num_queries(14):
-        assert client.get(INDEX).status_code == 200
 
 
 def test_scheduled_changes_are_among_the_scheduled_posts_with_their_time(editor_client: Client) -> None:

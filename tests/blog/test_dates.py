@@ -50,16 +50,6 @@ def test_each_format_of_a_time_is_understood(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "hour"), [("12:00 AM", 0), ("12:30 am", 0), ("1:00 pm", 13), ("12:00 PM", 12), ("11:00pm", 23)]
-)
-def test_half_of_the_day_is_understood(text: str, hour: int) -> None:
-    found = parse_date(f"January 9, 2024 {text}", "date")
-
-    assert found
-    assert (found.day, found.hour) == (9, hour)
-
-
-@pytest.mark.parametrize(
     ("value", "message"),
     [
         ("01/02/2024", "date has two meanings: '01/02/2024'. Write the date as 2024-01-09."),

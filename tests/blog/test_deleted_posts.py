@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from blog import services
 from blog.history import versions
-from blog.models import RENDERED, Author, Comment, Post, PostSource, PostVersion
+from blog.models import RENDERED, Comment, Post, PostSource, PostVersion
 from blog.services import moderation
 from contentapi.core.errors import Conflict, NotFound
 from contentapi.core.identity import OPERATOR, Actor, Role
@@ -153,20 +153,6 @@ def test_post_created_in_the_future_is_restored_as_created_now() -> None:
     restored = restore(post)
 
     assert restored.created_at == restored.updated_at <= timezone.now()
-
-
-def test_post_of_a_deleted_author_is_not_restored() -> None:
-    post = make_post()
-    delete(post)
-    Author.objects.get(pk=post.author_id).delete()
-
-    with pytest.raises(Conflict) as refusal:
-        restore(post)
-
-    assert refusal.value.message == (
-        "The author of this post was deleted. The post cannot be restored without its author."
-    )
-    assert [deleted.author for deleted in list_deleted()] == [""]
 
 
 @TRANSACTIONS

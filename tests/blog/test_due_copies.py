@@ -129,16 +129,6 @@ def test_worker_logs_what_it_published_and_what_it_did_not(caplog: pytest.LogCap
     ]
 
 
-def test_worker_that_must_stop_ends_after_a_copy() -> None:
-    make_due_copy(), make_due_copy()
-    stop = Event()
-    stop.set()
-
-    background.publish_due_posts(stop)
-
-    assert WorkingCopy.objects.count() == 1
-
-
 def test_command_prints_the_posts_whose_copies_it_published() -> None:
     published, refused = make_due_copy(minutes=9), make_due_copy(make_post(status="archived"))
     out, err = io.StringIO(), io.StringIO()

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blog.files import front_matter
@@ -68,18 +67,6 @@ Boil.
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_complete_file_is_parsed_with_and_without_a_byte_order_mark(text: str, mark: bytes) -> None:
     assert replace(parse(mark + text.encode()), other={}) == SOUP
-
-
-@pytest.mark.parametrize("content", [build_toml_file('title = "Soup"'), build_yaml_file("title: Soup")])
-def test_file_with_only_a_title_has_no_other_values(content: bytes) -> None:
-    assert parse(content) == MarkdownPost(
-        content=EMPTY | {"title": "Soup", "body": "Boil.\n"},
-        authors=(),
-        date=None,
-        updated=None,
-        status=None,
-        publish_at=None,
-    )
 
 
 @pytest.mark.parametrize(
@@ -194,18 +181,3 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 def quote(text: str) -> str:
     return '"' + "".join(f"\\U{ord(character):08x}" for character in text) + '"'
-
-
-@settings(deadline=None)
-@given(
-    title=WORDS.filter(str.strip),
-    tags=st.lists(WORDS.filter(str.strip), max_size=5),
-    body=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
-)
-def test_toml_front_matter_with_any_text_is_parsed(title: str, tags: list[str], body: str) -> None:
-    content = build_toml_file(f"title = {quote(title)}\ntags = [{', '.join(map(quote, tags))}]", body)
-
-    post = parse(content)
-
-    assert (post.title, post.content["body"]) == (title, body)
-    assert post.content["tags"] == list(dict.fromkeys(tag.strip() for tag in tags))

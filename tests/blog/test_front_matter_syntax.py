@@ -68,25 +68,6 @@ def test_written_front_matter_is_read_back_unchanged(table: dict[Any, Any], body
     assert rest == body
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "a = 2024-01-09\nb = 2024-01-09T10:00:00\nc = 2024-01-09T10:00:00.5+01:00\nd = 10:00:00\ne = 1e22\nf = -0.0",
-        "a = [1, [2.5, true]]\n[b]\nc = {d = inf}\n[[e]]\nf = '''x\ny'''",
-    ],
-)
-def test_each_type_of_toml_is_stored_unchanged(lines: str) -> None:
-    table = load_front_matter(lines, "TOML")
-
-    assert describe(decode_value(encode_values(table))) == describe(table)
-
-
-def test_types_of_json_are_stored_as_they_are() -> None:
-    table = {"a": 1, "b": 1.5, "c": "x", "d": None, "e": [True, {"f": {}}]}
-
-    assert encode_values(table) == table
-
-
 def test_types_that_json_does_not_have_are_stored_with_their_type() -> None:
     stored = encode_values(
         {"a": date(2024, 1, 9), "b": datetime(2024, 1, 9, tzinfo=UTC), "c": time(10), "d": {1: 2}, "e": float("inf")}

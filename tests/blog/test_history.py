@@ -1,12 +1,9 @@
 """The history of posts: versions, differences, permissions, and restoring a version."""
 
-from typing import Any
-
 import pytest
 
 from blog.history import versions
 from blog.models import Author, Post, PostVersion
-from contentapi.core.errors import NotFound
 from contentapi.core.identity import OPERATOR, Role
 from tests.blog.post_versions import edit, get_name, get_newest, list_versions
 from tests.factories import make_actor, make_author, make_post
@@ -37,35 +34,6 @@ def test_history_has_every_version_with_its_text_newest_first() -> None:
 
 
 @pytest.mark.django_db
-def test_pages_of_a_history_have_each_version_once() -> None:
-    post = make_post(title="1")
-    for number in range(2, 8):
-        edit(post, title=str(number))
-
-    numbers: list[int] = []
-    before: int | None = None
-    while before != 0:
-        page = versions.list_versions(actor=OPERATOR, post_id=str(post.pk), before=before, limit=3)
-        numbers += [version.number for version in page.versions]
-        assert [version.changed_fields for version in page.versions if version.number > 1] == [["title"]] * sum(
-            version.number > 1 for version in page.versions
-        )
-        before = page.next_before or 0
-
-    assert numbers == [7, 6, 5, 4, 3, 2, 1]
-
-
-@pytest.mark.django_db
-def test_page_of_a_history_executes_a_constant_number_of_statements(django_assert_num_queries: Any) -> None:
-    post = make_post()
-    for number in range(20):
-        edit(post, make_actor(Role.EDITOR), body=str(number))
-
-    with django_assert_num_queries(4):  # the post with its author, its row, the versions, the users
-        list_versions(post)
-
-
-@pytest.mark.django_db
 def test_version_of_a_deleted_user_keeps_the_id_of_the_user() -> None:
     actor = make_actor(Role.EDITOR)
     post = edit(make_post(), actor, title="New")
@@ -73,14 +41,6 @@ def test_version_of_a_deleted_user_keeps_the_id_of_the_user() -> None:
     User.objects.filter(pk=actor.user_id or 0).delete()
 
     assert get_newest(post).made.person == f"deleted user {actor.user_id}"
-
-
-@pytest.mark.django_db
-def test_unknown_version_is_not_found() -> None:
-    with pytest.raises(NotFound) as refusal:
-        versions.read_version(actor=OPERATOR, post_id=str(make_post().pk), number=2)
-
-    assert refusal.value.message == "This post has no version 2."
 
 
 @pytest.mark.django_db

@@ -10,19 +10,16 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 
 from blog import background, services
 from blog.models import Post, PostStatus
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import OPERATOR, Role
-from tests.admin_forms import submit_form
 from tests.blog.post_versions import edit, get_name, get_newest, list_versions
 from tests.conftest import make_api_key
-from tests.factories import make_actor, make_author, make_post, make_user
+from tests.factories import make_actor, make_post, make_user
 from users import tokens
-from users.models import User
 
 pytestmark = pytest.mark.django_db
 
@@ -52,17 +49,6 @@ def test_change_over_graphql_names_the_user_and_the_api_key(client: Client) -> N
     assert (newest.made.person, newest.made.origin) == (person, f"GraphQL, API key {key.rpartition('_')[0]}")
 
 
-def test_creation_over_graphql_names_the_user_and_the_token(client: Client) -> None:
-    user = make_user(Role.AUTHOR)
-    headers = {"Authorization": f"Bearer {tokens.issue_token(user=user)}"}
-
-    send_graphql(client, headers, 'mutation { createPost(input: {title: "Soup", body: ""}) { id } }')
-
-    (version,) = list_versions(Post.objects.get())
-    assert (version.number, version.is_present, version.changed_fields) == (1, True, None)
-    assert (version.made.person, version.made.origin) == (user.name, "GraphQL, token")
-
-
 def test_change_over_rest_names_the_user_and_the_oauth_client(client: Client) -> None:
     post, user = make_post(body="Old."), make_user(Role.EDITOR)
     token = tokens.issue_token(user=user, client_id="reader-app")
@@ -72,17 +58,6 @@ def test_change_over_rest_names_the_user_and_the_oauth_client(client: Client) ->
     newest = get_newest(post)
     assert newest.changed_fields == ["body"]
     assert (newest.made.person, newest.made.origin) == (user.name, "REST, token of reader-app")
-
-
-def test_change_in_the_admin_names_the_editor(editor_client: Client) -> None:
-    post = make_post(title="Old", body="Text.", status="draft")
-
-    submit_form(editor_client, reverse("admin:blog_post_change", args=[post.pk]), title="New", body="Text.\r\nMore.")
-
-    newest = get_newest(post)
-    editor = User.objects.get(pk=editor_client.session["_auth_user_id"])
-    assert newest.changed_fields == ["title", "body"]
-    assert (newest.made.person, newest.made.origin) == (editor.name, "admin")
 
 
 def test_import_and_second_import_of_a_changed_file_are_versions(tmp_path: Path) -> None:
@@ -139,15 +114,3 @@ def test_change_in_the_database_is_a_version_that_names_nobody(change: Callable[
     assert newest.values["updated_at"] >= older.made.at
     with pytest.raises(Conflict):  # the version that a client has read is not the present one
         services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "X"}, expected_version="2")
-
-
-def test_insertion_in_sql_names_the_database() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO blog_post (title, body, status, author_id, tags, created_at, updated_at, version)"
-            " VALUES ('Soup', '', 'draft', %s, '{}', now(), now(), 1)",
-            [make_author().pk],
-        )
-
-    (version,) = list_versions(Post.objects.get())
-    assert (version.made.person, version.made.origin) == ("", "database")

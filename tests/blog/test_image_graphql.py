@@ -162,33 +162,6 @@ def test_posts_of_an_image_are_those_that_the_caller_may_see(gql: GraphQL) -> No
     assert list_all(make_actor(Role.EDITOR)) == [str(text.pk), str(draft.pk), str(public.pk)]
 
 
-def test_cursor_of_another_image_is_refused(gql: GraphQL) -> None:
-    images = [make_ready_image() for _ in range(2)]
-    for image in images:
-        make_post(cover_id=image.pk)
-    query = """query Read($id: ID!, $after: String) { image(id: $id) {
-        usedBy(first: 1, after: $after) { edges { cursor } } } }"""
-    cursor = gql(query, id=str(images[0].pk)).data["image"]["usedBy"]["edges"][0]["cursor"]
-
-    assert gql(query, id=str(images[0].pk), after=cursor).data["image"]["usedBy"]["edges"] == []
-    assert gql(query, id=str(images[1].pk), after=cursor).codes == ["BAD_REQUEST"]
-
-
-def test_list_of_images_needs_the_scope(gql: GraphQL) -> None:
-    images = [make_image(size=size) for size in (3, 1, 2)]
-    query = "{ images(first: 2) { totalCount edges { node { id } } } }"
-    by_size = "{ images(orderBy: {field: size}) { edges { node { size } } } }"
-
-    page = gql(query, actor=make_actor(Role.AUTHOR)).data["images"]
-    sizes = gql(by_size, actor=make_actor(Role.AUTHOR)).data["images"]["edges"]
-
-    assert page["totalCount"] == 3
-    assert [edge["node"]["id"] for edge in page["edges"]] == [str(images[2].pk), str(images[1].pk)]
-    assert [edge["node"]["size"] for edge in sizes] == [1, 2, 3]
-    assert gql(query).codes == ["UNAUTHENTICATED"]
-    assert gql(query, actor=make_actor(Role.READER)).codes == ["FORBIDDEN"]
-
-
 def test_mutations_of_an_image(gql: GraphQL, media: FolderStorage) -> None:
     assert media
     editor, image = make_actor(Role.EDITOR), make_ready_image()
@@ -206,24 +179,6 @@ def test_mutations_of_an_image(gql: GraphQL, media: FolderStorage) -> None:
     assert updated == {"image": {"alt": "Boat", "focalPoint": {"x": 0.1}}}
     assert deleted == {"deletedImageId": str(image.pk)}
     assert restored == {"image": {"id": str(image.pk), "status": "ready"}}
-
-
-def test_upload_in_two_steps(gql: GraphQL, media: FolderStorage) -> None:
-    author = make_actor(Role.AUTHOR)
-    query = """mutation Create($input: CreateUploadInput!) { createUpload(input: $input) {
-        id url method headers { name value } expiresAt } }"""
-    values = {"name": "a.png", "contentType": "image/png", "size": 8, "sha256": "4c4b6a3b" + "0" * 56}
-
-    created = gql(query, actor=author, input=values).data["createUpload"]
-    completed = gql(
-        "mutation Complete($input: CompleteUploadInput!) { completeUpload(input: $input) { image { id } } }",
-        actor=author,
-        input={"id": created["id"]},
-    )
-
-    assert created["method"] == "PUT"
-    assert completed.codes == ["CONFLICT"]
-    assert list(media.list_files()) == []
 
 
 def test_file_that_is_no_image_is_an_unsupported_media_type(gql: GraphQL, media: FolderStorage) -> None:

@@ -81,18 +81,6 @@ def test_image_waits_for_a_missing_file_for_a_day(waiting: Image, media: FolderS
     assert waiting.rejection == "The uploaded file is missing. Upload the image again."
 
 
-def test_image_whose_file_comes_late_is_processed(waiting: Image, media: FolderStorage) -> None:
-    media.delete(waiting.source)
-    work()
-    media.put(waiting.source, io.BytesIO(make_jpeg()))
-    Image.objects.update(claimed_until=None)
-
-    work()
-
-    assert list_public(waiting) == list_stored("media/")
-    assert waiting.status == ImageStatus.READY
-
-
 def test_claimed_image_is_left_to_its_worker_until_the_claim_ends(waiting: Image) -> None:
     claimed = image_processing.claim_image(IS_WAITING)
 

@@ -90,20 +90,6 @@ def test_image_that_cannot_be_rebuilt_stays(
     assert (damaged.claimed_until, damaged.attempts, damaged.widths) == (None, 0, [100, 400])
 
 
-def test_error_of_the_storage_ends_the_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    image = make_outdated_image()
-
-    def fail(_: FolderStorage, name: str, file: Any) -> None:
-        raise OSError(name, file)
-
-    monkeypatch.setattr(FolderStorage, "put", fail)
-    with pytest.raises(OSError, match="320"):
-        services.rebuild_image(actor=OPERATOR, pk=image.pk)
-
-    image.refresh_from_db()
-    assert (image.claimed_until, image.attempts) == (None, 0)
-
-
 def test_image_that_is_taken_over_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     image = make_outdated_image()
     before = list_stored()

@@ -129,17 +129,6 @@ def test_files_of_ready_and_deleted_images_count(author: Actor, media: FolderSto
         upload(author)
 
 
-def test_file_that_cannot_be_stored_does_not_count(author: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any) -> None:
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr(FolderStorage, "put", fail)
-    with pytest.raises(Exception):  # noqa: B017, PT011 - of the storage
-        upload(author)
-
-    assert not ImageUpload.objects.exists()
-
-
 def test_viewer_and_the_page_of_uploads_show_the_bytes(author: Actor, client: Client) -> None:
     make_ready_image(owner_id=author.user_id, stored=2_048)
     key = make_api_key(author)

@@ -7,7 +7,6 @@ import pytest
 
 from blog.models import Image
 from contentapi.core.identity import Actor, Role
-from contentapi.db.engine.slots import THREAD, ConnectionSlots, Lease
 from contentapi.media.folder import FolderStorage
 from tests.admin_forms import log_in
 from tests.blog.stored_images import list_stored, make_ready_image
@@ -96,17 +95,6 @@ def test_upload_with_a_key_needs_the_permission_before_its_body() -> None:
     headers = {"X_API_Key": key, "Idempotency_Key": "one"}
 
     assert upload(None, b"<svg/>", **headers).error[0] == upload(None, b"<svg/>", X_API_Key=key).error[0] == 403
-
-
-def test_upload_leaves_the_other_slots_to_others(
-    media: FolderStorage, author: Actor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lease = Lease(ConnectionSlots(8, patience=1))
-    monkeypatch.setattr(THREAD, "lease", lease)
-
-    assert upload(author, make_png(), "image/png").status == 201
-    assert lease.lane is lease.slots.expensive
-    assert media
 
 
 def test_methods_of_an_image(author: Actor) -> None:

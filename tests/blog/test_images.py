@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from blog import services
-from blog.models import Image, ImageStatus, Post
+from blog.models import Image, ImageStatus, ImageUpload
 from blog.selectors import select_image_by_id, select_images
 from contentapi.core.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, Unauthenticated, Unavailable
 from contentapi.core.errors import UnsupportedMediaType as Unsupported
@@ -46,6 +46,7 @@ def test_storage_that_fails_is_unavailable_and_leaves_no_image(
         services.create_image(actor=make_actor(Role.AUTHOR), read_file=send_file(make_png()))
 
     assert not Image.objects.exists()
+    assert not ImageUpload.objects.exists()
     assert media
 
 
@@ -186,39 +187,25 @@ def test_image_that_was_deleted_long_ago_cannot_be_restored() -> None:
         services.restore_image(actor=make_actor(Role.EDITOR), image_id=str(image.pk))
 
 
-def use_as_cover(image: Image) -> Post:
-    return make_post(title="Cover", cover_id=image.pk)
+USES: dict[str, Callable[[int], tuple[dict[str, Any], dict[str, Any]]]] = {  # the values of a post and of its copy
+    "cover": lambda pk: ({"cover_id": pk}, {}),
+    "text": lambda pk: ({"body": f"![a](image:{pk})\n"}, {}),
+    "rendered text": lambda pk: ({"body": f"![](image:{pk})"}, {}),
+    "text of the copy": lambda pk: ({}, {"body": f"![a](image:{pk})"}),
+    "cover of the copy": lambda pk: ({}, {"cover_id": pk}),
+}
 
 
-def use_in_text(image: Image) -> Post:
-    post = make_post(title="Text", body=f"![](image:{image.pk})")
-    services.render_posts(Event())
-    return post
-
-
-def use_in_text_not_rendered(image: Image) -> Post:
-    return make_post(title="New", body=f"![a](image:{image.pk})\n")
-
-
-def use_in_copy(image: Image) -> Post:
-    post = make_post(title="Copied")
-    make_working_copy(post, body=f"![a](image:{image.pk})")
-    return post
-
-
-def use_as_cover_of_copy(image: Image) -> Post:
-    post = make_post(title="Copied")
-    make_working_copy(post, cover_id=image.pk)
-    return post
-
-
-@pytest.mark.parametrize(
-    "use", [use_as_cover, use_in_text, use_in_text_not_rendered, use_in_copy, use_as_cover_of_copy]
-)
-def test_deletion_of_an_image_that_a_post_uses_needs_force(use: Callable[[Image], Post]) -> None:
+@pytest.mark.parametrize("use", USES)
+def test_deletion_of_an_image_that_a_post_uses_needs_force(use: str) -> None:
     editor, image = make_actor(Role.EDITOR), make_ready_image()
     make_post(body=f"![a](image:{image.pk}0)")
-    post = use(image)
+    of_post, of_copy = USES[use](image.pk)
+    post = make_post(title="Use", **of_post)
+    if of_copy:
+        make_working_copy(post, **of_copy)
+    if use == "rendered text":
+        services.render_posts(Event())
 
     with pytest.raises(Conflict) as raised:
         services.delete_image(actor=editor, image_id=str(image.pk))

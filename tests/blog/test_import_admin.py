@@ -1,7 +1,6 @@
 """Imports in the admin: upload, what would happen, progress and report."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -147,18 +146,6 @@ def test_long_report_has_pages_and_filters(editor_client: Client) -> None:
     assert [path for path, *_ in list_rows(second)] == ["099.md", "100.md"]
     assert [path for path, *_ in list_rows(refused)] == ["bad.md"]
     assert editor_client.get(get_url("change", job), {"outcome": "x", "page": "-1"}).status_code == 200
-
-
-@pytest.mark.parametrize("files", [10, 100])
-def test_page_of_an_import_takes_the_same_statements_for_many_files(
-    editor_client: Client, django_assert_max_num_queries: Any, files: int
-) -> None:
-    send_archive(editor_client, build_archive({"a.md": build_file()}).getvalue())
-    finish_work()
-    add_results(ImportJob.objects.get(), files - 1)
-
-    with django_assert_max_num_queries(9):
-        editor_client.get(get_url("change", ImportJob.objects.get()))
 
 
 def test_file_names_of_the_archive_are_escaped(editor_client: Client) -> None:

@@ -8,13 +8,11 @@ from django.utils import timezone
 
 from blog import background
 from blog.files import job_worker, jobs
-from blog.history import versions
 from blog.models import ImportJob, ImportPiece, ImportResult, Post
 from contentapi.core.errors import Conflict
-from contentapi.core.identity import OPERATOR, Actor
+from contentapi.core.identity import Actor
 from tests.blog.archives import BAD
 from tests.blog.import_work import finish_work, import_completely, list_results, process_files, upload
-from tests.blog.markdown_files import build_file
 from tests.factories import make_post
 from users.models import User
 
@@ -36,47 +34,6 @@ def test_started_import_does_what_the_plan_says_and_deletes_the_archive(editor: 
     assert list_results(job, is_plan=False) == list_results(job, is_plan=True) == EXPECTED
     assert sorted(Post.objects.values_list("title", "status")) == [("A", "published"), ("B", "draft")]
     assert not ImportPiece.objects.exists()
-
-
-def test_history_names_the_person_and_the_import(editor: Actor) -> None:
-    import_completely(editor)
-
-    (version,) = versions.list_versions(actor=OPERATOR, post_id=str(Post.objects.get(title="A").pk)).versions
-
-    assert (version.made.person, version.made.origin) == ("Edda Editor", "import")
-
-
-def test_plan_has_the_post_of_each_file_and_the_images_that_cannot_be_used(editor: Actor) -> None:
-    lines = 'authors = ["Ines"]\ntags = ["hot", "cold"]'
-    later = '+++\ntitle = "B"\nstatus = "scheduled"\npublishAt = 2100-01-01\ndate = 2015-05-15\n+++\n'
-    job = upload(
-        editor,
-        {
-            "a.md": build_file(lines, body="![](img/a.png) ![](none.png) ![](https://x.invalid/b.png)", title="A"),
-            "b.md": later,
-            "img/a.png": "x",
-            "bad.md": "# Soup",
-        },
-    )
-    finish_work()
-
-    details = list(job.results.order_by("number").values_list("details", flat=True))
-
-    day = "2015-05-15T00:00:00+00:00"
-    plain: dict[str, object] = {"date": day, "publishAt": None, "takenSlug": "", "notes": [], "more": 0}
-    notes = [
-        "The image img/a.png is not imported: The file must be one of image/jpeg, image/png, image/webp, image/avif, "
-        "image/gif. Its first bytes are of none.",
-        "The image none.png is not imported: no file has this path.",
-    ]
-    assert details == [
-        {**plain, "title": "A", "slug": "a", "author": "Ines", "tags": ["hot", "cold"], "status": "published"}
-        | {"notes": notes},
-        {**plain, "title": "B", "slug": "b", "author": "Unknown author", "tags": [], "status": "scheduled"}
-        | {"publishAt": "2100-01-01T00:00:00+00:00"},
-        None,
-    ]
-    assert set(job.results.values_list("post_id", flat=True)) == {None}
 
 
 def test_older_post_gets_a_slug_that_two_files_want_and_the_plan_says_so(editor: Actor) -> None:

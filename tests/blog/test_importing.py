@@ -156,19 +156,6 @@ def test_file_name_that_is_not_utf_8_raises_bad_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_dry_run_returns_the_outcome_and_changes_nothing(tmp_path: Path) -> None:
-    import_text(tmp_path, build_file(), "known.md")
-    before = read_all_rows()
-
-    outcomes = [
-        import_text(tmp_path, build_file('authors = ["Ines"]'), name, dry_run=True) for name in ("new.md", "known.md")
-    ]
-
-    assert outcomes == [ImportOutcome.CREATED, ImportOutcome.UPDATED]
-    assert read_all_rows() == before
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("actor", "refused"),
     [
@@ -202,20 +189,6 @@ def test_concurrent_imports_of_a_new_file_create_one_post_and_one_author(tmp_pat
 
     assert sorted(outcomes) == [ImportOutcome.CREATED, ImportOutcome.UNCHANGED]
     assert [Post.objects.count(), PostSource.objects.count(), Author.objects.count()] == [1, 1, 1]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_concurrent_import_and_edit_both_increment_the_version(tmp_path: Path) -> None:
-    import_text(tmp_path, build_file())
-    post = Post.objects.get()
-
-    race(
-        lambda: services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"title": "Better soup"}),
-        lambda: import_text(tmp_path, build_file(body="Simmer.")),
-    )
-
-    expected = {"title": "Soup", "body": "Simmer.", "version": 3}
-    assert Post.objects.values(*expected).get() == expected
 
 
 @pytest.mark.django_db

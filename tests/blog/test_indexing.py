@@ -101,22 +101,6 @@ def test_change_of_other_values_is_not_noted(indexer: SearchIndexer) -> None:
     assert not SearchChange.objects.exists()
 
 
-def test_creation_does_not_write_to_the_index() -> None:
-    services.create_post(actor=OPERATOR, title="Kelp", body="kelp", author_id=str(make_author().pk))
-    assert not SearchChange.objects.exists()
-    assert not PostSearch.objects.exists()
-
-
-def test_rolled_back_change_is_not_noted(indexer: SearchIndexer) -> None:
-    post = make_post(body="kelp")
-    update(indexer)
-    with transaction.atomic():
-        Post.objects.update(body="lemons")
-        transaction.set_rollback(True)
-    assert not SearchChange.objects.exists()
-    assert find("kelp") == {post.pk}
-
-
 def test_author_of_many_posts_is_indexed_in_batches(indexer: SearchIndexer) -> None:
     author = make_author()
     Post.objects.bulk_create(Post(title="Same", author=author) for _ in range(2 * POSTS_PER_TRANSACTION + 1))

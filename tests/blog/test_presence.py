@@ -5,9 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -81,19 +79,6 @@ def test_only_who_may_change_the_post_sees_and_announces() -> None:
         announce(author, make_post())
     with pytest.raises(NotFound):
         announce(author, make_post(status="draft"))
-
-
-def test_announcement_takes_a_constant_number_of_statements() -> None:
-    post, ada, page = make_post(), make_actor(Role.EDITOR), uuid4()
-    for _ in range(12):
-        announce(make_actor(Role.EDITOR), post)
-    announce(ada, post, page)
-
-    with CaptureQueriesContext(connection) as captured:
-        people = announce(ada, post, page)
-
-    assert len(people) == presence.MOST_NAMED
-    assert len(captured) <= 4
 
 
 # In the admin

@@ -11,8 +11,7 @@ from pytest_django import Settings
 
 from blog import services
 from blog.models import Post, PreviewLink
-from contentapi.core.errors import Unauthenticated
-from contentapi.core.identity import ANONYMOUS, OPERATOR, Role
+from contentapi.core.identity import OPERATOR, Role
 from tests.blog.own_posts import make_own_post
 from tests.blog.post_copies import edit, save
 from tests.blog.preview_requests import get, make_link, query
@@ -96,20 +95,6 @@ def test_forged_tokens_are_unknown(settings: Settings) -> None:
     forged += [f"cap_{secrets.token_hex(32)}" for _ in range(100)]
 
     assert {read_status(each) for each in forged} == {UNKNOWN}
-
-
-@pytest.mark.thorough
-def test_each_of_10000_forged_tokens_is_unknown() -> None:
-    token = make_link(make_post(status="draft")).token
-    near = [f"{token[:place]}{digit}{token[place + 1 :]}" for place in range(4, 68) for digit in "0123456789abcdef"]
-    forged = [each for each in near if each != token]
-    forged += [f"cap_{secrets.token_hex(32)}" for _ in range(10_000 - len(forged))]
-
-    for each in forged:
-        with pytest.raises(Unauthenticated) as refused:
-            services.add_preview(ANONYMOUS, each)
-        assert refused.value.code == "UNAUTHENTICATED"
-    assert services.add_preview(ANONYMOUS, token).preview is not None
 
 
 # --- The header ----------------------------------------------------------------------------------------

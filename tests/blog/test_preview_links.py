@@ -10,16 +10,14 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from blog import services
-from blog.models import Post, PreviewLink
-from blog.services import preview_links
-from contentapi.core.errors import Conflict, Forbidden, Invalid, NotFound
+from blog.models import PreviewLink
+from contentapi.core.errors import Conflict, Forbidden, Invalid
 from contentapi.core.identity import OPERATOR, WORKER, Role
 from contentapi.models import IdempotencyRecord
 from tests.audit_lines import Lines
 from tests.blog.own_posts import make_own_post
-from tests.blog.post_copies import edit, save
+from tests.blog.post_copies import save
 from tests.blog.preview_requests import make_link
-from tests.blog.racing import race
 from tests.conftest import GraphQL, make_api_key
 from tests.contentapi.http.idempotent_requests import send_operation, send_post
 from tests.factories import make_actor, make_post
@@ -76,16 +74,6 @@ def test_invalid_values_are_refused(values: dict[str, Any]) -> None:
     assert not PreviewLink.objects.exists()
 
 
-def test_link_can_show_the_present_version_and_earlier_ones() -> None:
-    post = make_post()
-    edit(post, title="Ebb")
-
-    assert [make_link(post, mode="version", version=each).preview_link.version for each in ("1", '"2-c0ffee"')] == [
-        1,
-        2,
-    ]
-
-
 def test_post_has_at_most_20_valid_links() -> None:
     actor, post = make_own_post()
     for _ in range(20):
@@ -100,37 +88,9 @@ def test_post_has_at_most_20_valid_links() -> None:
     make_link(make_post(), make_actor(Role.EDITOR))
 
 
-@pytest.mark.django_db(transaction=True)
-def test_two_requests_at_once_do_not_create_the_last_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preview_links, "MAX_LINKS", 1)
-    actor, post = make_own_post()
-
-    def make_another() -> str:
-        try:
-            make_link(post, actor)
-        except Conflict:
-            return "conflict"
-        return "made"
-
-    outcomes = race(lambda: Post.objects.select_for_update().get(pk=post.pk), make_another, make_another)
-
-    assert sorted(outcomes) == ["conflict", "made"]
-    assert PreviewLink.objects.count() == 1
-
-
 def test_operator_creates_no_link_because_it_ends_with_its_maker() -> None:
     with pytest.raises(Forbidden):
         make_link(make_post(), OPERATOR)
-
-
-def test_revoked_link_is_gone_and_others_stay() -> None:
-    actor, post = make_own_post()
-    made, other = make_link(post, actor), make_link(post, actor)
-
-    assert services.revoke_preview_link(actor=actor, link_id=str(made.preview_link.pk)) == str(made.preview_link.pk)
-    assert list(PreviewLink.objects.all()) == [other.preview_link]
-    with pytest.raises(NotFound):
-        services.revoke_preview_link(actor=actor, link_id=str(made.preview_link.pk))
 
 
 def test_worker_deletes_links_that_expired_30_days_ago() -> None:
@@ -140,15 +100,6 @@ def test_worker_deletes_links_that_expired_30_days_ago() -> None:
 
     assert services.purge_preview_links(actor=WORKER) == 1
     assert set(PreviewLink.objects.all()) == {recent, valid}
-
-
-def test_deletion_of_a_post_deletes_its_links() -> None:
-    post = make_post()
-    make_link(post)
-
-    services.delete_post(actor=OPERATOR, post_id=str(post.pk))
-
-    assert not PreviewLink.objects.exists()
 
 
 def test_audit_log_names_links_and_no_token(lines: Lines, django_capture_on_commit_callbacks: Any) -> None:

@@ -1,12 +1,9 @@
 """Reads with a preview token: what they show."""
 
-from datetime import timedelta
-
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
 from blog import services
 from blog.models import OldSlug
@@ -96,14 +93,6 @@ def test_token_shows_a_draft_with_its_comments_and_renders_it() -> None:
     assert found["comment"] == found["node"] == {"id": number}
     assert [each["id"] for each in get_json(token, f"/posts/{post.pk}/comments")["data"]] == [number]
     assert get_json(token, f"/posts/{post.pk}/comments/{number}")["id"] == number
-
-
-@pytest.mark.parametrize("status", ["draft", "scheduled", "archived"])
-def test_token_shows_a_post_that_is_not_public(status: str) -> None:
-    later = timezone.now() + timedelta(days=1) if status == "scheduled" else None
-    post = make_post(status=status, publish_at=later, title="Ebb")
-
-    assert read_title(make_link(post).token, post) == "Ebb"
 
 
 def test_token_of_a_version_shows_that_version_also_after_later_changes() -> None:
@@ -201,19 +190,3 @@ def test_token_of_the_site_reads_the_copies_that_have_changed_and_no_others() ->
     assert read() == (["Tides, new", "Flood"], 1)
     services.discard_working_copy(actor=OPERATOR, post_id=str(posts[1].pk))
     assert read() == (["Tides", "Flood"], 0)
-
-
-def test_public_reads_execute_nothing_about_previews() -> None:
-    post = make_post(slug="ebb")
-    document = f"""{{
-      post(id: {post.pk}) {{ title author {{ posts {{ title }} }} }} postBySlug(slug: "ebb") {{ title }}
-      posts {{ title }} postsConnection(filter: {{search: "x"}}) {{ totalCount }} node(id: {post.pk}) {{ id }}
-    }}"""
-
-    with CaptureQueriesContext(connection) as queries:
-        assert post_to_graphql({"query": document}).data["post"]
-        for path in (f"/posts/{post.pk}", "/posts", "/posts/by-slug/ebb", f"/posts/{post.pk}/comments"):
-            assert Client().get(path).status_code == 200
-
-    assert len(queries) >= 9
-    assert not [query["sql"] for query in queries if "preview" in query["sql"] or "recordset" in query["sql"]]

@@ -44,15 +44,6 @@ def test_dialog_asks_before_a_button_publishes_or_hides_a_post(
     assert page.count("<span data-title>Soup</span>") == page.count("The post is by Ines.") == len(asking) * bool(post)
 
 
-def test_buttons_that_hide_a_post_do_not_look_like_those_that_publish(editor_client: Client) -> None:
-    page = editor_client.get(get_page(make_post())).text + editor_client.get(get_page(make_post(status="draft"))).text
-
-    found = re.findall(r'<button class="([^"]*)" type="submit" name="_act" value="(\w+)"', page)
-    looks = {action: look for look, action in found}
-    assert looks["unpublish"] == looks["archive"] == "action-button action-danger"
-    assert "action-danger" not in looks["publish"]
-
-
 @pytest.mark.parametrize(
     ("action", "status"),
     [

@@ -132,16 +132,6 @@ def test_worker_renders_all_posts_in_batches_and_says_so(caplog: pytest.LogCaptu
     assert [record.getMessage() for record in caplog.records] == [f"Rendered {2 * POSTS_AT_ONCE + 1} posts."]
 
 
-def test_worker_stops_between_two_batches() -> None:
-    make_post()
-    stop = Event()
-    stop.set()
-
-    background.render_posts(stop)
-
-    assert Post.objects.filter(IS_UNRENDERED).exists()
-
-
 def test_status_of_a_draft_that_is_archived_costs_no_rendering(editor: Actor) -> None:
     post = create_post(editor)
     edit_post(post, status=PostStatus.ARCHIVED)

@@ -5,9 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from blog import selectors
 from blog.models import Author, Post
@@ -125,16 +123,6 @@ class TestTransports:
         data = gql(PAGE, text=None, first=1).data["postsConnection"]
         assert (data["totalCount"], data["edges"][0]["node"]["title"]) == (5, "Other")
         assert library
-
-    @pytest.mark.usefixtures("library")
-    def test_all_texts_share_a_statement(self, client: Client) -> None:
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
-            for text in ("kelp", '"deep sea" kelp', "the", "'"):
-                assert client.get(f"/posts?search={quote(text)}").status_code == 200
-        statements = {query["sql"] for query in queries if "ts_rank" in query["sql"]}
-        assert len(statements) == 1
 
 
 def count_walked_rows() -> int:

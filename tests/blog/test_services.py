@@ -1,12 +1,10 @@
 """Creation of posts. test_transitions.py tests changes of the status."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
-from pytest_django import DjangoAssertNumQueries
 
 from blog import services
 from blog.models import Author, Post
@@ -27,23 +25,6 @@ def test_new_post_is_a_draft_of_the_caller_with_trimmed_values() -> None:
 
     text = {"title": "Soup", "body": "  Boil.\r\n", "tags": ["hot", "a b"]}
     assert read_row(post) == {**text, "status": "draft", "publish_at": None, "author": author.pk, "version": 1}
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("status", "publish_at"),
-    [("draft", None), ("published", None), ("archived", None), ("scheduled", LATER)],
-)
-def test_new_post_may_have_any_status(status: str, publish_at: datetime | None) -> None:
-    actor = make_actor(Role.AUTHOR)
-
-    post = services.create_post(actor=actor, title="Soup", body="", status=status, publish_at=publish_at)
-
-    assert read_row(post, "status", "publish_at", "version") == {
-        "status": status,
-        "publish_at": publish_at,
-        "version": 1,
-    }
 
 
 @pytest.mark.django_db
@@ -120,27 +101,6 @@ def test_profile_created_after_the_credential_is_used() -> None:
 
 
 @pytest.mark.django_db
-def test_creation_looks_up_only_an_author_that_may_be_of_another_user(
-    django_assert_num_queries: DjangoAssertNumQueries,
-) -> None:
-    author = make_author()
-    own, of_anybody = make_actor(Role.AUTHOR, author=author), make_actor(Role.EDITOR)
-
-    for actor, author_id, words in (
-        (own, None, ["INSERT"]),
-        (own, str(author.pk), ["SELECT", "INSERT"]),
-        (of_anybody, str(author.pk), ["INSERT"]),
-    ):
-        with django_assert_num_queries(len(words)) as captured:
-            title = f"By {actor.role} with {author_id}"
-            post = services.create_post(actor=actor, title=title, body="", author_id=author_id)
-
-        assert [query["sql"].split()[0] for query in captured.captured_queries] == words
-        assert post.author_id == author.pk
-        assert Post.objects.get(pk=post.pk) == post
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.AUTHOR, Role.ADMIN])
 def test_credential_of_a_deleted_user_cannot_write(role: Role) -> None:
     post = make_post()
@@ -188,13 +148,3 @@ def test_missing_permission_is_reported_before_invalid_values(
 
     assert refusal.value.message == message
     assert not Post.objects.exists()
-
-
-@pytest.mark.django_db
-def test_created_draft_has_the_values_of_its_row() -> None:
-    post = services.create_post(actor=make_actor(Role.AUTHOR), title="Soup", body="Hot.", tags=[])
-
-    row = Post.objects.values().get(pk=post.pk)
-    assert {name: getattr(post, name) for name in row if name != "publication_order"} == {
-        name: value for name, value in row.items() if name != "publication_order"
-    }

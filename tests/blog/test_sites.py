@@ -167,21 +167,6 @@ def test_hugo_site_is_imported_with_its_states_and_tags() -> None:
     ]
 
 
-def test_export_of_edited_posts_states_their_present_values(tmp_path: Path) -> None:
-    run_command("import_posts", str(JEKYLL), str(HUGO))
-    edited = datetime(2025, 5, 5, tzinfo=UTC)
-    Post.objects.update(tags=[], status="published", publish_at=None, updated_at=edited, published_at=edited)
-    Post.objects.update(author=Author.objects.create(name="New Author"))
-    before = sorted(Post.objects.values_list(*VALUES[:11]))
-
-    run_command("export_posts", str(tmp_path))
-    delete_everything()
-    said = run_command("import_posts", str(tmp_path))
-
-    assert "13 created, 0 updated, 0 unchanged, 0 not a post, 0 refused." in said
-    assert sorted(Post.objects.values_list(*VALUES[:11])) == before
-
-
 @st.composite
 def front_matters(draw: st.DrawFn) -> dict[str, Any]:
     """Return front matter with generated values for the keys that have a meaning, and any other keys."""

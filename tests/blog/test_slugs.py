@@ -13,7 +13,7 @@ from blog import services
 from blog.background import give_first_slugs
 from blog.history import trash, versions
 from blog.models import MAX_OLD_SLUGS, MAX_SLUG, MAX_TITLE, SLUG, OldSlug, Post, PostStatus, PostVersion
-from blog.services.slugs import find_free_number, find_free_slug, make_slug, number_slug
+from blog.services.slugs import find_free_number, make_slug, number_slug
 from contentapi.core.errors import Conflict, Forbidden, Invalid
 from contentapi.core.identity import Actor, Role
 from tests.blog.racing import race
@@ -69,16 +69,6 @@ def edit_post(actor: Actor, post: Post, **changes: object) -> Post:
 def test_taken_slugs_get_numbers(editor: Actor) -> None:
     assert [create_post(editor).slug for _ in range(4)] == ["tides", "tides-2", "tides-3", "tides-4"]
     assert create_post(editor, "!").slug == f"post-{Post.objects.latest('pk').pk}"
-
-
-@pytest.mark.django_db
-def test_free_number_of_a_frequent_title_is_found_in_few_statements(editor: Actor) -> None:
-    author = make_author()
-    rows = [Post(title="T", author=author, slug=number_slug("tides", number)) for number in range(1, 300)]
-    Post.objects.bulk_create(rows)
-
-    assert find_free_slug("tides", None) == "tides-300"
-    assert create_post(editor).slug == "tides-300"
 
 
 @pytest.mark.django_db
@@ -187,18 +177,6 @@ def test_many_clients_with_one_title_get_different_slugs(editor: Actor) -> None:
     slugs = {str(post.slug) for post in posts}
     assert len(slugs) == 16
     assert all(slug.startswith("tides-") for slug in slugs)  # with nearly the lowest numbers
-
-
-@pytest.mark.django_db(transaction=True)
-def test_many_posts_that_get_one_title_get_different_slugs(editor: Actor) -> None:
-    posts = [create_post(editor, f"Draft {number}") for number in range(6)]
-    changes = [lambda post=post: edit_post(editor, post, title="Tides") for post in posts]
-
-    race(lambda: create_post(editor), *changes)
-
-    slugs = {str(slug) for slug in Post.objects.values_list("slug", flat=True)}
-    assert len(slugs) == 7
-    assert all(slug.startswith("tides") for slug in slugs)  # with nearly the lowest numbers
 
 
 @pytest.mark.django_db

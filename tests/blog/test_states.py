@@ -8,7 +8,7 @@ import pytest
 from blog.models import Post, PostStatus, PostVersion
 from blog.services import Edit, Saved, StateAction, edits, save_edit
 from blog.services.edits import PATHS, TARGETS
-from contentapi.core.errors import Conflict, Forbidden, Invalid, VersionConflict
+from contentapi.core.errors import Conflict, Forbidden, VersionConflict
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
 from tests.factories import make_actor, make_author, make_post
 
@@ -84,25 +84,6 @@ def test_refused_second_step_undoes_the_first() -> None:
         save_edit(actor, str(post.pk), Edit(changes={"title": "New"}, action=StateAction.PUBLISH_AGAIN))
 
     assert Post.objects.values_list("status", "title", "version").get() == ("archived", "Old", 1)
-
-
-def test_new_time_in_the_past_leaves_a_scheduled_post_scheduled() -> None:
-    post = make_post_in("scheduled")
-
-    with pytest.raises(Invalid) as refusal:
-        save_edit(make_actor(Role.EDITOR), str(post.pk), Edit(action=StateAction.SCHEDULE, publish_at=EARLIER))
-
-    assert refusal.value.fields == {"publishAt": ["The time of publication must be in the future."]}
-    assert Post.objects.values_list("status", "publish_at").get() == ("scheduled", LATER)
-
-
-def test_other_version_is_a_conflict_of_versions() -> None:
-    post = make_post(status="draft")
-
-    saved = save_edit(make_actor(Role.EDITOR), str(post.pk), Edit(action=StateAction.PUBLISH, version="7"))
-
-    assert isinstance(saved, VersionConflict)
-    assert Post.objects.get().status == "draft"
 
 
 def test_conflict_of_the_working_copy_saves_nothing_of_the_edit() -> None:

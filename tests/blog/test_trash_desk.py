@@ -11,7 +11,7 @@ from blog import services
 from blog.files import jobs, undoing
 from blog.models import ImportJob, ImportResult, ImportState, Post
 from contentapi.core.identity import OPERATOR, Role
-from tests.factories import get_user, make_actor, make_author, make_post, make_user
+from tests.factories import make_post, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -64,17 +64,6 @@ def test_selection_without_a_deleted_post_restores_nothing(editor_client: Client
 
     assert ("Select posts first." if not ids else "0 posts are restored.") in page.text
     assert not Post.objects.exists()
-
-
-def test_authors_restore_their_own_posts_only(client: Client) -> None:
-    author = make_author()
-    client.force_login(get_user(make_actor(Role.AUTHOR, author=author)))
-    own, other = make_post(author=author), make_post()
-    delete(own, other)
-
-    client.post(RESTORE, {"post": [own.pk, other.pk], "confirmed": "yes"})
-
-    assert list(Post.objects.all()) == [own]
 
 
 def test_undone_import_is_one_line_and_is_restored_at_once(editor_client: Client) -> None:

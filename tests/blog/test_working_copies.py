@@ -39,18 +39,6 @@ def test_first_save_starts_with_the_values_of_the_post_and_leaves_the_post_alone
     assert not PostVersion.objects.exists()
 
 
-def test_later_save_changes_only_what_was_sent_and_increases_the_version() -> None:
-    post = make_post(title="Tides", body="High.")
-    first = save(post, title="Ebb")
-
-    second = save(post, body="Low.")
-
-    assert (second.content["title"], second.content["body"]) == ("Ebb", "Low.")
-    assert second.version > first.version
-    assert not second.is_new
-    assert WorkingCopy.objects.count() == 1
-
-
 def test_saved_version_is_never_that_of_a_discarded_copy() -> None:
     post = make_post()
     first = save(post, title="Ebb")
@@ -85,15 +73,6 @@ def test_invalid_content_is_refused_as_that_of_a_post(values: dict[str, Any], fi
 
     assert refused.value.fields == fields
     assert not WorkingCopy.objects.exists()
-
-
-@pytest.mark.parametrize("empty", [None, "", " \n"])
-def test_empty_summaries_are_stored_as_null(empty: str | None) -> None:
-    post = make_post(excerpt="Short.", description="Shorter.")
-
-    copy = save(post, excerpt=empty, description=empty)
-
-    assert (copy.content["excerpt"], copy.content["description"]) == (None, None)
 
 
 def test_slug_that_another_post_has_is_a_conflict() -> None:

@@ -1,6 +1,5 @@
 """Working copies: publish and discard them, and what becomes of them with their posts. The rules of the services."""
 
-from threading import Event
 from typing import Any
 
 import pytest
@@ -51,25 +50,6 @@ def test_published_copy_with_another_title_keeps_the_rendered_text() -> None:
     publish(post)
 
     assert Post.objects.values_list("body_html", "rendered_version").get() == ("<p>Boil.</p>\n", 3)
-
-
-def test_published_copy_of_a_draft_is_rendered_by_the_worker() -> None:
-    post = make_post(status="draft")
-    save(post, body="Fry.")
-    publish(post)
-    assert Post.objects.get().rendered_version is None
-
-    services.render_posts(Event())
-
-    assert Post.objects.values_list("body_html", "rendered_version").get() == ("<p>Fry.</p>\n", 2)
-
-
-def test_copy_that_equals_its_post_makes_no_version() -> None:
-    post = make_post()
-    save(post)
-
-    assert publish(post).version == 1
-    assert not WorkingCopy.objects.exists()
 
 
 def test_text_that_changed_since_the_base_is_a_conflict_until_it_is_merged() -> None:
@@ -135,14 +115,5 @@ def test_archived_post_keeps_its_copy_and_a_deleted_post_does_not() -> None:
 
     services.delete_post(actor=OPERATOR, post_id=str(post.pk))
     trash.restore_deleted_post(actor=OPERATOR, post_id=str(post.pk))
-
-    assert not WorkingCopy.objects.exists()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_post_that_sql_deletes_takes_its_copy_with_it() -> None:
-    save(make_post(), title="Ebb")
-
-    Post.objects.all()._raw_delete("default")
 
     assert not WorkingCopy.objects.exists()

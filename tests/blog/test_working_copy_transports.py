@@ -8,10 +8,8 @@ from blog.models import Post, WorkingCopy
 from contentapi.core.identity import Actor, Role, Scope
 from contentapi.core.text import convert_to_camel
 from tests.blog.own_posts import make_own_post
-from tests.conftest import GraphQL, make_api_key
+from tests.conftest import GraphQL
 from tests.content import EMPTY, SELECTION
-from tests.contentapi.http.idempotent_requests import REPLAYED
-from tests.contentapi.projection.execution import recorded
 from tests.factories import get_user, make_actor, make_author, make_post, make_working_copy
 from tests.resources import RestResponse, send_request
 
@@ -100,17 +98,6 @@ def test_delete_discards_the_working_copy_once() -> None:
     assert Post.objects.get().version == 1
 
 
-def test_put_with_an_idempotency_key_saves_once() -> None:
-    actor, post = make_own_post()
-    headers = {"X_API_Key": make_api_key(actor), "Idempotency_Key": "once"}
-
-    first, again = [send("PUT", post, None, {"title": "Ebb"}, **headers) for _ in range(2)]
-
-    assert (first.status, again.status, again.headers[REPLAYED]) == (201, 201, "true")
-    assert (again.content, again.headers["ETag"]) == (first.content, first.headers["ETag"])
-    assert send("GET", post, actor).headers["ETag"] == first.headers["ETag"]
-
-
 def test_mutations_save_publish_and_discard(gql: GraphQL) -> None:
     actor, post = make_own_post(title="Tides", tags=["sea"])
     given = {"postId": post.pk, "title": "Ebb", "tags": ["ebb"]}
@@ -165,19 +152,6 @@ def test_those_who_may_not_edit_a_post_get_null_everywhere(gql: GraphQL) -> None
         assert gql(document, actor=actor, id=post.pk).body["data"]["posts"] == [{"workingCopy": {"title": "Ebb"}}]
 
 
-def test_posts_with_their_working_copies_are_one_statement(gql: GraphQL) -> None:
-    actor = make_actor(Role.EDITOR)
-    for _ in range(3):
-        make_working_copy(make_post())
-    document = f"{{ posts {{ {COPY} }} }}"
-    gql(document, actor=actor)
-
-    with recorded() as statements:
-        assert len(gql(document, actor=actor).data["posts"]) == 3
-
-    assert len([sql for sql, _ in statements if "blog_workingcopy" in sql]) == 1
-
-
 def test_name_of_a_deleted_user_is_empty_and_a_field_that_a_copy_lacks_is_that_of_the_post(gql: GraphQL) -> None:
     actor, post = make_own_post(tags=["sea"], canonical_url="https://www.example.com/")
     copy = make_working_copy(post, title="Ebb")
@@ -187,20 +161,3 @@ def test_name_of_a_deleted_user_is_empty_and_a_field_that_a_copy_lacks_is_that_o
 
     assert (read["updatedBy"], read["tags"], read["slug"]) == ("", ["sea"], post.slug)
     assert (read["title"], read["canonicalUrl"]) == ("Ebb", None)
-
-
-def test_atomic_operation_keeps_no_save_if_the_publication_fails(gql: GraphQL) -> None:
-    actor, post = make_own_post()
-    document = f"""
-    mutation @atomic {{
-      saveWorkingCopy(input: {{postId: "{post.pk}", title: "Ebb"}}) {{ workingCopy {{ title }} }}
-      publishWorkingCopy(input: {{postId: "{post.pk}", expectedVersion: "0"}}) {{ post {{ title }} }}
-    }}
-    """
-
-    response = gql(document, actor=actor)
-
-    assert (response.status, response.codes) == (409, ["CONFLICT"])
-    assert not WorkingCopy.objects.exists()
-    assert gql(document.replace(', expectedVersion: "0"', ""), actor=actor).status == 200
-    assert (Post.objects.get().title, Post.objects.get().version) == ("Ebb", 2)

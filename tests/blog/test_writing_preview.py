@@ -10,7 +10,6 @@ from django.urls import reverse
 
 from blog.desk import queries
 from blog.models import MAX_BODY, Post, PostStatus
-from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Role
 from tests.blog.author_clients import browse
 from tests.factories import make_actor, make_author, make_post, make_user
@@ -100,10 +99,6 @@ def test_preview_states_why_a_text_cannot_be_shown(body: str, status: int, probl
     assert problem in response.json()["problem"]
 
 
-def test_preview_of_a_text_that_takes_long_to_render_shows_it_as_it_is() -> None:
-    assert f"<pre>{'&gt;' * 2000}</pre>" in preview(browse(Role.EDITOR), body=">" * 2000)
-
-
 def test_preview_writes_nothing_and_needs_a_post_request_with_a_token() -> None:
     client = browse(Role.EDITOR)
     strict = Client(enforce_csrf_checks=True)
@@ -157,11 +152,6 @@ def test_suggestions_have_a_limit_and_read_the_newest_posts(monkeypatch: pytest.
 
     assert len(found) == 10
     assert not any(tag.startswith("0-") for tag in found)
-
-
-def test_suggestions_for_a_text_that_is_too_long_are_refused() -> None:
-    with pytest.raises(Malformed, match="at most 50 characters"):
-        queries.suggest_tags(OPERATOR, "x" * 51)
 
 
 def test_author_gets_suggestions_as_json() -> None:
