@@ -12,7 +12,6 @@ from django.utils import timezone
 from blog import policy
 from blog.images.formats import CONTENT_TYPES, Format
 from blog.models import Image, ImageUpload
-from blog.services.image_checks import is_left_over
 from blog.services.image_processing import delete_files
 from blog.services.image_room import name_upload, note_upload, require_format
 from blog.services.images import (
@@ -128,8 +127,10 @@ def purge_uploads(*, actor: Actor) -> int:
     A file without a row is what remains of a server that was killed, or of a client that never completed its upload.
     """
     require_permission(actor, policy.may_purge_images(actor), "delete unfinished uploads")
-    ImageUpload.objects.filter(created_at__lte=timezone.now() - UPLOADS_KEPT_FOR).delete()
+    end = timezone.now() - UPLOADS_KEPT_FOR
+    ImageUpload.objects.filter(created_at__lte=end).delete()
     files = chain.from_iterable(map(get_storage().list_files, ("uploads/", "deleted/")))
-    left = [file.name for file in files if is_left_over(file)]
+    old = {file.name for file in files if file.changed_at <= end}
+    left = old.difference(Image.objects.exclude(source="").values_list("source", flat=True))  # after the list
     delete_files(left)
     return len(left)

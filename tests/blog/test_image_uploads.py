@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from blog import services
 from blog.models import Image, ImageUpload
@@ -104,7 +105,7 @@ def test_upload_of_another_user_is_not_found(media: FolderStorage, author: Actor
 
 
 def test_unfinished_uploads_and_files_without_a_row_are_deleted_after_a_day(
-    media: FolderStorage, author: Actor
+    media: FolderStorage, author: Actor, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     new, old, yesterday = announce(author), announce(author), timezone.now() - timedelta(hours=24)
     waiting = make_image(source="uploads/1")
@@ -116,7 +117,8 @@ def test_unfinished_uploads_and_files_without_a_row_are_deleted_after_a_day(
     os.utime(media.folder / "uploads/.abc.partial", (0, 0))
     ImageUpload.objects.filter(pk=old.upload.pk).update(created_at=yesterday)
 
-    assert services.purge_uploads(actor=WORKER) == 4
+    with django_assert_num_queries(2):  # of all files together: an original of each deleted image is among them
+        assert services.purge_uploads(actor=WORKER) == 4
 
     assert list(ImageUpload.objects.all()) == [new.upload]
     assert list_stored() == sorted([waiting.source, f"uploads/{new.upload.pk}"])
