@@ -53,12 +53,9 @@ def test_each_format_of_a_time_is_understood(text: str) -> None:
     ("value", "message"),
     [
         ("01/02/2024", "date has two meanings: '01/02/2024'. Write the date as 2024-01-09."),
-        ("1.2.2024", "date has two meanings: '1.2.2024'. Write the date as 2024-01-09."),
         ("01-02-24 10:00", "date has two meanings: '01-02-24 10:00'. Write the date as 2024-01-09."),
         ("soon", "date is not a date: 'soon'. Write the date as 2024-01-09."),
-        ("May 2024", "date is not a date: 'May 2024'. Write the date as 2024-01-09."),
         ("February 30, 2024", "date is not a date: 'February 30, 2024'. Write the date as 2024-01-09."),
-        ("2024-01-09 25:00", "date is not a date: '2024-01-09 25:00'. Write the date as 2024-01-09."),
         ("2024/01/09 13:00 PM", "date is not a date: '2024/01/09 13:00 PM'. Write the date as 2024-01-09."),
         (
             "2024-01-09 10:00 IST",

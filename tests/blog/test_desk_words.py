@@ -5,9 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from blog import services
-from blog.models import MAX_BODY
 from contentapi.core.identity import OPERATOR, Role
-from tests.admin_forms import submit_form
 from tests.blog.stored_images import make_ready_image
 from tests.factories import make_post, make_user
 
@@ -24,23 +22,6 @@ def test_history_names_the_cover(editor_client: Client) -> None:
 
     assert "<del>deleted image</del>" in page
     assert "<ins>mole.jpg</ins>" in page
-
-
-def test_image_that_is_used_is_refused_in_the_words_of_the_desk(editor_client: Client) -> None:
-    image = make_ready_image()
-    make_post(title="Soup", cover_id=image.pk)
-
-    page = submit_form(editor_client, reverse("admin:blog_image_action", args=[image.pk, "delete"]))
-    shown = editor_client.get(page["Location"]).text
-
-    assert "The image is used by “Soup”. Remove it there, or delete it although it is used." in shown
-    assert "with force" not in shown
-
-
-def test_preview_that_is_refused_names_no_field_of_the_api(editor_client: Client) -> None:
-    response = editor_client.post(reverse("admin:blog_post_preview"), {"body": "x" * (MAX_BODY + 1)})
-
-    assert response.json() == {"problem": "At most 200,000 characters are allowed (got 200,001)."}
 
 
 def test_pages_of_connected_applications_speak_of_no_tokens(client: Client) -> None:

@@ -4,14 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from blog import services
-from blog.files import front_matter
 from blog.files.syntax import InvalidFile
 from blog.models import Author, OldSlug, Post
-from contentapi.core.identity import OPERATOR
 from tests.blog.markdown_files import build_file, import_text
 from tests.blog.test_file_addresses import export
-from tests.factories import make_author
 
 pytestmark = pytest.mark.django_db
 
@@ -50,18 +46,6 @@ def test_changed_file_changes_the_coauthors(tmp_path: Path) -> None:
 
     post = Post.objects.get()
     assert (name_writers(post), post.version) == (["Jo", "Kim", "Ines"], 2)
-
-
-def test_export_has_the_coauthors_that_an_editor_has_set(tmp_path: Path) -> None:
-    import_text(tmp_path, build_file('authors = ["Ines", "Jo"]'))
-    post = Post.objects.get()
-    services.edit_post(
-        actor=OPERATOR, post_id=str(post.pk), changes={"coauthor_ids": [str(make_author(name="Kim").pk)]}
-    )
-
-    parsed = front_matter.parse_post(export()[post.pk].encode(), tmp_path / "a.md")
-    assert parsed
-    assert parsed.authors == ("Ines", "Kim")
 
 
 def test_file_with_too_many_authors_is_refused(tmp_path: Path) -> None:

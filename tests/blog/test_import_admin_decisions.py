@@ -27,15 +27,6 @@ def test_cancelled_plan_changes_nothing(editor_client: Client) -> None:
     assert not Post.objects.exists()
 
 
-def test_refused_action_shows_the_reason(editor_client: Client) -> None:
-    job = upload_and_check(editor_client)
-    editor_client.post(get_url("cancel", job))
-
-    response = editor_client.post(get_url("start", job), follow=True)
-
-    assert "This import is cancelled. Only a checked import can be started." in response.text
-
-
 def make_client(role: Role) -> Client:
     return log_in(make_user(role))
 

@@ -85,25 +85,6 @@ def read_states() -> dict[str, tuple[str, datetime | None]]:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("status", ["published", "archived"])
-@pytest.mark.parametrize(
-    ("name", "lines"),
-    [
-        ("a.md", "draft = true"),
-        ("a.md", "published = false"),
-        ("_drafts/a.md", ""),
-        ("site/_drafts/deep/a.md", "draft = false"),
-        ("_drafts/a.md", "published = true"),
-        ("_drafts/a.md", 'publishDate = "2999-01-01"'),
-    ],
-)
-def test_each_mark_of_a_draft_overrides_the_status_option(tmp_path: Path, name: str, lines: str, status: str) -> None:
-    import_text(tmp_path, build_file(lines), name, status=status)
-
-    assert read_states() == {name: ("draft", None)}
-
-
-@pytest.mark.django_db
 def test_imported_drafts_folder_itself_makes_drafts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "_drafts").mkdir()
     (tmp_path / "_drafts" / "a.md").write_text(build_file())

@@ -112,25 +112,16 @@ class TestFilters:
 class TestVisibility:
     def test_drafts_are_found_by_their_author_and_by_editors_only(self, library: dict[str, Post]) -> None:
         author = make_actor(Role.AUTHOR, author=library["A kelp draft"].author)
-        found = {
-            name: "A kelp draft" in find("kelp", actor)
-            for name, actor in {
-                "anonymous": ANONYMOUS,
-                "reader": make_actor(Role.READER),
-                "another author": make_actor(Role.AUTHOR, author=make_author()),
-                "author": author,
-                "author without posts:read": make_actor(Role.AUTHOR, scopes=set()),
-                "editor": make_actor(Role.EDITOR),
-            }.items()
+        actors = {
+            "anonymous": ANONYMOUS,
+            "reader": make_actor(Role.READER),
+            "another author": make_actor(Role.AUTHOR, author=make_author()),
+            "author": author,
+            "author without posts:read": make_actor(Role.AUTHOR, scopes=set()),
+            "editor": make_actor(Role.EDITOR),
         }
-        assert found == {
-            "anonymous": False,
-            "reader": False,
-            "another author": False,
-            "author": True,
-            "author without posts:read": False,
-            "editor": True,
-        }
+        finding = {name for name, actor in actors.items() if "A kelp draft" in find("kelp", actor)}
+        assert finding == {"author", "editor"}
 
     def test_post_that_became_hidden_is_not_found_before_the_index_knows(self, library: dict[str, Post]) -> None:
         Post.objects.filter(pk=library["Kelp in the title"].pk).update(status="draft")

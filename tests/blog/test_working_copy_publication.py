@@ -75,16 +75,6 @@ def test_slug_that_was_taken_since_the_save_is_a_conflict_if_a_person_chose_it()
     assert publish(draft).slug == "ebb-2"
 
 
-def test_old_slug_of_a_public_post_keeps_leading_to_it_after_the_publication() -> None:
-    post = make_post(slug="tides", published_at="2026-01-01T00:00:00Z")
-    save(post, slug="ebb")
-
-    publish(post)
-
-    with pytest.raises(Conflict):
-        save(make_post(), slug="tides")
-
-
 def test_field_that_a_copy_lacks_stays_that_of_the_post() -> None:
     post = make_post(tags=["sea"])
     copy = make_working_copy(post, title="Ebb")

@@ -51,10 +51,6 @@ def test_editor_who_chooses_no_author_writes_as_themselves(has_profile: bool) ->
     assert (post.author.user_id, post.author.name) == (editor.pk, "Edda Editor")
 
 
-def test_form_of_an_author_has_no_field_for_the_author() -> None:
-    assert "author" not in read_form(browse(Role.AUTHOR).get(ADD).text)
-
-
 def test_title_that_was_pasted_in_lines_is_stored_as_one_line() -> None:
     submit_form(browse(Role.AUTHOR), ADD, title="Soup\r\nfor forty")
 
