@@ -104,6 +104,15 @@ def test_connection_is_used_again_and_replaced_when_the_receiver_has_closed_it()
         assert [each.connection for each in receiver.received] == [1, 1, 2, 2, 3, 3]
 
 
+def test_connection_of_one_host_is_not_used_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "resolve", lambda *_: ["127.0.0.1"])
+    with Receiver(respond(204)) as receiver:
+        for host in ("a.example", "a.example", "b.example"):
+            sending.send(parse_url(f"http://{host}:{receiver.port}/"), b"{}", {})
+
+        assert [each.connection for each in receiver.received] == [1, 1, 2]
+
+
 def test_unused_connection_keeps_no_body() -> None:
     body = 100_000 * b"x"
     before = sys.getrefcount(body)
