@@ -162,7 +162,7 @@ def test_plan_shows_the_post_of_each_file(editor_client: Client) -> None:
     lines = 'authors = ["Ines <Falk>"]\ntags = ["hot", "cold"]'
     later = "---\ntitle: Later\nstatus: scheduled\npublishAt: 2100-01-01\ndate: 2015-05-15\n---\n"
     images = " ".join(f"![](img/{number}.png)" for number in range(12))
-    files = {"a.md": build_file(lines, body=images, title="A <b>"), "b.md": later, "bad.md": "# Soup"}
+    files = {"a.md": build_file(lines, body=f"![](x.png) {images}", title="A <b>"), "x.png": "x", "b.md": later}
     send_archive(editor_client, build_archive(dict(files)).getvalue())
     finish_work()
 
@@ -175,7 +175,8 @@ def test_plan_shows_the_post_of_each_file(editor_client: Client) -> None:
         "<td>Published</td>",
         '<time datetime="2015-05-15T00:00:00+00:00" data-local>',
         'Scheduled for <time datetime="2100-01-01T00:00:00+00:00" data-local>',
+        "The image x.png is not imported: The file must be one of image/jpeg",
         "The image img/0.png is not imported: no file has this path.",
-        "and 2 more notes",
+        "and 3 more notes",
     ):
         assert part in text
