@@ -135,6 +135,13 @@ def test_nesting_deeper_than_the_stack_is_rejected(post: PostToGraphQL, kind: st
     assert response.body["errors"][0]["message"].endswith("; at most 100 is allowed.")
 
 
+def test_nested_lists_of_introspection_are_rejected(post: PostToGraphQL) -> None:
+    response = post({"query": '{ __type(name: "Query") { ' + "fields { type { " * 3 + "name" + " } }" * 3 + " } }"})
+
+    message = "The query's depth of lists in introspection is 3 or more; at most 2 is allowed."
+    assert (response.status, response.body["errors"][0]["message"]) == (400, message)
+
+
 def test_too_many_values_in_variables_are_rejected(post: PostToGraphQL) -> None:
     responses = [post({"query": "{ __typename }", "variables": {"a": [1] * items}}) for items in (9997, 9998)]
 

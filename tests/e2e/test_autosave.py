@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.e2e.chromium import NEEDS_CHROMIUM
 from tests.e2e.desk_pages import log_in
-from tests.e2e.writing import KEPT, Desk, press_save, wait_for_offers, write
+from tests.e2e.writing import KEPT, Desk, press_save, record_dialogs, wait_for_offers, write
 
 pytestmark = NEEDS_CHROMIUM
 
@@ -135,6 +135,19 @@ def test_new_post_is_a_draft_after_its_first_words(desk: Desk) -> None:
     page.goto("/admin/blog/post/add/")
     wait_for_offers(page)
     expect(page.locator(".writing-notice")).to_have_count(0)
+
+
+def test_new_post_is_a_draft_after_leaving_and_after_logging_out(desk: Desk) -> None:
+    page = desk.open()
+    record_dialogs(page)
+    write(page, "New and left", "Not lost")
+    page.goto("/admin/blog/post/add/")
+    desk.wait_for_body("New and left", "Not lost")
+
+    write(page, "New and logged out", "Not lost")
+    page.evaluate("document.getElementById('logout-form').requestSubmit()")
+    page.wait_for_url("**/logout/")
+    desk.wait_for_body("New and logged out", "Not lost")
 
 
 def test_new_post_whose_response_is_lost_is_one_draft(desk: Desk) -> None:
