@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from playwright.sync_api import Browser, Dialog
+from playwright.sync_api import Browser
 
 from contentapi.frontend.build import INSTALL
 from tests.deployment.checkout import Run
@@ -71,11 +71,6 @@ class Site:
         assert done.returncode == 0, done.stdout + done.stderr
         assert "0 errors and 0 warnings" in done.stdout
 
-    def build_again(self) -> None:
-        """Build with other content, which need not check the code again."""
-        done = self.run_npm("exec", "vite", "build")
-        assert done.returncode == 0, done.stdout + done.stderr
-
     def send(self, path: str, body: dict[str, Any] | None = None, method: str = "POST") -> dict[str, Any]:
         """Send a request with the key of the admin. Return the decoded response."""
         headers = {"Content-Type": "application/json", "X-API-Key": self.key}
@@ -90,11 +85,6 @@ class Site:
         files = [path for path in (self.folder / "build").rglob("*") if path.is_file()]
         return {str(path.relative_to(self.folder / "build")): path.read_text() for path in files}
 
-    def read_pages(self) -> dict[str, str]:
-        """Return the HTML of each built page, by its path on the host."""
-        files = self.read_build().items()
-        return {f"/{path.removesuffix('index.html')}": text for path, text in files if path.endswith(".html")}
-
 
 class Visit:
     """A page in a new browser context, what its console reported, and the hosts that it sent requests to."""
@@ -102,16 +92,10 @@ class Visit:
     def __init__(self, browser: Browser, **options: Any) -> None:
         self.reports: list[str] = []
         self.hosts: set[str] = set()
-        self.dialogs: list[str] = []
         self.page = browser.new_context(**options).new_page()
         self.page.on("console", lambda message: self.reports.append(f"{message.type}: {message.text}"))
         self.page.on("pageerror", lambda error: self.reports.append(str(error)))
         self.page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
-        self.page.on("dialog", self.dismiss)
-
-    def dismiss(self, dialog: Dialog) -> None:
-        self.dialogs.append(dialog.message)
-        dialog.dismiss()
 
 
 def read_node_version() -> tuple[int, ...]:

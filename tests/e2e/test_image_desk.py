@@ -12,7 +12,6 @@ from tests.e2e.writing import Desk, press_save, save, write
 from tests.image_files import make_png
 
 ADD, LIBRARY = "/admin/blog/image/add/", "/admin/blog/image/"
-PHONE = {"width": 390, "height": 844}
 TRANSFER = """([kind, names, data, type, target]) => {
     const transfer = new DataTransfer();
     const bytes = Uint8Array.from(atob(data), (each) => each.charCodeAt(0));
@@ -176,20 +175,3 @@ def test_cover_is_uploaded_shown_cropped_and_removed(desk: Desk) -> None:
     save(page)
     code = "from blog.models import Post; print(Post.objects.get(title='With a cover').cover_id)"
     assert desk.execute(code).strip() == "None"
-
-
-def test_image_is_chosen_on_a_phone(desk: Desk) -> None:
-    page = desk.open(ADD, viewport=PHONE, has_touch=True, is_mobile=True)
-    page.locator("#id_file").set_input_files([build_payload(f"{'wide' * 20}.jpg")])
-    expect(page.locator(".upload-status")).to_have_text("Uploaded.")
-    expect(page.locator("#id_camera")).to_have_attribute("capture", "environment")
-
-    page.goto(desk.get_address("/admin/blog/post/add/"))
-    page.get_by_role("button", name="Insert an image").tap()
-    dialog = page.get_by_role("dialog", name="Insert an image")
-    expect(dialog.locator("[data-image]").first).to_be_visible()
-    accepted = re.compile("^image/jpeg,")  # types by name, so that a telephone converts what it has in another format
-    expect(dialog.locator("input[capture]")).to_have_attribute("accept", accepted)
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    dialog.locator("[data-image]").first.tap()
-    expect(get_body(page)).to_have_value(re.compile(r"^!\[.*\]\(image:[1-9]\d*\)$"))

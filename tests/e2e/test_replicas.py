@@ -144,14 +144,6 @@ def wait_for_old_title(deployment: Deployment, host: Host) -> None:
     wait_for(lambda: deployment.read_title(host) == "only on the primary")
 
 
-def test_reads_of_a_user_return_to_the_replica_after_a_write(deployment: Deployment, prompt_host: Host) -> None:
-    use_replicas(deployment, prompt_host)
-
-    assert deployment.write_title(prompt_host, "Mine").status == 200
-
-    wait_for(lambda: is_read_from_replica(deployment, prompt_host, **deployment.key))
-
-
 def test_without_an_answer_of_redis_authenticated_reads_use_the_primary(
     deployment: Deployment, host: Host, redis: RedisServer
 ) -> None:

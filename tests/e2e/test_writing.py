@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.writing import KEPT, Desk, get_tags, press_save, write
+from tests.e2e.writing import KEPT, Desk, get_tags, press_save
 
 pytestmark = NEEDS_CHROMIUM
 
@@ -33,24 +33,6 @@ def test_editor_writes_previews_and_publishes_a_post(desk: Desk) -> None:
     assert desk.read_body("Written in a browser") == "Tides are **high**"
     expect(page.locator("#result_list")).to_contain_text("Written in a browser")
     page.wait_for_function(f"{KEPT} === 0")
-
-
-def test_phone_shows_fields_that_grow_and_the_preview_instead_of_the_text(desk: Desk) -> None:
-    page = desk.open(viewport={"width": 390, "height": 844})
-    expect(page.get_by_role("button", name="Side by side")).to_be_hidden()
-    heights = "() => ['id_title', 'id_body'].map((id) => document.getElementById(id).offsetHeight)"
-    before = page.evaluate(heights)
-    write(page, "A long title " * 12, "line\n" * 60)
-    assert all(now > 2 * then for now, then in zip(page.evaluate(heights), before, strict=True))
-    write(page, "Phone", "*slanted*")
-
-    page.get_by_role("button", name="Preview", exact=True).click()
-
-    expect(page.frame_locator(".writing-preview iframe").locator("em")).to_have_text("slanted")
-    expect(page.locator("#id_body")).to_be_hidden()
-    page.get_by_role("button", name="Write", exact=True).click()
-    expect(page.locator("#id_body")).to_have_value("*slanted*")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 READ_CURSOR = "field => field.value.slice(field.selectionStart).split('\\n')[0]"

@@ -1,7 +1,6 @@
 """The commands that list users, keys and clients: their columns, their JSON, and their batches."""
 
 import json
-import re
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -9,16 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.contrib.auth.hashers import make_password
 from oauth2_provider.models import Application
-from pytest_django import DjangoAssertNumQueries
 
-from contentapi.core import commands
 from contentapi.core.identity import OPERATOR, Role, Scope
 from tests.factories import make_user
 from tests.users.command_runs import run_command, run_json
 from tests.users.oauth.flow import PASSWORD
 from tests.users.oauth.flow import Application as OAuthApplication
 from users import services
-from users.management import descriptions
 from users.models import ApiKey
 
 pytestmark = pytest.mark.django_db
@@ -107,21 +103,6 @@ def test_list_oauth_clients_shows_no_secret() -> None:
     for text in (out, run_command("list_oauth_clients")[0]):
         assert client.secret not in text
         assert stored.client_secret not in text
-
-
-@pytest.mark.parametrize("options", [[], ["--json"]])
-def test_list_is_read_in_batches(
-    options: list[str], monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    monkeypatch.setattr(descriptions, "ROWS_PER_STATEMENT", 2)
-    monkeypatch.setattr(commands, "ALIGNED_ROWS", 2)
-    for number in range(5):
-        make_user(name=f"User {number}")
-
-    with django_assert_num_queries(4):  # two users, two, one and none
-        out, _ = run_command("list_users", *options)
-
-    assert re.findall(r"User \d", out) == [f"User {number}" for number in range(5)]
 
 
 @pytest.mark.servers

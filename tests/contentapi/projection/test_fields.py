@@ -9,7 +9,7 @@ from django.db.models import CharField, ExpressionWrapper, F, QuerySet, Value
 from django.db.models.functions import Length
 
 from blog.models import Author, PostSource, PostStatus
-from blog.projections import select_newest_posts_of_author, select_oldest_visible_comments
+from blog.projections import select_oldest_visible_comments
 from contentapi.core.identity import Actor
 from contentapi.graphql.bindings import ProjectionBindable
 from contentapi.projection import (
@@ -38,18 +38,11 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "not projected": ("odd: String", None, "is neither in its projection nor a column of Post"),
     "not in the SDL": ("", "title", "is in its projection, but not in the SDL"),
     "no such column": ("odd: String", "colour", "Post has no field colour"),
-    "an attribute that is no field": ("odd: ID", "author_id_", "Post has no field author_id_"),
     "a list of lists": ("odd: [[String!]!]!", "tags", "lists of lists cannot be projected"),
     "a relation as a column": ("odd: Author!", "author", "author is a relation"),
-    "a to-many relation as a column": ("odd: [Comment!]!", "comments", "comments is a relation"),
     "a nullable column under non-null": ("odd: DateTime!", "publish_at", "can be NULL"),
     "text under Int": ("odd: Int!", "title", "a CharField cannot be a Int"),
-    "text under Boolean": ("odd: Boolean!", "body", "a TextField cannot be a Boolean"),
-    "text under DateTime": ("odd: DateTime!", "body", "a TextField cannot be a DateTime"),
-    "a number under DateTime": ("odd: DateTime!", "version", "a BigIntegerField cannot be a DateTime"),
-    "a moment under String": ("odd: String!", "created_at", "a DateTimeField cannot be a String"),
     "64 bits under Int": ("odd: Int!", "version", "a BigIntegerField cannot be a Int"),
-    "a key of 64 bits under Int": ("odd: Int!", "id", "a SharedIdField cannot be a Int"),
     "an object over a column": ("odd: Author!", "title", "a CharField cannot be a Author"),
     "an enum with values fewer than choices": (
         "odd: Two!",
@@ -58,18 +51,13 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     ),
     "an enum with values beyond choices": ("odd: Five!", "status", "Five has archived, draft, lost"),
     "an enum over a column without choices": ("odd: PostStatus!", "title", "the column has none"),
-    "a list over a column": ("odd: [String!]!", "title", "a CharField cannot be a list of String"),
     "a column over an array": ("odd: String!", "tags", "a ArrayField cannot be a String"),
     "an array of others": ("odd: [Int!]!", "tags", "a CharField cannot be a Int"),
     "arguments on a column": ("odd(limit: Int): String!", "title", "the projection's are none"),
     "ToOne on a column": ("odd: Author!", ToOne("title"), "title is neither a foreign key"),
-    "ToOne on nothing": ("odd: Author!", ToOne("colour"), "Post has no field colour"),
-    "ToOne on a to-many relation": ("odd: Author!", ToOne("comments"), "comments is neither a foreign key"),
     "ToOne on a one-to-one that points here, under non-null": ("odd: Source!", ToOne("source"), "source can be NULL"),
     "SameRowAsType as a type of another model": ("odd: Author!", SameRowAsType(), "does not fit Post"),
-    "SameRowAsType as a type that is not projected": ("odd: Other!", SameRowAsType(), "does not fit Post"),
     "SameRowAsType under a list": ("odd: [Post!]!", SameRowAsType(), "the SDL has a list of Post"),
-    "SameRowAsType under a scalar": ("odd: String", SameRowAsType(), "does not fit Post"),
     "arguments on SameRowAsType": ("odd(id: ID): Post!", SameRowAsType(), "the projection's are none"),
     "ToOne that leaves rows out, under non-null": (
         "odd: Author!",
@@ -78,23 +66,10 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     ),
     "ToOne under a list": ("odd: [Author!]!", ToOne("author"), "the SDL has a list of Author"),
     "ToOne of another type": ("odd: Comment!", ToOne("author"), "does not fit Author"),
-    "ToOne of a type that is not projected": ("odd: Other!", ToOne("author"), "does not fit Author"),
-    "ToOne under a scalar": ("odd: String", ToOne("author"), "does not fit Author"),
-    "arguments on ToOne": ("odd(id: ID): Author!", ToOne("author"), "the projection's are none"),
     "ToMany on a column": (
         "odd(limit: Int = 9): [Comment!]!",
         ToMany("title", select_oldest_visible_comments),
         "not a to-many relation",
-    ),
-    "ToMany on a key": (
-        "odd(limit: Int = 9): [Author!]!",
-        ToMany("author", select_oldest_visible_comments),
-        "not a to-many relation",
-    ),
-    "ToMany on nothing": (
-        "odd(limit: Int = 9): [Comment!]!",
-        ToMany("notes", select_oldest_visible_comments),
-        "Post has no field notes",
     ),
     "ToMany under an object": (
         "odd(limit: Int = 9): Comment",
@@ -116,31 +91,15 @@ WRONG: dict[str, tuple[str, Any, str]] = {
         ToMany("comments", select_oldest_visible_comments),
         "limit needs a default",
     ),
-    "ToMany without default": (
-        "odd(limit: Int): [Comment!]!",
-        ToMany("comments", select_oldest_visible_comments),
-        "limit needs a default",
-    ),
     "ToMany with an argument more": (
         "odd(limit: Int = 9, status: PostStatus): [Comment!]!",
         ToMany("comments", select_oldest_visible_comments),
         "the SDL's arguments are limit, status; the projection's are limit",
     ),
-    "ToMany with another argument": (
-        "odd(limit: Int = 9, state: PostStatus): [Comment!]!",
-        ToMany("comments", select_newest_posts_of_author),
-        "the SDL's arguments are limit, state; the projection's are limit, status",
-    ),
     "Listed on a column": ("odd: [Author!]!", Listed("title"), "title is no array"),
     "Listed under an object": ("odd: Author", Listed("tags"), "the SDL has Author, which is no list of objects"),
-    "Listed under words": ("odd: [String!]!", Listed("tags"), "the SDL has [String!]!, which is no list of objects"),
-    "arguments on Listed": ("odd(limit: Int): [Author!]!", Listed("coauthor_ids"), "the projection's are none"),
     "Count on a column": ("odd: Int!", Count("title"), "title is not a to-many relation"),
-    "Count on a key": ("odd: Int!", Count("author"), "author is not a to-many relation"),
-    "Count on nothing": ("odd: Int!", Count("notes"), "Post has no field notes"),
     "Count under String": ("odd: String!", Count("comments"), "a count is an Int, but the SDL type is String"),
-    "Count under a list": ("odd: [Int!]!", Count("comments"), "a count is an Int"),
-    "arguments on Count": ("odd(limit: Int): Int!", Count("comments"), "the projection's are none"),
     "Connection on a column": (f"odd({WINDOW}): CommentConnection!", Connection("title"), "not a to-many relation"),
     "Connection of another type": ("odd: [Comment!]!", Connection("comments"), "Comment, which is not a connection of"),
     "Connection of what is no type": ("odd: Int!", Connection("comments"), "Int, which is not a connection of Comment"),
@@ -149,20 +108,10 @@ WRONG: dict[str, tuple[str, Any, str]] = {
         Connection("comments"),
         "orderBy needs a default in the SDL",
     ),
-    "Connection with an order that has no default": (
-        f"odd({WINDOW}, orderBy: Way): CommentConnection!",
-        Connection("comments"),
-        "orderBy needs a default in the SDL",
-    ),
     "Connection with an order that is none": (
         f"odd({WINDOW}, orderBy: Nowhere = up): CommentConnection!",
         Connection("comments"),
         "its values must be orders",
-    ),
-    "ToMany under a connection": (
-        "odd(limit: Int = 9): CommentConnection!",
-        ToMany("comments", select_oldest_visible_comments),
-        "does not fit",
     ),
     "Computed of nothing": ("odd: String", Computed(lambda _: F("colour")), "Cannot resolve keyword 'colour'"),
     "Computed of another type": (

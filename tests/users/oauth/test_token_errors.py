@@ -243,3 +243,12 @@ def test_two_client_credentials_are_401() -> None:
     form = {"client_id": other.registered.client_id, "client_secret": other.registered.secret, "token": "x"}
 
     assert application.post("/oauth/introspect", secret="wrong", **form).status_code == 401
+
+
+def test_public_application_with_an_invalid_authorization_header_is_401() -> None:
+    form = f"client_id={Application(public=True).registered.client_id}&token=x"
+    headers = {"Authorization": "Basic é"}
+
+    response = Client().generic("POST", "/oauth/revoke", form, "application/x-www-form-urlencoded", headers=headers)
+
+    assert (response.status_code, json.loads(response.content)["error"]) == (401, "invalid_client")
