@@ -49,7 +49,6 @@ def test_router_leaves_other_paths_to_django(path: str) -> None:
         ("", {"X_API_Version": "1"}),
         ("", {"Accept": VENDOR}),
         ("/v1", {"X_API_Version": "1", "Accept": VENDOR}),
-        ("/v1", {"Accept": f"{OTHER}, application/json"}),
         ("/v1", {"Accept": f"{OTHER}, {VENDOR};q=0.5"}),
         ("", {"Accept": f"{OTHER}, */*;q=0.1"}),
     ],
@@ -68,7 +67,6 @@ def test_every_way_to_name_the_version_gets_the_same_response(prefix: str, heade
     ("accept", "content_type"),
     [
         (VENDOR, VENDOR),
-        (VENDOR.upper(), VENDOR),
         (f"{VENDOR}, */*", VENDOR),
         (f"application/json, {VENDOR}", "application/json"),
         (f"{VENDOR};q=0.5, application/json", "application/json"),
@@ -83,20 +81,16 @@ def test_response_has_the_preferred_media_type(accept: str, content_type: str) -
     ("prefix", "headers", "failure"),
     [
         ("/v2", {}, (404, "NOT_FOUND")),
-        ("/v2", {"X_API_Version": "1"}, (404, "NOT_FOUND")),
         ("/v01", {}, (404, "NOT_FOUND")),
         ("", {"Accept": OTHER}, (406, "NOT_ACCEPTABLE")),
         ("", {"Accept": f"{VENDOR};q=0"}, (406, "NOT_ACCEPTABLE")),
         ("/v1", {"Accept": "text/html"}, (406, "NOT_ACCEPTABLE")),
         ("", {"X_API_Version": "2"}, (400, "BAD_REQUEST")),
         ("", {"X_API_Version": ""}, (400, "BAD_REQUEST")),
-        ("", {"X_API_Version": "1.0"}, (400, "BAD_REQUEST")),
         ("", {"X_API_Version": "1, 2"}, (400, "BAD_REQUEST")),
-        ("", {"X_API_Version": "x"}, (400, "BAD_REQUEST")),
         ("/v1", {"X_API_Version": "2"}, (400, "BAD_REQUEST")),
         ("/v1", {"Accept": OTHER}, (400, "BAD_REQUEST")),
         ("", {"X_API_Version": "1", "Accept": OTHER}, (400, "BAD_REQUEST")),
-        ("", {"X_API_Version": "2", "Accept": OTHER}, (400, "BAD_REQUEST")),
     ],
 )
 def test_unknown_version_is_refused(prefix: str, headers: dict[str, Any], failure: tuple[int, str]) -> None:

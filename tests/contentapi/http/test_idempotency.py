@@ -176,8 +176,3 @@ def test_invalid_key_is_400(key: str, bad: str) -> None:
     message = "Idempotency-Key must be 1 to 255 visible ASCII characters."
     assert response.error == (400, "BAD_REQUEST", message)
     assert not Post.objects.exists()
-
-
-@pytest.mark.parametrize("good", ["x", "x" * 255, '"8e03978e-40d5-43e8-bc93-6894a57f9324"', "!~,;"])
-def test_every_other_key_is_valid(key: str, good: str) -> None:
-    assert [send_post("/posts", NEW, key, good).headers.get(REPLAYED) for _ in range(2)] == [None, "true"]

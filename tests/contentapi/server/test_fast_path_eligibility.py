@@ -24,15 +24,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kept_connections")
     "changes",
     [
         {"REQUEST_METHOD": "GET", "HTTP_ACCEPT": "application/json;q=0.5, Text/HTML"},
-        {"REQUEST_METHOD": "GET", "HTTP_ACCEPT": "text/*"},
         {"REQUEST_METHOD": "HEAD", "HTTP_ACCEPT": "*/html"},
         {"REQUEST_METHOD": "PUT"},
-        {"REQUEST_METHOD": "OPTIONS"},
         {"PATH_INFO": "/graphql/"},
-        {"PATH_INFO": "/admin/"},
-        {"PATH_INFO": "/"},
         {"PATH_INFO": "/nowhere"},
-        {"PATH_INFO": "/v2/posts"},
         {"PATH_INFO": "/posts/"},
         {"PATH_INFO": "/posts/\xc3\xa9"},
         {"PATH_INFO": "/posts", "REQUEST_METHOD": "OPTIONS", "HTTP_ORIGIN": "https://www.example.com"},
@@ -40,7 +35,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kept_connections")
         {"HTTP_ORIGIN": f"https://{'a' * 250}.example"},
         {"HTTP_ORIGIN": "https://www.example.com", "HTTP_ACCESS_CONTROL_REQUEST_PRIVATE_NETWORK": "true"},
         {"HTTP_HOST": "elsewhere.invalid"},
-        {"HTTP_HOST": ""},
     ],
     ids=str,
 )
