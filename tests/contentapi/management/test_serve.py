@@ -1,11 +1,15 @@
 """The process that `manage.py serve` starts. tests/e2e/test_make_run.py tests the whole command."""
 
+import os
 import subprocess
 import sys
 
+import psutil
 import pytest
 
-from contentapi.management.commands.serve import TERMINATION_SIGNALS
+from contentapi.management.commands import serve
+from contentapi.management.commands.serve import TERMINATION_SIGNALS, end_child, start_child
+from tests.deployment.processes import wait_until
 
 pytestmark = pytest.mark.servers
 
@@ -40,3 +44,14 @@ def test_signal_before_the_server_runs_is_left_to_the_parent_and_a_later_one_end
     assert ended.stderr == ""
     outcomes = [line for number in TERMINATION_SIGNALS for line in ("0 served", f"{-int(number)}")]
     assert [line.strip() for line in ended.stdout.splitlines()] == outcomes
+
+
+def test_end_of_a_build_ends_its_processes_even_if_they_ignore_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "STREAM_STOP_LIMIT", 0.1)
+    build = start_child("sh", "-c", "trap '' TERM; sleep 60; exit")
+    wait_until(psutil.Process(build.pid).children, "the start of its process")
+    (own,) = psutil.Process(build.pid).children()
+
+    end_child(build, os.killpg)
+
+    wait_until(lambda: not own.is_running() or own.status() == psutil.STATUS_ZOMBIE, "the end of its process")
