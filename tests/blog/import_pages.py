@@ -12,7 +12,6 @@ from tests.blog.import_work import finish_work
 
 ADD = reverse("admin:blog_importjob_add")
 LIST = reverse("admin:blog_importjob_changelist")
-POSTS = reverse("admin:blog_post_changelist")
 
 
 def get_url(name: str, job: ImportJob) -> str:

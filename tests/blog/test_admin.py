@@ -3,18 +3,15 @@
 import re
 
 import pytest
-from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
-from blog.models import Author, Comment, ImportJob
+from blog.models import Author, Comment
 from tests.admin_forms import submit_form
 from tests.blog.search_posts import index_posts
 from tests.factories import make_author, make_comment, make_post
 
 ADD, AUTHORS = reverse("admin:blog_post_add"), reverse("admin:blog_author_changelist")
-# An import has pages of its own: see test_import_admin.py.
-MODELS = [model for model in admin.site._registry if model._meta.app_label == "blog" and model is not ImportJob]
 
 
 @pytest.mark.parametrize(

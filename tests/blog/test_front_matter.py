@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 
 import pytest
-from hypothesis import strategies as st
 
 from blog.files import front_matter
 from blog.files.front_matter import MarkdownPost
@@ -174,10 +173,3 @@ def test_each_format_of_tags_is_parsed_without_duplicates(lines: str, tags: tupl
 @pytest.mark.parametrize(("value", "title"), [("1.5", "1.5"), ("2015-05-15", "2015-05-15"), ('" S "', " S ")])
 def test_title_that_resembles_another_type_is_text(value: str, title: str) -> None:
     assert parse(build_yaml_file(f"title: {value}")).title == title
-
-
-WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40)
-
-
-def quote(text: str) -> str:
-    return '"' + "".join(f"\\U{ord(character):08x}" for character in text) + '"'

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from blog.files import importing
@@ -14,7 +13,6 @@ from blog.files.limited_parsing import LimitedParser
 from blog.models import Author, Post
 from tests.blog.test_limited_parsing import SLOW
 
-CONTENT = settings.BASE_DIR.parent / "shared" / "content"
 UNREADABLE = Path("/proc/self/mem")
 NO_FRONT_MATTER = "does not begin with front matter. The first line must be +++ (TOML), --- (YAML) or { (JSON)."
 SECONDS = re.compile(r"\d+\.\d s")

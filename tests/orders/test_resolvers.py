@@ -70,6 +70,24 @@ def test_allowed_actions_are_the_links_of_rest(gql: GraphQL, status: str, scopes
     assert {{"pay": "payment"}.get(action, action) for action in actions} == links.keys() - {"self"}
 
 
+def test_orders_are_paged_in_both_directions_of_their_order(gql: GraphQL) -> None:
+    actor = make_actor(Role.READER)
+    own = [make_order(user=get_user(actor), created_at=BEGAN + timedelta(days=n)) for n in (2, 0, 1)]
+    make_order()
+    oldest_first = [str(own[place].pk) for place in (1, 2, 0)]
+
+    for direction, wanted in (("asc", oldest_first), ("desc", oldest_first[::-1])):
+        seen: list[str] = []
+        page = {"pageInfo": {"hasNextPage": True, "endCursor": None}}
+        while page["pageInfo"]["hasNextPage"]:
+            after = page["pageInfo"]["endCursor"]
+            sort = {"field": "createdAt", "direction": direction}
+            page = gql(ORDERS, actor=actor, first=2, after=after, **sort).data["orders"]
+            assert page["totalCount"] == 3
+            seen += [edge["node"]["id"] for edge in page["edges"]]
+        assert seen == wanted
+
+
 @pytest.mark.parametrize("field", ["order(id: 0)", 'order(id: "x")', 'user(id: "-1")', "user(id: 999999999999)"])
 def test_order_and_user_report_the_same_errors_as_their_lists_whatever_the_id(gql: GraphQL, field: str) -> None:
     admin = make_actor(Role.ADMIN)
