@@ -104,12 +104,12 @@ class Relay:
         """Return the time until the next round, which is short for a moment after events."""
         return self.pause
 
-    def run(self, _: StopEvent) -> None:
+    def run(self, stop: StopEvent) -> None:
         """Move a batch, and measure what waits from time to time."""
         self.pause = EVENTS_IDLE_INTERVAL  # after an error too
         if self.refused and monotonic() > self.refused_at + EVENTS_REFUSED:
             self.refused = []
-        moved = self.move()
+        moved = self.move(stop)
         if moved:
             self.busy_until = monotonic() + EVENTS_BUSY
         if FIGURES.is_enabled and monotonic() > self.measured_at + EVENTS_BUSY:
@@ -120,14 +120,14 @@ class Relay:
         elif monotonic() < self.busy_until:
             self.pause = EVENTS_INTERVAL
 
-    def move(self) -> int:
+    def move(self, stop: StopEvent) -> int:
         """Move a batch; after an error, its events one by one, so that one event holds up no others."""
         try:
             return self.move_batch(EVENTS_PER_BATCH)
         except DatabaseErrors as error:
             raise_outage(error)
         moved = 0
-        while moved < EVENTS_PER_BATCH and self.move_first():
+        while moved < EVENTS_PER_BATCH and not stop.is_set() and self.move_first():
             moved += 1
         return moved
 
