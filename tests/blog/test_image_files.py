@@ -104,6 +104,7 @@ def test_path_out_of_the_folder_is_no_image(site: Path) -> None:
 TABLE = '[cover]\nimage = "boat.jpg"\nalt = "A boat"\ncaption = "At the quay"'
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("front", ['cover = "boat.jpg"', TABLE])
 def test_import_of_an_export_changes_nothing(site: Path, tmp_path: Path, front: str) -> None:
     import_site(site, front)

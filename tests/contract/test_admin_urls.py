@@ -53,7 +53,7 @@ def list_parameters(pattern: URLPattern) -> list[str]:
     return [name.strip("<>").rpartition(":")[2] for name in re.findall(r"<[^>]+>", str(pattern.pattern))]
 
 
-@pytest.mark.no_cover  # the tests of the admin execute these lines too
+@pytest.mark.thorough
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", STAFF)
 def test_pages_have_the_outcomes_of_the_table(

@@ -19,7 +19,7 @@ def choose_cells(row: Row) -> dict[str, Outcome]:
     return row._replace(outcomes=outcomes).choose_cells() | less
 
 
-@pytest.mark.no_cover  # the tests of the admin execute these lines too
+@pytest.mark.thorough
 @pytest.mark.django_db
 @pytest.mark.usefixtures("media")
 @pytest.mark.parametrize("caller", STAFF)

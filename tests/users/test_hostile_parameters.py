@@ -49,6 +49,7 @@ def test_text_that_no_database_can_store_is_refused_in_every_address(desk: tuple
     assert {name: status for name, status in statuses.items() if status != 400} == {}
 
 
+@pytest.mark.thorough
 def test_no_parameter_of_an_address_is_a_failure(desk: tuple[Client, dict[str, str]]) -> None:
     browser, urls = desk
 
@@ -81,6 +82,7 @@ def test_no_part_of_a_path_is_a_failure(desk: tuple[Client, dict[str, str]], tex
         assert set(statuses.values()) == {400}
 
 
+@pytest.mark.thorough
 def test_no_value_of_a_form_is_a_failure(desk: tuple[Client, dict[str, str]]) -> None:
     browser, urls = desk
     statuses = {}
