@@ -125,7 +125,7 @@ def resolve(target: Target, seconds: float) -> list[str]:
 def look_up(target: Target, answer: SimpleQueue[list[str]]) -> None:
     found: list[Any] = []
     with suppress(OSError, UnicodeError):
-        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(target.host, None, type=socket.SOCK_STREAM)
     answer.put([place[0] for *_, place in found])
 
 
