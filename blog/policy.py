@@ -1,7 +1,8 @@
 """The rules for posts, their history, comments, authors, images and imports.
 
 The API shows a comment to everybody or to nobody: a visible comment on a visible post. The admin shows the others to
-those who moderate them. A user who writes posts may use all images, any other caller the images of visible posts.
+those who moderate them. Users who write posts or images can use all images; other callers can only see the images of
+posts that are visible to them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -275,7 +276,7 @@ def editable_images(actor: Actor) -> Q:
 
 
 def visible_images(actor: Actor) -> Q:
-    """Match all images for a user who writes posts or images, and otherwise the images of visible posts."""
+    """Match all images for actors with `posts:write` or `images:write`, and those of visible posts for others."""
     if actor.has(Scope.IMAGES_WRITE) or actor.has(Scope.POSTS_WRITE):
         return EVERYTHING
     posts = apps.get_model("blog", "Post")._base_manager.filter(readable_posts(actor))  # noqa: SLF001 - a public name
