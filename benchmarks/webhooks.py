@@ -192,8 +192,9 @@ def measure_steps(database: Database, posts: list[int]) -> Iterator[Row]:
     from django.utils import timezone
 
     from contentapi.events.webhooks.bodies import read_bodies
-    from contentapi.events.webhooks.deliveries import claim, find_webhooks, judge, record
+    from contentapi.events.webhooks.deliveries import claim, find_webhooks, record
     from contentapi.events.webhooks.models import Webhook
+    from contentapi.events.webhooks.retries import judge
     from contentapi.events.webhooks.sending import ReceivedResponse
 
     lease, ids = uuid4(), list(Webhook.objects.values_list("pk", flat=True))
@@ -207,16 +208,16 @@ def measure_steps(database: Database, posts: list[int]) -> Iterator[Row]:
             raise RuntimeError(f"{len(found)} webhooks were found.")
         for pk in found:
             begin = time.perf_counter()
-            (claimed,), _ = claim(lease, [pk])
+            claimed = claim(lease, pk)
             note(times, f"plan and claim {AT_ONCE} deliveries", begin)
-            if len(claimed.deliveries) != AT_ONCE:
-                raise RuntimeError(f"{len(claimed.deliveries)} deliveries were claimed.")
+            if claimed is None or len(claimed.deliveries) != AT_ONCE:
+                raise RuntimeError(f"Too few deliveries were claimed: {claimed}.")
             begin = time.perf_counter()
             read_bodies(*claimed)
             note(times, f"read {AT_ONCE} bodies", begin)
-            results = [judge(each, ReceivedResponse(204), timezone.now(), 0.01) for each in claimed.deliveries]
+            results = [judge(each, ReceivedResponse(204), timezone.now()) for each in claimed.deliveries]
             begin = time.perf_counter()
-            record(lease, {pk: results})
+            record(lease, pk, results)
             note(times, f"record {AT_ONCE} results", begin)
     for name, found_times in times.items():
         slow = sorted(found_times)[-2]

@@ -37,25 +37,12 @@ NO_VARIABLES = VariableValues({}, {})
 BODY_LIMIT = f"SET LOCAL statement_timeout = '{WEBHOOK_BODY_TIMEOUT}s'"  # meanwhile, nothing else is claimed
 
 
-def read_actors(webhooks: Iterable[Webhook]) -> dict[int, Actor]:
-    """Return the actor of each webhook: the maker with their present role, and the scopes of the webhook.
-
-    A webhook whose maker is deleted or locked has none.
-    """
-    webhooks = list(webhooks)
-    users = get_user_model().objects.filter(pk__in=[webhook.maker_id for webhook in webhooks], is_active=True)
-    roles = dict(users.values_list("pk", "role"))
-    return {
-        webhook.pk: Actor(
-            webhook.maker_id,
-            Role(roles[webhook.maker_id]),
-            webhook.granted,
-            credential="webhook",
-            credential_id=f"webhook:{webhook.pk}",
-        )
-        for webhook in webhooks
-        if webhook.maker_id in roles
-    }
+def find_actor(webhook: Webhook) -> Actor | None:
+    """Return the maker with their present role and the scopes of the webhook; None if they are deleted or locked."""
+    users = get_user_model().objects.filter(pk=webhook.maker_id, is_active=True)
+    role = users.values_list("role", flat=True).first()
+    name = f"webhook:{webhook.pk}"
+    return role and Actor(webhook.maker_id, Role(role), webhook.granted, credential="webhook", credential_id=name)
 
 
 def read_bodies(webhook: Webhook, actor: Actor, deliveries: Sequence[Delivery]) -> dict[int, bytes]:
@@ -118,7 +105,7 @@ def build_ping(webhook_id: int, now: datetime) -> bytes:
 
 def require_readable_selection(webhook: Webhook) -> None:
     """Raise `Invalid` if what a webhook selects cannot be read, because an argument is wrong."""
-    actor = read_actors([webhook]).get(webhook.pk)
+    actor = find_actor(webhook)
     if actor is None:
         raise Invalid({"maker": ["There is no such user, or the account is locked."]})
     try:

@@ -13,7 +13,7 @@ from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.events.feed import read_log
 from contentapi.events.models import Event
-from contentapi.events.webhooks.bodies import read_actors, read_bodies
+from contentapi.events.webhooks.bodies import find_actor, read_bodies
 from contentapi.events.webhooks.models import Delivery, Webhook
 from contentapi.events.webhooks.selectors import require_management
 from contentapi.projection.selections import SelectedFieldError
@@ -69,7 +69,7 @@ def read_body(webhook: Webhook, delivery: Delivery) -> bytes | None:
 
     Return None if the webhook may not see the event any more, or if what it selects cannot be read: attempts say why.
     """
-    actor = read_actors([webhook]).get(webhook.pk)
+    actor = find_actor(webhook)
     if actor is None:
         return None
     try:

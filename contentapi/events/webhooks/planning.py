@@ -60,18 +60,16 @@ PLAN_BATCH = f"""
 # The first delivery of each subject is due.
 ADVANCE = """
     UPDATE events_delivery AS delivery SET due_at = clock_timestamp()
-    FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (webhook_id, subject_id), LATERAL (
+    FROM unnest(%s::bigint[]) AS wanted (subject_id), LATERAL (
         SELECT id, day, due_at FROM events_delivery AS waiting
-        WHERE waiting.webhook_id = wanted.webhook_id AND waiting.subject_id = wanted.subject_id
-            AND waiting.state = 'waiting'
+        WHERE waiting.webhook_id = %s AND waiting.subject_id = wanted.subject_id AND waiting.state = 'waiting'
         ORDER BY id LIMIT 1
     ) AS next
     WHERE delivery.id = next.id AND delivery.day = next.day AND next.due_at IS NULL
 """
 STALLED = """
-    SELECT webhook_id, subject_id FROM events_delivery
-    WHERE webhook_id = %s AND state = 'waiting' AND subject_id IS NOT NULL
-    GROUP BY webhook_id, subject_id HAVING count(due_at) = 0 LIMIT 10000
+    SELECT subject_id FROM events_delivery WHERE webhook_id = %s AND state = 'waiting' AND subject_id IS NOT NULL
+    GROUP BY subject_id HAVING count(due_at) = 0 LIMIT 10000
 """
 
 
@@ -139,19 +137,20 @@ def compile_events(events: QuerySet[Event]) -> tuple[str, Sequence[Any]]:
     return str(sql), values
 
 
-def advance_subjects(subjects: Collection[tuple[int, int]]) -> None:
-    """Let the first delivery of each subject be due that has none: pairs of a locked webhook and a subject."""
-    if subjects:
+def advance_subjects(webhook: Webhook, subjects: Collection[int | None]) -> None:
+    """Let the first delivery of each subject be due, if it waits for another one. The webhook is locked."""
+    wanted = sorted({subject for subject in subjects if subject is not None})
+    if wanted:
         with connection.cursor() as cursor:
-            cursor.execute(ADVANCE, [list(column) for column in zip(*sorted(subjects), strict=True)])
+            cursor.execute(ADVANCE, [wanted, webhook.pk])
 
 
 def advance_stalled_subjects(webhook: Webhook) -> bool:
     """Let the first delivery be due of at most 10,000 subjects that have none: its partition was dropped."""
     with connection.cursor() as cursor:
         cursor.execute(STALLED, [webhook.pk])
-        stalled = cursor.fetchall()
-    advance_subjects(stalled)
+        stalled = [subject for (subject,) in cursor.fetchall()]
+    advance_subjects(webhook, stalled)
     return bool(stalled)
 
 

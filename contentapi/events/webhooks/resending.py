@@ -13,7 +13,7 @@ from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import read_log
 from contentapi.events.partitions import list_partitions, prepare_partitions, read_today
 from contentapi.events.webhooks import selectors
-from contentapi.events.webhooks.bodies import read_actors
+from contentapi.events.webhooks.bodies import find_actor
 from contentapi.events.webhooks.models import PING, Delivery, Webhook
 from contentapi.events.webhooks.planning import advance_subjects, plan_events, select_wanted
 from contentapi.events.webhooks.services import get_webhook_for_update, require_scopes
@@ -94,7 +94,7 @@ def replay_webhook(
 def replay_events(webhook: Webhook, begin: int, end: int, types: Collection[str] | None) -> int:
     if end - begin > MAX_READ:
         raise Invalid({"after": [f"At most {MAX_READ:,} positions of the log are read at once. Name a shorter part."]})
-    owner = read_actors([webhook]).get(webhook.pk)
+    owner = find_actor(webhook)
     if owner is None:
         raise Conflict("The user who created the webhook is deleted or locked.")
     events = select_wanted(webhook, owner, begin, end, types)
@@ -120,7 +120,7 @@ def reopen(webhook: Webhook, ids: list[int]) -> None:
         subjects = {subject for (subject,) in cursor.fetchall() if subject is not None}
     due = webhook.deliveries.filter(state="waiting", subject_id__in=subjects, due_at__isnull=False)
     busy = set(due.values_list("subject_id", flat=True))
-    advance_subjects({(webhook.pk, subject) for subject in subjects if subject not in busy})
+    advance_subjects(webhook, subjects - busy)
 
 
 def require_few(count: int) -> None:

@@ -1,4 +1,4 @@
-"""When a failed attempt is repeated, and when a webhook is given up."""
+"""What follows from an attempt: when a delivery is sent again, and when a webhook is given up."""
 
 import random
 from collections.abc import Callable
@@ -7,36 +7,45 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from contentapi.conf.timeouts import WEBHOOK_FAILURES_LIMIT, WEBHOOK_LONGEST_RETRY_AFTER, WEBHOOK_RETRIES
-from contentapi.events.webhooks.models import PING, DeliveryState
+from contentapi.events.webhooks.models import PING, Delivery, DeliveryState
 from contentapi.events.webhooks.sending import ReceivedResponse
 
 JITTER = 0.2
 GONE = 410
 
 
-class Outcome(NamedTuple):
-    """What follows from an attempt. A delivery that is still waiting is due after `delay` seconds."""
+class Result(NamedTuple):
+    """An attempt, and what follows from it. A delivery that is still waiting is due after `delay` seconds.
 
+    `started_at` is None if there was no attempt.
+    """
+
+    delivery: Delivery
+    reply: ReceivedResponse
+    started_at: datetime | None
+    seconds: float
     state: DeliveryState
     delay: float | None = None  # a float: a list of int and float cannot be sent to PostgreSQL
     error: str = ""
 
 
-def decide(
+def judge(
+    delivery: Delivery,
     reply: ReceivedResponse,
-    tries: int,
-    kind: str,
-    now: datetime,
+    started_at: datetime,
+    seconds: float = 0.0,
     choose: Callable[[float, float], float] = random.uniform,
-) -> Outcome:
-    """Return what follows from a reply to the attempt number `tries` (from 1). A ping is tried once."""
+) -> Result:
+    """Return what follows from the reply to an attempt. A ping is tried once."""
+    attempt = (delivery, reply, started_at, seconds)
     if reply.status is not None and 200 <= reply.status < 300:
-        return Outcome(DeliveryState.DELIVERED)
+        return Result(*attempt, DeliveryState.DELIVERED)
     error = reply.error or f"The receiver answered {reply.status}."
-    if kind == PING or tries > len(WEBHOOK_RETRIES):
-        return Outcome(DeliveryState.FAILED, error=error)
-    delay = WEBHOOK_RETRIES[tries - 1] * choose(1 - JITTER, 1 + JITTER)
-    return Outcome(DeliveryState.WAITING, max(delay, read_retry_after(reply.retry_after, now)), error)
+    if delivery.type == PING or delivery.tries >= len(WEBHOOK_RETRIES):
+        return Result(*attempt, DeliveryState.FAILED, error=error)
+    delay = WEBHOOK_RETRIES[delivery.tries] * choose(1 - JITTER, 1 + JITTER)
+    wanted = read_retry_after(reply.retry_after, started_at + timedelta(seconds=seconds))
+    return Result(*attempt, DeliveryState.WAITING, max(delay, wanted), error)
 
 
 def read_retry_after(text: str, now: datetime) -> float:

@@ -32,27 +32,21 @@ from contentapi.conf.timeouts import (
 from contentapi.core.errors import Invalid
 from contentapi.events.webhooks.addresses import AddressRefused, Target, parse_url
 from contentapi.events.webhooks.bodies import describe_failure, read_bodies
-from contentapi.events.webhooks.deliveries import (
-    MOST_TAKEN,
-    Claim,
-    Result,
-    cancel,
-    claim,
-    find_webhooks,
-    judge,
-    record,
-)
+from contentapi.events.webhooks.deliveries import MOST_TAKEN, Claim, claim, find_webhooks, record
 from contentapi.events.webhooks.models import Delivery, DeliveryState
+from contentapi.events.webhooks.retries import Result, judge
 from contentapi.events.webhooks.selections import get_selection
 from contentapi.events.webhooks.sending import ReceivedResponse, send
 from contentapi.events.webhooks.signing import UnreadableSecret, list_keys, sign
-from contentapi.worker.items import raise_outage, try_each
+from contentapi.worker.items import raise_outage, try_item
 
 LOG = logging.getLogger("contentapi.worker")
 PLACES = 64  # attempts at a time of a sender
 MOST_PLACES = 8  # of a webhook
 MOST_HELD = 64 * 1024 * 1024  # bytes of bodies with which nothing more is claimed
 LIMITS = f"SET statement_timeout = '{WEBHOOK_STATEMENT_TIMEOUT}s'"
+HIDDEN = "The webhook may not see the event any more, or it is not kept any more."
+TAKE_LIMIT = 1.0  # seconds, after which results are recorded
 UNRECORDED = "The result of the attempt could not be recorded. The log of the worker says why."
 
 
@@ -71,19 +65,15 @@ class Batch:
 
     def start(self, target: Target, keys: Sequence[str], most: int, done: "SimpleQueue[Batch]") -> None:
         for _ in range(min(most, ceil(len(self.ready) * MOST_PLACES / MOST_TAKEN))):
-            try:
-                Thread(target=self.run, args=[target, keys, done], daemon=True).start()
-            except RuntimeError:  # the system has no more threads: the others send, or a later claim
-                LOG.warning("The webhook %s has %d threads: no more can start.", self.webhook_id, self.places)
-                return
-            self.places += 1
+            Thread(target=self.run, args=[target, keys, done], daemon=True).start()
+            self.places += 1  # a thread that cannot begin, because the system has no more, takes none
 
     def run(self, target: Target, keys: Sequence[str], done: "SimpleQueue[Batch]") -> None:
         with suppress(IndexError):
             while monotonic() < self.end:
                 result = attempt(target, keys, *self.ready.popleft())
                 self.results.append(result)
-                if result.outcome.state != DeliveryState.DELIVERED:
+                if result.state != DeliveryState.DELIVERED:
                     self.ready.clear()
         done.put(self)
 
@@ -100,7 +90,7 @@ def attempt(target: Target, keys: Sequence[str], delivery: Delivery, body: bytes
 
 
 def fail(deliveries: Sequence[Delivery], error: str) -> list[Result]:
-    return [judge(delivery, ReceivedResponse(error=error), timezone.now(), 0.0) for delivery in deliveries]
+    return [judge(delivery, ReceivedResponse(error=error), timezone.now()) for delivery in deliveries]
 
 
 class Sender:
@@ -160,55 +150,51 @@ class Sender:
 
         Those that cannot be recorded are failed attempts. If that cannot be recorded either, they are sent again.
         """
-        ended = [pk for pk, batch in self.batches.items() if not batch.places]
-        for pk in try_each("webhooks", ended, self.record_some, "the results of webhook {}".format) if ended else ():
-            self.rests[pk] = monotonic() + WEBHOOK_REST
-            batch = self.batches[pk]
-            batch.results = fail([result.delivery for result in batch.results], UNRECORDED)
-            if try_each("webhooks", [pk], self.record_some, "the failure of webhook {}".format):
-                batch.results = []
-                self.record_some([pk])
-
-    def record_some(self, ids: Sequence[int]) -> bool:
-        locked = record(self.lease, {pk: self.batches[pk].results for pk in ids})
-        for pk in set(ids) - locked:
-            del self.batches[pk]
-        return True
+        for pk in [pk for pk, batch in self.batches.items() if not batch.places]:
+            results = self.batches[pk].results
+            unrecorded = fail([result.delivery for result in results], UNRECORDED)
+            for each in (results, unrecorded, []):
+                is_recorded = try_item("webhooks", f"the results of webhook {pk}", record, self.lease, pk, each)
+                if is_recorded is not None:
+                    break
+                self.rest(pk)
+            if is_recorded:
+                del self.batches[pk]
 
     def take(self) -> None:
-        """Claim webhooks and their deliveries. A webhook for which this fails alone rests."""
-        free, held = PLACES - self.count_places(), [list(batch.ready) for batch in self.batches.values()]
-        if free <= 0 or sum(len(body) for ready in held for _, body in ready) > MOST_HELD:
-            return
+        """Claim webhooks and their deliveries. A webhook for which this fails rests."""
         now = monotonic()
         self.rests = {pk: end for pk, end in self.rests.items() if end > now}
-        found = find_webhooks({*self.rests, *self.batches}, most=free)
-        for pk in try_each("webhooks", found, self.take_some, "webhook {}".format) if found else ():
-            self.rests[pk] = now + WEBHOOK_REST
+        for pk in find_webhooks({*self.rests, *self.batches}) if self.has_room() else ():
+            if not self.has_room() or monotonic() > now + TAKE_LIMIT:
+                break
+            if not try_item("webhooks", f"webhook {pk}", self.take_from, pk):
+                self.rest(pk)
 
-    def take_some(self, ids: Sequence[int]) -> bool:
-        """Claim some webhooks, and begin to send their deliveries. After an error, the next round ends the claims."""
-        claims, broken = claim(self.lease, ids)
-        self.rests |= dict.fromkeys(broken, monotonic() + WEBHOOK_REST)
-        most = max(1, (PLACES - self.count_places()) // max(1, len(claims)))
-        batches = [Batch(claimed.webhook.pk) for claimed in claims]
-        self.batches |= {batch.webhook_id: batch for batch in batches}
-        for claimed, batch in zip(claims, batches, strict=True):
-            self.send(claimed, batch, most)
-        return True
+    def has_room(self) -> bool:
+        held = [list(batch.ready) for batch in self.batches.values()]
+        return self.count_places() < PLACES and sum(len(body) for ready in held for _, body in ready) <= MOST_HELD
 
-    def send(self, claimed: Claim, batch: Batch, places: int) -> None:
-        """Begin to send the deliveries of a webhook, as many as one statement reads."""
+    def rest(self, pk: int) -> None:
+        self.rests[pk] = monotonic() + WEBHOOK_REST
+
+    def take_from(self, pk: int) -> bool:
+        """Claim a webhook, and begin to send its deliveries. After an error, the next round ends the claim."""
+        claimed = claim(self.lease, pk)
+        if claimed is None:
+            return True
         webhook, _, deliveries = claimed
+        batch = self.batches[pk] = Batch(pk)
         try:
             target, keys = parse_url(webhook.url), list_keys(webhook)
             selection = get_selection(webhook.selection)
         except (AddressRefused, UnreadableSecret, Invalid) as error:
             batch.results = fail(deliveries, str(error))
-            return
-        most = max(1, conf.environment.contentapi_max_cost // selection.cost)
+            return True
+        most = max(1, conf.environment.contentapi_max_cost // selection.cost)  # as one statement may read
         self.read(claimed._replace(deliveries=deliveries[:most]), batch)
-        batch.start(target, keys, places, self.done)
+        batch.start(target, keys, PLACES - self.count_places(), self.done)
+        return True
 
     def read(self, claimed: Claim, batch: Batch) -> None:
         """Read the bodies of deliveries. If they cannot be read, only the first one.
@@ -223,8 +209,12 @@ class Sender:
             if len(deliveries) > 1:
                 self.read(claimed._replace(deliveries=deliveries[:1]), batch)
             else:
-                self.rests[batch.webhook_id] = monotonic() + WEBHOOK_REST
+                self.rest(batch.webhook_id)
                 batch.results = fail(deliveries, describe_failure(error))
             return
-        batch.results = [cancel(delivery) for delivery in deliveries if delivery.pk not in bodies]
-        batch.ready.extend((delivery, bodies[delivery.pk]) for delivery in deliveries if delivery.pk in bodies)
+        hidden = ReceivedResponse(error=HIDDEN)
+        for each in deliveries:
+            if each.pk in bodies:
+                batch.ready.append((each, bodies[each.pk]))
+            else:
+                batch.results.append(Result(each, hidden, None, 0.0, DeliveryState.CANCELLED, error=HIDDEN))

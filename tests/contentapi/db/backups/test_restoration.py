@@ -31,8 +31,8 @@ made = create_webhook(actor=OPERATOR, name="Site", url="https://example.com/", t
 for bio in "12":
     Author.objects.update(bio=bio)
     relay()
-claim(lease, [made.webhook.pk])
-record(lease, {made.webhook.pk: []})
+claim(lease, made.webhook.pk)
+record(lease, made.webhook.pk, [])
 Author.objects.update(bio="3")
 print(made.secret)
 """
@@ -46,7 +46,8 @@ from tests.event_log import relay
 relay()
 Author.objects.update(bio="4")
 relay()
-((webhook, _, deliveries),), _ = claim(uuid4(), find_webhooks())
+(pk,) = find_webhooks()
+webhook, _, deliveries = claim(uuid4(), pk)
 print(json.dumps([list_keys(webhook), len(deliveries) - Author.objects.count()]))
 """
 

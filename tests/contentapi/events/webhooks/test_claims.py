@@ -13,8 +13,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from blog.models import Post
-from contentapi.events.webhooks.deliveries import claim, judge, record
+from contentapi.events.webhooks.deliveries import claim, record
 from contentapi.events.webhooks.models import Webhook
+from contentapi.events.webhooks.retries import judge
 from contentapi.events.webhooks.sender import Sender
 from contentapi.events.webhooks.sending import ReceivedResponse
 from tests.contentapi.events.webhooks.hooks import list_deliveries, list_states, make_hook, send_all
@@ -43,11 +44,12 @@ def test_webhook_that_a_service_has_locked_is_claimed_and_recorded_later() -> No
     make_events(1)
     lease = uuid4()
 
-    assert call_while_locked(webhook, lambda: claim(lease, [webhook.pk])) == ([], [])
-    ((_, _, (delivery,)),), _ = claim(lease, [webhook.pk])
-    results = {webhook.pk: [judge(delivery, ReceivedResponse(204), timezone.now(), 0.1)]}
-    assert call_while_locked(webhook, lambda: record(lease, results)) == {webhook.pk}
-    assert record(lease, results) == set()
+    assert call_while_locked(webhook, lambda: claim(lease, webhook.pk)) is None
+    claimed = claim(lease, webhook.pk)
+    assert claimed is not None
+    results = [judge(delivery, ReceivedResponse(204), timezone.now()) for delivery in claimed.deliveries]
+    assert call_while_locked(webhook, lambda: record(lease, webhook.pk, results)) is False
+    assert record(lease, webhook.pk, results)
     assert list_states(webhook) == ["delivered"]
 
 
@@ -97,12 +99,12 @@ def test_what_a_killed_sender_has_sent_is_sent_again_as_it_is_now(*, is_hidden: 
 def test_position_of_a_webhook_never_goes_back() -> None:
     webhook = make_hook()
     make_events(2)
-    claim(uuid4(), [webhook.pk])
+    claim(uuid4(), webhook.pk)
     planned = Webhook.objects.get(pk=webhook.pk).position
     Webhook.objects.filter(pk=webhook.pk).update(position=F("position") + 5)  # another sender was faster
     end_lease(webhook)
 
-    claim(uuid4(), [webhook.pk])
+    claim(uuid4(), webhook.pk)
 
     assert Webhook.objects.get(pk=webhook.pk).position == planned + 5
     assert len(list_deliveries(webhook)) == 2

@@ -12,8 +12,9 @@ from hypothesis.stateful import rule
 from blog.services import edit_post
 from contentapi.core.identity import ALL_SCOPES, OPERATOR, Role
 from contentapi.events.webhooks.bodies import read_bodies
-from contentapi.events.webhooks.deliveries import claim, find_webhooks, judge, record
+from contentapi.events.webhooks.deliveries import claim, find_webhooks, record
 from contentapi.events.webhooks.models import Webhook
+from contentapi.events.webhooks.retries import judge
 from contentapi.events.webhooks.sending import ReceivedResponse
 from contentapi.events.webhooks.services import create_webhook
 from tests.contentapi.events.draft_machine import POST_FIELDS, DraftMachine
@@ -38,11 +39,12 @@ def deliver() -> list[dict[str, Any]]:
     relay()
     sent, lease = [], uuid4()
     while found := find_webhooks():
-        for claimed in claim(lease, found)[0]:
+        for pk in found:
+            claimed = claim(lease, pk)
+            assert claimed is not None
             bodies = read_bodies(*claimed)
             sent += [json.loads(bodies[each.pk]) for each in claimed.deliveries if each.pk in bodies]
-            results = [judge(each, ReceivedResponse(204), timezone.now(), 0.1) for each in claimed.deliveries]
-            record(lease, {claimed.webhook.pk: results})
+            record(lease, pk, [judge(each, ReceivedResponse(204), timezone.now()) for each in claimed.deliveries])
     return sent
 
 

@@ -20,8 +20,9 @@ from contentapi.conf.timeouts import WEBHOOK_RETRIES
 from contentapi.core.identity import OPERATOR
 from contentapi.events.models import Event
 from contentapi.events.webhooks import deliveries
-from contentapi.events.webhooks.deliveries import MOST_TAKEN, claim, find_webhooks, judge, record
+from contentapi.events.webhooks.deliveries import MOST_TAKEN, claim, find_webhooks, record
 from contentapi.events.webhooks.models import Delivery, Webhook
+from contentapi.events.webhooks.retries import judge
 from contentapi.events.webhooks.sending import ReceivedResponse
 from contentapi.events.webhooks.services import edit_webhook
 from tests.contentapi.events.webhooks.hooks import make_due, make_hook
@@ -117,17 +118,17 @@ class ClaimMachine(RuleBasedStateMachine):
         pk = queues.webhook.pk
         if sender.has_sent(queues.webhook):
             return  # a sender records first
-        claims, broken = claim(sender.lease, [pk])
-        assert (len(claims), broken) == (queues.may_be_claimed, [])
-        for webhook, _, taken in claims:
+        claimed = claim(sender.lease, pk)
+        assert (claimed is not None) is queues.may_be_claimed
+        if claimed is not None:
             queues.lease, queues.is_live = sender.lease, True
             queues.plan()
             due = queues.list_due()
-            found = [each.position for each in taken]
-            size = 1 if webhook.failing_since else MOST_TAKEN
+            found = [each.position for each in claimed.deliveries]
+            size = 1 if claimed.webhook.failing_since else MOST_TAKEN
             assert len(set(found)) == len(found) == min(size, len(due))
             assert set(found) <= due
-            sender.taken += taken
+            sender.taken += claimed.deliveries
 
     @rule(sender=senders, status=st.sampled_from([204, 204, 500]))
     def send(self, sender: int, status: int) -> None:
@@ -149,8 +150,8 @@ class ClaimMachine(RuleBasedStateMachine):
         """Record what was sent of each webhook, which ends its lease. What was not sent is forgotten."""
         for queues in self.queues:
             mine = [each for each in sender.sent if each.delivery.webhook_id == queues.webhook.pk]
-            results = [judge(each.delivery, ReceivedResponse(each.status), timezone.now(), 0.1) for each in mine]
-            assert record(sender.lease, {queues.webhook.pk: results}) == set()
+            results = [judge(each.delivery, ReceivedResponse(each.status), timezone.now()) for each in mine]
+            assert record(sender.lease, queues.webhook.pk, results)
             if queues.lease == sender.lease:
                 queues.lease = None
                 for each in mine:

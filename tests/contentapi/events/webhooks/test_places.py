@@ -99,6 +99,7 @@ def test_threads_that_do_not_begin_leave_their_places(monkeypatch: pytest.Monkey
                 sender.collect(5)
             sender.record()
             assert not sender.batches
+        sender.rests.clear()
         send_all(sender)
 
         assert len(receiver.received) == 70

@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from contentapi.events.webhooks import planning
 from contentapi.events.webhooks.bodies import read_bodies
-from contentapi.events.webhooks.deliveries import claim, find_webhooks, judge, record
+from contentapi.events.webhooks.deliveries import claim, find_webhooks, record
+from contentapi.events.webhooks.retries import judge
 from contentapi.events.webhooks.sending import ReceivedResponse
 from tests.contentapi.events.webhooks.hooks import make_hook
 from tests.event_log import relay
@@ -69,12 +70,14 @@ def test_statements_of_a_round_read_no_partition_as_a_whole() -> None:
     lease = uuid4()
 
     with CaptureQueriesContext(connection) as statements:
-        ((_, _, deliveries),), _ = claim(lease, find_webhooks())
-        results = [judge(each, ReceivedResponse(204), timezone.now(), 0.1) for each in deliveries]
-        record(lease, {webhook.pk: results})
+        (pk,) = find_webhooks()
+        claimed = claim(lease, pk)
+        assert claimed is not None
+        results = [judge(each, ReceivedResponse(204), timezone.now()) for each in claimed.deliveries]
+        record(lease, webhook.pk, results)
         planning.is_batch_waiting(webhook)
 
-    assert len(deliveries) == 64
+    assert len(results) == 64
     assert list_scans(statements) == []
 
 
@@ -83,7 +86,8 @@ def test_bodies_are_read_by_the_index() -> None:
     for _ in range(10):
         make_author()
     relay()
-    (claimed,), _ = claim(uuid4(), [webhook.pk])
+    claimed = claim(uuid4(), webhook.pk)
+    assert claimed is not None
 
     with CaptureQueriesContext(connection) as statements:
         bodies = read_bodies(*claimed)

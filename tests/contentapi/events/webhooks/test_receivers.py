@@ -5,17 +5,17 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from pathlib import Path
 from queue import LifoQueue
 
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
 from contentapi.events.webhooks import sending
 from contentapi.events.webhooks.addresses import parse_url
-from contentapi.events.webhooks.models import DeliveryState
-from contentapi.events.webhooks.retries import decide
+from contentapi.events.webhooks.models import Delivery, DeliveryState
+from contentapi.events.webhooks.retries import judge
 from contentapi.events.webhooks.sending import MAX_KEPT, ReceivedResponse
 from tests.certificates import Authority
 from tests.environment import set_environment
@@ -24,7 +24,6 @@ from tests.webhook_receivers import Behaviour, Receiver
 
 MEGABYTE = 1_000_000
 WHOLE = 0.5  # seconds in place of the 15 of an attempt
-NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +47,7 @@ def send(receiver: Receiver, times: int = 1) -> list[ReceivedResponse]:
 
 
 def is_success(reply: ReceivedResponse) -> bool:
-    return decide(reply, 1, "post.updated", NOW).state is DeliveryState.DELIVERED
+    return judge(Delivery(), reply, timezone.now()).state is DeliveryState.DELIVERED
 
 
 @pytest.mark.usefixtures("shorten")

@@ -19,7 +19,7 @@ def test_deliveries_have_pages_by_cursor(admin_actor: Actor) -> None:
     for _ in range(3):
         make_author()
     relay()
-    claim(uuid4(), [webhook.pk])
+    claim(uuid4(), webhook.pk)
     path = f"/webhooks/{webhook.pk}/deliveries"
 
     first = send_request("GET", f"{path}?limit=2&state=waiting", actor=admin_actor).body
