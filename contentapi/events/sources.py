@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import msgspec
 from django.core.exceptions import EmptyResultSet
 from django.db.models import Case, Expression, F, OuterRef, Q, Subquery, TextField, When
 from django.db.models.sql.compiler import SQLCompiler
+from graphql import VariableValues
 
 from contentapi.core import policy
 from contentapi.core.errors import Malformed
@@ -30,16 +32,19 @@ from contentapi.projection import (
     ProjectionError,
     RelayType,
     RowInterface,
+    Rows,
 )
 from contentapi.projection.expressions import JsonObject
 from contentapi.projection.fields import CompilationContext, ProjectedField
 from contentapi.projection.nodes import SelectById
 from contentapi.projection.sdl import SdlField
 from contentapi.projection.selections import SelectedField
+from contentapi.projection.statements import SelectionRequest, read_json_and_column
 from contentapi.rest.representations import Representation
 
 Represent = Callable[[bytes, str], bytes]
 MAX_TYPES = 50  # that a caller names
+SIZE = 4096  # of the selection, for the cache of statements
 MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -199,6 +204,34 @@ class EventTypes:
             SelectedField(name, name, selection=each.select_data(selections.get(each.kind)))
             for name, each in self.sources.items()
         )
+
+    def read(
+        self,
+        rows: Rows[Event],
+        actor: Actor,
+        prefix: str = "",
+        room: int | None = None,
+        *,
+        text: str = "",
+        selections: Mapping[str, Sequence[SelectedField]] = {},
+    ) -> list[tuple[bytes, int]]:
+        """Return the JSON of events as REST shows them, with their positions, by one statement.
+
+        `prefix` is that of paths, `room` the maximum size of all of them in bytes. `selections`, of which `text` is the
+        source, replaces the fields of the objects of some kinds. Raises `ResponseTooLarge`.
+        """
+        request = SelectionRequest(
+            self.interface,
+            key=("events", text),
+            size=SIZE + len(text),
+            select=partial(self.select_data, selections),
+            actor=actor,
+            variables=VariableValues({}, {}),
+            room=room,
+            column="position",
+        )
+        found = read_json_and_column(rows, request)
+        return [(self.represent(event, prefix, as_selected=selections), int(position)) for event, position in found]
 
     def represent(self, event: bytes, prefix: str, *, as_selected: Container[str] = ()) -> bytes:
         """Return the JSON of an event in REST; `prefix` is that of paths. Kinds in `as_selected` stay as they are."""

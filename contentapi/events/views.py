@@ -7,23 +7,18 @@ import msgspec
 from contentapi.auth.authentication import HEADERS
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed
-from contentapi.core.identity import Actor
 from contentapi.core.pagination import DEFAULT_PAGE, require_page_size
 from contentapi.core.text import consume_into_json_array
 from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import Feed
-from contentapi.events.models import Event
 from contentapi.events.tickets import create_ticket
 from contentapi.graphql.documents import describe_stream_server
 from contentapi.http.response import OK, Response
-from contentapi.projection import Rows
-from contentapi.projection.statements import SelectionRequest, read_json_and_column
 from contentapi.rest import Resource, ResourceRequest
 from contentapi.rest.pages import parse_integer, parse_query_parameters
 from contentapi.rest.request_bodies import EmptyBody
 
 PARAMETERS = frozenset({"after", "subject", "type"})
-SIZE = 4096  # of the selection, for the cache of statements
 
 
 class EventCollection(Resource):
@@ -59,31 +54,11 @@ def parse_filter(query: Iterable[tuple[str, list[str]]], *others: str) -> tuple[
 def render_page(feed: Feed, limit: int, request: ResourceRequest) -> Response:
     """Return the first events of a feed as JSON. Executes one statement."""
     room = conf.environment.contentapi_max_response
-    found = read_events(feed.rows[:limit], request.actor, request.prefix, room)
+    found = get_event_types().read(feed.rows[:limit], request.actor, request.prefix, room)
     end = found[-1][1] if len(found) == limit else feed.end
     items = [event for event, _ in found]
     members = {"data": msgspec.Raw(consume_into_json_array(items)), "next_cursor": feed.log.format_cursor(end)}
     return Response(OK, msgspec.json.encode(members))
-
-
-def read_events(rows: Rows[Event], actor: Actor, prefix: str, room: int | None) -> list[tuple[bytes, int]]:
-    """Return the JSON of events with their positions. `prefix` is that of paths. Raises `ResponseTooLarge`.
-
-    `room` is the maximum size of all of them in bytes. Executes one statement.
-    """
-    types = get_event_types()
-    selection = SelectionRequest(
-        types.interface,
-        key="events",
-        size=SIZE,
-        select=types.select_data,
-        actor=actor,
-        variables={},
-        room=room,
-        column="position",
-    )
-    found = read_json_and_column(rows, selection)
-    return [(types.represent(event, prefix), int(position)) for event, position in found]
 
 
 RESOURCES = {"events": EventCollection, "events/stream": StreamElsewhere, "events/tickets": TicketCollection}

@@ -4,6 +4,7 @@ A request is read from its WSGI environ, so that credentials, rate limits, negot
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -28,7 +29,7 @@ from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import LogState, read_log
 from contentapi.events.subscriptions import LogSubscription, ObjectSubscription
 from contentapi.events.tickets import consume_ticket
-from contentapi.events.views import parse_filter, read_events
+from contentapi.events.views import parse_filter
 from contentapi.graphql.documents import DocumentRejected
 from contentapi.graphql.endpoint import charge_cost, encode_members, negotiate_media_type, report_errors
 from contentapi.graphql.errors import build_error_entry
@@ -177,12 +178,8 @@ class FeedView(StreamView):
         require_known_version(environ)
         prefix, _path = split_version_prefix(environ["PATH_INFO"])
         followed = parse_followed(environ)
-        start = find_position(followed.after)
-
-        def read_rows(rows: Any, room: int) -> list[tuple[bytes, int]]:
-            return read_events(rows, actor, prefix, room)
-
-        return LogPlan(prefix, actor, format_, followed, read_rows), *start
+        read = partial(get_event_types().read, actor=actor, prefix=prefix)
+        return LogPlan(prefix, actor, format_, followed, read), *find_position(followed.after)
 
     def refuse(self, error: Any, environ: Mapping[str, Any], _: EventStream) -> Response:
         return error_response(error, environ.get("HTTP_ACCEPT", ""))

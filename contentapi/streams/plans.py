@@ -10,12 +10,10 @@ from typing import NamedTuple
 from contentapi.conf import conf
 from contentapi.core.identity import Actor, Scope
 from contentapi.events.feed import WINDOW, LogState, select_events
-from contentapi.events.models import Event
 from contentapi.events.subscriptions import LogSubscription
 from contentapi.graphql.endpoint import build_result_response
 from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.subscriptions import Subscription
-from contentapi.projection import Rows
 from contentapi.streams.follower import OUTAGES, Batch
 from contentapi.streams.formats import EventStream
 
@@ -55,7 +53,7 @@ class LogPlan(AnyPlan):
         actor: Actor,
         format_: EventStream,
         followed: LogSubscription,
-        read_rows: Callable[[Rows[Event], int], list[tuple[bytes, int]]],
+        read_rows: Callable[..., list[tuple[bytes, int]]],
         operation: Operation | None = None,
         cost: int = 1,
     ) -> None:
@@ -80,7 +78,8 @@ class LogPlan(AnyPlan):
         end = end if self.subject is not None else min(end, after + WINDOW)
         types = None if self.types is None else sorted(self.types)
         selected = select_events(self.actor, after=after, end=end, types=types, subject=self.subject)
-        found = self.read_rows(selected[:rows], MOST_BYTES if rows > 1 else conf.environment.contentapi_max_response)
+        room = MOST_BYTES if rows > 1 else conf.environment.contentapi_max_response
+        found = self.read_rows(selected[:rows], room=room)
         chunks = [(self.format.frame(value, log.format_cursor(at)), at) for value, at in found]
         return Excerpt(chunks, found[-1][1] if len(found) == rows else end)
 

@@ -1,7 +1,7 @@
 """Webhooks in the admin site: where events are sent, whether they arrive, and the secret, which is shown once."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,14 +14,15 @@ from django.utils import timezone
 from contentapi.auth.people import name_users
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from contentapi.desk.actions import Action, Log, Outcome, collect_outcome, perform_each
+from contentapi.desk.actions import Action, perform_each, perform_rows
 from contentapi.desk.bases import Page, get_actor
 from contentapi.desk.rendering import build_column, build_time_column
 from contentapi.desk.service_admin import ServiceAdmin
 from contentapi.desk.webhooks import deliveries
 from contentapi.desk.webhooks.forms import ReplayForm, RotateForm, WebhookForm
+from contentapi.events.feed import read_log
+from contentapi.events.models import Event
 from contentapi.events.webhooks import resending, selectors, services
-from contentapi.events.webhooks.inspection import MOST_COUNTED, count_by_hour, find_cursor, sum_hours
 from contentapi.events.webhooks.models import Webhook
 
 STATES = {"active": "success", "failing": "warning", "disabled": "danger"}
@@ -33,29 +34,29 @@ def may_manage(actor: Actor, _: Webhook) -> bool:
     return policy.may_manage_webhooks(actor)
 
 
-def rotate(actor: Actor, webhooks: Sequence[Webhook], values: Mapping[str, Any], log: Log) -> Outcome:
-    """Give each webhook a new secret, which its row has until the response shows it."""
-
-    def rotate_one(webhook: Webhook) -> Webhook:
-        found = services.rotate_secret(actor=actor, webhook_id=str(webhook.pk), expected_version=values["opened"])
-        webhook.secret_shown_once = found.secret  # type: ignore[attr-defined]
-        return webhook
-
-    return collect_outcome(webhooks, rotate_one, log)
+def rotate(actor: Actor, webhook: Webhook, values: Mapping[str, Any]) -> Webhook:
+    """Give a webhook a new secret, which its row has until the response shows it."""
+    found = services.rotate_secret(actor=actor, webhook_id=str(webhook.pk), expected_version=values["opened"])
+    webhook.secret_shown_once = found.secret  # type: ignore[attr-defined]
+    return webhook
 
 
-def replay(actor: Actor, webhooks: Sequence[Webhook], values: Mapping[str, Any], log: Log) -> Outcome:
-    """Send the events of the last hours again. The row of a webhook then has their number."""
+def replay(actor: Actor, webhook: Webhook, values: Mapping[str, Any]) -> Webhook:
+    """Send the events of the last hours again. The row of the webhook then has their number."""
+    after = find_cursor(timezone.now() - timedelta(hours=values["hours"])) if values["hours"] else None
+    only_failed = values["only_failed"]
+    found = resending.replay_webhook(actor=actor, webhook_id=str(webhook.pk), after=after, only_failed=only_failed)
+    webhook.replayed = found.delivery_count  # type: ignore[attr-defined]
+    return webhook
 
-    def replay_one(webhook: Webhook) -> Webhook:
-        after = find_cursor(timezone.now() - timedelta(hours=values["hours"]) if values["hours"] else None)
-        found = resending.replay_webhook(
-            actor=actor, webhook_id=str(webhook.pk), after=after, only_failed=values["only_failed"]
-        )
-        webhook.replayed = found.delivery_count  # type: ignore[attr-defined]
-        return webhook
 
-    return collect_outcome(webhooks, replay_one, log)
+def find_cursor(since: datetime) -> str:
+    """Return the cursor after which the events since a time begin."""
+    log, utc = read_log(), since.astimezone(UTC)
+    # `day` selects the partitions: an event gets its position after it has happened.
+    later = Event.objects.filter(day__gte=utc.date(), timestamp__gte=utc, position__gt=log.expired)
+    first = later.order_by("position").values_list("position", flat=True).first()
+    return log.format_cursor(log.position if first is None else first - 1)
 
 
 def describe_state(webhook: Webhook) -> tuple[str, str]:
@@ -96,7 +97,7 @@ class WebhookAdmin(ServiceAdmin):
             done="Replayed",
             help="Sends events of the last hours once more, each with the id that it had: the receiver knows those "
             "that it has processed.",
-            perform=replay,
+            perform=perform_rows(replay),
             is_permitted=may_manage,
             is_offered=lambda webhook: webhook.is_enabled,
             form=ReplayForm,
@@ -107,7 +108,7 @@ class WebhookAdmin(ServiceAdmin):
             done="Given a new secret",
             help="The webhook gets a new secret, which is shown once. For 24 hours, the old one is valid too: enter "
             "the new one at the receiver in this time.",
-            perform=rotate,
+            perform=perform_rows(rotate),
             is_permitted=may_manage,
             form=RotateForm,
             read_initial=lambda webhook: {"opened": webhook.version},
@@ -171,13 +172,12 @@ class WebhookAdmin(ServiceAdmin):
         if row is None:
             return {}
         actor = get_actor(request)
-        hours = count_by_hour(actor, str(row.pk))
-        sums = sum_hours(hours)
+        hours, sums = deliveries.count_by_hour(row)
         return {
             "hours": hours,
             "sums": sums,
             "most": max(1, *(hour.total for hour in hours)),  # the height of the bars
-            "is_complete": sums.total < MOST_COUNTED,
+            "is_complete": sums.total < deliveries.MOST_COUNTED,
             "deliveries": selectors.select_deliveries(actor, str(row.pk)).queryset()[:NEWEST],
         }
 

@@ -1,25 +1,67 @@
-"""The pages of deliveries: those of a webhook by state and type, and one with its attempts. A button sends it again."""
+"""The pages of deliveries: the last hours, those of a webhook, and one with its attempts, which a button repeats."""
 
 import json
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.contrib import messages
+from django.db import Error as DatabaseError
+from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from contentapi.core.errors import Malformed
+from contentapi.core.errors import ApiError, Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position
 from contentapi.desk.bases import PolicyAdmin, get_actor
 from contentapi.events.declarations import get_event_types
 from contentapi.events.webhooks import resending, selectors
-from contentapi.events.webhooks.inspection import read_body
-from contentapi.events.webhooks.models import BATCH_TYPE, PING, Delivery, DeliveryState
+from contentapi.events.webhooks.bodies import find_actor, read_bodies
+from contentapi.events.webhooks.models import BATCH_TYPE, PING, Delivery, DeliveryState, Webhook
+from contentapi.projection.selections import SelectedFieldError
 
 SHOWN = 50
 MOST_SEARCHED = 10_000  # deliveries among which those of a type are found
+HOURS = 24
+MOST_COUNTED = 50_000  # deliveries, the newest ones
+# `day` selects the partitions, and an index has the order. More rows would take too long. The last row has the sums.
+COUNT = """
+    SELECT date_trunc('hour', created_at, 'UTC'), count(*) FILTER (WHERE state = 'delivered'),
+        count(*) FILTER (WHERE state IN ('failed', 'cancelled')), count(*) FILTER (WHERE state = 'waiting')
+    FROM (
+        SELECT created_at, state FROM events_delivery
+        WHERE webhook_id = %s AND created_at >= %s AND day >= (%s AT TIME ZONE 'UTC')::date
+        ORDER BY created_at DESC, id DESC LIMIT %s
+    ) AS newest
+    GROUP BY ROLLUP (1)
+"""
 STATES = {"": "All", **{state.value: state.label for state in DeliveryState}}
+
+
+class Hour(NamedTuple):
+    """The deliveries that were planned in an hour, by what became of them. The sums of all hours begin at no time."""
+
+    begins: datetime | None
+    delivered: int = 0
+    failed: int = 0  # or cancelled
+    waiting: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.delivered + self.failed + self.waiting
+
+
+def count_by_hour(webhook: Webhook) -> tuple[list[Hour], Hour]:
+    """Count the newest deliveries of a webhook in the last 24 hours, the present one last. Return the sums too."""
+    present = timezone.now().replace(minute=0, second=0, microsecond=0)
+    begins = [present - timedelta(hours=number) for number in reversed(range(HOURS))]
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT, [webhook.pk, begins[0], begins[0], MOST_COUNTED])
+        found = {row[0]: Hour(*row) for row in cursor.fetchall()}
+    return [found.get(hour, Hour(hour)) for hour in begins], found[None]
 
 
 def show_deliveries(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
@@ -71,14 +113,19 @@ def show_delivery(request: HttpRequest, model_admin: PolicyAdmin, object_id: str
         "title": f"{delivery.type} to {webhook.name}",
         "webhook": webhook,
         "delivery": delivery,
-        "body": format_body(read_body(webhook, delivery)),
+        "body": read_body(webhook, delivery),
         "attempts": delivery.log.order_by("-number"),
     }
     return model_admin.render(request, "desk/webhooks/delivery.html", context)
 
 
-def format_body(body: bytes | None) -> str:
-    """Return JSON with a line for each member."""
+def read_body(webhook: Webhook, delivery: Delivery) -> str:
+    """Return the JSON that an attempt would send now, with a line for each member."""
+    actor = find_actor(webhook)
+    try:
+        body = read_bodies(webhook, actor, [delivery]).get(delivery.pk) if actor else None
+    except (ApiError, SelectedFieldError, DatabaseError):  # attempts say why
+        body = None
     if body is None:
         return "The event is not kept any more, or the webhook may not see it now, or what it selects cannot be read."
     return json.dumps(json.loads(body), indent=2, ensure_ascii=False)

@@ -15,7 +15,6 @@ import msgspec
 from django.contrib.auth import get_user_model
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
-from graphql import VariableValues
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import WEBHOOK_BODY_TIMEOUT
@@ -30,10 +29,8 @@ from contentapi.events.webhooks.planning import read_batch
 from contentapi.events.webhooks.selections import Selection, get_selection
 from contentapi.projection import parametrised
 from contentapi.projection.selections import SelectedFieldError
-from contentapi.projection.statements import SelectionRequest, read_json_and_column
 
 LOG = logging.getLogger("contentapi.worker")
-NO_VARIABLES = VariableValues({}, {})
 BODY_LIMIT = f"SET LOCAL statement_timeout = '{WEBHOOK_BODY_TIMEOUT}s'"  # meanwhile, nothing else is claimed
 
 
@@ -75,18 +72,10 @@ def read_events(actor: Actor, selection: Selection, positions: Iterable[int]) ->
     if not positions:
         return {}
     use_primary()
-    request = SelectionRequest(
-        get_event_types().interface,
-        key=("webhook", selection.text),
-        size=4096 + len(selection.text),
-        select=selection.select,
-        actor=actor,
-        variables=NO_VARIABLES,
-        room=conf.environment.contentapi_max_response,
-        column="position",
-    )
     rows = select_delivered_events(actor, first=positions[0], last=positions[-1], positions=positions)
-    return {int(position): selection.represent(event) for event, position in read_json_and_column(rows, request)}
+    room = conf.environment.contentapi_max_response
+    found = get_event_types().read(rows, actor, room=room, text=selection.text, selections=selection.fields)
+    return {position: event for event, position in found}
 
 
 def describe_failure(error: Exception) -> str:

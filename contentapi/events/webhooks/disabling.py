@@ -1,7 +1,7 @@
 """Disable a webhook to which nothing can be sent: with a line of both logs, and a mail to its maker."""
 
 import logging
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from django.contrib.auth import get_user_model
@@ -41,11 +41,12 @@ def tell(pk: int, name: str, url: str, maker_id: int, reason: DisabledReason) ->
     email = users.values_list("email", flat=True).first() if conf.environment.email_url else None
     if email:
         text = TEXT.format(name=name, url=url, reason=reason.label, site=conf.origin or "")
-        mail = EmailMessage(f"The webhook {name} is disabled", text, to=[email])
-        MAILS.submit(mail.send).add_done_callback(partial(report_failure, pk))
+        MAILS.submit(send_mail, pk, EmailMessage(f"The webhook {name} is disabled", text, to=[email]))
 
 
-def report_failure(pk: int, sent: Future[int]) -> None:
-    """Log a failure, without the words of the server, which may repeat the address."""
-    if error := sent.exception():
-        LOG.error("The mail about the webhook %s was not sent: %s", pk, type(error).__name__)
+def send_mail(pk: int, mail: EmailMessage) -> None:
+    """Send a mail. Log a failure, without the words of the server, which may repeat the address."""
+    try:
+        mail.send()
+    except Exception as error:  # noqa: BLE001 - of whatever kind
+        LOG.error("The mail about the webhook %s was not sent: %s", pk, type(error).__name__)  # noqa: TRY400 - without the traceback

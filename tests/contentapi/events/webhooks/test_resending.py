@@ -1,12 +1,9 @@
 """Pings, deliveries that are sent again, replays, and deliveries of many events."""
 
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
 from django.utils import timezone
 
 from blog.models import Post
@@ -37,22 +34,6 @@ def test_ping_is_sent_once_whatever_the_answer(admin_actor: Actor) -> None:
     assert list_states(webhook) == ["failed"]
     webhook.refresh_from_db()
     assert webhook.failing_since is None
-
-
-@pytest.mark.django_db(transaction=True)
-def test_ping_does_not_wait_for_another_that_is_not_committed(admin_actor: Actor) -> None:
-    first, second = make_hook(), make_hook()
-
-    def ping() -> None:
-        with closing(connection), connection.cursor() as cursor:
-            cursor.execute("SET lock_timeout = 100")
-            ping_webhook(actor=admin_actor, webhook_id=str(second.pk))
-
-    with ThreadPoolExecutor() as thread, transaction.atomic():
-        ping_webhook(actor=admin_actor, webhook_id=str(first.pk))
-        thread.submit(ping).result()
-
-    assert list_states(second) == ["waiting"]
 
 
 def test_delivery_is_sent_again_with_the_same_id(admin_actor: Actor) -> None:
