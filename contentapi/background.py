@@ -21,7 +21,7 @@ def list_jobs() -> list[Job]:
         *events.list_jobs(),
         Job("purge_idempotency_keys", purge_idempotency_keys, interval=PURGE_INTERVAL),
         Job("purge_sessions", purge_sessions, interval=TOKEN_PURGE_INTERVAL),
-        Job("webhooks", sender.run, interval=sender.get_pause),
+        Job("webhooks", sender.run, interval=lambda: sender.pause),
     ]
 
 

@@ -43,7 +43,6 @@ WEBHOOK_CONNECT_LIMIT = 5.0  # to resolve the name and to connect, with the hand
 WEBHOOK_LIMIT = 15.0  # for a whole attempt
 WEBHOOK_LEASE = timedelta(seconds=60)  # of a sender that has claimed a webhook
 WEBHOOK_BATCH_LIMIT = 15.0  # after a claim, in which attempts begin: they end before the lease
-WEBHOOK_ROUND = 10.0  # between two signs of life of a sender
 UPLOAD_LIMIT = 30.0  # for the body of an upload, beside the time that its bytes need
 REFUSED_LIMIT = 5.0  # for discarding the body of an upload that is refused
 WEBHOOK_RETRIES = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)  # from a failed attempt to the next

@@ -97,12 +97,8 @@ class Relay:
 
     def __init__(self) -> None:
         self.busy_until = self.measured_at = self.refused_at = float("-inf")
-        self.pause: float = EVENTS_IDLE_INTERVAL
+        self.pause: float = EVENTS_IDLE_INTERVAL  # until the next round: short for a moment after events
         self.refused: list[int] = []  # ids in the outbox of events that could not be moved
-
-    def get_pause(self) -> float:
-        """Return the time until the next round, which is short for a moment after events."""
-        return self.pause
 
     def run(self, stop: StopEvent) -> None:
         """Move a batch, and measure what waits from time to time."""

@@ -1,27 +1,33 @@
-"""Claim the deliveries that are due, and record the results of their attempts.
+"""Claim the deliveries that are due, record the results of their attempts, and disable webhooks that only fail.
 
 A sender claims a webhook with a lease, and takes some of its deliveries: eight at a time are sent, those of a subject
 one after the other. Recording the results ends the lease. A sender that is killed has its webhooks until their leases
 end; then another one sends what was not recorded, with the same ids.
 """
 
+import logging
 from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.contrib.auth import get_user_model
+from django.core.mail import EmailMessage
 from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from contentapi.conf.timeouts import WEBHOOK_LEASE
-from contentapi.core.identity import Actor
+from contentapi.conf import conf
+from contentapi.conf.timeouts import WEBHOOK_FAILURES_LIMIT, WEBHOOK_LEASE
+from contentapi.core.identity import WORKER, Actor
 from contentapi.events.feed import read_log
 from contentapi.events.webhooks.bodies import find_actor
-from contentapi.events.webhooks.disabling import disable
 from contentapi.events.webhooks.models import PING, Delivery, DeliveryState, DisabledReason, Webhook
 from contentapi.events.webhooks.planning import advance_subjects, plan
-from contentapi.events.webhooks.retries import GONE, Result, has_failed_for_long
-from contentapi.monitoring.figures import FIGURES
+from contentapi.events.webhooks.retries import GONE, Result
+from contentapi.monitoring.audit import Audit
+from contentapi.monitoring.figures import FIGURES, Sample
 
 MOST_TAKEN = 64  # deliveries of a webhook; of one that fails, one
 MAX_ERROR = 500  # characters
@@ -63,6 +69,33 @@ RECORD = """
     INSERT INTO events_attempt (day, delivery_id, number, started_at, seconds, status, error, response)
     SELECT (now() AT TIME ZONE 'UTC')::date, id, attempts, started_at, seconds, status, error, response
     FROM updated JOIN result USING (id) WHERE started_at IS NOT NULL
+"""
+# A webhook is late since a delivery is due, or since it should have planned the next event of the log. One that
+# collects events plans none while its receiver fails.
+MEASURE = """
+    SELECT count(*) FILTER (WHERE disabled_at IS NULL AND failing_since IS NULL),
+        count(*) FILTER (WHERE disabled_at IS NULL AND failing_since IS NOT NULL),
+        count(*) FILTER (WHERE disabled_at IS NOT NULL),
+        coalesce(extract(epoch FROM clock_timestamp() - min(least(
+            due_at,
+            CASE WHEN coalesce = 0 OR failing_since IS NULL
+                THEN event."timestamp" + coalesce * interval '1 second' END
+        )) FILTER (WHERE disabled_at IS NULL)), 0)
+    FROM events_webhook LEFT JOIN LATERAL (
+        SELECT "timestamp" FROM events_event WHERE position = events_webhook.position + 1
+    ) AS event ON true
+"""
+STATES = ("active", "failing", "disabled")
+SAMPLES: list[Sample] = []  # of the last measurement
+FIGURES.gauge_sources.append(lambda: SAMPLES)
+LOG = logging.getLogger("contentapi.worker")
+MAILS = ThreadPoolExecutor(1, "webhook-mail")  # a mail server that hangs delays no delivery
+TEXT = """The webhook "{name}" sends nothing any more: {reason}.
+
+Address: {url}
+
+When the receiver works again, enable the webhook. It continues where it stopped, as far as the events are kept.
+{site}
 """
 
 
@@ -155,5 +188,43 @@ def note_health(webhook: Webhook, results: Sequence[Result]) -> None:
         webhook.save(update_fields=["failing_since"])
     if any(result.reply.status == GONE for result in results):
         disable(webhook, DisabledReason.GONE)
-    elif has_failed_for_long(failing_since, timezone.now()):
+    elif failing_since is not None and timezone.now() - failing_since >= WEBHOOK_FAILURES_LIMIT:
         disable(webhook, DisabledReason.FAILURES)
+
+
+def disable(webhook: Webhook, reason: DisabledReason) -> None:
+    """Disable a webhook that is locked. What it has not sent waits until an admin enables it."""
+    webhook.disabled_at, webhook.disabled_reason = timezone.now(), reason
+    webhook.version += 1
+    webhook.lease = webhook.leased_until = None
+    webhook.save(update_fields=["disabled_at", "disabled_reason", "version", "lease", "leased_until"])
+    Audit.WEBHOOK_DISABLED.record(WORKER, "webhook", webhook.pk, reason=str(reason))
+    transaction.on_commit(partial(tell, webhook.pk, webhook.name, webhook.url, webhook.maker_id, reason), robust=True)
+
+
+def tell(pk: int, name: str, url: str, maker_id: int, reason: DisabledReason) -> None:
+    LOG.warning("The webhook %s is disabled: %s.", pk, reason.label)
+    users = get_user_model().objects.filter(pk=maker_id, is_active=True)
+    email = users.values_list("email", flat=True).first() if conf.environment.email_url else None
+    if email:
+        text = TEXT.format(name=name, url=url, reason=reason.label, site=conf.origin or "")
+        MAILS.submit(send_mail, pk, EmailMessage(f"The webhook {name} is disabled", text, to=[email]))
+
+
+def send_mail(pk: int, mail: EmailMessage) -> None:
+    """Send a mail. Log a failure, without the words of the server, which may repeat the address."""
+    try:
+        mail.send()
+    except Exception as error:  # noqa: BLE001 - of whatever kind
+        LOG.error("The mail about the webhook %s was not sent: %s", pk, type(error).__name__)  # noqa: TRY400 - without the traceback
+
+
+def measure_webhooks() -> None:
+    """Count the webhooks, and measure for how long the latest one has had something to send."""
+    if not FIGURES.is_enabled:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(MEASURE)
+        *counts, late = cursor.fetchone()
+    SAMPLES[:] = [("contentapi_webhooks", (state,), count) for state, count in zip(STATES, counts, strict=True)]
+    SAMPLES.append(("contentapi_webhook_waiting_seconds", (), max(0.0, float(late))))

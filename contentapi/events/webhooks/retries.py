@@ -1,4 +1,4 @@
-"""What follows from an attempt: when a delivery is sent again, and when a webhook is given up."""
+"""What follows from an attempt, such as when a delivery is sent again."""
 
 import random
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
-from contentapi.conf.timeouts import WEBHOOK_FAILURES_LIMIT, WEBHOOK_LONGEST_RETRY_AFTER, WEBHOOK_RETRIES
+from contentapi.conf.timeouts import WEBHOOK_LONGEST_RETRY_AFTER, WEBHOOK_RETRIES
 from contentapi.events.webhooks.models import PING, Delivery, DeliveryState
 from contentapi.events.webhooks.sending import ReceivedResponse
 
@@ -60,9 +60,3 @@ def read_retry_after(text: str, now: datetime) -> float:
             return 0.0
         seconds = ((date if date.tzinfo else date.replace(tzinfo=UTC)) - now).total_seconds()
     return min(max(seconds, 0.0), WEBHOOK_LONGEST_RETRY_AFTER)
-
-
-def has_failed_for_long(failing_since: datetime | None, now: datetime) -> bool:
-    """Return whether a webhook is disabled, of which all attempts since a time have failed."""
-    limit: timedelta = WEBHOOK_FAILURES_LIMIT
-    return failing_since is not None and now - failing_since >= limit

@@ -25,7 +25,6 @@ from contentapi.conf.timeouts import (
     WEBHOOK_BUSY_INTERVAL,
     WEBHOOK_IDLE_INTERVAL,
     WEBHOOK_REST,
-    WEBHOOK_ROUND,
     WEBHOOK_STATEMENT_TIMEOUT,
     WEBHOOK_STOP_LIMIT,
 )
@@ -103,19 +102,14 @@ class Sender:
         self.rests: dict[int, float] = {}  # until when a webhook is left alone because a statement for it failed
         self.pause: float = WEBHOOK_IDLE_INTERVAL
 
-    def get_pause(self) -> float:
-        return self.pause
-
     def run(self, stop: StopEvent) -> None:
-        """Send what is due, for a while at most: then the worker notes that the job makes progress."""
+        """Record what was sent, and send what is due. While something is being sent, the next round follows at once."""
         self.pause = WEBHOOK_IDLE_INTERVAL  # after an error too
         with connection.cursor() as cursor:
             cursor.execute(LIMITS)
-        end = monotonic() + WEBHOOK_ROUND
-        self.do_round()
-        while self.batches and not stop.is_set() and monotonic() < end:
+        if self.batches:
             self.collect(WEBHOOK_BUSY_INTERVAL)
-            self.do_round()
+        self.do_round()
         if stop.is_set():
             self.finish()
         if self.batches:

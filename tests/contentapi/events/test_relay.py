@@ -191,14 +191,14 @@ def run_until_stopped(stop: StopEvent) -> None:
 def test_rounds_follow_at_once_while_they_move_whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "EVENTS_PER_BATCH", 2)
     monkeypatch.setattr(FIGURES, "is_enabled", True)
-    job, pauses = Relay(), [Relay().get_pause()]
+    job, pauses = Relay(), [Relay().pause]
     for _ in range(5):
         make_author()
 
     for now in (0.0, 0.1, 0.2, 0.3, 2.0):
         monkeypatch.setattr(relay, "monotonic", partial(float, now))
         job.run(StopEvent())
-        pauses.append(job.get_pause())
+        pauses.append(job.pause)
 
     assert pauses == [1, 0, 0, 0.05, 0.05, 1]
     assert len(list_names()) == 5

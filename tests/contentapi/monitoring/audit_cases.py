@@ -11,7 +11,7 @@ from blog import services
 from blog.models import CommentState
 from blog.models.audit import Audit as Blog
 from contentapi.core.identity import WORKER
-from contentapi.events.webhooks.disabling import disable
+from contentapi.events.webhooks.deliveries import disable
 from contentapi.events.webhooks.models import DisabledReason, Webhook
 from contentapi.monitoring.audit import Audit as Kernel
 from contentapi.monitoring.audit import AuditEvent

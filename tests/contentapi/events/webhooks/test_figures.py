@@ -12,7 +12,7 @@ from contentapi.core.identity import Role
 from contentapi.events.background import maintain_partitions
 from contentapi.events.feed import read_log
 from contentapi.events.models import Event, Log
-from contentapi.events.webhooks import figures
+from contentapi.events.webhooks import deliveries
 from contentapi.events.webhooks.models import Webhook
 from contentapi.monitoring.figures import FIGURES
 from tests.event_log import relay
@@ -27,13 +27,13 @@ def _enabled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     relay()
     monkeypatch.setattr(FIGURES, "is_enabled", True)
     yield
-    figures.SAMPLES.clear()
+    deliveries.SAMPLES.clear()
 
 
 def measure() -> dict[str, float]:
     """Return the values of the job, by the state or the name of the metric."""
     maintain_partitions(Stop())
-    return {labels[0] if labels else name: value for name, labels, value in figures.SAMPLES}
+    return {labels[0] if labels else name: value for name, labels, value in deliveries.SAMPLES}
 
 
 def change(webhook: Webhook, **values: Any) -> None:

@@ -2,14 +2,14 @@
 
 import random
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
-from contentapi.conf.timeouts import WEBHOOK_FAILURES_LIMIT, WEBHOOK_RETRIES
+from contentapi.conf.timeouts import WEBHOOK_RETRIES
 from contentapi.events.webhooks import retries
 from contentapi.events.webhooks.models import Delivery, DeliveryState
-from contentapi.events.webhooks.retries import Result, has_failed_for_long, read_retry_after
+from contentapi.events.webhooks.retries import Result, read_retry_after
 from contentapi.events.webhooks.sending import ReceivedResponse
 from tests.receiver_behaviours import RETRY_AFTER
 
@@ -124,10 +124,3 @@ def test_later_of_schedule_and_retry_after_counts() -> None:
     assert judge(ReceivedResponse(503, retry_after="2")).delay == 5
     assert judge(ReceivedResponse(503, retry_after="Thu, 26 Nov 2026 12:01:00 GMT")).delay == 59.5
     assert judge(ReceivedResponse(204, retry_after="60")).delay is None
-
-
-def test_five_days_of_failures_are_too_long() -> None:
-    assert timedelta(days=5) == WEBHOOK_FAILURES_LIMIT
-    assert has_failed_for_long(NOW - timedelta(days=5), NOW)
-    assert not has_failed_for_long(NOW - timedelta(days=5, seconds=-1), NOW)
-    assert not has_failed_for_long(None, NOW)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from blog.models import Post
 from contentapi.core.identity import Role, Scope
-from contentapi.events.webhooks.disabling import MAILS
+from contentapi.events.webhooks.deliveries import MAILS
 from contentapi.events.webhooks.models import Delivery, Webhook
 from contentapi.events.webhooks.sender import Sender
 from tests.contentapi.events.webhooks.hooks import (
