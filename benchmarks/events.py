@@ -180,7 +180,7 @@ def measure_backup(database: Database, deleted: int) -> Iterator[Row]:
                 for position, age in cursor.fetchall():  # noqa: B007 - the last one
                     if passed > 2 * EVENTS_BUSY:  # the relay pauses for longer before the first event
                         ages.append(age)
-            time.sleep(job.get_pause())
+            time.sleep(job.pause)
         stop.set()
         client.join()
     percentiles = quantiles(ages, n=100)

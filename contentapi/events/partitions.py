@@ -75,13 +75,11 @@ def expire_events() -> None:
         cursor.execute("SELECT expired FROM events_log")
         (expired,) = cursor.fetchone()
         cursor.execute(EXPIRE, [oldest])
-        for day, name in sorted(list_partitions(cursor).items()):
-            if day < oldest - timedelta(days=1) and is_expired(cursor, name, expired) and not drop_partition(name):
-                return
-        for table in DELIVERIES:
-            for day, name in list_partitions(cursor, table).items():
-                if day < oldest - timedelta(days=1):
-                    drop_partition(name)
+        for table in (EVENTS, *DELIVERIES):
+            for day, name in sorted(list_partitions(cursor, table).items()):
+                is_old = day < oldest - timedelta(days=1) and (table != EVENTS or is_expired(cursor, name, expired))
+                if is_old and not drop_partition(name):
+                    return
 
 
 def is_expired(cursor: Any, name: str, expired: int) -> bool:

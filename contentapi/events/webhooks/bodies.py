@@ -38,8 +38,10 @@ def find_actor(webhook: Webhook) -> Actor | None:
     """Return the maker with their present role and the scopes of the webhook; None if they are deleted or locked."""
     users = get_user_model().objects.filter(pk=webhook.maker_id, is_active=True)
     role = users.values_list("role", flat=True).first()
+    if role is None:
+        return None
     name = f"webhook:{webhook.pk}"
-    return role and Actor(webhook.maker_id, Role(role), webhook.granted, credential="webhook", credential_id=name)
+    return Actor(webhook.maker_id, Role(role), webhook.granted, credential="webhook", credential_id=name)
 
 
 def read_bodies(webhook: Webhook, actor: Actor, deliveries: Sequence[Delivery]) -> dict[int, bytes]:

@@ -167,22 +167,6 @@ class Killer:
         self.other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
 
 
-@with_transactions
-def test_several_relays_move_each_event_once() -> None:
-    stop = StopEvent()
-    threads = [Thread(target=run_until_stopped, args=[stop]) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    authors = [make_author().pk for _ in range(30)]
-    stop.set()
-    for thread in threads:
-        thread.join()
-    move_events()
-
-    assert list_names() == authors
-    require_gapless_positions()
-
-
 def run_until_stopped(stop: StopEvent) -> None:
     while not stop.is_set():
         move_and_close()

@@ -58,29 +58,6 @@ def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("log_in_memory", "_one_thread")
-def test_group_whose_streams_have_left_while_it_waited_does_not_read() -> None:
-    ready = threading.Event()
-
-    async def work(world: World) -> None:
-        first, second = HeldPlan("first", ready), HeldPlan("second", ready)
-        await world.join(first)
-        left = await world.join(second)
-        world.tell(1)
-        try:
-            await wait_for_reads(first, 1)
-            world.hub.remove(left)
-            await asyncio.sleep(0.01)
-        finally:
-            ready.set()
-        await world.settle()
-        await world.hub.readers.run(bool)  # after all that have waited
-
-        assert second.reads == []
-
-    run(work)
-
-
-@pytest.mark.usefixtures("log_in_memory", "_one_thread")
 def test_group_that_has_waited_reads_nothing_while_credentials_are_not_checked() -> None:
     ready = threading.Event()
 

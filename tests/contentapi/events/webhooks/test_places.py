@@ -1,7 +1,5 @@
 """The places of a sender: what receivers do holds up no others."""
 
-from threading import Thread
-
 import pytest
 from django.db import connection
 
@@ -74,33 +72,3 @@ def test_sender_without_a_free_place_claims_nothing(monkeypatch: pytest.MonkeyPa
 
         assert len(sender.batches.keys() & {hook.pk for hook in hooks}) == 1
     sender.finish()
-
-
-@pytest.mark.parametrize("most", [0, 3])
-def test_threads_that_do_not_begin_leave_their_places(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    begun: list[Thread] = []
-
-    class LimitedThread(Thread):
-        def start(self) -> None:
-            if len(begun) == most:
-                raise RuntimeError("can't start new thread")
-            begun.append(self)
-            super().start()
-
-    with Receiver(accept) as receiver:
-        webhook = make_hook(receiver.url)
-        make_authors(70)
-        relay()
-        with monkeypatch.context() as patch:
-            patch.setattr(sender_module, "Thread", LimitedThread)
-            sender = Sender()
-            sender.do_round()
-            while sender.count_places():
-                sender.collect(5)
-            sender.record()
-            assert not sender.batches
-        sender.rests.clear()
-        send_all(sender)
-
-        assert len(receiver.received) == 70
-    assert list_states(webhook) == 70 * ["delivered"]
