@@ -1,12 +1,11 @@
 """Limit the structure of an operation: depth, aliases, root fields, mutations and directives, with fragments expanded.
 
-Measuring reads only names, so it happens before the costlier validation. Every definition is walked once, without
-recursion. A fragment counts as often as it is spread but is measured once, so the work grows with the document and not
-with its expansion. `@skip` and `@include` do not change the result.
+Measuring reads only names, so it happens before the costlier validation. A fragment counts as often as it is spread but
+is measured once, so the work grows with the document and not with its expansion. `@skip` and `@include` do not change
+the result.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -25,30 +24,14 @@ from contentapi.conf import conf
 from contentapi.core.errors import LimitExceeded
 
 COUNT_CAP = 10**12  # larger numbers are reported as "1000000000000 or more"
-MAX_NESTING = 100  # validation, costs and execution use recursion, so this is not a setting
+MAX_NESTING = 100  # this module, validation, costs and execution use recursion, so this is not a setting
 INTROSPECTION = ("__schema", "__type")
 RAISED_BY_ATOMIC = ("contentapi_max_aliases", "contentapi_max_root_fields")  # to the limit of mutations with `@atomic`
 
 
-class Nesting(NamedTuple):
-    """The numbers of fields, introspection fields and braces that enclose a selection."""
+class Size(NamedTuple):
+    """The size of a selection. `nesting` counts braces. A depth is a number of nested fields, without `__typename`."""
 
-    fields: int = 0
-    introspecting: int = 0
-    braces: int = 1
-
-
-class FragmentSpread(NamedTuple):
-    name: str
-    around: Nesting
-
-
-@dataclass(slots=True)
-class OperationSize:
-    """The size of an operation or a fragment. A depth is a number of nested fields, without `__typename`."""
-
-    is_write: bool = False
-    is_atomic: bool = False
     nesting: int = 0
     depth: int = 0
     introspection_depth: int = 0
@@ -56,45 +39,31 @@ class OperationSize:
     aliases: int = 0
     directives: int = 0
 
-    def add(self, inner: "OperationSize", around: Nesting) -> None:
-        """Add the size of a fragment that is spread inside of `around`."""
-        if around.introspecting:
-            found = around.introspecting + max(inner.depth, inner.introspection_depth)
-            self.introspection_depth = max(self.introspection_depth, found)
-        else:
-            self.depth = max(self.depth, around.fields + inner.depth)
-            self.introspection_depth = max(self.introspection_depth, inner.introspection_depth)
-            self.root_fields += 0 if around.fields else inner.root_fields
-        self.nesting = max(self.nesting, around.braces + inner.nesting)
-        self.aliases += inner.aliases
-        self.directives += inner.directives
+
+NOTHING = Size()
 
 
-class DefinitionSize(NamedTuple):
-    """The size of a definition without its fragments, and the fragments that it spreads."""
-
-    size: OperationSize
-    spreads: list[FragmentSpread]
+class MeasuredOperation(NamedTuple):
+    node: OperationDefinitionNode
+    size: Size
 
 
-Sizes = Mapping[str, OperationSize]
+Sizes = Mapping[str, MeasuredOperation]
 
 
 def measure_operations(document: DocumentNode) -> Sizes:
-    """Return the sizes of the operations of a document by name, with an empty name for an anonymous one."""
-    fragments = {
-        node.name.value: measure_definition(node)
-        for node in document.definitions
-        if isinstance(node, FragmentDefinitionNode)
+    """Return the sizes of the operations of a document by name, with an empty name for an anonymous one.
+
+    Raises `LimitExceeded` if one of them is nested too deeply: all are validated, whichever is selected.
+    """
+    sizes = DocumentSizes(document)
+    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    found = {
+        get_operation_name(node): MeasuredOperation(node, sizes.measure_definition(node, 1)) for node in operations
     }
-    expand_fragments(fragments)
-    sizes = {}
-    for node in document.definitions:
-        if isinstance(node, OperationDefinitionNode):
-            size, spreads = measure_definition(node)
-            add_fragment_sizes(size, spreads, fragments)
-            sizes[get_operation_name(node)] = size
-    return sizes
+    if any(size.nesting > MAX_NESTING for _, size in found.values()):
+        raise build_nesting_error()
+    return found
 
 
 def get_operation_name(operation: OperationDefinitionNode) -> str:
@@ -105,101 +74,79 @@ def is_atomic(definition: OperationDefinitionNode | FragmentDefinitionNode) -> b
     return any(directive.name.value == "atomic" for directive in definition.directives or ())
 
 
-def measure_definition(definition: OperationDefinitionNode | FragmentDefinitionNode) -> DefinitionSize:
-    is_write = getattr(definition, "operation", None) is OperationType.MUTATION
-    size = OperationSize(is_write, is_write and is_atomic(definition))
-    size.directives = len(definition.directives or ()) + sum(
-        len(variable.directives or ()) for variable in definition.variable_definitions or ()
-    )
-    spreads = []
-    pending: list[tuple[SelectionSetNode, Nesting]] = [(definition.selection_set, Nesting())]
-    while pending:
-        selections, around = pending.pop()
-        size.nesting = max(size.nesting, around.braces)
-        for node in selections.selections:
-            size.directives += len(node.directives or ())
-            if isinstance(node, FragmentSpreadNode):
-                spreads.append(FragmentSpread(node.name.value, around))
-                continue
-            inside = count_node(size, node, around)
-            if inner := getattr(node, "selection_set", None):
-                pending.append((inner, inside))
-    return DefinitionSize(size, spreads)
+class DocumentSizes:
+    """Measures the definitions of a document. `braces` is the number of braces around a selection, with its own."""
 
+    def __init__(self, document: DocumentNode) -> None:
+        nodes = document.definitions
+        self.fragments = {node.name.value: node for node in nodes if isinstance(node, FragmentDefinitionNode)}
+        self.sizes: dict[str, Size] = {}  # of fragments
 
-def count_node(size: OperationSize, node: SelectionNode, around: Nesting) -> Nesting:
-    """Count a field (an inline fragment is not counted). Returns the nesting of its selection."""
-    fields, introspecting, braces = around
-    if isinstance(node, FieldNode):
-        size.aliases += node.alias is not None
-        size.root_fields += not (fields or introspecting)
-        if introspecting or node.name.value in INTROSPECTION:
-            introspecting += 1
+    def measure_definition(self, node: OperationDefinitionNode | FragmentDefinitionNode, braces: int) -> Size:
+        size = self.measure_selections(node.selection_set, braces)
+        annotated = (node, *(node.variable_definitions or ()))
+        return size._replace(directives=size.directives + sum(len(each.directives or ()) for each in annotated))
+
+    def measure_selections(self, node: SelectionSetNode, braces: int) -> Size:
+        """Return the size of all selections. Raises `LimitExceeded` before the recursion is too deep for Python."""
+        if braces > MAX_NESTING:
+            raise build_nesting_error()
+        sizes = [self.measure_selection(selection, braces + 1) for selection in node.selections]
+        nesting, depth, introspection_depth, *counts = zip(*sizes, strict=True)
+        return Size(1 + max(nesting), max(depth), max(introspection_depth), *map(sum, counts))
+
+    def measure_selection(self, node: SelectionNode, braces: int) -> Size:
+        inner = self.measure_inside(node, braces)
+        directives = inner.directives + len(node.directives or ())
+        if not isinstance(node, FieldNode):
+            return inner._replace(directives=directives)
+        depth, introspection_depth = inner.depth, inner.introspection_depth
+        if node.name.value in INTROSPECTION:
+            depth, introspection_depth = 0, 1 + max(depth, introspection_depth)
         elif node.name.value != "__typename":
-            fields += 1
-        size.depth = max(size.depth, fields)
-        size.introspection_depth = max(size.introspection_depth, introspecting)
-    return Nesting(fields, introspecting, braces + 1)
+            depth += 1
+        return Size(inner.nesting, depth, introspection_depth, 1, inner.aliases + (node.alias is not None), directives)
 
+    def measure_inside(self, node: SelectionNode, braces: int) -> Size:
+        """Return the size of what a selection contains, or of the fragment that it spreads.
 
-def expand_fragments(fragments: Mapping[str, DefinitionSize]) -> None:
-    """Add to each fragment the sizes of the fragments that it spreads, the innermost first.
-
-    A fragment that spreads itself is not expanded: validation rejects it.
-    """
-    begun: set[str] = set()
-    done: set[str] = set()
-    pending = list(fragments)
-    while pending:
-        name = pending[-1]
-        size, spreads = fragments[name]
-        inner = [] if name in begun else [spread.name for spread in spreads]
-        begun.add(name)
-        if missing := [other for other in inner if other in fragments and other not in begun]:
-            pending += missing
-            continue
-        if name not in done:
-            add_fragment_sizes(size, [spread for spread in spreads if spread.name in done], fragments)
-            done.add(name)
-        pending.pop()
-
-
-def add_fragment_sizes(
-    size: OperationSize, spreads: list[FragmentSpread], fragments: Mapping[str, DefinitionSize]
-) -> None:
-    for spread in spreads:
-        if spread.name in fragments:
-            size.add(fragments[spread.name].size, spread.around)
+        A fragment that is missing or spreads itself counts nothing: validation rejects it.
+        """
+        if not isinstance(node, FragmentSpreadNode):
+            selections: SelectionSetNode | None = getattr(node, "selection_set", None)
+            return self.measure_selections(selections, braces) if selections else NOTHING
+        name = node.name.value
+        if name not in self.sizes:
+            self.sizes[name] = NOTHING
+            if name in self.fragments:
+                self.sizes[name] = self.measure_definition(self.fragments[name], braces)
+        return self.sizes[name]
 
 
 def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
     """Check the selected operation against all limits. Raises `LimitExceeded` for the first that is exceeded.
 
-    The nesting of all operations is limited, because all are validated. If the document has no such operation, nothing
-    is executed, so no other limit applies.
+    If the document has no such operation, nothing is executed, so no limit applies.
     """
-    nesting = max((size.nesting for size in sizes.values()), default=0)
-    if nesting > MAX_NESTING:
-        raise build_limit_error("nesting", nesting, MAX_NESTING)
     if len(sizes) == 1 and not operation_name:
         [operation_name] = sizes
     selected = sizes.get(operation_name or "")
     environment = conf.environment
-    for what, counted, variable in iterate_limited_counts(selected) if selected else ():
+    for what, counted, variable in iterate_limited_counts(*selected) if selected else ():
         most = getattr(environment, variable)
-        if selected and selected.is_atomic and variable in RAISED_BY_ATOMIC:
+        if selected and is_atomic(selected.node) and variable in RAISED_BY_ATOMIC:
             variable = max(variable, "contentapi_max_atomic_mutations", key=partial(getattr, environment))
             most = getattr(environment, variable)
         if counted > most:
             raise build_limit_error(what, counted, most, variable)
 
 
-def iterate_limited_counts(size: OperationSize) -> Iterator[tuple[str, int, str]]:
+def iterate_limited_counts(node: OperationDefinitionNode, size: Size) -> Iterator[tuple[str, int, str]]:
     yield "depth", size.depth, "contentapi_max_depth"
     yield "depth of introspection", size.introspection_depth, "contentapi_max_introspection_depth"
     yield "number of aliases", size.aliases, "contentapi_max_aliases"
-    if size.is_write:
-        variable = "contentapi_max_atomic_mutations" if size.is_atomic else "contentapi_max_mutations"
+    if node.operation is OperationType.MUTATION:
+        variable = "contentapi_max_atomic_mutations" if is_atomic(node) else "contentapi_max_mutations"
         yield "number of mutations", size.root_fields, variable
     yield "number of root fields", size.root_fields, "contentapi_max_root_fields"
     yield "number of directives", size.directives, "contentapi_max_directives"
@@ -217,3 +164,7 @@ def build_limit_error(what: str, counted: int | str, most: int, variable: str = 
     value = f"{COUNT_CAP} or more" if isinstance(counted, int) and counted >= COUNT_CAP else counted
     setting = f" ({variable.upper()})" if variable else ""
     return LimitExceeded(f"The query's {what} is {value}; at most {most} is allowed{setting}.", limit=what)
+
+
+def build_nesting_error() -> LimitExceeded:
+    return build_limit_error("nesting", f"{MAX_NESTING + 1} or more", MAX_NESTING)

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from graphql import parse
+from graphql import OperationDefinitionNode, parse
 from pytest_django import Settings
 
 from contentapi.core.errors import LimitExceeded
@@ -10,7 +10,7 @@ from contentapi.graphql.costs import require_cost_within_limit
 from contentapi.graphql.limits import (
     COUNT_CAP,
     MAX_NESTING,
-    OperationSize,
+    Size,
     build_limit_error,
     iterate_limited_counts,
     measure_operations,
@@ -60,18 +60,19 @@ def test_limit_of_mutations_does_not_apply_to_a_query(settings: Settings) -> Non
     check("{ a b c }")
 
 
-def test_counts_are_in_a_fixed_order_and_only_writes_count_mutations() -> None:
-    size = OperationSize(depth=1, introspection_depth=2, aliases=3, root_fields=4, directives=5)
+@pytest.mark.parametrize(
+    ("kind", "numbers"),
+    [("query", [1, 2, 3, 4, 5]), ("mutation", [1, 2, 3, 4, 4, 5]), ("mutation @atomic", [1, 2, 3, 4, 4, 5])],
+)
+def test_counts_are_in_a_fixed_order_and_only_writes_count_mutations(kind: str, numbers: list[int]) -> None:
+    [node] = parse(f"{kind} {{ a }}").definitions
+    assert isinstance(node, OperationDefinitionNode)
 
-    query = list(iterate_limited_counts(size))
-    size.is_write = True
+    found = list(
+        iterate_limited_counts(node, Size(depth=1, introspection_depth=2, aliases=3, root_fields=4, directives=5))
+    )
 
-    assert [counted for _, counted, _ in query] == [1, 2, 3, 4, 5]
-    assert list(iterate_limited_counts(size)) == [
-        *query[:3],
-        ("number of mutations", 4, "contentapi_max_mutations"),
-        *query[3:],
-    ]
+    assert [counted for _, counted, _ in found] == numbers
 
 
 def nest_braces(number: int) -> str:
@@ -83,12 +84,17 @@ def test_nested_braces_are_limited() -> None:
     with pytest.raises(LimitExceeded) as raised:
         check(nest_braces(MAX_NESTING + 1))
 
-    assert (MAX_NESTING, raised.value.message) == (100, "The query's nesting is 101; at most 100 is allowed.")
+    assert (MAX_NESTING, raised.value.message) == (100, "The query's nesting is 101 or more; at most 100 is allowed.")
 
 
-def test_nesting_of_every_operation_is_checked_before_one_is_selected() -> None:
-    document = f"query A {{ a }} query B {nest_braces(101)} query C {{ a }}"
-
+@pytest.mark.parametrize(
+    "document",
+    [
+        f"query A {{ a }} query B {nest_braces(101)} query C {{ a }}",
+        f"query A {{ ...F ... {{ ...F }} }} fragment F on Q {nest_braces(99)}",  # measured where it is allowed
+    ],
+)
+def test_nesting_of_every_operation_is_checked_before_one_is_selected(document: str) -> None:
     with pytest.raises(LimitExceeded, match=r"^The query's nesting is 101"):
         check(document, "A")
 
