@@ -18,15 +18,15 @@ from django.core.exceptions import ImproperlyConfigured
 from contentapi.auth.jwk import Key, KeyProblem
 from contentapi.conf import conf
 from contentapi.conf.secret_files import read_or_create
-from contentapi.conf.timeouts import KEY_RELOAD_INTERVAL, RETIRED_KEY_LIFETIME, UNKNOWN_KEY_INTERVAL
+from contentapi.conf.timeouts import KEY_RELOAD_INTERVAL, RETIRED_KEY_LIFETIME
 from contentapi.core.identity import OPERATOR
 from contentapi.monitoring.audit import Audit
 
 PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----.*?-----END \1-----", re.DOTALL)
 
 
-class EnvironmentKeys:
-    """The keys of the environment. The first one signs."""
+class KeySet:
+    """Keys. The first one signs."""
 
     def __init__(self, keys: Sequence[Key]) -> None:
         self.keys = keys
@@ -47,75 +47,59 @@ class EnvironmentKeys:
 class KeyDirectory:
     """The keys in a folder: `1.pem`, `2.pem` and so on. The last one signs.
 
-    Each process reads the folder again every `KEY_RELOAD_INTERVAL` seconds. An unknown key id causes a read at once,
-    but at most every `UNKNOWN_KEY_INTERVAL` seconds, because clients can invent key ids.
+    Each process reads the folder again every `KEY_RELOAD_INTERVAL` seconds, and at once for an unknown key id.
     """
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self.folder = folder
         self.clock = clock
         self.lock = Lock()
-        self.keys: dict[int, Key] = {}
-        self.by_kid: dict[str, Key] = {}
-        self.loaded_at = self.searched_at = float("-inf")
+        self.by_number: dict[int, Key] = {}  # newest first
+        self.keys = KeySet([])
+        self.loaded_at = float("-inf")
 
     def get(self, kid: str | None, /) -> Key | None:
-        if kid is None:
-            return None
-        self.reload_if_stale()
-        if kid not in self.by_kid and self.clock() - self.searched_at >= UNKNOWN_KEY_INTERVAL:
-            self.searched_at = self.clock()
-            self.reload()
-        return self.by_kid.get(kid)
+        return self.load(KEY_RELOAD_INTERVAL).get(kid) or self.load().get(kid)
 
     def get_signing_key(self) -> Key:
-        self.reload_if_stale()
-        if not self.keys:
-            self.create(1)
-        return self.list_newest_first()[0]
+        keys = self.load(KEY_RELOAD_INTERVAL)
+        return (keys if self.by_number else self.create(1)).get_signing_key()
 
     def list_rs256_keys(self) -> list[Key]:
         self.get_signing_key()  # creates the first key
-        return self.list_newest_first()
-
-    def list_newest_first(self) -> list[Key]:
-        keys = self.keys  # another thread may replace it
-        return [keys[number] for number in sorted(keys, reverse=True)]
+        return self.keys.list_rs256_keys()
 
     def rotate(self, now: float | None = None) -> Key:
         """Create the next signing key, and remove the keys whose last tokens have expired. Return the signing key.
 
         Concurrent rotations create one key. `now` is in seconds since 1970.
         """
-        self.reload()
-        self.create(max(self.keys, default=0) + 1)
+        self.load()
+        self.create(max(self.by_number, default=0) + 1)
         oldest = (time.time() if now is None else now) - RETIRED_KEY_LIFETIME
-        for number, successor in pairwise(sorted(self.keys)):
+        for successor, number in pairwise(self.by_number):
             with suppress(FileNotFoundError):  # another rotation removes them too
                 if self.get_path(successor).stat().st_mtime < oldest:
                     self.get_path(number).unlink()
-        self.reload()
-        key = self.get_signing_key()
+        key = self.load().get_signing_key()
         Audit.JWT_KEY_ROTATED.record(OPERATOR, "jwt_key", key.kid, storage="folder")
         return key
 
-    def create(self, number: int) -> None:
+    def create(self, number: int) -> KeySet:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         read_or_create(self.get_path(number), lambda: Key.generate().private_pem)
-        self.reload()
+        return self.load()
 
-    def reload_if_stale(self) -> None:
-        if self.clock() - self.loaded_at >= KEY_RELOAD_INTERVAL:
-            self.reload()
-
-    def reload(self) -> None:
+    def load(self, max_age: float = 0) -> KeySet:
+        """Return the keys as they were at most some seconds ago. A file is read once."""
         with self.lock:
-            self.loaded_at = self.clock()
-            numbers = {int(path.stem) for path in self.folder.glob("*.pem") if path.stem.isdecimal()}
-            if numbers != self.keys.keys():
-                found = {number: self.keys.get(number) or self.read(number) for number in numbers}
-                self.keys = {number: key for number, key in found.items() if key}
-                self.by_kid = {key.kid: key for key in self.keys.values()}
+            if self.clock() - self.loaded_at >= max_age:
+                numbers = [int(path.stem) for path in self.folder.glob("*.pem") if path.stem.isdecimal()]
+                found = {number: self.by_number.get(number) or self.read(number) for number in sorted(numbers)[::-1]}
+                self.by_number = {number: key for number, key in found.items() if key}
+                self.keys = KeySet([*self.by_number.values()])
+                self.loaded_at = self.clock()
+            return self.keys
 
     def read(self, number: int) -> Key | None:
         try:
@@ -129,7 +113,7 @@ class KeyDirectory:
         return self.folder / f"{number}.pem"
 
 
-KeyRing = EnvironmentKeys | KeyDirectory
+KeyRing = KeySet | KeyDirectory
 
 
 def get_key_ring() -> KeyRing:
@@ -141,7 +125,7 @@ def load_key_ring(private_key: str, secret: str, folder: Path | None) -> KeyRing
     """Return the keys of JWT_PRIVATE_KEY and JWT_SECRET, or those in the folder if both are empty."""
     keys = [*parse_private_keys(private_key), *parse_hmac_secret(secret)]
     if keys:
-        return EnvironmentKeys(keys)
+        return KeySet(keys)
     if folder is None:
         raise ImproperlyConfigured("JWT_PRIVATE_KEY is required when DATABASE_URL is set.")
     return KeyDirectory(folder)

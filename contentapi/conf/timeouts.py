@@ -16,7 +16,6 @@ ACCESS_TOKEN_LIFETIME = 600  # of OAuth
 CLOCK_LEEWAY = 30  # by which clocks may differ: added to `exp`, subtracted from `nbf`
 MAX_IAT_LEAD = 60  # by which `iat` may lie in the future
 KEY_RELOAD_INTERVAL = 5.0  # between two reads of the folder of keys
-UNKNOWN_KEY_INTERVAL = 1.0  # between two reads that unknown key ids cause
 KEY_SET_MAX_AGE = 30  # for which clients cache the public keys
 RETIRED_KEY_LIFETIME = TOKEN_MAX_LIFETIME + CLOCK_LEEWAY + 60  # the last 60 for servers that learn of the next key late
 REVOCATION_INTERVAL = 2.0  # between two reads of the revoked tokens

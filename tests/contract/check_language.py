@@ -90,7 +90,7 @@ NAMES = {
     "Asked": "ResourceRequest, ConnectionArguments", "COST_OF_ONE_MORE": "COST_PER_CHARGE", "Choice": "PostCriteria",
     "Connected": "ConnectionQuery", "ENDING": "TERMINATION_SIGNALS", "ENDLESS": "COUNT_CAP",
     "Expectation": "ExpectedVersionBody", "ForPages": "BrowserOnlyMiddleware", "Found": "Match",
-    "FrontDoor": "FastPath", "GivenKeys": "EnvironmentKeys", "InThisProcess": "InProcessCounter",
+    "FrontDoor": "FastPath", "GivenKeys": "KeySet", "InThisProcess": "InProcessCounter",
     "Inputs": "ExecutionInputs", "Itself": "SameRowAsType", "KeptAnswer": "IdempotencyRecord",
     "KeptKeys": "KeyDirectory",
     "Known": "CachedDocument", "LIFE": "RETENTION", "LOOK_EVERY": "RELOAD_INTERVAL", "MOVES": "TRANSITIONS",

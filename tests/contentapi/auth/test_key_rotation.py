@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import serialization
 
 from contentapi.auth.jwk import Key
 from contentapi.auth.signing_keys import KeyDirectory
-from contentapi.conf.timeouts import KEY_RELOAD_INTERVAL, RETIRED_KEY_LIFETIME, UNKNOWN_KEY_INTERVAL
+from contentapi.conf.timeouts import KEY_RELOAD_INTERVAL, RETIRED_KEY_LIFETIME
 from tests.contentapi.auth.signing_keys import generate_key, get_key_ids, read_key
 
 
@@ -67,19 +67,6 @@ def test_other_process_signs_with_a_new_key_after_the_reload_interval(tmp_path: 
     assert here.get_signing_key() == old
     clock.now += 0.1
     assert here.get_signing_key() == new
-
-
-def test_unknown_key_ids_cause_at_most_one_reload_per_second(tmp_path: Path) -> None:
-    clock = Clock()
-    here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
-    here.get_signing_key()
-    here.get("unknown")
-    new = there.rotate()
-
-    assert here.get("also unknown") is None
-    assert here.get(new.kid) is None
-    clock.now += UNKNOWN_KEY_INTERVAL
-    assert here.get(new.kid) == new
 
 
 def test_regular_reload_does_not_delay_the_search_for_a_new_key(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from contentapi.auth.jwk import Key, KeyProblem
 from contentapi.auth.signing_keys import (
-    EnvironmentKeys,
     KeyDirectory,
+    KeySet,
     build_rotated_private_key_variable,
     load_key_ring,
     parse_private_keys,
@@ -150,4 +150,4 @@ def test_broken_key_file_is_named_without_its_content(tmp_path: Path) -> None:
 
 
 def test_keys_of_the_environment_are_not_in_a_folder() -> None:
-    assert isinstance(load_key_ring(FIRST.private_pem, "", Path("unused")), EnvironmentKeys)
+    assert isinstance(load_key_ring(FIRST.private_pem, "", Path("unused")), KeySet)
