@@ -6,15 +6,12 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from itertools import chain, islice
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import ROLE_SCOPES, Role, Scope
-
-ALIGNED_ROWS = 1000  # that determine the widths of the columns of a table
 
 
 class OperatorCommand(BaseCommand):
@@ -45,19 +42,13 @@ class JsonCommand(OperatorCommand):
 
 
 class ListCommand(JsonCommand):
-    """A command that prints many rows: an aligned table or, with --json, an array of objects.
-
-    The rows are read and printed one by one, so that the memory does not depend on their number.
-    """
+    """A command that prints rows: an aligned table or, with --json, an array of objects."""
 
     def print_rows(self, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], *, as_json: bool) -> None:
         """Print rows. `columns` has the names of the keys that the table shows, with their headings."""
+        text = json.dumps([*rows], indent=2) if as_json else format_table(rows, columns)
         try:
-            if as_json:
-                print_json_array(self.stdout, rows)
-            else:
-                cells = ([format_cell(row[name]) for name in columns] for row in rows)
-                print_table(self.stdout, list(columns.values()), cells)
+            self.stdout.write(text)
             self.stdout.flush()
         except BrokenPipeError:  # the reader, such as `head`, has ended
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -91,26 +82,11 @@ def add_scopes(parser: ArgumentParser, default: str) -> None:
     )
 
 
-def print_json_array(out: OutputWrapper, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print an array with one object in each line. Only ASCII is printed, so that no terminal interprets a value."""
-    separator = "["
-    for row in rows:
-        out.write(separator + "\n" + json.dumps(row), ending="")
-        separator = ","
-    out.write("[]" if separator == "[" else "\n]")
-
-
-def print_table(out: OutputWrapper, headings: list[str], rows: Iterable[list[str]]) -> None:
-    """Print rows of text below headings. The first rows determine the widths of the columns.
-
-    A longer value moves the rest of its line. The last column has no width, so free text belongs there.
-    """
-    remaining = iter(rows)
-    first = list(islice(remaining, ALIGNED_ROWS))
-    widths = [max(map(len, column)) for column in zip(headings, *first, strict=True)]
-    for row in chain([headings], first, remaining):
-        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        out.write("  ".join(padded).rstrip())
+def format_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
+    """Return the rows as lines below headings."""
+    lines = [[*columns.values()], *([format_cell(row[name]) for name in columns] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 
 
 def format_time(time: datetime | None) -> str | None:

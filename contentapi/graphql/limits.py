@@ -7,13 +7,14 @@ the result.
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from graphql import (
     DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    InlineFragmentNode,
     OperationDefinitionNode,
     OperationType,
     SelectionNode,
@@ -92,7 +93,7 @@ class DocumentSizes:
         if braces > MAX_NESTING:
             raise build_nesting_error()
         sizes = [self.measure_selection(selection, braces + 1) for selection in node.selections]
-        nesting, depth, introspection_depth, *counts = zip(*sizes, strict=True)
+        nesting, depth, introspection_depth, *counts = zip(*sizes)  # noqa: B905 - named tuples
         return Size(1 + max(nesting), max(depth), max(introspection_depth), *map(sum, counts))
 
     def measure_selection(self, node: SelectionNode, braces: int) -> Size:
@@ -113,7 +114,7 @@ class DocumentSizes:
         A fragment that is missing or spreads itself counts nothing: validation rejects it.
         """
         if not isinstance(node, FragmentSpreadNode):
-            selections: SelectionSetNode | None = getattr(node, "selection_set", None)
+            selections = cast("FieldNode | InlineFragmentNode", node).selection_set
             return self.measure_selections(selections, braces) if selections else NOTHING
         name = node.name.value
         if name not in self.sizes:

@@ -1,4 +1,4 @@
-"""The commands that list users, keys and clients: their columns, their JSON, and their batches."""
+"""The commands that list users, keys and clients: their columns and their JSON."""
 
 import json
 import subprocess

@@ -1,21 +1,16 @@
 """Users, API keys and OAuth clients as the account commands print them: JSON objects without secrets and hashes."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from django.core.management.base import CommandParser
-from django.db.models import Model, QuerySet
 from django.utils import timezone
 from oauth2_provider.models import Application
 
 from contentapi.auth.people import get_user_by_email
 from contentapi.core.commands import JsonCommand, format_time
 from contentapi.core.identity import OPERATOR, Role
-from users import selectors
 from users.models import ApiKey, User
-
-ROWS_PER_STATEMENT = 1000
-Row = TypeVar("Row", bound=Model)
 
 
 class UserActCommand(JsonCommand):
@@ -42,18 +37,6 @@ class UserActCommand(JsonCommand):
     def note_missing_admin(self) -> None:
         if not User.objects.filter(role=Role.ADMIN, is_active=True).exists():
             self.info("Note: there is no active admin now. create_admin, set_role and unlock_user make one.")
-
-
-def read_in_batches(rows: QuerySet[Row]) -> Iterator[Row]:
-    """Yield all rows in the order of their ids, with one short statement for each batch.
-
-    The memory does not depend on the number of rows, and no transaction is open while a reader is slow.
-    """
-    ordered = rows.order_by("pk")
-    batch = list(ordered[:ROWS_PER_STATEMENT])
-    while batch:
-        yield from batch
-        batch = list(ordered.filter(pk__gt=batch[-1].pk)[:ROWS_PER_STATEMENT])
 
 
 def describe_user(user: User) -> dict[str, Any]:
@@ -97,11 +80,3 @@ def describe_client(client: Application) -> dict[str, Any]:
         "createdAt": format_time(client.created),
         "updatedAt": format_time(client.updated),
     }
-
-
-def describe_users() -> Iterator[dict[str, Any]]:
-    return map(describe_user, read_in_batches(selectors.select_users(OPERATOR)))
-
-
-def describe_api_keys() -> Iterator[dict[str, Any]]:
-    return map(describe_api_key, read_in_batches(selectors.select_api_keys(OPERATOR).select_related("user")))

@@ -1,7 +1,9 @@
 from typing import Any
 
 from contentapi.core.commands import ListCommand
-from users.management.descriptions import describe_api_keys
+from contentapi.core.identity import OPERATOR
+from users import selectors
+from users.management.descriptions import describe_api_key
 
 COLUMNS = {
     "prefix": "PREFIX",
@@ -23,4 +25,5 @@ class Command(ListCommand):
     )
 
     def handle(self, *, as_json: bool, **_: Any) -> None:
-        self.print_rows(describe_api_keys(), COLUMNS, as_json=as_json)
+        keys = selectors.select_api_keys(OPERATOR).select_related("user").order_by("pk")
+        self.print_rows(map(describe_api_key, keys), COLUMNS, as_json=as_json)

@@ -1,7 +1,9 @@
 from typing import Any
 
 from contentapi.core.commands import ListCommand
-from users.management.descriptions import describe_users
+from contentapi.core.identity import OPERATOR
+from users import selectors
+from users.management.descriptions import describe_user
 
 COLUMNS = {
     "id": "ID",
@@ -18,4 +20,4 @@ class Command(ListCommand):
     help = "List all users, oldest first, with role, lock and last login. Times are in UTC."
 
     def handle(self, *, as_json: bool, **_: Any) -> None:
-        self.print_rows(describe_users(), COLUMNS, as_json=as_json)
+        self.print_rows(map(describe_user, selectors.select_users(OPERATOR)), COLUMNS, as_json=as_json)
