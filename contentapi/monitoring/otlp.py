@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
@@ -44,21 +44,19 @@ TABLE = re.compile(r'\b(?:FROM|INTO|UPDATE)\s+"?(\w+)"?')
 OPERATION = re.compile(r"\s*([A-Za-z]+)")
 
 
-class DescribedStatement(NamedTuple):
-    """A statement in a span: its operation and first table, its text without literals, and a hash of that text."""
-
-    summary: str
-    text: str
-    fingerprint: str
-
-
 @lru_cache(512)
-def describe_statement(sql: str) -> DescribedStatement:
+def describe_statement(sql: str) -> dict[str, str]:
+    """Return the attributes of a span: operation and first table, the text without literals, and its hash."""
     text = LITERAL.sub("?", sql)
     operation = OPERATION.match(text)
     table = TABLE.search(text)
     summary = " ".join(part for part in (operation and operation[1].upper(), table and table[1]) if part)
-    return DescribedStatement(summary or "statement", text[:MAX_TEXT], sha256(text.encode()).hexdigest()[:16])
+    return {
+        "db.system.name": "postgresql",
+        "db.query.summary": summary or "statement",
+        "db.query.text": text[:MAX_TEXT],
+        "db.statement.fingerprint": sha256(text.encode()).hexdigest()[:16],
+    }
 
 
 class TracedRequest:
@@ -89,18 +87,11 @@ class TracedRequest:
             span.end()
 
     def add_statement(self, seconds: float, sql: object, error_type: str) -> None:
-        statement = describe_statement(sql.decode() if isinstance(sql, bytes) else str(sql))
-        attributes = {
-            "db.system.name": "postgresql",
-            "db.query.summary": statement.summary,
-            "db.query.text": statement.text,
-            "db.statement.fingerprint": statement.fingerprint,
-        }
+        attributes = describe_statement(sql.decode() if isinstance(sql, bytes) else str(sql))
         end = time.time_ns()
         start = end - int(seconds * 1e9)
-        span = self.tracer.start_span(
-            statement.summary, self.context, SpanKind.CLIENT, attributes=attributes, start_time=start
-        )
+        name = attributes["db.query.summary"]
+        span = self.tracer.start_span(name, self.context, SpanKind.CLIENT, attributes=attributes, start_time=start)
         if error_type:
             set_error(span, error_type)
         span.end(end)
@@ -184,10 +175,7 @@ class RequestIdGenerator(RandomIdGenerator):
 
 def build_resource() -> Resource:
     """Return the resource of OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME, by default with our own service name."""
-    resource = Resource.create()
-    if str(resource.attributes.get(SERVICE_NAME, "")).startswith("unknown_service"):
-        return resource.merge(Resource({SERVICE_NAME: DEFAULT_SERVICE}))
-    return resource
+    return Resource.create({SERVICE_NAME: DEFAULT_SERVICE}).merge(OTELResourceDetector().detect())
 
 
 class CollectorLog(logging.Handler):

@@ -13,12 +13,10 @@ from http import HTTPStatus
 from http.client import responses
 from io import BytesIO
 from typing import Any
-from weakref import ReferenceType
 from wsgiref.types import StartResponse
 
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
-from django.core.signals import request_finished, request_started
 from django.utils.http import parse_header_parameters
 
 from contentapi.conf import conf
@@ -69,7 +67,6 @@ class FastPath:
         )
         self.headers_without_origin: dict[str, str] = {}
         if is_enabled:
-            require_no_request_receivers()
             self.headers_without_origin = learn_middleware_headers(django)
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
@@ -124,22 +121,6 @@ def send(response: Response, shared: dict[str, str], start_response: StartRespon
     line = f"{response.status} {responses.get(response.status, 'Unknown')}"
     start_response(line, merge_headers(response.headers, shared, record.id))
     return [response.body]
-
-
-def require_no_request_receivers() -> None:
-    """Raise `RuntimeError` if code outside of Django receives request_started or request_finished.
-
-    The fast path does not send these signals. It does itself what Django's own receivers do for its requests.
-    """
-    for name, signal in (("request_started", request_started), ("request_finished", request_finished)):
-        for _, reference, *_ in signal.receivers:
-            receiver = reference() if isinstance(reference, ReferenceType) else reference
-            if receiver is not None and not receiver.__module__.startswith("django."):
-                raise RuntimeError(
-                    f"{receiver.__module__}.{getattr(receiver, '__qualname__', receiver)} receives the signal {name}, "
-                    "which is not sent for requests of the fast path. Do this work in contentapi/server/fast_path.py "
-                    "too, or set CONTENTAPI_FAST_PATH=off."
-                )
 
 
 def may_be_query(environ: Mapping[str, Any]) -> bool:

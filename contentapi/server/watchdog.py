@@ -19,7 +19,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from math import inf
 from threading import Thread
-from typing import NamedTuple
 
 import psutil
 
@@ -140,7 +139,7 @@ def report_life() -> None:
 
 
 def run_heartbeat() -> None:
-    progress, limits = Progress(), choose_limits(read_memory())
+    progress, limits = Progress(), Limits(read_memory())
     reason = ""
     while os.getppid() == WATCHDOG.master:
         if progress.is_made():
@@ -178,26 +177,19 @@ class Progress:
         return self.stalled <= self.stall and self.retiring <= self.end
 
 
-class Limits(NamedTuple):
-    """What a worker may reach before it is replaced. `memory` is a number of bytes."""
+class Limits:
+    """What a worker may reach before it is replaced. `memory` is a number of bytes, which a new worker uses."""
 
-    requests: int
-    memory: int
+    def __init__(self, memory: int) -> None:
+        environment = conf.environment
+        part = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - not a secret
+        self.requests = max(1, round(part * environment.contentapi_worker_max_requests))
+        self.memory = max(environment.contentapi_worker_max_memory, round(GROWTH * memory))
 
     def find_end_of_life(self, requests: int, memory: int) -> str:
         """Return which limit the worker has reached, or an empty text."""
         served = f"it has served {requests} requests" if requests >= self.requests else ""
         return served or (f"it uses {memory / 1e6:.0f} MB of memory" if memory > self.memory else "")
-
-
-def choose_limits(memory: int) -> Limits:
-    """Return the limits of a new worker that uses some bytes of memory, with some jitter."""
-    environment = conf.environment
-    part = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - not a secret
-    return Limits(
-        requests=max(1, round(part * environment.contentapi_worker_max_requests)),
-        memory=max(environment.contentapi_worker_max_memory, round(GROWTH * memory)),
-    )
 
 
 def read_memory() -> int:

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
-from django.core.signals import request_finished, request_started
 
 from contentapi.core.errors import Unavailable
 from contentapi.rate_limits.account import COUNTERS
@@ -123,20 +122,3 @@ def test_disabled_fast_path_refuses_like_the_enabled_one(settings: Any, path: st
 
     assert normalize_response(enabled) == normalize_response(disabled)
     assert disabled[0] == "503 Service Unavailable"
-
-
-def receive_signal(**_: Any) -> None:
-    raise AssertionError("A request of the fast path sends no signal.")
-
-
-@pytest.mark.parametrize("signal", [request_started, request_finished], ids=["request_started", "request_finished"])
-def test_receiver_of_a_request_signal_stops_the_start_of_the_fast_path(signal: Any) -> None:
-    signal.connect(receive_signal)
-    try:
-        with pytest.raises(
-            RuntimeError, match=r"receive_signal receives the signal request_.*CONTENTAPI_FAST_PATH=off"
-        ):
-            FastPath(FailingDjango())
-        FastPath(FailingDjango(), is_enabled=False)
-    finally:
-        signal.disconnect(receive_signal)

@@ -8,7 +8,7 @@ import pytest
 from contentapi.conf.timeouts import LIFE_SIGN_INTERVAL, LINGER, WATCHDOG_INTERVAL
 from contentapi.db.engine.slots import ConnectionSlots
 from contentapi.server import watchdog
-from contentapi.server.watchdog import PROCESS_ID, Limits, Progress, Watchdog, choose_limits
+from contentapi.server.watchdog import PROCESS_ID, Limits, Progress, Watchdog
 from contentapi.server.worker import WORKER
 
 PID = 12345
@@ -120,7 +120,8 @@ def test_worker_that_does_not_end_makes_no_progress(monkeypatch: pytest.MonkeyPa
 
 
 def test_worker_is_replaced_at_its_limits() -> None:
-    limits = Limits(requests=100, memory=500 * MB)
+    limits = Limits(0)
+    limits.requests, limits.memory = 100, 500 * MB
 
     assert limits.find_end_of_life(99, 500 * MB) == ""
     assert limits.find_end_of_life(100, 500 * MB) == "it has served 100 requests"
@@ -128,12 +129,12 @@ def test_worker_is_replaced_at_its_limits() -> None:
 
 
 def test_limit_of_memory_allows_a_worker_to_grow_by_half() -> None:
-    assert choose_limits(100 * MB).memory == 1024**3
-    assert choose_limits(1000 * MB).memory == 1500 * MB
+    assert Limits(100 * MB).memory == 1024**3
+    assert Limits(1000 * MB).memory == 1500 * MB
 
 
 def test_limits_of_requests_differ() -> None:
-    requests = {choose_limits(0).requests for _ in range(50)}
+    requests = {Limits(0).requests for _ in range(50)}
 
     assert len(requests) > 10
     assert min(requests) >= 450_000
