@@ -55,45 +55,35 @@ class Window:
     A window has about a thousand entries at most, and a unit counts slightly too long, never too short.
     """
 
-    __slots__ = ("entries", "expires", "tick", "used")
+    __slots__ = ("entries", "expires", "used")
 
     def __init__(self) -> None:
         self.entries: deque[tuple[float, int]] = deque()
         self.used = 0
-        self.tick = -1.0  # of the newest entry
         self.expires = 0.0
 
     def drop_older_than(self, begin: float) -> None:
         entries = self.entries
         while entries and entries[0][0] < begin:
             self.used -= entries.popleft()[1]
-        if not entries:
-            self.tick = -1.0
 
     def add(self, now: float, length: int, amount: int) -> float:
         """Add units. Return the seconds until the oldest leave the window."""
         entries = self.entries
         if amount:
-            tick = now * TICKS // length
-            if tick == self.tick:
-                entries[-1] = now, entries[-1][1] + amount
-            else:
-                entries.append((now, amount))
-                self.tick = tick
+            is_same_tick = entries and entries[-1][0] * TICKS // length == now * TICKS // length
+            entries.append((now, amount + entries.pop()[1] if is_same_tick else amount))
             self.used += amount
         oldest = entries[0][0] if entries else now
         return length - (now - oldest)  # in this order, rounding never exceeds the window
 
-    def remove(self, amount: int) -> None:
-        """Give the newest units back, at most all of them."""
-        while amount and self.entries:
+    def remove_unit(self) -> None:
+        """Give the newest unit back, if there is one."""
+        if self.entries:
             moment, newest = self.entries.pop()
-            self.tick = -1.0  # the next unit joins no older entry, whose time would change
-            returned = min(amount, newest)
-            if newest > returned:
-                self.entries.append((moment, newest - returned))
-            self.used -= returned
-            amount -= returned
+            if newest > 1:
+                self.entries.append((moment, newest - 1))
+            self.used -= 1
 
     def refuse(self, now: float, charge: Charge) -> LimitStatus:
         """Return the status of a window without room for a charge, or beside one."""
@@ -120,16 +110,14 @@ class InProcessCounter:
         self._lock = Lock()
 
     def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
-        """Consume all charges, or none of them."""
+        """Consume all charges, or none of them. Each has a window of its own."""
         with self._lock:
             now, has_room = self.clock(), True
             windows: list[tuple[Window, Charge]] = []
-            totals: dict[Window, int] = {}  # several charges may have the same window
             for charge in charges:
                 window = self._get_or_create_window(get_window_key(key, charge), charge.spec.window, now)
                 windows.append((window, charge))
-                totals[window] = total = totals.get(window, 0) + charge.amount
-                if window.used + total > charge.spec.amount:
+                if window.used + charge.amount > charge.spec.amount:
                     has_room = False
             if not has_room:
                 return False, [window.refuse(now, charge) for window, charge in windows]
@@ -140,12 +128,12 @@ class InProcessCounter:
             return True, statuses
 
     def refund(self, key: str, charges: Sequence[Charge]) -> None:
-        """Give consumed charges back."""
+        """Give back one unit of each charge."""
         with self._lock:
             for charge in charges:
                 window = self._windows.get(get_window_key(key, charge))
                 if window is not None:
-                    window.remove(charge.amount)
+                    window.remove_unit()
 
     def _get_or_create_window(self, window_key: str, length: int, now: float) -> Window:
         """Return the window of a key, without expired units."""

@@ -33,7 +33,7 @@ SECOND = 1_000_000  # microseconds
 CONSUME = """
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
-local used, planned, has_room, is_pinned = {}, {}, 1, 0
+local used, has_room, is_pinned = {}, 1, 0
 if #KEYS > #ARGV / 4 then is_pinned = redis.call('EXISTS', table.remove(KEYS)) end
 
 local function read(entry)
@@ -43,19 +43,16 @@ end
 
 for i, key in ipairs(KEYS) do
   local amount, limit, window = tonumber(ARGV[4 * i - 3]), tonumber(ARGV[4 * i - 2]), tonumber(ARGV[4 * i - 1])
-  if not used[key] then  -- several charges may have the same window
-    used[key] = tonumber(redis.call('GET', key .. ':used') or 0)
-    local oldest = redis.call('LINDEX', key, 0)
-    while oldest do
-      local time, units = read(oldest)
-      if time >= now - window then break end
-      redis.call('LPOP', key)
-      used[key] = used[key] - units
-      oldest = redis.call('LINDEX', key, 0)
-    end
+  used[i] = tonumber(redis.call('GET', key .. ':used') or 0)
+  local oldest = redis.call('LINDEX', key, 0)
+  while oldest do
+    local time, units = read(oldest)
+    if time >= now - window then break end
+    redis.call('LPOP', key)
+    used[i] = used[i] - units
+    oldest = redis.call('LINDEX', key, 0)
   end
-  planned[key] = (planned[key] or 0) + amount
-  if used[key] + planned[key] > limit then has_room = 0 end
+  if used[i] + amount > limit then has_room = 0 end
 end
 
 local reply = {has_room, now, is_pinned}
@@ -71,10 +68,10 @@ for i, key in ipairs(KEYS) do
       end
     end
     redis.call('RPUSH', key, string.format('%.0f:%d:0', now, units))
-    used[key] = used[key] + amount
+    used[i] = used[i] + amount
   end
   local length = math.ceil(window / 1000) + 1000
-  redis.call('SET', key .. ':used', used[key], 'PX', length)
+  redis.call('SET', key .. ':used', used[i], 'PX', length)
   redis.call('PEXPIRE', key, length)
   local oldest, blocker, sum = redis.call('LINDEX', key, 0), -1, 0
   if has_room == 0 then
@@ -88,27 +85,21 @@ for i, key in ipairs(KEYS) do
       end
     end
   end
-  table.insert(reply, used[key])
+  table.insert(reply, used[i])
   table.insert(reply, oldest and read(oldest) or now)
   table.insert(reply, blocker)
 end
 return reply
 """.replace("TICKS", str(TICKS))
 
-# KEYS: the windows. ARGV: the amounts, which are taken from the newest units.
+# KEYS: the windows, from which the newest unit is taken.
 REFUND = """
-for i, key in ipairs(KEYS) do
-  local left = tonumber(ARGV[i])
-  while left > 0 do
-    local newest = redis.call('RPOP', key)
-    if not newest then break end
+for _, key in ipairs(KEYS) do
+  local newest = redis.call('RPOP', key)
+  if newest then
     local time, units = string.match(newest, '(%d+):(%d+)')
-    local taken = math.min(left, tonumber(units))
-    if tonumber(units) > taken then
-      redis.call('RPUSH', key, string.format('%s:%d:0', time, units - taken))
-    end
-    redis.call('DECRBY', key .. ':used', taken)
-    left = left - taken
+    if tonumber(units) > 1 then redis.call('RPUSH', key, string.format('%s:%d:0', time, units - 1)) end
+    redis.call('DECR', key .. ':used')
   end
 end
 """
@@ -147,13 +138,12 @@ class RedisCounter:
         ]
 
     def refund(self, key: str, charges: Sequence[Charge]) -> None:
-        """Give charges back where requests are counted now. Charges from before a failure of Redis stay consumed."""
+        """Give back one unit of each charge where requests are counted now. Those before a failure stay consumed."""
         if self.redis.is_failing:
             self.fallback.refund(key, charges)
             return
-        amounts = [charge.amount for charge in charges]
         with suppress(RedisUnavailable):
-            self.redis.execute("refund", lambda: self.refund_script(build_keys(key, charges), amounts))
+            self.redis.execute("refund", lambda: self.refund_script(build_keys(key, charges)))
 
 
 def build_keys(key: str, charges: Sequence[Charge]) -> list[str]:

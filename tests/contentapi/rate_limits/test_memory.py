@@ -88,7 +88,7 @@ def test_refund_gives_back_the_newest_units_only(sequence: list[tuple[int, int, 
         if allowed:
             accepted.append((clock.now, amount))
             refund = min(refund, amount)
-            counter.refund("somebody", [Charge.to(refund, TEN)])
+            counter.refund("somebody", refund * [Charge.to(1, TEN)])
             accepted[-1] = (clock.now, amount - refund)
 
 
@@ -112,7 +112,7 @@ def test_refund_of_an_unknown_key_changes_nothing() -> None:
     counter.refund("somebody", [Charge.to(1, TEN)])
 
     assert consume(counter, LIMIT)[0]
-    counter.refund("somebody", [Charge.to(LIMIT, TEN), Charge.to(5, TEN)])
+    counter.refund("somebody", (LIMIT + 5) * [Charge.to(1, TEN)])
     assert [consume(counter, LIMIT)[0] for _ in range(2)] == [True, False]
 
 
