@@ -92,7 +92,7 @@ def test_nested_braces_are_limited() -> None:
     [
         f"query A {{ a }} query B {nest_braces(101)} query C {{ a }}",
         f"query A {{ ...F ... {{ ...F }} }} fragment F on Q {nest_braces(99)}",  # measured where it is allowed
-        " ".join(["query A { ...F0 }", *(f"fragment F{number} on Q {{ ...F{number + 1} }}" for number in range(500))]),
+        " ".join(["query A { ...F0 }", *(f"fragment F{number} on Q {{ ...F{number + 1} }}" for number in range(1500))]),
     ],
 )
 def test_nesting_of_every_operation_is_checked_before_one_is_selected(document: str) -> None:
