@@ -4,8 +4,9 @@
 """
 
 import json
+import operator
 import secrets
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from typing import Any
 
 import comrak
@@ -45,66 +46,47 @@ def render_reference(request: HttpRequest, folder: str | None = None) -> HttpRes
     origin, nonce = get_request_origin(request.META), secrets.token_urlsafe(16)
     context: dict[str, Any] = {"folder": folder, "nonce": nonce, "page": "docs", "origin": origin}
     if not folder:
-        context["reference"] = describe_document(origin)
+        context["reference"] = render_plain_reference(origin)
     body = render_to_string(f"contentapi/{'reference' if folder else 'plain_reference'}.html", context)
     return HttpResponse(body, headers=build_page_headers(nonce))
 
 
 @lru_cache(ORIGINS)
-def describe_document(origin: str) -> dict[str, Any]:
+def render_plain_reference(origin: str) -> SafeString:
     """Return what the plain page shows: the introduction, and the operations by their tags."""
     document = load_openapi_document()
-    operations = [
-        describe_operation(document, path, method, item)
-        for path, item in document["paths"].items()
-        for method in DOCUMENTED_METHODS
-        if method in item
-    ]
-    return {
-        "title": document["info"]["title"],
-        "introduction": render_markdown(document["info"]["description"].replace(LOCAL, origin)),
-        "groups": [
-            {
-                "name": tag["name"],
-                "description": render_markdown(tag["description"]),
-                "operations": [operation for operation in operations if tag["name"] in operation["tags"]],
-            }
-            for tag in document["tags"]
-        ],
-    }
+    parts = [document["info"]["description"].replace(LOCAL, origin)]
+    for tag in document["tags"]:
+        parts += [f"## {tag['name']}", tag["description"]]
+        for path, item in document["paths"].items():
+            for method in DOCUMENTED_METHODS:
+                if tag["name"] in item.get(method, {}).get("tags", ()):
+                    parts += [f"### {item[method]['summary']}", f"`{method.upper()} {path}`"]
+                    parts += describe_operation(document, item, item[method])
+    # The document is part of this program. The keyboard reaches what scrolls.
+    return mark_safe(comrak.render_markdown("\n\n".join(parts)).replace("<pre>", '<pre tabindex="0">'))  # noqa: S308
 
 
-def describe_operation(document: dict[str, Any], path: str, method: str, item: dict[str, Any]) -> dict[str, Any]:
-    operation = item[method]
-    stated = [*item.get("parameters", []), *operation.get("parameters", [])]
-    parameters = [resolve(document, each) for each in stated]
+def describe_operation(document: dict[str, Any], item: dict[str, Any], operation: dict[str, Any]) -> list[str]:
+    """Return the description of an operation, and the lists of its parameters and of its responses."""
+    stated = [resolve(document, each) for each in (*item.get("parameters", []), *operation.get("parameters", []))]
     responses = [(status, resolve(document, each)) for status, each in sorted(operation["responses"].items())]
-    return {
-        "id": operation["operationId"],
-        "tags": operation["tags"],
-        "method": method.upper(),
-        "path": path,
-        "summary": operation["summary"],
-        "description": render_markdown(operation.get("description", "")),
-        "parameters": [each | {"description": render_markdown(each.get("description", ""))} for each in parameters],
-        "responses": [(status, render_markdown(each["description"])) for status, each in responses],
-    }
+    return [
+        operation.get("description", ""),
+        "\n".join(f"* `{each['name']}` ({each['in']}): {join_lines(each)}" for each in stated),
+        "Responses:",
+        "\n".join(f"* {status}: {join_lines(each)}" for status, each in responses),
+    ]
 
 
 def resolve(document: dict[str, Any], node: Any) -> Any:
-    """Follow the `$ref` of a node to its target in the document."""
-    while "$ref" in node:
-        target: Any = document
-        for step in node["$ref"].removeprefix("#/").split("/"):
-            target = target[step]
-        node = target
-    return node
+    """Return the node of the document to which a node refers, or the node itself."""
+    steps = node["$ref"].split("/")[1:] if "$ref" in node else ()
+    return reduce(operator.getitem, steps, document) if steps else node
 
 
-def render_markdown(text: str) -> SafeString:
-    """Render a text of the document, which is part of this program. The keyboard reaches what scrolls."""
-    html: SafeString = mark_safe(comrak.render_markdown(text).replace("<pre>", '<pre tabindex="0">'))  # noqa: S308
-    return html
+def join_lines(node: dict[str, Any]) -> str:
+    return " ".join(node.get("description", "").split())
 
 
 openapi = build_document_view("application/json", render_document)
