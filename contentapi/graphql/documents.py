@@ -8,11 +8,8 @@ from graphql import (
     GraphQLError,
     GraphQLSchema,
     GraphQLSyntaxError,
-    Lexer,
     OperationDefinitionNode,
     OperationType,
-    Source,
-    TokenKind,
     parse,
 )
 
@@ -24,18 +21,14 @@ from contentapi.graphql.errors import find_cause
 from contentapi.graphql.execution.operations import DocumentFragments, Operation
 from contentapi.graphql.execution.validation import drop_token_links, find_validation_errors
 from contentapi.graphql.limits import (
-    MAX_NESTING,
     Sizes,
     build_limit_error,
+    build_nesting_error,
     get_operation_name,
     measure_operations,
     require_within_limits,
 )
 from contentapi.monitoring.traces import trace
-
-PARSED_NESTING = 200  # braces and brackets within each other at which graphql-core stops parsing
-OPENING = (TokenKind.BRACE_L, TokenKind.BRACKET_L)
-CLOSING = (TokenKind.BRACE_R, TokenKind.BRACKET_R)
 
 
 class CachedDocument(NamedTuple):
@@ -173,8 +166,7 @@ def parse_within_limits(text: str) -> DocumentNode:
     try:
         document = parse(text, max_lexical_tokens=most, max_comments=most, allow_empty_selection_sets=False)
     except GraphQLSyntaxError as error:
-        require_unparsable_text_within_limits(text, most, max(error.positions or (0,)))
-        raise
+        raise convert_parser_error(error, most) from None
     unlink_tokens(document)
     return document
 
@@ -190,26 +182,12 @@ def unlink_tokens(document: DocumentNode) -> None:
         token = following
 
 
-def require_unparsable_text_within_limits(text: str, most: int, position: int) -> None:
-    """Raise `LimitExceeded` if a document that does not parse has too many tokens or comments, or nests too deeply.
-
-    `position` is the place of the parser's error. Tokens are counted up to `most` + 1.
-    """
-    counts = {"number of tokens": 0, "number of comments": 0}
-    depth = nesting = 0
-    lexer = Lexer(Source(text))
-    token = lexer.read_next_token(0)
-    while token.kind is not TokenKind.EOF and max(counts.values()) <= most:
-        counts["number of comments" if token.kind is TokenKind.COMMENT else "number of tokens"] += 1
-        if token.start <= position:
-            depth += (token.kind in OPENING) - (token.kind in CLOSING)
-            nesting = max(nesting, depth)
-        token = lexer.read_next_token(token.end)
-    for what, count in counts.items():
-        if count > most:
-            raise build_limit_error(what, f"{count} or more", most, "contentapi_max_tokens") from None
-    if nesting > PARSED_NESTING:
-        raise build_limit_error("nesting", f"{PARSED_NESTING + 1} or more", MAX_NESTING) from None
+def convert_parser_error(error: GraphQLSyntaxError, most: int) -> Exception:
+    """Return `LimitExceeded` for a document at which the parser gave up, otherwise the error. Its message says why."""
+    for what in ("tokens", "comments"):
+        if f"more than {most} {what}." in error.message:
+            return build_limit_error(f"number of {what}", f"{most + 1} or more", most, "contentapi_max_tokens")
+    return build_nesting_error() if "nested too deeply" in error.message else error
 
 
 def validate_and_cache_document(schema: GraphQLSchema, document: DocumentNode, sizes: Sizes) -> CachedDocument:
