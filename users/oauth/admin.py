@@ -23,8 +23,7 @@ from users.oauth.clients import (
     describe_state,
     list_redirect_uri_warnings,
     renew_client_secret,
-    save_changed_client,
-    save_new_client,
+    save_client,
     select_clients,
 )
 from users.oauth.server import record_revoked_consents
@@ -115,11 +114,11 @@ class ClientAdmin(ServiceAdmin):
             self.message_user(request, warning, messages.WARNING)
 
     def create(self, actor: Actor, row: Application, form: ClientForm) -> Application:
-        row.secret_shown_once = save_new_client(row, actor)
+        row.secret_shown_once = save_client(row, actor)
         return row
 
     def edit(self, actor: Actor, row: Application, form: ClientForm) -> None:
-        row.secret_shown_once = save_changed_client(row, actor, is_other_type="client_type" in form.changed_data)
+        row.secret_shown_once = save_client(row, actor, with_new_secret="client_type" in form.changed_data)
 
     def delete(self, actor: Actor, row: Application) -> None:
         delete_client(actor=actor, client=row)

@@ -51,36 +51,24 @@ def register_client(*, name: str, redirect_uris: Sequence[str], public: bool = F
         redirect_uris=" ".join(redirect_uris),
         client_type=Application.CLIENT_PUBLIC if public else Application.CLIENT_CONFIDENTIAL,
     )
-    secret = save_new_client(client, OPERATOR)
+    secret = save_client(client, OPERATOR)
     return RegisteredClient(client.client_id, secret)
 
 
-def save_new_client(client: Application, actor: Actor) -> str:
-    """Save a new client and return its secret, or an empty string for a public client. Raises `Invalid`.
+def save_client(client: Application, actor: Actor, *, with_new_secret: bool = True) -> str:
+    """Save a client and return its new secret; an empty string without one, and for a public client. Raises `Invalid`.
 
-    A public client gets a random secret too, which nobody knows: without it, an empty secret would authenticate it.
+    A new client gets a secret, and so does one of another type: that of a former public client is known to nobody, and
+    that of a former confidential client must not be needed any more. A public client has a secret that nobody knows:
+    an empty one would authenticate it.
     """
     validate_client(client)
-    secret = secrets.token_urlsafe(32)
+    event = Audit.OAUTH_CLIENT_CHANGED if client.pk else Audit.OAUTH_CLIENT_CREATED
+    secret = secrets.token_urlsafe(32) if with_new_secret else ""
     client.authorization_grant_type = Application.GRANT_AUTHORIZATION_CODE
-    client.client_secret = secret
-    client.save(force_insert=True)
-    Audit.OAUTH_CLIENT_CREATED.record(actor, "oauth_client", client.client_id, client_type=client.client_type)
-    return "" if client.client_type == Application.CLIENT_PUBLIC else secret
-
-
-def save_changed_client(client: Application, actor: Actor, *, is_other_type: bool) -> str:
-    """Save a client and return its new secret: a client of another type gets one. Otherwise an empty string.
-
-    Raises `Invalid`. The secret of a former public client is known to nobody, and that of a former confidential client
-    must not be needed any more.
-    """
-    validate_client(client)
-    secret = secrets.token_urlsafe(32) if is_other_type else ""
-    if is_other_type:
-        client.client_secret = secret
+    client.client_secret = secret or client.client_secret
     client.save()
-    Audit.OAUTH_CLIENT_CHANGED.record(actor, "oauth_client", client.client_id, client_type=client.client_type)
+    event.record(actor, "oauth_client", client.client_id, client_type=client.client_type)
     return "" if client.client_type == Application.CLIENT_PUBLIC else secret
 
 
