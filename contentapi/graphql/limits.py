@@ -30,7 +30,7 @@ INTROSPECTION = ("__schema", "__type")
 RAISED_BY_ATOMIC = ("contentapi_max_aliases", "contentapi_max_root_fields")  # to the limit of mutations with `@atomic`
 
 
-class Size(NamedTuple):
+class OperationSize(NamedTuple):
     """The size of a selection. `nesting` counts braces. A depth is a number of nested fields, without `__typename`."""
 
     nesting: int = 0
@@ -41,12 +41,12 @@ class Size(NamedTuple):
     directives: int = 0
 
 
-NOTHING = Size()
+NOTHING = OperationSize()
 
 
 class MeasuredOperation(NamedTuple):
     node: OperationDefinitionNode
-    size: Size
+    size: OperationSize
 
 
 Sizes = Mapping[str, MeasuredOperation]
@@ -81,22 +81,22 @@ class DocumentSizes:
     def __init__(self, document: DocumentNode) -> None:
         nodes = document.definitions
         self.fragments = {node.name.value: node for node in nodes if isinstance(node, FragmentDefinitionNode)}
-        self.sizes: dict[str, Size] = {}  # of fragments
+        self.sizes: dict[str, OperationSize] = {}  # of fragments
 
-    def measure_definition(self, node: OperationDefinitionNode | FragmentDefinitionNode, braces: int) -> Size:
+    def measure_definition(self, node: OperationDefinitionNode | FragmentDefinitionNode, braces: int) -> OperationSize:
         size = self.measure_selections(node.selection_set, braces)
         annotated = (node, *(node.variable_definitions or ()))
         return size._replace(directives=size.directives + sum(len(each.directives or ()) for each in annotated))
 
-    def measure_selections(self, node: SelectionSetNode, braces: int) -> Size:
+    def measure_selections(self, node: SelectionSetNode, braces: int) -> OperationSize:
         """Return the size of all selections. Raises `LimitExceeded` before the recursion is too deep for Python."""
         if braces > MAX_NESTING:
             raise build_nesting_error()
         sizes = [self.measure_selection(selection, braces + 1) for selection in node.selections]
         nesting, depth, introspection_depth, *counts = zip(*sizes)  # noqa: B905 - named tuples
-        return Size(1 + max(nesting), max(depth), max(introspection_depth), *map(sum, counts))
+        return OperationSize(1 + max(nesting), max(depth), max(introspection_depth), *map(sum, counts))
 
-    def measure_selection(self, node: SelectionNode, braces: int) -> Size:
+    def measure_selection(self, node: SelectionNode, braces: int) -> OperationSize:
         inner = self.measure_inside(node, braces)
         directives = inner.directives + len(node.directives or ())
         if not isinstance(node, FieldNode):
@@ -106,9 +106,11 @@ class DocumentSizes:
             depth, introspection_depth = 0, 1 + max(depth, introspection_depth)
         elif node.name.value != "__typename":
             depth += 1
-        return Size(inner.nesting, depth, introspection_depth, 1, inner.aliases + (node.alias is not None), directives)
+        return OperationSize(
+            inner.nesting, depth, introspection_depth, 1, inner.aliases + (node.alias is not None), directives
+        )
 
-    def measure_inside(self, node: SelectionNode, braces: int) -> Size:
+    def measure_inside(self, node: SelectionNode, braces: int) -> OperationSize:
         """Return the size of what a selection contains, or of the fragment that it spreads.
 
         A fragment that is missing or spreads itself counts nothing: validation rejects it.
@@ -142,7 +144,7 @@ def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
             raise build_limit_error(what, counted, most, variable)
 
 
-def iterate_limited_counts(node: OperationDefinitionNode, size: Size) -> Iterator[tuple[str, int, str]]:
+def iterate_limited_counts(node: OperationDefinitionNode, size: OperationSize) -> Iterator[tuple[str, int, str]]:
     yield "depth", size.depth, "contentapi_max_depth"
     yield "depth of introspection", size.introspection_depth, "contentapi_max_introspection_depth"
     yield "number of aliases", size.aliases, "contentapi_max_aliases"

@@ -6,6 +6,7 @@
 import json
 import operator
 import secrets
+from collections.abc import Iterator
 from functools import cache, lru_cache, reduce
 from typing import Any
 
@@ -57,14 +58,18 @@ def render_plain_reference(origin: str) -> SafeString:
     document = load_openapi_document()
     parts = [document["info"]["description"].replace(LOCAL, origin)]
     for tag in document["tags"]:
-        parts += [f"## {tag['name']}", tag["description"]]
-        for path, item in document["paths"].items():
-            for method in DOCUMENTED_METHODS:
-                if tag["name"] in item.get(method, {}).get("tags", ()):
-                    parts += [f"### {item[method]['summary']}", f"`{method.upper()} {path}`"]
-                    parts += describe_operation(document, item, item[method])
+        parts += [f"## {tag['name']}", tag["description"], *describe_operations(document, tag["name"])]
     # The document is part of this program. The keyboard reaches what scrolls.
     return mark_safe(comrak.render_markdown("\n\n".join(parts)).replace("<pre>", '<pre tabindex="0">'))  # noqa: S308
+
+
+def describe_operations(document: dict[str, Any], tag: str) -> Iterator[str]:
+    for path, item in document["paths"].items():
+        for method in DOCUMENTED_METHODS:
+            operation = item.get(method)
+            if operation and tag in operation["tags"]:
+                yield from (f"### {operation['summary']}", f"`{method.upper()} {path}`")
+                yield from describe_operation(document, item, operation)
 
 
 def describe_operation(document: dict[str, Any], item: dict[str, Any], operation: dict[str, Any]) -> list[str]:

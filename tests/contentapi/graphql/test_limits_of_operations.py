@@ -10,7 +10,7 @@ from contentapi.graphql.costs import require_cost_within_limit
 from contentapi.graphql.limits import (
     COUNT_CAP,
     MAX_NESTING,
-    Size,
+    OperationSize,
     build_limit_error,
     iterate_limited_counts,
     measure_operations,
@@ -69,7 +69,9 @@ def test_counts_are_in_a_fixed_order_and_only_writes_count_mutations(kind: str, 
     assert isinstance(node, OperationDefinitionNode)
 
     found = list(
-        iterate_limited_counts(node, Size(depth=1, introspection_depth=2, aliases=3, root_fields=4, directives=5))
+        iterate_limited_counts(
+            node, OperationSize(depth=1, introspection_depth=2, aliases=3, root_fields=4, directives=5)
+        )
     )
 
     assert [counted for _, counted, _ in found] == numbers
