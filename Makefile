@@ -55,14 +55,14 @@ test: installed-dev
 
 test-servers: installed-dev
 	@$(BUILD_PAGES)
-	@$(PYTEST) --numprocesses $(SERVER_PROCESSES) -m "servers and not thorough" $(TESTS)
+	@EXAMPLES_IN_PERCENT=5 $(PYTEST) --numprocesses $(SERVER_PROCESSES) -m "servers and not thorough" $(TESTS)
 
 test-citus: installed-dev
 	@$(if $(LONG),$(BUILD_PAGES))
 	@$(if $(LONG),EXAMPLES_IN_PERCENT=$(PERCENT)) exec $(VENV_PYTHON) -m tests.citus $(if $(SHORT),--short) $(if $(LONG),--thorough) $(TESTS)
 
 coverage: installed-dev
-	@$(PYTEST) -m "not servers and not thorough and not citus" --cov --cov-report= --cov-fail-under=0
+	@$(PYTEST) -m "not servers and not thorough and not citus and not property" --cov --cov-report= --cov-fail-under=0
 	@echo "Percent of the lines that the tests execute; at least fail_under of pyproject.toml is required:"
 	@$(VENV_PYTHON) -m coverage report --format=total
 	@$(VENV_PYTHON) -m coverage report --show-missing --fail-under=100 --include="$(COVERED_IN_FULL)"

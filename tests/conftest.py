@@ -66,15 +66,9 @@ def create_root_of_temporary_folders(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Select a part of the tests, such as 2/4, for `.ci/test_on_python`.
-
-    Do not measure the lines that property tests execute: thousands of times those that examples execute too.
-    """
+    """Select a part of the tests, such as 2/4, for `.ci/test_on_python`."""
     number, parts = map(int, os.environ.get("TESTS_PART", "1/1").split("/"))
     items[:] = items[number - 1 :: parts]
-    for item in items:
-        if item.get_closest_marker("property"):
-            item.add_marker("no_cover")
 
 
 def pytest_collection_finish() -> None:
@@ -129,55 +123,50 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         prepare_partitions()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def empty_tables_after_transactions() -> Iterator[None]:
-    """Let a test with transactions end by `empty_tables`."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _: empty_tables())
-        yield
-
-
 @pytest.fixture(autouse=True)
-def reset_rate_limits() -> None:
-    """Begin each test with unused rate limits, because all tests send requests from one address."""
+def forget_earlier_tests() -> None:
+    """Begin each test with unused rate limits, because all tests send requests from one address.
+
+    End the outages of the one before: the line that counts their last requests would be logged later.
+    """
     COUNTERS.clear()
-
-
-@pytest.fixture(autouse=True)
-def forget_outages() -> Iterator[None]:
-    """End the outages of a test with it: the line that counts their last requests would be logged in a later test."""
-    yield
     if OUTAGES.timer:
         OUTAGES.timer.cancel()
     OUTAGES.timer, OUTAGES.state = None, NOTHING
 
 
 @pytest.fixture(scope="session", autouse=True)
-def slow_the_clock_of_rate_limits() -> Iterator[None]:
-    """Let a microsecond pass between two looks at the clock, so that no test depends on the speed of the machine."""
-    times = count(1000.0, 1e-6)
+def patch_what_is_slow_or_depends_on_time() -> Iterator[None]:
+    """Patch once for all tests: each fixture takes time in each test."""
+    # The cost of Argon2, which is slow by design, is at its minimum.
+    Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 8, 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(account, "InProcessCounter", partial(InProcessCounter, clock=lambda: next(times)))
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _: empty_tables())
+        slow_the_clock_of_rate_limits(patch)
+        lift_time_limits(patch)
+        list_static_files_once(patch)
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def lift_time_limits() -> Iterator[None]:
+def slow_the_clock_of_rate_limits(patch: pytest.MonkeyPatch) -> None:
+    """Let a microsecond pass between two looks at the clock, so that no test depends on the speed of the machine."""
+    times = count(1000.0, 1e-6)
+    patch.setattr(account, "InProcessCounter", partial(InProcessCounter, clock=lambda: next(times)))
+
+
+def lift_time_limits(patch: pytest.MonkeyPatch) -> None:
     """Lift the limits of checks and of the statements of webhooks, which a busy machine exceeds.
 
     A check that is late lets a missing table be a missing migration. The limits of statements remain on the connection,
     or until the end of the transaction of a test.
     """
-    with pytest.MonkeyPatch.context() as patch:
-        for limit in ("READINESS_LIMIT", "READINESS_DATABASE_LIMIT"):
-            patch.setattr(readiness, limit, 60)
-        patch.setattr(sender, "LIMITS", "SET statement_timeout = 0")
-        patch.setattr(bodies, "BODY_LIMIT", "SET LOCAL statement_timeout = 0")
-        yield
+    for limit in ("READINESS_LIMIT", "READINESS_DATABASE_LIMIT"):
+        patch.setattr(readiness, limit, 60)
+    patch.setattr(sender, "LIMITS", "SET statement_timeout = 0")
+    patch.setattr(bodies, "BODY_LIMIT", "SET LOCAL statement_timeout = 0")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def list_static_files_once() -> Iterator[None]:
+def list_static_files_once(patch: pytest.MonkeyPatch) -> None:
     """Let WhiteNoise list the static files once, not for each new `Client`, which builds all middleware (40 ms)."""
     list_files = WhiteNoiseMiddleware.add_files_from_finders
     listed: dict[str, Any] = {}
@@ -188,9 +177,7 @@ def list_static_files_once() -> Iterator[None]:
             listed.update(middleware.files)
         middleware.files.update(listed)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", add_listed_files)
-        yield
+    patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", add_listed_files)
 
 
 @pytest.fixture
@@ -222,12 +209,6 @@ def gql(db: None, client: Client) -> GraphQL:  # noqa: ARG001
         return GraphQLResponse(client.post("/graphql", body, content_type="application/json", headers=headers))
 
     return execute
-
-
-@pytest.fixture(scope="session", autouse=True)
-def use_fast_password_hasher() -> None:
-    """Set the cost of Argon2, which is slow by design, to its minimum."""
-    Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 8, 1
 
 
 @pytest.fixture

@@ -1,14 +1,30 @@
 """The only test of `make test` that starts the server: the others are left to `make test-servers`."""
 
-from tests.deployment.live_server import Site
-from tests.e2e.http_client import HttpClient
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from django.db import connection
+
+from tests.deployment.hosts import Host
+from tests.factories import make_post
 
 
-def test_server_starts_answers_on_both_transports_and_ends(site: Site) -> None:
-    with site.serve("granian") as server:
-        query = server.query("{ posts(limit: 1) { title } }")
-        resource = HttpClient(server.address).get("/posts?limit=1")
+@pytest.mark.django_db(transaction=True)
+def test_server_starts_answers_on_both_transports_and_ends(tmp_path: Path) -> None:
+    make_post(title="Soup")
+    database = connection.get_connection_params()
+    socket = quote(database["host"], safe="")
+    host = Host(tmp_path / "log", {"DATABASE_URL": f"postgresql://postgres@{socket}/{database['dbname']}"}).start()
+    process = host.process
 
-        assert (query.status, resource.status) == (200, 200)
-        assert query.json["data"]["posts"][0]["title"] == resource.json["data"][0]["title"]
-        assert server.end() == 0
+    try:
+        query = host.request("POST", "/graphql", {"query": "{ posts(limit: 1) { title } }"})
+        resource = host.request("GET", "/posts?limit=1")
+    finally:
+        host.stop()
+
+    assert (query.status, resource.status) == (200, 200)
+    assert query.body["data"]["posts"][0]["title"] == resource.body["data"][0]["title"] == "Soup"
+    assert process is not None
+    assert process.returncode == 0
