@@ -18,13 +18,13 @@ COMMANDS = sorted(path.stem for path in ROOT.glob("*/management/commands/[a-z]*.
 PIN = re.compile(r"^(?P<name>[\w.-]+)(?:\[[^]]*\])?==(?P<version>\S+)", re.MULTILINE)
 
 
-@pytest.mark.parametrize("field", msgspec.structs.fields(Environment), ids=lambda field: field.name.upper())
-def test_settings_page_lists_each_variable_with_its_default(field: msgspec.structs.FieldInfo) -> None:
-    row = re.search(rf"^\| `{field.name.upper()}` \| (.*?) \|", SETTINGS, re.MULTILINE)
+def test_settings_page_lists_each_variable_with_its_default() -> None:
+    for field in msgspec.structs.fields(Environment):
+        row = re.search(rf"^\| `{field.name.upper()}` \| (.*?) \|", SETTINGS, re.MULTILINE)
 
-    assert row
-    if isinstance(field.default, int) and field.name != "web_concurrency":
-        assert str(field.default) in row[1].replace(",", "")
+        assert row, field.name
+        if isinstance(field.default, int) and field.name != "web_concurrency":
+            assert str(field.default) in row[1].replace(",", "")
 
 
 def test_settings_page_has_only_real_variables() -> None:
@@ -33,9 +33,10 @@ def test_settings_page_has_only_real_variables() -> None:
     assert sorted(variables) == sorted(name.upper() for name in Environment.__struct_fields__)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_page_of_the_commands_lists_each_command(command: str) -> None:
-    assert re.search(rf"^\| `{command}\b", OPERATOR_COMMANDS, re.MULTILINE)
+def test_page_of_the_commands_lists_each_command() -> None:
+    listed = set(re.findall(r"^\| `(\w+)", OPERATOR_COMMANDS, re.MULTILINE))
+
+    assert set(COMMANDS) - listed == set()
 
 
 def test_changelog_begins_with_the_current_version() -> None:

@@ -133,10 +133,8 @@ def test_schemas_and_structs_of_bodies_have_the_same_names() -> None:
 # --- Examples -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("place", "schema", "value"),
-    list(iterate_examples(DOCUMENT)),
-    ids=lambda found: found if isinstance(found, str) else "",
-)
-def test_example_is_valid_for_its_schema(place: str, schema: dict[str, Any], value: Any) -> None:  # noqa: ARG001
-    assert find_problems(schema, value) == []
+def test_each_example_is_valid_for_its_schema() -> None:
+    found = {place: find_problems(schema, value) for place, schema, value in iterate_examples(DOCUMENT)}
+
+    assert len(found) > 100
+    assert {place: problems for place, problems in found.items() if problems} == {}

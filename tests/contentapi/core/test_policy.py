@@ -135,20 +135,19 @@ def test_every_rule_is_in_the_matrix() -> None:
     assert rules == {rule for rule, *_ in MATRIX.values()}
 
 
-@pytest.mark.parametrize(("name", "action", "allowed"), CELLS)
-def test_rule_equals_the_table(*, name: str, action: str, allowed: bool) -> None:
-    assert may(actor(name), action) is allowed
+def test_each_rule_equals_the_table() -> None:
+    assert [cell for cell in CELLS if may(actor(cell[0]), cell[1]) is not cell[2]] == []
 
 
-@pytest.mark.parametrize(("name", "action"), ALLOWED)
-def test_action_that_the_role_allows_needs_the_scope_too(name: str, action: str) -> None:
-    scope = MATRIX[action][2]
-    needed = scope if isinstance(scope, frozenset) else frozenset({scope})
+def test_action_that_the_role_allows_needs_the_scope_too() -> None:
+    for name, action in ALLOWED:
+        scope = MATRIX[action][2]
+        needed = scope if isinstance(scope, frozenset) else frozenset({scope})
 
-    without = [may(actor(name, scopes=ALL_SCOPES - {each}), action) for each in needed]
+        without = [may(actor(name, scopes=ALL_SCOPES - {each}), action) for each in needed]
 
-    assert not any(without)
-    assert may(actor(name, scopes=needed), action)
+        assert not any(without), (name, action)
+        assert may(actor(name, scopes=needed), action), (name, action)
 
 
 def test_credential_without_a_user_owns_nothing() -> None:

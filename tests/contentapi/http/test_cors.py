@@ -72,11 +72,11 @@ def test_allowed_origin_may_read_the_response_and_its_headers(client: Client, pa
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("origin", [STRANGER, "null", "http://www.example.com", f"{HOME}.elsewhere.invalid", "x"])
-def test_other_origins_get_no_cors_headers(client: Client, path: str, origin: str) -> None:
-    asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+def test_other_origins_get_no_cors_headers(client: Client, path: str) -> None:
+    for origin in [STRANGER, "null", "http://www.example.com", f"{HOME}.elsewhere.invalid", "x"]:
+        asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
 
-    responses = [client.options(path, headers=asked), client.get(path, headers={"Origin": origin})]
+        responses = [client.options(path, headers=asked), client.get(path, headers={"Origin": origin})]
 
-    assert [cors_headers(response) for response in responses] == [set(), set()]
-    assert all("origin" in words(response["Vary"]) for response in responses)
+        assert [cors_headers(response) for response in responses] == [set(), set()], origin
+        assert all("origin" in words(response["Vary"]) for response in responses)
