@@ -236,22 +236,12 @@ def fail_on_both_transports(gql: GraphQL, action: Any, world: World, actor: Acto
     return [Failure(by_graphql.status, entry["extensions"]["code"], entry["message"]), Failure(*by_rest.error)]
 
 
-@pytest.mark.parametrize("name", FAILURES)
-def test_both_transports_respond_with_the_same_error(gql: GraphQL, name: str) -> None:
-    action, status = FAILURES[name]
-    world = World()
+def test_both_transports_respond_with_the_same_error(gql: GraphQL) -> None:
+    world, admin = World(), make_actor(Role.ADMIN)
+    failures = {**dict.fromkeys(FAILURES.items(), world.author), **dict.fromkeys(FAILURES_OF_ADMINS.items(), admin)}
 
-    by_graphql, by_rest = fail_on_both_transports(gql, action, world, world.author)
+    for (name, (action, status)), actor in failures.items():
+        by_graphql, by_rest = fail_on_both_transports(gql, action, world, actor)
 
-    assert by_graphql == by_rest
-    assert by_graphql.status == status
-
-
-@pytest.mark.parametrize("name", FAILURES_OF_ADMINS)
-def test_both_transports_respond_to_admins_with_the_same_error(gql: GraphQL, name: str) -> None:
-    action, status = FAILURES_OF_ADMINS[name]
-
-    by_graphql, by_rest = fail_on_both_transports(gql, action, World(), make_actor(Role.ADMIN))
-
-    assert by_graphql == by_rest
-    assert by_graphql.status == status
+        assert by_graphql == by_rest, name
+        assert by_graphql.status == status, name
