@@ -79,7 +79,7 @@ def create_upload(*, actor: Actor, name: str, content_type: str, size: int, dige
         expires_at=timezone.now() + timedelta(seconds=UPLOAD_LIFETIME),
     )
     expected = Expected(content_type, size, digest)
-    return AnnouncedUpload(upload, get_storage().presign(name_upload(upload.pk), expected, UPLOAD_LIFETIME))
+    return AnnouncedUpload(upload, get_storage().presign(name_upload(upload.pk), expected))
 
 
 def complete_upload(*, actor: Actor, upload_id: str) -> Image:

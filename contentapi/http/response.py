@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from hashlib import blake2b
 from http import HTTPStatus
+from wsgiref.types import StartResponse
 
 import msgspec
+
+from contentapi.monitoring.records import current_record
 
 # Statuses of most responses. Python 3.11 calls a function for each look into an enumeration.
 OK = HTTPStatus.OK.value
@@ -55,3 +58,12 @@ def finalize_response(response: Response, headers: dict[str, str], method: str) 
     if status == NOT_MODIFIED:
         del headers["Content-Type"]
     return Response(status, b"" if method == "HEAD" or status == NOT_MODIFIED else body, headers)
+
+
+def send(response: Response, start_response: StartResponse) -> list[bytes]:
+    """Send a response without Django and its middleware. Note its status and size."""
+    record = current_record.get()
+    record.status, record.size = response.status, len(response.body)
+    headers = [*response.headers.items(), ("X-Request-ID", record.id)]
+    start_response(f"{response.status:d} {HTTPStatus(response.status).phrase}", headers)
+    return [response.body]

@@ -11,10 +11,11 @@ from http import HTTPStatus
 from typing import IO, Any
 from wsgiref.types import StartResponse
 
-from contentapi.core.errors import MethodNotAllowed, NotFound
+from contentapi.core.errors import ApiError, MethodNotAllowed, NotFound
 from contentapi.http.conditional import etag_matches
 from contentapi.http.error_response import error_response
-from contentapi.media.access import get_storage
+from contentapi.http.response import NO_CONTENT, NOT_MODIFIED, Response, send
+from contentapi.media.access import find_media_folder
 from contentapi.media.storage import BLOCK, CACHED_FOR_GOOD, PUBLIC, PUBLIC_NAME, get_content_type
 from contentapi.monitoring.records import current_record
 
@@ -35,51 +36,54 @@ def is_for_delivery(environ: Mapping[str, Any]) -> bool:
 
 def deliver_file(environ: Mapping[str, Any], start_response: StartResponse) -> Iterable[bytes]:
     """Respond to a request for a public file: the file, a range of it, 304, or an error in the format of REST."""
-    current_record.get().operation = ROUTE
-    method, name = environ["REQUEST_METHOD"], str(environ["PATH_INFO"])[1:]
-    if method not in ALLOWED_METHODS:
-        return send_error(MethodNotAllowed(method, ALLOWED_METHODS), environ, start_response)
-    if method == "OPTIONS":
-        return send(HTTPStatus.NO_CONTENT, {"Allow": ", ".join(ALLOWED_METHODS)}, start_response)
-    file = open_public_file(name)
-    if file is None:
-        return send_error(NotFound("There is nothing at this address."), environ, start_response)
-    status, headers, found = choose_response(name, os.fstat(file.fileno()).st_size, environ)
-    if method == "HEAD" or not found:
-        file.close()
-        return send(status, headers, start_response)
-    current_record.get().size = len(found)
-    return send(status, headers, start_response, read_blocks(file, found))
-
-
-def open_public_file(name: str) -> IO[bytes] | None:
-    storage = get_storage()
-    if not storage.is_served_here or not PUBLIC_NAME.fullmatch(name):
-        return None
+    record = current_record.get()
+    record.operation = ROUTE
+    if environ["REQUEST_METHOD"] == "OPTIONS":
+        return send(Response(NO_CONTENT, headers={"Allow": ", ".join(ALLOWED_METHODS)}), start_response)
     try:
-        return storage.open(name)
+        file = open_public_file(environ)
+    except ApiError as error:
+        response = error_response(error, environ.get("HTTP_ACCEPT", ""))
+        changes = {"Content-Length": str(len(response.body)), "Cache-Control": "no-store"}
+        return send(Response(response.status, response.body, {**response.headers, **changes}), start_response)
+    response, found = choose_response(environ, os.fstat(file.fileno()).st_size)
+    no_body = send(response, start_response)
+    if environ["REQUEST_METHOD"] == "HEAD" or not found:
+        file.close()
+        return no_body
+    record.size = len(found)
+    return read_blocks(file, found)
+
+
+def open_public_file(environ: Mapping[str, Any]) -> IO[bytes]:
+    """Return the file of a request. Raises `MethodNotAllowed` and `NotFound`."""
+    method, name, folder = environ["REQUEST_METHOD"], environ["PATH_INFO"][1:], find_media_folder()
+    if method not in ALLOWED_METHODS:
+        raise MethodNotAllowed(method, ALLOWED_METHODS)
+    try:
+        if folder is not None and PUBLIC_NAME.fullmatch(name):
+            return (folder / name).open("rb")
     except FileNotFoundError:
-        return None
+        pass
+    raise NotFound("There is nothing at this address.")
 
 
-def choose_response(name: str, size: int, environ: Mapping[str, Any]) -> tuple[HTTPStatus, dict[str, str], range]:
-    """Return the status, the headers and the bytes of the response for a file of this size."""
+def choose_response(environ: Mapping[str, Any], size: int) -> tuple[Response, range]:
+    """Return the status and the headers of the response for a file of this size, and which of its bytes are sent."""
+    name = environ["PATH_INFO"][1:]
     tag = f'"{name.removeprefix(PUBLIC)}"'
     headers = {"ETag": tag, "Cache-Control": CACHED_FOR_GOOD, **SAFETY}
     if etag_matches(tag, environ.get("HTTP_IF_NONE_MATCH", "")):
-        return HTTPStatus.NOT_MODIFIED, headers, range(0)
+        return Response(NOT_MODIFIED, headers=headers), range(0)
     found = find_range(environ, tag, size)
+    status = HTTPStatus.OK if len(found) == size else HTTPStatus.PARTIAL_CONTENT
+    headers |= {"Content-Type": get_content_type(name), "Accept-Ranges": "bytes", "Content-Length": str(len(found))}
     if not found:
-        nothing = f"bytes */{size}"
-        headers |= {"Content-Range": nothing, "Content-Length": "0", "Cache-Control": "no-store"}
-        return HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, headers, found
-    length = str(len(found))
-    kind = get_content_type(name)
-    headers |= {"Content-Type": kind, "Accept-Ranges": "bytes", "Content-Length": length}
-    if len(found) == size:
-        return HTTPStatus.OK, headers, found
-    headers["Content-Range"] = f"bytes {found[0]}-{found[-1]}/{size}"
-    return HTTPStatus.PARTIAL_CONTENT, headers, found
+        status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
+        headers |= {"Content-Range": f"bytes */{size}", "Cache-Control": "no-store"}
+    elif status == HTTPStatus.PARTIAL_CONTENT:
+        headers["Content-Range"] = f"bytes {found[0]}-{found[-1]}/{size}"
+    return Response(status, headers=headers), found
 
 
 def find_range(environ: Mapping[str, Any], tag: str, size: int) -> range:
@@ -109,19 +113,3 @@ def read_blocks(file: IO[bytes], found: range) -> Iterator[bytes]:
         while missing and (block := file.read(min(BLOCK, missing))):
             missing -= len(block)
             yield block
-
-
-def send(
-    status: HTTPStatus, headers: Mapping[str, str], start_response: StartResponse, body: Iterable[bytes] = ()
-) -> Iterable[bytes]:
-    record = current_record.get()
-    record.status = status
-    start_response(f"{status:d} {status.phrase}", [*headers.items(), ("X-Request-ID", record.id)])
-    return body
-
-
-def send_error(error: Exception, environ: Mapping[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-    response = error_response(error, environ.get("HTTP_ACCEPT", ""))
-    headers = {**response.headers, "Content-Length": str(len(response.body)), "Cache-Control": "no-store"}
-    current_record.get().size = len(response.body)
-    return send(HTTPStatus(response.status), headers, start_response, [response.body])

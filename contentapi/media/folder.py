@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import IO
 
 from contentapi.media.signatures import sign_upload
-from contentapi.media.storage import BLOCK, PARTIAL, PUBLIC, Expected, Presigned, Storage, StoredFile, require_name
+from contentapi.media.storage import BLOCK, PARTIAL, PUBLIC, Expected, Presigned, StoredFile, require_name
 
 # The modes of files and of their folders, whatever the umask is.
 PUBLIC_MODES = (0o644, 0o755)
 PRIVATE_MODES = (0o600, 0o700)
 
 
-class FolderStorage(Storage):
-    is_served_here = True
-
+class FolderStorage:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
@@ -28,7 +26,7 @@ class FolderStorage(Storage):
         return self.folder / require_name(name)
 
     def put(self, name: str, file: IO[bytes]) -> None:
-        """Write a draft beside the file, and rename it when it is on the disk."""
+        """Store a file, in place of an earlier one: rename a draft beside it when that is on the disk."""
         path = self.locate(name)
         is_new = not path.parent.is_dir()
         if is_new:
@@ -58,9 +56,11 @@ class FolderStorage(Storage):
                     each.chmod(mode)
 
     def open(self, name: str) -> IO[bytes]:
+        """Return a file for reading at any position. Raises `FileNotFoundError`."""
         return self.locate(name).open("rb")
 
     def head(self, name: str) -> int | None:
+        """Return the size of a file; None if there is none."""
         try:
             return self.locate(name).stat().st_size
         except FileNotFoundError:
@@ -74,10 +74,12 @@ class FolderStorage(Storage):
             with suppress(OSError):
                 path.parent.rmdir()
 
-    def presign(self, name: str, expected: Expected, seconds: int) -> Presigned:
-        return sign_upload(require_name(name), expected, seconds)
+    def presign(self, name: str, expected: Expected) -> Presigned:
+        """Return the request that stores exactly the expected file, for some minutes."""
+        return sign_upload(require_name(name), expected)
 
     def list_files(self, prefix: str = "") -> Iterator[StoredFile]:
+        """Yield the files whose names begin with a prefix."""
         start, _, beginning = prefix.rpartition("/")
         matching = (self.folder / start).glob(f"{beginning}*")
         for each in sorted(matching):

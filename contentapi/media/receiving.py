@@ -7,11 +7,11 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from contentapi.core.errors import ApiError, Invalid, MethodNotAllowed, NotFound, TooLarge, UnsupportedMediaType
+from contentapi.core.errors import ApiError, Invalid, MethodNotAllowed, TooLarge, UnsupportedMediaType
 from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.http.error_response import uncached_error_response
 from contentapi.http.uploads import read_sent_file
-from contentapi.media.access import get_storage, put_file
+from contentapi.media.access import put_file
 from contentapi.media.signatures import read_signed_upload
 
 ALLOWED_METHODS = ("PUT", "OPTIONS")
@@ -40,8 +40,6 @@ def store_file(name: str, environ: Mapping[str, Any]) -> None:
     """Store the body of a PUT under a name, if it is exactly what the signature permits."""
     if environ["REQUEST_METHOD"] != "PUT":
         raise MethodNotAllowed(environ["REQUEST_METHOD"], ALLOWED_METHODS)
-    if not get_storage().is_served_here:
-        raise NotFound("There is nothing at this address.")
     expected = read_signed_upload(name, str(environ.get("QUERY_STRING", "")))
     if environ.get("CONTENT_TYPE") != expected.content_type:
         raise UnsupportedMediaType(f"Send the file as {expected.content_type}, as it was announced.")

@@ -11,14 +11,13 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from contentapi.conf.timeouts import S3_TIMEOUT
+from contentapi.conf.timeouts import S3_TIMEOUT, UPLOAD_LIFETIME
 from contentapi.media.storage import (
     BLOCK,
     CACHED_FOR_GOOD,
     PUBLIC,
     Expected,
     Presigned,
-    Storage,
     StoredFile,
     get_content_type,
     require_name,
@@ -27,7 +26,7 @@ from contentapi.media.storage import (
 MISSING = {"404", "NoSuchKey", "NotFound"}
 
 
-class S3Storage(Storage):
+class S3Storage:
     """A bucket, as `s3://bucket/prefix?endpoint=https://…&region=…`.
 
     boto3 finds the credentials: in its environment variables, its files, or the role of the machine.
@@ -79,10 +78,10 @@ class S3Storage(Storage):
         with translate_errors():
             self.client.delete_object(**self.locate(name))
 
-    def presign(self, name: str, expected: Expected, seconds: int) -> Presigned:
+    def presign(self, name: str, expected: Expected) -> Presigned:
         """Return a request whose type and length are signed. Its SHA-256 is compared when the upload is completed."""
         signed = {**self.locate(name), "ContentType": expected.content_type, "ContentLength": expected.size}
-        url: str = self.client.generate_presigned_url("put_object", Params=signed, ExpiresIn=seconds)
+        url: str = self.client.generate_presigned_url("put_object", Params=signed, ExpiresIn=UPLOAD_LIFETIME)
         return Presigned(url, expected.list_headers())
 
     def list_files(self, prefix: str = "") -> Iterator[StoredFile]:

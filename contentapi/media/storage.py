@@ -2,14 +2,13 @@
 
 A name such as `media/7-0f3c/640.webp` is a path in the folder, the end of a key in the bucket, and the end of an
 address. What begins with `media/` is public to clients that know it; all other names are for the service.
+
+`FolderStorage` and `S3Storage` have the same operations. All raise `OSError` for a failure.
 """
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import suppress
 from datetime import datetime
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 PUBLIC = "media/"
 PUBLIC_NAME = re.compile(r"media/[0-9]{1,19}-[0-9a-f]{32}/[0-9]{1,5}\.(?:webp|jpg|png|gif|avif)")
@@ -57,36 +56,6 @@ class Expected(NamedTuple):
         return {"Content-Type": self.content_type, "Content-Length": str(self.size)}
 
 
-class Storage(ABC):
-    """Five operations on files by their names, and the list that commands need. All raise `OSError` for a failure."""
-
-    is_served_here = False  # whether this server delivers the public files, where no proxy does
-
-    @abstractmethod
-    def put(self, name: str, file: IO[bytes]) -> None:
-        """Store a file, in place of an earlier one. A file is complete as soon as it has its name."""
-
-    @abstractmethod
-    def open(self, name: str) -> IO[bytes]:
-        """Return a file for reading at any position. Raises `FileNotFoundError`."""
-
-    @abstractmethod
-    def head(self, name: str) -> int | None:
-        """Return the size of a file; None if there is none."""
-
-    @abstractmethod
-    def delete(self, name: str) -> None:
-        """Delete a file. A file that does not exist is no error."""
-
-    @abstractmethod
-    def presign(self, name: str, expected: Expected, seconds: int) -> Presigned:
-        """Return the request that stores exactly the expected file, for some seconds."""
-
-    @abstractmethod
-    def list_files(self, prefix: str = "") -> Iterator[StoredFile]:
-        """Yield the files whose names begin with a prefix."""
-
-
 def require_name(name: str) -> str:
     """Return the name. Raises `ValueError` for one that could lead elsewhere."""
     if not NAME.fullmatch(name):
@@ -105,15 +74,3 @@ def is_complete(name: str) -> bool:
 
 def get_content_type(name: str) -> str:
     return CONTENT_TYPES.get(name.rpartition(".")[2], "application/octet-stream")
-
-
-def copy_files(source: Storage, target: Storage) -> Iterator[StoredFile | None]:
-    """Copy the files that the target does not have in the same size. Yield each of these, and None for each other."""
-    known = {file.name: file.size for file in target.list_files()}
-    for file in source.list_files():
-        copied = None
-        if is_complete(file.name) and known.get(file.name) != file.size:
-            with suppress(FileNotFoundError), source.open(file.name) as content:  # deleted since the list was read
-                target.put(file.name, content)
-                copied = file
-        yield copied

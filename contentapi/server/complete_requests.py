@@ -6,7 +6,6 @@ happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.db.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from http import HTTPStatus
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication
 
@@ -19,9 +18,9 @@ from contentapi.core.identity import Actor
 from contentapi.db.engine.slots import ConnectionSlots, NoSlotAvailable, uninstall_connections
 from contentapi.health.probes import PROBES, respond_to_probe
 from contentapi.http.body import UploadTooLarge
+from contentapi.http.response import send
 from contentapi.http.uploads import SpooledBody, Upload
 from contentapi.media.delivery import deliver_file, is_for_delivery
-from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import ACCOUNT
 from contentapi.rate_limits.places import Places
@@ -70,8 +69,8 @@ class RequestBufferingLayer:
                 self.places.leave(environ[PLACE])
 
     def handle_request(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        if environ["PATH_INFO"] in PROBES:
-            return answer_probe(environ, start_response)
+        if environ["PATH_INFO"] in PROBES:  # without a slot: a server whose slots are all in use is alive
+            return send(respond_to_probe(environ), start_response)
         if is_for_delivery(environ):
             return deliver_file(environ, start_response)
         try:
@@ -128,16 +127,6 @@ class RequestBufferingLayer:
             account.is_metered = False  # the application charges nothing more
             environ[ACCOUNT] = account
         return sender
-
-
-def answer_probe(environ: Mapping[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-    """Respond to /healthz or /readyz without a slot: a server whose slots are all in use is alive."""
-    record = current_record.get()
-    response = respond_to_probe(environ)
-    record.status, record.size = response.status, len(response.body)
-    headers = [*response.headers.items(), ("X-Request-ID", record.id)]
-    start_response(f"{response.status:d} {HTTPStatus(response.status).phrase}", headers)
-    return [response.body]
 
 
 def detach_from_connection(response: Any) -> Iterable[bytes]:

@@ -57,7 +57,7 @@ def test_request_of_an_upload_names_what_the_client_must_send(media: FolderStora
         {"name": "Content-Type", "value": "image/jpeg"},
         {"name": "Content-Length", "value": str(len(CONTENT))},
     ]
-    assert f"/uploads/{described['id']}?expires=" in described["url"]
+    assert f"/uploads/{described['id']}?signature=" in described["url"]
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_unfinished_uploads_and_files_without_a_row_are_deleted_after_a_day(
     media: FolderStorage, author: Actor, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     new, old, yesterday = announce(author), announce(author), timezone.now() - timedelta(hours=24)
-    waiting = make_image(source="uploads/1")
-    for name in ("uploads/1", "uploads/2", "deleted/3", f"uploads/{new.upload.pk}", f"uploads/{old.upload.pk}"):
+    waiting = make_image(source="uploads/waiting")
+    for name in ("uploads/waiting", "uploads/x", "deleted/3", f"uploads/{new.upload.pk}", f"uploads/{old.upload.pk}"):
         media.put(name, io.BytesIO(CONTENT))
         if name != f"uploads/{new.upload.pk}":
             os.utime(media.folder / name, (0, 0))

@@ -61,7 +61,7 @@ from tests.openapi import DOCUMENT
 from users.models import MAX_EMAIL, MAX_NAME
 
 MAX_PAGE = settings.ENVIRONMENT.contentapi_max_page
-UPLOAD = sign_upload("uploads/7", Expected("image/png", 1, ""), 1)
+UPLOAD = sign_upload("uploads/7", Expected("image/png", 1, ""))
 SDL = "\n".join(path.read_text() for path in sorted((Path(__file__).parents[2] / "schema").glob("*.graphql")))
 # What the description of a field or an argument states, by its name
 PHRASES = {

@@ -5,8 +5,7 @@ from tqdm import tqdm
 
 from blog import services
 from contentapi.core.commands import OperatorCommand
-from contentapi.media.access import build_storage, get_storage
-from contentapi.media.storage import copy_files
+from contentapi.media.access import build_storage, copy_files, get_storage
 
 
 class Command(OperatorCommand):

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def presigned(media: FolderStorage) -> Presigned:
-    return media.presign("uploads/7", EXPECTED, 900)
+    return media.presign("uploads/7", EXPECTED)
 
 
 def put(url: str, content: bytes = CONTENT, content_type: str = "image/png", method: str = "PUT") -> Any:
@@ -39,21 +39,12 @@ def test_announced_file_is_stored(media: FolderStorage, presigned: Presigned) ->
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (("uploads/7", "uploads/8"), "The signature of the address is invalid."),
-        (("size=", "size=9"), "The signature of the address is invalid."),
-        (("image%2Fpng", "image%2Fgif"), "The signature of the address is invalid."),
-        (("signature=", "signature=0"), "The signature of the address is invalid."),
-        (("signature=", "other="), "The address of the upload is incomplete."),
-    ],
+    "change", [("uploads/7", "uploads/8"), ("signature=", "signature=0"), ("signature=", "other=")]
 )
-def test_changed_address_is_refused(
-    media: FolderStorage, presigned: Presigned, change: tuple[str, str], message: str
-) -> None:
+def test_changed_address_is_refused(media: FolderStorage, presigned: Presigned, change: tuple[str, str]) -> None:
     response = put(presigned.url.replace(*change))
 
-    assert (response.status_code, response.json()) == (403, {"error": message})
+    assert (response.status_code, response.json()) == (403, {"error": "The signature of the address is invalid."})
     assert list(media.list_files()) == []
 
 

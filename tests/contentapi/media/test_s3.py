@@ -21,6 +21,7 @@ from contentapi.core.errors import Conflict
 from contentapi.core.identity import Role
 from contentapi.health.checks import NOT_STORED, check_media
 from contentapi.health.results import OK
+from contentapi.media import s3
 from contentapi.media.access import build_bucket
 from contentapi.media.folder import FolderStorage
 from contentapi.media.s3 import S3Storage
@@ -60,7 +61,6 @@ def bucket(server: S3Server, settings: Settings, monkeypatch: pytest.MonkeyPatch
     build_bucket.cache_clear()
     set_environment(settings, CONTENTAPI_MEDIA=server.place, CONTENTAPI_MEDIA_URL="https://cdn.example.com")
     storage = build_bucket(server.place)
-    assert isinstance(storage, S3Storage)
     yield storage
     for file in list(storage.list_files()):
         storage.delete(file.name)
@@ -114,7 +114,7 @@ def test_error_is_an_os_error(server: S3Server, monkeypatch: pytest.MonkeyPatch,
 
 
 def test_presigned_request_stores_the_announced_file_only(bucket: S3Storage) -> None:
-    request = bucket.presign("uploads/7", EXPECTED, 900)
+    request = bucket.presign("uploads/7", EXPECTED)
 
     assert put(request, url=request.url.replace("uploads/7", "uploads/8")) == 403
     assert put(request, url=request.url.replace("X-Amz-Expires=900", "X-Amz-Expires=9000")) == 403
@@ -127,7 +127,7 @@ def test_presigned_request_stores_the_announced_file_only(bucket: S3Storage) -> 
 
 
 def test_boto3_puts_a_file_to_the_signed_address(bucket: S3Storage) -> None:
-    request = bucket.presign("uploads/7", EXPECTED, 900)
+    request = bucket.presign("uploads/7", EXPECTED)
     options = Config(signature_version=UNSIGNED, request_checksum_calculation="when_required")
     client = boto3.client("s3", endpoint_url=bucket.client.meta.endpoint_url, region_name="any", config=options)
 
@@ -146,7 +146,7 @@ def test_boto3_puts_a_file_to_the_signed_address(bucket: S3Storage) -> None:
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 def test_script_of_another_origin_puts_a_file_to_the_signed_address(bucket: S3Storage, tmp_path: Path) -> None:
     port = find_free_port()
-    request = bucket.presign("uploads/7", EXPECTED, 900)
+    request = bucket.presign("uploads/7", EXPECTED)
     wrong = {**request.headers, "Content-Type": "image/gif"}
     with serve(tmp_path, port), launch_chromium() as browser:
         page = browser.new_page()
@@ -160,8 +160,9 @@ def test_script_of_another_origin_puts_a_file_to_the_signed_address(bucket: S3St
         assert file.read() == CONTENT
 
 
-def test_expired_request_is_refused(bucket: S3Storage) -> None:
-    request = bucket.presign("uploads/7", EXPECTED, 1)
+def test_expired_request_is_refused(bucket: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(s3, "UPLOAD_LIFETIME", 1)
+    request = bucket.presign("uploads/7", EXPECTED)
     time.sleep(2.1)
 
     assert put(request) in (400, 403)  # of rclone, and of S3
