@@ -277,7 +277,7 @@ def editable_images(actor: Actor) -> Q:
 
 def visible_images(actor: Actor) -> Q:
     """Match all images for actors with `posts:write` or `images:write`, and those of visible posts for others."""
-    if actor.has(Scope.IMAGES_WRITE) or actor.has(Scope.POSTS_WRITE):
+    if visible_image_events(actor) == EVERYTHING:
         return EVERYTHING
     posts = apps.get_model("blog", "Post")._base_manager.filter(readable_posts(actor))  # noqa: SLF001 - a public name
     used = Q(cover_id=OuterRef("pk")) | Q(ContainsValue(F("image_ids"), OuterRef("pk")))

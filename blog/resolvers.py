@@ -76,6 +76,6 @@ SUBSCRIPTION.set_field("post", pass_id(selectors.select_post_by_id))
 
 @MUTATION.field("createUpload")
 def create_upload(_: None, info: Info, input: dict[str, Any]) -> dict[str, Any]:
-    values = {**input, "digest": input["sha_256"]}
-    del values["sha_256"]
-    return services.create_upload(actor=info.context["actor"], **values).describe()
+    upload, request = services.create_upload(actor=info.context["actor"], **input)
+    headers = [{"name": name, "value": value} for name, value in request.headers.items()]
+    return {"id": upload.pk, **request._asdict(), "headers": headers, "expires_at": upload.expires_at}

@@ -138,7 +138,7 @@ def kill_child(stack: Stack, _: float) -> bool:
     while time.monotonic() < deadline:
         for process in stack.background.children():
             with suppress(psutil.Error):
-                if "blog.images.variants_process" in process.cmdline():
+                if "blog.images.variants" in process.cmdline():
                     process.kill()
                     return True
         time.sleep(0.01)

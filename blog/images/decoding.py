@@ -67,15 +67,11 @@ def decode(source: Path) -> tuple[Format, Frames]:
 
 
 def decode_file(source: Path, file: Path | io.BytesIO) -> tuple[Format, Frames]:
-    require_size(*read_size_of_webp(source), 1)
-    require_size(*read_size_of_avif(source), 1)
-    names = [each.name for each in FORMATS]
-    with Image.open(file, formats=names) as image:
+    require_size(*read_stated_size(source), 1)
+    with Image.open(file, formats=[each.name for each in FORMATS]) as image:
         kind = next(each for each in FORMATS if each.name == image.format)
-        number = getattr(image, "n_frames", 1)
-        require_size(*image.size, number)
-        size = image.size
-        info = image.info
+        size, info, number = image.size, image.info, getattr(image, "n_frames", 1)
+        require_size(*size, number)
         if kind is not WEBP or size[0] * size[1] <= MAX_CANVASES or is_animation(source):
             if kind is WEBP:
                 require_memory(*size, number)
@@ -85,23 +81,20 @@ def decode_file(source: Path, file: Path | io.BytesIO) -> tuple[Format, Frames]:
     return kind, Frames([picture], [0], 0)
 
 
-def read_size_of_webp(source: Path) -> tuple[int, int]:
-    """Return the size of a WebP, whose canvases Pillow creates before it states the size; zeros for another format."""
-    read_size = getattr(ctypes.CDLL(_webp.__file__), "WebPGetInfo", None)
+def read_stated_size(source: Path) -> tuple[int, int]:
+    """Return the size that a WebP or an AVIF states, zeros for another format.
+
+    Pillow creates the canvases of a WebP before it states the size, and opens no AVIF that is too large.
+    """
+    content = source.read_bytes()
+    if content[4:8] == b"ftyp":
+        stated = SIZE_OF_AVIF.findall(content, 0, MAX_HEADER)
+        sizes = [(int.from_bytes(width), int.from_bytes(height)) for width, height in stated]
+        return max(sizes, default=(0, 0), key=prod)
     width, height = ctypes.c_int(), ctypes.c_int()
-    if read_size is not None:
-        content = source.read_bytes()
+    if read_size := getattr(ctypes.CDLL(_webp.__file__), "WebPGetInfo", None):
         read_size(content, ctypes.c_size_t(len(content)), ctypes.byref(width), ctypes.byref(height))
     return width.value, height.value
-
-
-def read_size_of_avif(source: Path) -> tuple[int, int]:
-    """Return the size that an AVIF states, of which Pillow opens none that is too large; zeros for another format."""
-    with source.open("rb") as file:
-        start = file.read(MAX_HEADER)
-    stated = SIZE_OF_AVIF.findall(start) if start[4:8] == b"ftyp" else []
-    sizes = [(int.from_bytes(width), int.from_bytes(height)) for width, height in stated]
-    return max(sizes, default=(0, 0), key=prod)
 
 
 def is_animation(source: Path) -> bool:

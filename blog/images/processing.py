@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from signal import SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGKILL, SIGPROF, SIGSEGV
+from signal import SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGPROF, SIGSEGV
 from typing import Any
 
 from blog.images.formats import MAX_MEMORY
@@ -15,25 +15,16 @@ from contentapi.conf.timeouts import IMAGE_CLAIM_RENEWAL, IMAGE_LIMIT
 from contentapi.core.limited_child import ChildEnded, LimitedChild
 
 LOG = logging.getLogger("contentapi.worker")
-COMMAND = [sys.executable, "-m", "blog.images.variants_process"]
-
+COMMAND = [sys.executable, "-m", "blog.images.variants"]
 # The signals by which a limit, or an error in a decoder, ends the child
 BREAKDOWNS = {-SIGPROF, -SIGSEGV, -SIGABRT, -SIGBUS, -SIGFPE, -SIGILL}
-
-
-class ChildKilled(Exception):
-    """Somebody has killed the child, such as the kernel for want of memory on the host."""
-
-
-class ChildFailed(Exception):
-    """The child has failed for a reason that says nothing about the image, such as a full disk."""
 
 
 def process_file(source: Path, folder: Path, may_continue: Callable[[], bool]) -> dict[str, Any] | None:
     """Write the variants of a file to a folder. Return None when `may_continue`, called now and then, is false.
 
     Otherwise return the fields of `blog.images.variants.Result`, or why the image is rejected, as `rejection`. Raises
-    `ChildKilled` and `ChildFailed`.
+    `ChildEnded` if somebody has killed the child, or if it has failed for another reason, such as a full disk.
     """
     request = build_request(source, folder, with_avif=conf.environment.contentapi_image_avif == "on")
     try:
@@ -44,19 +35,13 @@ def process_file(source: Path, folder: Path, may_continue: Callable[[], bool]) -
                     return None
             outcome: dict[str, Any] = json.loads(child.read_response())
     except ChildEnded as ended:
-        return {"rejection": judge_end(ended.status)}
+        if ended.status not in BREAKDOWNS:
+            raise
+        LOG.warning("The process that makes the variants of an image has ended with status %s.", ended.status)
+        limit = f"{MAX_MEMORY // 2**20} MiB of memory and {IMAGE_LIMIT} s of processor time"
+        return {"rejection": f"The image cannot be processed with {limit}. Upload it in a smaller size."}
     return outcome
 
 
 def build_request(source: Path, folder: Path, *, with_avif: bool) -> bytes:
     return json.dumps([str(source), str(folder), with_avif]).encode()
-
-
-def judge_end(status: int) -> str:
-    """Return why an image that has ended the child is rejected."""
-    message = f"The process that makes the variants of an image has ended with status {status}."
-    if status not in BREAKDOWNS:
-        raise (ChildKilled if status == -SIGKILL else ChildFailed)(message)
-    LOG.warning(message)
-    limit = f"{MAX_MEMORY // 2**20} MiB of memory and {IMAGE_LIMIT} s of processor time"
-    return f"The image cannot be processed with {limit}. Upload it in a smaller size."

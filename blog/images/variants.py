@@ -1,13 +1,19 @@
-"""Write the variants of an image, without its metadata. Only a child process with limits calls this."""
+"""Write the variants of an image, without its metadata.
+
+This is the child process of `blog.images.processing`: `python -m blog.images.variants MEMORY SECONDS`. A request has
+the arguments of `make_variants`, a response is a `Result` or the reason of a rejection, both as JSON. A failure that
+says nothing about the image, such as a full disk, is a traceback. Neither Django nor the settings are imported.
+"""
 
 import hashlib
+import json
 from base64 import b64encode
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from PIL import Image
 
-from blog.images.decoding import Frames, explain, read_image, release
+from blog.images.decoding import Frames, Rejected, explain, read_image, release
 from blog.images.formats import (
     AVIF,
     FORMATS,
@@ -23,6 +29,7 @@ from blog.images.formats import (
 )
 from blog.images.thumbhash import MAX_SIDE as THUMB_SIDE
 from blog.images.thumbhash import encode_thumbhash
+from contentapi.core.limited_child import be_gentle, respond_within_limits
 
 MAX_VARIANT_SIDE = 16_383  # pixels, of WebP
 # How a file is written. The original keeps more of the quality than its variants.
@@ -143,3 +150,20 @@ def save(frames: Frames, path: Path, kind: Format, options: dict[str, Any], *, a
     elif kind is JPEG and first.mode != "RGB":
         first = first.convert("RGB")
     first.save(path, kind.name, **options)
+
+
+def build_response(request: bytes) -> bytes:
+    source, folder, with_avif = json.loads(request)
+    response: dict[str, Any]
+    try:
+        response = make_variants(Path(source), Path(folder), with_avif=with_avif)._asdict()
+    except Rejected as error:
+        response = {"rejection": str(error)}
+    except MemoryError:
+        response = {"rejection": "The image needs more memory than the limit. Upload it in a smaller size."}
+    return json.dumps(response).encode()
+
+
+if __name__ == "__main__":
+    be_gentle()
+    respond_within_limits(build_response)

@@ -17,7 +17,6 @@ from blog.services.image_processing import process_images
 from blog.services.image_rebuilding import list_outdated_images, rebuild_image
 from blog.services.image_room import measure_images, require_format
 from blog.services.image_uploads import (
-    AnnouncedUpload,
     complete_upload,
     create_upload,
     purge_uploads,

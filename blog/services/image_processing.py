@@ -14,25 +14,27 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from signal import SIGKILL
 from tempfile import gettempdir
 from threading import Event
 from time import monotonic
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, F, Min, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from blog import policy
 from blog.images.addresses import compute_key, name_file
 from blog.images.formats import list_extensions, list_widths
-from blog.images.processing import ChildKilled, process_file
+from blog.images.processing import process_file
 from blog.models import IS_WAITING, Image, ImageStatus
 from blog.services.images import DELETED
 from contentapi.conf import conf
 from contentapi.conf.timeouts import IMAGE_CLAIM, UPLOADS_KEPT_FOR
 from contentapi.core.identity import Actor
+from contentapi.core.limited_child import ChildEnded
 from contentapi.core.policy import require_permission
 from contentapi.media.access import get_storage
 from contentapi.media.storage import PUBLIC
@@ -70,37 +72,30 @@ def work_on_claimed(image: Image, work: Callable[[Image], None]) -> bool:
     """
     try:
         work(image)
-    except ChildKilled:
-        raise
-    except Exception:
-        release(image, Now() + IMAGE_CLAIM)
+    except Exception as error:
+        if not (isinstance(error, ChildEnded) and error.status == -SIGKILL):
+            release(image, Now() + IMAGE_CLAIM)
         raise
     return True
 
 
+@transaction.atomic
 def claim_image(condition: Q) -> Image | None:
-    """Claim an image that meets a condition and that no other worker processes: the oldest one of a person.
+    """Claim the oldest image that meets a condition and that no other worker processes.
 
-    The person with the fewest images in work comes first, and of several the one whose last image was finished first.
+    The images of the person with the fewest come first: an import does not hold up the others.
     """
+    images = Image.objects.filter(condition)
     is_free = Q(claimed_until=None) | Q(claimed_until__lte=Now())
-    finished = Image.objects.filter(owner_id=OuterRef("owner_id"), source="").order_by("-updated_at")
-    people = Image.objects.filter(condition).values("owner_id").annotate(oldest=Min("pk", filter=is_free))
-    people = people.annotate(working=Count("pk", filter=~is_free), last=finished.values("updated_at")[:1])
-    in_turn = people.exclude(oldest=None).order_by("working", F("last").asc(nulls_first=True), "oldest")
+    people = images.values("owner_id").annotate(number=Count("pk"), oldest=Min("pk", filter=is_free))
+    in_turn = people.exclude(oldest=None).order_by("number", "oldest")
     for pk in in_turn.values_list("oldest", flat=True):
-        if image := claim_free_image(Image.objects.filter(condition, is_free, pk=pk)):
+        image = images.filter(is_free, pk=pk).select_for_update(skip_locked=True).first()
+        if image is not None:
+            images.filter(pk=pk).update(claimed_until=Now() + IMAGE_CLAIM, attempts=F("attempts") + 1)
+            image.attempts += 1
             return image
     return None
-
-
-@transaction.atomic
-def claim_free_image(images: QuerySet[Image]) -> Image | None:
-    image = images.select_for_update(skip_locked=True).first()
-    if image is not None:
-        Image.objects.filter(pk=image.pk).update(claimed_until=Now() + IMAGE_CLAIM, attempts=F("attempts") + 1)
-        image.attempts += 1
-    return image
 
 
 def select_claimed(image: Image) -> Any:
@@ -124,7 +119,17 @@ def process_image(image: Image, stop: Event) -> None:
         reject(image, INTERRUPTED)
         return
     with create_work_folder() as folder:
-        process_in_folder(image, folder, stop)
+        outcome = make_files(image, image.source, folder, stop)
+        if outcome is None:
+            release(image)
+        elif "rejection" in outcome:
+            reject(image, outcome["rejection"])
+        elif image.source.startswith(DELETED):
+            accept(image, keep_original(image, outcome, folder), folder / FILES)
+        else:
+            with (folder / SOURCE).open("rb") as source:
+                digest = hashlib.file_digest(source, "sha256").digest()
+            accept(image, outcome, folder / FILES, sha256=digest)
 
 
 def is_lost(since: datetime) -> bool:
@@ -143,20 +148,6 @@ def create_work_folder() -> Iterator[Path]:
         yield folder.path
     finally:
         folder.remove()
-
-
-def process_in_folder(image: Image, folder: Path, stop: Event) -> None:
-    outcome = make_files(image, image.source, folder, stop)
-    if outcome is None:
-        release(image)
-    elif "rejection" in outcome:
-        reject(image, outcome["rejection"])
-    elif image.source.startswith(DELETED):
-        accept(image, keep_original(image, outcome, folder), folder / FILES)
-    else:
-        with (folder / SOURCE).open("rb") as source:
-            digest = hashlib.file_digest(source, "sha256").digest()
-        accept(image, outcome, folder / FILES, sha256=digest)
 
 
 def make_files(image: Image, name: str, folder: Path, stop: Event) -> dict[str, Any] | None:

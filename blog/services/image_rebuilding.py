@@ -57,27 +57,20 @@ def rebuild_image(*, actor: Actor, pk: int, everything: bool = False) -> str:
         return BUSY
     try:
         with create_work_folder() as folder:
-            return rebuild_in_folder(image, folder, everything=everything)
+            outcome = make_files(image, image.name_file(image.original), folder, Event())
+            if outcome is None:
+                return BUSY
+            if "rejection" in outcome:
+                release(image)
+                return str(outcome["rejection"])
+            store = accept if everything else add_variants
+            store(image, keep_original(image, outcome, folder), folder / FILES)
     except FileNotFoundError:
         release(image)
         return MISSING
     except BaseException:
         release(image)
         raise
-
-
-def rebuild_in_folder(image: Image, folder: Path, *, everything: bool) -> str:
-    outcome = make_files(image, image.name_file(image.original), folder, Event())
-    if outcome is None:
-        return BUSY
-    if "rejection" in outcome:
-        release(image)
-        return str(outcome["rejection"])
-    result = keep_original(image, outcome, folder)
-    if everything:
-        accept(image, result, folder / FILES)
-    else:
-        add_variants(image, result, folder / FILES)
     return ""
 
 

@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 from hashlib import file_digest
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
@@ -35,31 +35,21 @@ from contentapi.media.storage import Expected, Presigned
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-class AnnouncedUpload(NamedTuple):
-    """An upload, and the request with which the client sends its bytes."""
-
-    upload: ImageUpload
-    request: Presigned
-
-    def describe(self) -> dict[str, Any]:
-        """Return the fields of `CreateUploadPayload`."""
-        headers = [{"name": name, "value": value} for name, value in self.request.headers.items()]
-        expires_at = self.upload.expires_at
-        return {"id": self.upload.pk, **self.request._asdict(), "headers": headers, "expires_at": expires_at}
-
-
-def create_upload(*, actor: Actor, name: str, content_type: str, size: int, digest: str) -> AnnouncedUpload:
-    """Announce a file with its SHA-256 in hexadecimal digits.
+def create_upload(
+    *, actor: Actor, name: str, content_type: str, size: int, sha_256: str
+) -> tuple[ImageUpload, Presigned]:
+    """Announce a file with its SHA-256 in hexadecimal digits. Returns the request with which the client sends it.
 
     Raises `UnsupportedMediaType`, `Invalid`, and `TooLarge` above the limit.
     """
     require_upload(actor)
-    digest, content_type = digest.lower(), content_type.strip().lower()
-    if content_type not in CONTENT_TYPES:
-        raise UnsupportedMediaType(f"The type must be one of {', '.join(CONTENT_TYPES)} (got {content_type}).")
+    expected = Expected(content_type.strip().lower(), size, sha_256.lower())
+    if expected.content_type not in CONTENT_TYPES:
+        types = ", ".join(CONTENT_TYPES)
+        raise UnsupportedMediaType(f"The type must be one of {types} (got {expected.content_type}).")
     name = clean_file_name(name)
     problems = list_name_problems(name)
-    if not SHA256.fullmatch(digest):
+    if not SHA256.fullmatch(expected.sha256):
         problems["sha256"] = ["This must be 64 hexadecimal digits."]
     if size < 1:
         problems["size"] = ["This must be 1 or more."]
@@ -68,18 +58,10 @@ def create_upload(*, actor: Actor, name: str, content_type: str, size: int, dige
     most = conf.environment.contentapi_image_max_bytes
     if size > most:
         raise build_size_error(most)
-    upload = note_upload(
-        actor,
-        take_id(),
-        actor.user_id,
-        name=name,
-        content_type=content_type,
-        size=size,
-        sha256=bytes.fromhex(digest),
-        expires_at=timezone.now() + timedelta(seconds=UPLOAD_LIFETIME),
-    )
-    expected = Expected(content_type, size, digest)
-    return AnnouncedUpload(upload, get_storage().presign(name_upload(upload.pk), expected))
+    facts = {**expected._asdict(), "sha256": bytes.fromhex(expected.sha256)}
+    expires_at = timezone.now() + timedelta(seconds=UPLOAD_LIFETIME)
+    upload = note_upload(actor, take_id(), actor.user_id, name=name, expires_at=expires_at, **facts)
+    return upload, get_storage().presign(name_upload(upload.pk), expected)
 
 
 def complete_upload(*, actor: Actor, upload_id: str) -> Image:

@@ -183,15 +183,22 @@ def test_mutations_of_an_image(gql: GraphQL, media: FolderStorage) -> None:
 
 def test_file_that_is_no_image_is_an_unsupported_media_type(gql: GraphQL, media: FolderStorage) -> None:
     author, content = make_actor(Role.AUTHOR), b"<svg/>"
-    create = "mutation ($input: CreateUploadInput!) { createUpload(input: $input) { id } }"
+    create = """mutation ($input: CreateUploadInput!) { createUpload(input: $input)
+        { id url method headers { name value } } }"""
     complete = "mutation ($input: CompleteUploadInput!) { completeUpload(input: $input) { image { id } } }"
     values = {"name": "a", "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
     refused = gql(create, actor=author, input={**values, "contentType": "image/svg+xml"})
-    upload = gql(create, actor=author, input={**values, "contentType": "image/png"}).data["createUpload"]["id"]
-    media.put(f"uploads/{upload}", io.BytesIO(content))
-    completed = gql(complete, actor=author, input={"id": upload})
+    upload = gql(create, actor=author, input={**values, "contentType": "image/png"}).data["createUpload"]
+    media.put(f"uploads/{upload['id']}", io.BytesIO(content))
+    completed = gql(complete, actor=author, input={"id": upload["id"]})
 
+    assert f"/uploads/{upload['id']}?signature=" in upload["url"]
+    assert upload["method"] == "PUT"
+    assert upload["headers"] == [
+        {"name": "Content-Type", "value": "image/png"},
+        {"name": "Content-Length", "value": str(len(content))},
+    ]
     assert refused.codes == completed.codes == ["UNSUPPORTED_MEDIA_TYPE"]
 
 

@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 
 from blog.images import processing
-from blog.images.processing import ChildFailed, ChildKilled, process_file
+from blog.images.processing import process_file
+from contentapi.core.limited_child import ChildEnded
 from tests.image_files import encode, make_jpeg
 
 
@@ -77,20 +78,21 @@ def test_limit_or_error_of_a_decoder_that_ends_the_child_rejects_the_file(
 
 
 @pytest.mark.parametrize(
-    ("code", "error"),
+    ("code", "status"),
     [
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", ChildKilled),
-        ("raise OSError(28, 'No space left on device')", ChildFailed),
-        ("import nothing_of_this_name", ChildFailed),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL),
+        ("raise OSError(28, 'No space left on device')", 1),
+        ("import nothing_of_this_name", 1),
     ],
 )
 def test_other_ends_of_the_child_say_nothing_about_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, error: type[Exception]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, status: int
 ) -> None:
     monkeypatch.setattr(processing, "COMMAND", [sys.executable, "-c", code])
 
-    with pytest.raises(error):
+    with pytest.raises(ChildEnded) as ended:
         run(tmp_path, b"")
+    assert ended.value.status == status
 
 
 def test_child_is_ended_when_the_worker_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from signal import SIGKILL
 from threading import Event, Thread
 from typing import Any
 
@@ -12,10 +13,10 @@ from django.db import connection
 from django.utils import timezone
 
 from blog import services
-from blog.images.processing import ChildFailed, ChildKilled
 from blog.models import IS_WAITING, Image, ImageStatus, Post
 from blog.services import image_processing
 from contentapi.core.identity import WORKER
+from contentapi.core.limited_child import ChildEnded
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import Process, list_public, list_stored, make_files, make_ready_image, work
 from tests.factories import make_image, make_post
@@ -140,12 +141,12 @@ def test_image_that_the_storage_refuses_waits_and_holds_up_no_other(
     assert work() == 1
 
 
-@pytest.mark.parametrize(("error", "attempts"), [(ChildKilled, 1), (ChildFailed, 0)])
+@pytest.mark.parametrize(("status", "attempts"), [(-SIGKILL, 1), (1, 0)])
 def test_child_that_says_nothing_about_the_image_rejects_none(
-    waiting: Image, process: Callable[[Process], None], error: type[Exception], attempts: int
+    waiting: Image, process: Callable[[Process], None], status: int, attempts: int
 ) -> None:
     def fail(*_: Any) -> dict[str, Any]:
-        raise error
+        raise ChildEnded(status)
 
     process(fail)
     assert work() == 0

@@ -12,7 +12,6 @@ from pytest_django import DjangoAssertNumQueries
 
 from blog import services
 from blog.models import Image, ImageUpload
-from blog.services import AnnouncedUpload
 from contentapi.core.errors import ApiError, Conflict, Invalid, NotFound, TooLarge, UnsupportedMediaType
 from contentapi.core.identity import WORKER, Actor, Role
 from contentapi.media.folder import FolderStorage
@@ -26,21 +25,21 @@ CONTENT = make_jpeg()
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 
-def announce(actor: Actor, **changes: Any) -> AnnouncedUpload:
-    values = {"name": "boat.jpg", "content_type": "image/jpeg", "size": len(CONTENT), "digest": DIGEST}
-    return services.create_upload(actor=actor, **{**values, **changes})
+def announce(actor: Actor, **changes: Any) -> ImageUpload:
+    values = {"name": "boat.jpg", "content_type": "image/jpeg", "size": len(CONTENT), "sha_256": DIGEST}
+    return services.create_upload(actor=actor, **{**values, **changes})[0]
 
 
-def store(media: FolderStorage, announced: AnnouncedUpload, content: bytes = CONTENT) -> None:
-    media.put(f"uploads/{announced.upload.pk}", io.BytesIO(content))
+def store(media: FolderStorage, announced: ImageUpload, content: bytes = CONTENT) -> None:
+    media.put(f"uploads/{announced.pk}", io.BytesIO(content))
 
 
 def test_completed_upload_is_an_image_and_completing_it_again_the_same_one(media: FolderStorage, author: Actor) -> None:
     announced = announce(author)
     store(media, announced)
 
-    image = services.complete_upload(actor=author, upload_id=str(announced.upload.pk))
-    again = services.complete_upload(actor=author, upload_id=str(announced.upload.pk))
+    image = services.complete_upload(actor=author, upload_id=str(announced.pk))
+    again = services.complete_upload(actor=author, upload_id=str(announced.pk))
 
     assert image == again == Image.objects.get()
     assert (image.name, image.size, image.content_type) == ("boat.jpg", len(CONTENT), "image/jpeg")
@@ -48,23 +47,11 @@ def test_completed_upload_is_an_image_and_completing_it_again_the_same_one(media
     assert list_stored() == [image.source]
 
 
-def test_request_of_an_upload_names_what_the_client_must_send(media: FolderStorage, author: Actor) -> None:
-    assert media
-    described = announce(author).describe()
-
-    assert described["method"] == "PUT"
-    assert described["headers"] == [
-        {"name": "Content-Type", "value": "image/jpeg"},
-        {"name": "Content-Length", "value": str(len(CONTENT))},
-    ]
-    assert f"/uploads/{described['id']}?signature=" in described["url"]
-
-
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
         ({"content_type": "image/svg+xml"}, UnsupportedMediaType, "must be one of image/jpeg"),
-        ({"digest": "abc"}, Invalid, "sha256: This must be 64 hexadecimal digits."),
+        ({"sha_256": "abc"}, Invalid, "sha256: This must be 64 hexadecimal digits."),
         ({"name": " "}, Invalid, r"name: This must have 1 to 150 characters \(got 0\)."),
         ({"name": "boats/"}, Invalid, r"name: This must have 1 to 150 characters \(got 0\)."),
         ({"name": "x" * 151}, Invalid, r"name: This must have 1 to 150 characters \(got 151\)."),
@@ -91,7 +78,7 @@ def test_file_that_was_not_announced_is_not_completed(
         store(media, announced, content)
 
     with pytest.raises(Conflict, match=message):
-        services.complete_upload(actor=author, upload_id=str(announced.upload.pk))
+        services.complete_upload(actor=author, upload_id=str(announced.pk))
 
     assert not Image.objects.exists()
 
@@ -101,7 +88,7 @@ def test_upload_of_another_user_is_not_found(media: FolderStorage, author: Actor
     store(media, announced)
 
     with pytest.raises(NotFound):
-        services.complete_upload(actor=make_actor(Role.ADMIN), upload_id=str(announced.upload.pk))
+        services.complete_upload(actor=make_actor(Role.ADMIN), upload_id=str(announced.pk))
 
 
 def test_unfinished_uploads_and_files_without_a_row_are_deleted_after_a_day(
@@ -109,16 +96,16 @@ def test_unfinished_uploads_and_files_without_a_row_are_deleted_after_a_day(
 ) -> None:
     new, old, yesterday = announce(author), announce(author), timezone.now() - timedelta(hours=24)
     waiting = make_image(source="uploads/waiting")
-    for name in ("uploads/waiting", "uploads/x", "deleted/3", f"uploads/{new.upload.pk}", f"uploads/{old.upload.pk}"):
+    for name in ("uploads/waiting", "uploads/x", "deleted/3", f"uploads/{new.pk}", f"uploads/{old.pk}"):
         media.put(name, io.BytesIO(CONTENT))
-        if name != f"uploads/{new.upload.pk}":
+        if name != f"uploads/{new.pk}":
             os.utime(media.folder / name, (0, 0))
     (media.folder / "uploads/.abc.partial").write_bytes(b"half")
     os.utime(media.folder / "uploads/.abc.partial", (0, 0))
-    ImageUpload.objects.filter(pk=old.upload.pk).update(created_at=yesterday)
+    ImageUpload.objects.filter(pk=old.pk).update(created_at=yesterday)
 
     with django_assert_num_queries(2):  # of all files together: an original of each deleted image is among them
         assert services.purge_uploads(actor=WORKER) == 4
 
-    assert list(ImageUpload.objects.all()) == [new.upload]
-    assert list_stored() == sorted([waiting.source, f"uploads/{new.upload.pk}"])
+    assert list(ImageUpload.objects.all()) == [new]
+    assert list_stored() == sorted([waiting.source, f"uploads/{new.pk}"])

@@ -2,7 +2,7 @@
 
 import re
 
-from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet
+from django.db.models import Func, Q, QuerySet
 from django.db.models.fields.json import KT
 from django.utils import timezone
 from django.utils.html import format_html
@@ -14,8 +14,6 @@ from blog.models import IS_UNRENDERED, Image, ImageStatus, Post, WorkingCopy
 from contentapi.conf import conf
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.identity import Actor
-from contentapi.db.arrays import ContainsValue
-from contentapi.db.distribution import is_distributed
 from contentapi.desk.lists import ORDER, BoundedList, build_state_filter
 
 SHOW = "show"  # the parameter of the filter
@@ -72,14 +70,9 @@ def select_library(actor: Actor) -> QuerySet[Image]:
 
 def filter_unused(images: QuerySet[Image]) -> QuerySet[Image]:
     """Return those of the images that no post uses, and no changes that readers do not see."""
-    unmentioned = images.exclude(pk__in=list_mentioned())
-    if is_distributed():  # a copied table and all shards are compared by values only
-        covers = Post.objects.exclude(cover_id=None).values("cover_id").distinct()
-        shown = Post.objects.exclude(image_ids=None).values(image=Func("image_ids", function="unnest")).distinct()
-        return unmentioned.exclude(pk__in=covers).exclude(pk__in=shown)
-    covered = Post.objects.filter(cover_id=OuterRef("pk"))
-    written = Post.objects.filter(ContainsValue(F("image_ids"), OuterRef("pk")))
-    return unmentioned.filter(~Exists(covered), ~Exists(written))
+    covers = Post.objects.exclude(cover_id=None).values("cover_id").distinct()
+    shown = Post.objects.exclude(image_ids=None).values(image=Func("image_ids", function="unnest")).distinct()
+    return images.exclude(pk__in=list_mentioned()).exclude(pk__in=covers).exclude(pk__in=shown)
 
 
 def list_mentioned() -> set[int]:

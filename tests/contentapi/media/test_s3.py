@@ -172,17 +172,18 @@ def test_expired_request_is_refused(bucket: S3Storage, monkeypatch: pytest.Monke
 @pytest.mark.django_db
 def test_upload_in_two_steps(bucket: S3Storage) -> None:
     author = make_actor(Role.AUTHOR)
-    announced = services.create_upload(actor=author, name="a.png", content_type="image/png", size=EXPECTED.size,
-                                       digest=EXPECTED.sha256)  # fmt: skip
-    upload = str(announced.upload.pk)
+    announced, request = services.create_upload(
+        actor=author, name="a.png", content_type="image/png", size=EXPECTED.size, sha_256=EXPECTED.sha256
+    )
+    upload = str(announced.pk)
 
     with pytest.raises(Conflict, match="have not arrived"):
         services.complete_upload(actor=author, upload_id=upload)
     other = CONTENT[:-1] + bytes([CONTENT[-1] ^ 1])
-    assert put(announced.request, content=other) == 200
+    assert put(request, content=other) == 200
     with pytest.raises(Conflict, match="other ones than those that were announced"):
         services.complete_upload(actor=author, upload_id=upload)
-    assert put(announced.request) == 200
+    assert put(request) == 200
     image = services.complete_upload(actor=author, upload_id=upload)
 
     assert list_names(bucket) == [image.source]

@@ -37,7 +37,7 @@ from tests.contract.routine import Routine
 from tests.contract.worlds import World, contains_row
 from tests.image_files import make_png, send_file
 
-ANNOUNCED: dict[str, Any] = {"name": "a.png", "content_type": "image/png", "size": 8, "digest": "0" * 64}
+ANNOUNCED: dict[str, Any] = {"name": "a.png", "content_type": "image/png", "size": 8, "sha_256": "0" * 64}
 PNG = make_png(8, 8)
 IMAGE = Routine("image", "images", changes={"alt": "New"}, actions=("list", "change", "delete"))
 
