@@ -19,7 +19,7 @@ from django.utils import timezone  # noqa: E402
 
 from blog import services  # noqa: E402
 from blog.models import Image  # noqa: E402
-from blog.services.image_checks import list_named_files  # noqa: E402
+from blog.services.image_repairs import list_named_files  # noqa: E402
 from contentapi.core.identity import OPERATOR, WORKER  # noqa: E402
 from contentapi.media.access import get_storage  # noqa: E402
 

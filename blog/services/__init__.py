@@ -10,11 +10,10 @@ from blog.rendering import render_post
 from blog.services.authors import create_author, delete_author, edit_author, get_or_create_profile
 from blog.services.comments import add_comment, delete_comment
 from blog.services.edits import CopyAction, Edit, Saved, StateAction, save_edit
-from blog.services.image_checks import check_media
 from blog.services.image_deletion import delete_outdated_files, hide_deleted_images, purge_images
 from blog.services.image_figures import count_images
 from blog.services.image_processing import process_images
-from blog.services.image_rebuilding import list_outdated_images, rebuild_image
+from blog.services.image_repairs import check_media, list_outdated_images, rebuild_image
 from blog.services.image_room import measure_images, require_format
 from blog.services.image_uploads import (
     complete_upload,

@@ -79,27 +79,23 @@ def hide_image(image: Image, stop: Event) -> None:
     if image.source and not image.source.startswith(DELETED):  # its new file is what will be restored
         process_image(image, stop)
         return
-    storage = get_storage()
+    lost = {}
     if not image.source:  # otherwise a worker was interrupted
         kept = f"{DELETED}{take_id()}"
         try:
-            with storage.open(image.name_file(image.original)) as original:
-                storage.put(kept, original)
+            with get_storage().open(image.name_file(image.original)) as original:
+                get_storage().put(kept, original)
         except FileNotFoundError:
             if not is_lost(image.deleted_at or image.updated_at) and not list_public_files(image):
                 raise
-            image.original = ""  # it cannot be restored
-            delete_unnamed_files(image)
-            lost = {"status": ImageStatus.REJECTED, "rejection": MISSING, "source": ""}
-            select_claimed(image).update(**lost, **NO_FILES, claimed_until=None, attempts=0)
-            return
+            kept, lost = "", {"status": ImageStatus.REJECTED, "rejection": MISSING}  # it cannot be restored
         if not select_claimed(image).filter(IS_EXPOSED).update(source=kept):
             release(image)
             return
         image.source = kept
     image.original = ""
     delete_unnamed_files(image)
-    select_claimed(image).update(**NO_FILES, claimed_until=None, attempts=0)
+    select_claimed(image).update(**NO_FILES, **lost, claimed_until=None, attempts=0)
 
 
 def purge_images(*, actor: Actor) -> int:

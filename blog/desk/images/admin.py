@@ -32,11 +32,7 @@ from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 PREVIEW = 960  # pixels of width
 NO_TEXT = mark_safe('<span class="alarm">No text</span>')
 FOCAL_POINT = ("focal_x", "focal_y")
-
-
-class FractionInput(forms.NumberInput):
-    def __init__(self) -> None:
-        super().__init__({"step": 0.01, "class": " ".join(INPUT_CLASSES)})
+FRACTION = forms.NumberInput({"step": 0.01, "class": " ".join(INPUT_CLASSES)})
 
 
 class DeletionForm(forms.Form):
@@ -79,8 +75,8 @@ ACTIONS = [
 class ImageForm(ServiceForm):
     """The texts of an image, and the point that stays visible when it is cropped: the script sets it by a click."""
 
-    focal_x = forms.FloatField(label="From the left", min_value=0, max_value=1, widget=FractionInput)
-    focal_y = forms.FloatField(label="From the top", min_value=0, max_value=1, widget=FractionInput)
+    focal_x = forms.FloatField(label="From the left", min_value=0, max_value=1, widget=FRACTION)
+    focal_y = forms.FloatField(label="From the top", min_value=0, max_value=1, widget=FRACTION)
 
     class Meta:
         model = Image
@@ -94,9 +90,8 @@ class ImageForm(ServiceForm):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        for name in ("alt", "caption", "credit"):
-            if name in self.fields:
-                self.fields[name].required = False
+        for name in self.fields.keys() & {"alt", "caption", "credit"}:
+            self.fields[name].required = False
 
 
 def render_named(image: Image) -> SafeString:
@@ -175,9 +170,7 @@ class ImageAdmin(ServiceAdmin):
 
     def edit(self, actor: Actor, row: Image, form: ServiceForm) -> None:
         """Save what the person has changed. The worker may have processed the file since the form was opened."""
-        changes = {name: form.cleaned_data[name] for name in form.changed_data}
-        point = {name[-1]: form.cleaned_data[name] for name in FOCAL_POINT}
-        if changes.keys() & {*FOCAL_POINT}:
-            changes = {name: value for name, value in changes.items() if name not in FOCAL_POINT}
-            changes["focal_point"] = point
+        changes = {name: form.cleaned_data[name] for name in form.changed_data if name not in FOCAL_POINT}
+        if len(changes) < len(form.changed_data):
+            changes["focal_point"] = {name[-1]: form.cleaned_data[name] for name in FOCAL_POINT}
         services.edit_image(actor=actor, image_id=str(row.pk), changes=changes)
