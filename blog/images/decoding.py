@@ -67,11 +67,14 @@ def decode(source: Path) -> tuple[Format, Frames]:
 
 
 def decode_file(source: Path, file: Path | io.BytesIO) -> tuple[Format, Frames]:
-    require_size(*read_stated_size(source), 1)
-    with Image.open(file, formats=[each.name for each in FORMATS]) as image:
+    require_size(*read_stated_size(source.read_bytes()), 1)
+    names = [each.name for each in FORMATS]
+    with Image.open(file, formats=names) as image:
         kind = next(each for each in FORMATS if each.name == image.format)
-        size, info, number = image.size, image.info, getattr(image, "n_frames", 1)
-        require_size(*size, number)
+        number = getattr(image, "n_frames", 1)
+        require_size(*image.size, number)
+        size = image.size
+        info = image.info
         if kind is not WEBP or size[0] * size[1] <= MAX_CANVASES or is_animation(source):
             if kind is WEBP:
                 require_memory(*size, number)
@@ -81,18 +84,18 @@ def decode_file(source: Path, file: Path | io.BytesIO) -> tuple[Format, Frames]:
     return kind, Frames([picture], [0], 0)
 
 
-def read_stated_size(source: Path) -> tuple[int, int]:
+def read_stated_size(content: bytes) -> tuple[int, int]:
     """Return the size that a WebP or an AVIF states, zeros for another format.
 
     Pillow creates the canvases of a WebP before it states the size, and opens no AVIF that is too large.
     """
-    content = source.read_bytes()
     if content[4:8] == b"ftyp":
         stated = SIZE_OF_AVIF.findall(content, 0, MAX_HEADER)
         sizes = [(int.from_bytes(width), int.from_bytes(height)) for width, height in stated]
         return max(sizes, default=(0, 0), key=prod)
+    read_size = getattr(ctypes.CDLL(_webp.__file__), "WebPGetInfo", None)
     width, height = ctypes.c_int(), ctypes.c_int()
-    if read_size := getattr(ctypes.CDLL(_webp.__file__), "WebPGetInfo", None):
+    if read_size is not None:
         read_size(content, ctypes.c_size_t(len(content)), ctypes.byref(width), ctypes.byref(height))
     return width.value, height.value
 

@@ -6,15 +6,16 @@ The address of a file is not guessable, and changes with its content. So a clien
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from http import HTTPStatus
+from pathlib import Path
 from typing import IO, Any
 from wsgiref.types import StartResponse
 
 from contentapi.core.errors import ApiError, MethodNotAllowed, NotFound
 from contentapi.http.conditional import etag_matches
 from contentapi.http.error_response import error_response
-from contentapi.http.response import NO_CONTENT, NOT_MODIFIED, Response, send
+from contentapi.http.response import NO_CONTENT, NOT_MODIFIED, OK, Response, send
 from contentapi.media.access import find_media_folder
 from contentapi.media.storage import BLOCK, CACHED_FOR_GOOD, PUBLIC, PUBLIC_NAME, get_content_type
 from contentapi.monitoring.records import current_record
@@ -60,11 +61,9 @@ def open_public_file(environ: Mapping[str, Any]) -> IO[bytes]:
     method, name, folder = environ["REQUEST_METHOD"], environ["PATH_INFO"][1:], find_media_folder()
     if method not in ALLOWED_METHODS:
         raise MethodNotAllowed(method, ALLOWED_METHODS)
-    try:
-        if folder is not None and PUBLIC_NAME.fullmatch(name):
-            return (folder / name).open("rb")
-    except FileNotFoundError:
-        pass
+    if folder is not None and PUBLIC_NAME.fullmatch(name):
+        with suppress(FileNotFoundError):
+            return Path(folder, name).open("rb")
     raise NotFound("There is nothing at this address.")
 
 
@@ -76,14 +75,16 @@ def choose_response(environ: Mapping[str, Any], size: int) -> tuple[Response, ra
     if etag_matches(tag, environ.get("HTTP_IF_NONE_MATCH", "")):
         return Response(NOT_MODIFIED, headers=headers), range(0)
     found = find_range(environ, tag, size)
-    status = HTTPStatus.OK if len(found) == size else HTTPStatus.PARTIAL_CONTENT
-    headers |= {"Content-Type": get_content_type(name), "Accept-Ranges": "bytes", "Content-Length": str(len(found))}
-    if not found:
-        status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
-        headers |= {"Content-Range": f"bytes */{size}", "Cache-Control": "no-store"}
-    elif status == HTTPStatus.PARTIAL_CONTENT:
+    length = str(len(found))
+    headers |= {"Content-Type": get_content_type(name), "Accept-Ranges": "bytes", "Content-Length": length}
+    if len(found) == size:
+        return Response(OK, headers=headers), found
+    if found:
         headers["Content-Range"] = f"bytes {found[0]}-{found[-1]}/{size}"
-    return Response(status, headers=headers), found
+        return Response(HTTPStatus.PARTIAL_CONTENT, headers=headers), found
+    headers["Content-Range"] = f"bytes */{size}"
+    headers["Cache-Control"] = "no-store"
+    return Response(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, headers=headers), found
 
 
 def find_range(environ: Mapping[str, Any], tag: str, size: int) -> range:

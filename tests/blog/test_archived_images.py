@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from pytest_django import Settings
 
-from blog.files import archives
+from blog.files import archives, images
 from blog.files.archives import ArchivedImages, get_path
 from blog.files.images import UnusableImage, read_image_of_folder
 from blog.models import Image, Post
@@ -167,12 +167,13 @@ def test_names_of_images_are_compared_in_nfc(stored: Form, written: Form, tmp_pa
     assert read_image_of_folder(tmp_path, tmp_path / "a.md", address) == b"image"
 
 
-def test_text_with_more_than_100_images_is_refused(editor: Actor) -> None:
-    files: dict[str, str | bytes] = {f"{number}.png": make_png(8, 8) for number in range(101)}
+def test_text_with_too_many_images_is_refused(editor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "MAX_IMAGES", 3)
+    files: dict[str, str | bytes] = {f"{number}.png": make_png(8, 8) for number in range(4)}
     body = " ".join(f"![]({name}) ![]({name})" for name in files)
 
     job = import_completely(editor, {**files, "a.md": build_file(body=body)})
 
     (reason,) = {reason for _, reason in list_results(job, is_plan=True)}
-    assert reason == "the text has more than 100 images. Split the post."
+    assert reason == "the text has more than 3 images. Split the post."
     assert not Image.objects.exists()

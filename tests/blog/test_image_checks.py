@@ -13,8 +13,7 @@ from blog import services
 from blog.images.addresses import name_file
 from blog.models import Image, ImageStatus
 from contentapi.conf.timeouts import UPLOADS_KEPT_FOR
-from contentapi.core.errors import Forbidden
-from contentapi.core.identity import OPERATOR, Role
+from contentapi.core.identity import OPERATOR
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import (
     list_public,
@@ -23,7 +22,7 @@ from tests.blog.stored_images import (
     make_ready_image,
     work,
 )
-from tests.factories import make_actor, make_image
+from tests.factories import make_image
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("process_at_once")]
 AN_HOUR = timedelta(hours=1, minutes=1)
@@ -146,8 +145,3 @@ def test_storage_without_files_is_perhaps_another_one(media: FolderStorage) -> N
     image.refresh_from_db()
     assert image.status == ImageStatus.READY
     assert media
-
-
-def test_only_editors_check() -> None:
-    with pytest.raises(Forbidden):
-        list(services.check_media(actor=make_actor(Role.AUTHOR)))

@@ -114,24 +114,6 @@ def test_other_file_for_an_image_waits_for_the_worker(editor_client: Client, med
         assert file.read() == make_jpeg()
 
 
-@pytest.mark.usefixtures("media")
-def test_rejected_image_is_processed_again_with_another_file(editor_client: Client) -> None:
-    image = make_image(status="rejected", source="", rejection="The file is damaged.", content_type="image/gif")
-    address = reverse("admin:blog_image_replace", args=[image.pk])
-
-    missing = editor_client.post(address, follow=True)
-    wrong = editor_client.post(address, {"file": build_file("no.png", b"<svg/>")}, follow=True)
-    kept = Image.objects.get(pk=image.pk).status
-    editor_client.post(address, {"file": build_file()})
-
-    assert "Choose a file." in missing.text
-    assert "The file must be one of" in wrong.text
-    assert kept == ImageStatus.REJECTED
-    found = Image.objects.get(pk=image.pk)
-    assert (found.status, found.rejection, found.content_type) == (ImageStatus.PROCESSING, None, "image/jpeg")
-    assert found.size == len(make_jpeg())
-
-
 def test_choice_has_a_page_of_images_that_a_post_can_use(editor_client: Client) -> None:
     for number in range(25):
         make_ready_image(name=f"boat{number}.jpg", alt="")

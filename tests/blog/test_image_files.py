@@ -1,8 +1,11 @@
 """The images of imported and exported files: paths become ids and back, and importing an export changes nothing."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from shutil import copyfile
 from threading import Event
+from typing import Any
 
 import pytest
 
@@ -10,8 +13,10 @@ from blog import services
 from blog.files import exporting, importing, reading
 from blog.files.importing import ImportOutcome
 from blog.models import Image, Post
+from blog.services import image_processing
 from contentapi.core.identity import OPERATOR, WORKER
 from contentapi.media.folder import FolderStorage
+from tests.blog.stored_images import make_files
 from tests.image_files import make_jpeg, make_png
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
@@ -133,7 +138,15 @@ def test_import_of_an_export_changes_nothing(site: Path, tmp_path: Path, front: 
 TEXTS = {"name": "harbour.jpg", "alt": "Boats", "caption": "At dusk", "credit": "Ines Falk"}
 
 
-def test_images_of_an_export_say_the_same_in_another_database(site: Path, tmp_path: Path) -> None:
+def test_images_of_an_export_say_the_same_in_another_database(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def keep_source(source: Path, folder: Path, may_continue: Callable[[], bool]) -> dict[str, Any]:
+        result = make_files(source, folder, may_continue)
+        copyfile(source, folder / result["files"][0])
+        return result
+
+    monkeypatch.setattr(image_processing, "process_file", keep_source)
     import_site(site)
     services.process_images(actor=WORKER, stop=Event())
     boat = Image.objects.get(name="boat.jpg")

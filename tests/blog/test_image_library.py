@@ -177,16 +177,3 @@ def test_deleted_image_is_restored_from_its_page(editor_client: Client) -> None:
     assert changed.status_code == 403
     assert "was restored." in restored.text
     assert list_images(editor_client) == [image.pk]
-
-
-def test_several_images_are_deleted_after_a_question(editor_client: Client) -> None:
-    images = [make_image(), make_image()]
-    selected = {"action": "delete", "_selected_action": [str(image.pk) for image in images]}
-
-    question = editor_client.post(LIST, selected)
-    ids = ",".join(str(image.pk) for image in images)
-    done = editor_client.post(reverse("admin:blog_image_bulk", args=["delete"]), {"ids": ids, "force": "on"})
-
-    assert "Also if posts use it" in question.text
-    assert done.status_code == 302
-    assert list_images(editor_client) == []

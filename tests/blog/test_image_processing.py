@@ -157,22 +157,6 @@ def test_child_that_says_nothing_about_the_image_rejects_none(
     assert work() == 0
 
 
-def test_claim_is_renewed_before_each_file_is_stored(waiting: Image, monkeypatch: pytest.MonkeyPatch) -> None:
-    put = FolderStorage.put
-
-    def put_slowly(storage: FolderStorage, name: str, file: Any) -> None:
-        claimed = Image.objects.get().claimed_until
-        assert claimed is not None
-        assert claimed > timezone.now()
-        put(storage, name, file)
-        Image.objects.update(claimed_until=timezone.now() - timedelta(hours=1))
-
-    monkeypatch.setattr(FolderStorage, "put", put_slowly)
-
-    assert work() == 1
-    assert list_public(waiting) == list_stored("media/")
-
-
 def test_image_that_ends_the_worker_again_and_again_is_rejected(waiting: Image) -> None:
     Image.objects.update(attempts=image_processing.MAX_ATTEMPTS)
 

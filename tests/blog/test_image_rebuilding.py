@@ -1,6 +1,5 @@
 """The command that makes variants again, with files instead of images, and a child process that writes names."""
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,7 +13,6 @@ from blog.services import image_processing
 from contentapi.core.identity import OPERATOR
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import (
-    RESULT,
     list_public,
     list_stored,
     list_stored_after_a_day,
@@ -88,18 +86,3 @@ def test_image_that_cannot_be_rebuilt_stays(
     assert f"Image {damaged.pk} stays as it is. Damaged." in shown.err
     damaged.refresh_from_db()
     assert (damaged.claimed_until, damaged.attempts, damaged.widths) == (None, 0, [100, 400])
-
-
-def test_image_that_is_taken_over_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    image = make_outdated_image()
-    before = list_stored()
-
-    def lose(_: Path, folder: Path, may_continue: Any) -> dict[str, Any] | None:
-        Image.objects.update(attempts=7)
-        (folder / RESULT["files"][0]).write_text("x")  # type: ignore[index]
-        return None if not may_continue() else RESULT
-
-    monkeypatch.setattr(image_processing, "process_file", lose)
-
-    assert services.rebuild_image(actor=OPERATOR, pk=image.pk).startswith("Another process")
-    assert list_stored() == before

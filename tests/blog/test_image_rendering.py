@@ -8,7 +8,7 @@ import pytest
 from blog import services
 from blog.models import Post
 from blog.rendering import ShownImage, render_markdown, render_post
-from blog.rendering.images import MOST, list_used_images
+from blog.rendering.images import list_used_images
 from blog.rendering.markdown import sanitize_markdown
 from tests.blog.stored_images import make_ready_image
 from tests.factories import make_post
@@ -82,18 +82,6 @@ def test_rendering_lists_also_the_images_that_are_not_shown() -> None:
 
     assert (rendering.image_ids, rendering.image_alts) == ([8], ['a "b"'])
     assert render_post("Text.", None, find).image_ids is None
-
-
-def test_text_with_very_many_images_shows_the_first_ones() -> None:
-    asked: list[Sequence[int]] = []
-
-    def note(ids: Sequence[int]) -> dict[int, ShownImage]:
-        asked.append(ids)
-        return {}
-
-    render_markdown("\n".join(f"![a](image:{number})" for number in range(1, MOST + 10)), find_images=note)
-
-    assert [len(ids) for ids in asked] == [MOST]
 
 
 def test_text_that_would_become_too_long_shows_no_image() -> None:

@@ -19,11 +19,6 @@ def test_rendered_attack_has_only_allowed_elements_and_addresses(vector: str) ->
         assert Examiner(SANITIZERS[True].clean(html)).parts == Examiner(html).parts  # a parser reads what it wrote
 
 
-def test_examiner_finds_every_kind_of_danger() -> None:
-    for html in ("<script>", "<b onclick=x>", "<a id=x>", "<a href=' java\tscript:x'>", "<!--x-->", "<!x>", "<?x>"):
-        assert Examiner(html).findings
-
-
 @pytest.mark.parametrize(
     ("text", "html"),
     [
