@@ -7,6 +7,7 @@ converted, so that neither needs metadata; nothing else of them is kept.
 import ctypes
 import io
 import re
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EACCES, EDQUOT, EIO, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, EROFS
@@ -26,7 +27,7 @@ HALF = 256  # of two bytes of a channel, the lower one
 MAX_CANVASES = 24_000_000  # pixels of the canvases of the decoder of animated WebP, of which it needs several
 SHORTEST, SLOWED_DOWN = 10, 100  # milliseconds
 MAX_HEADER = 64 * 1024  # bytes, in which an AVIF states the sizes of its parts
-SIZE_OF_AVIF = re.compile(rb"ispe\0{4}(.{4})(.{4})", re.DOTALL)
+SIZE_OF_AVIF = re.compile(rb"ispe\0{4}(.{8})", re.DOTALL)
 
 
 class Rejected(Exception):
@@ -90,8 +91,7 @@ def read_stated_size(content: bytes) -> tuple[int, int]:
     Pillow creates the canvases of a WebP before it states the size, and opens no AVIF that is too large.
     """
     if content[4:8] == b"ftyp":
-        stated = SIZE_OF_AVIF.findall(content, 0, MAX_HEADER)
-        sizes = [(int.from_bytes(width), int.from_bytes(height)) for width, height in stated]
+        sizes = [struct.unpack(">II", stated) for stated in SIZE_OF_AVIF.findall(content, 0, MAX_HEADER)]
         return max(sizes, default=(0, 0), key=prod)
     read_size = getattr(ctypes.CDLL(_webp.__file__), "WebPGetInfo", None)
     width, height = ctypes.c_int(), ctypes.c_int()

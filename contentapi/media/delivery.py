@@ -24,7 +24,9 @@ ALLOWED_METHODS = ("GET", "HEAD", "OPTIONS")
 RANGE = re.compile(r"bytes=(?=.*\d)(\d{0,15})-(\d{0,15})")
 PATH = f"/{PUBLIC}"
 ROUTE = f"{PATH}{{file}}"  # the name of these requests in metrics
-SAFETY = {  # whatever a browser takes the file for, it runs no script of it
+HEADERS = {  # whatever a browser takes the file for, it runs no script of it
+    "Cache-Control": CACHED_FOR_GOOD,
+    "Accept-Ranges": "bytes",
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "sandbox",
     "Cross-Origin-Resource-Policy": "cross-origin",
@@ -71,12 +73,12 @@ def choose_response(environ: Mapping[str, Any], size: int) -> tuple[Response, ra
     """Return the status and the headers of the response for a file of this size, and which of its bytes are sent."""
     name = environ["PATH_INFO"][1:]
     tag = f'"{name.removeprefix(PUBLIC)}"'
-    headers = {"ETag": tag, "Cache-Control": CACHED_FOR_GOOD, **SAFETY}
+    headers = {**HEADERS, "ETag": tag}
     if etag_matches(tag, environ.get("HTTP_IF_NONE_MATCH", "")):
         return Response(NOT_MODIFIED, headers=headers), range(0)
     found = find_range(environ, tag, size)
-    length = str(len(found))
-    headers |= {"Content-Type": get_content_type(name), "Accept-Ranges": "bytes", "Content-Length": length}
+    headers["Content-Type"] = get_content_type(name)
+    headers["Content-Length"] = str(len(found))
     if len(found) == size:
         return Response(OK, headers=headers), found
     if found:
