@@ -59,7 +59,7 @@ def test_image_that_pillow_does_not_open_is_rejected_for_its_size(
 def test_file_that_needs_more_memory_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processing, "MAX_MEMORY", 192 * 2**20)
 
-    outcome = run(tmp_path, encode(Image.new("L", (6000, 5000), 120), quality=10))
+    outcome = run(tmp_path, encode(Image.new("L", (8000, 6000), 120), quality=10))
 
     assert outcome == {"rejection": "The image needs more memory than the limit. Upload it in a smaller size."}
 
