@@ -1,7 +1,5 @@
 """Reads: the rows of posts, authors, comments, images and previews that an actor may see. Functions `select_*` return
 them.
-
-The functions under `parametrised` are the queries. They take values that are already parsed.
 """
 
 from blog.selectors.authors import (

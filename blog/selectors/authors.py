@@ -15,34 +15,26 @@ from contentapi.projection import OLDEST_FIRST, ConnectionQuery, Ordering, Rows,
 AUTHOR_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
 
 
-def select_author_by_id(actor: Actor, author_id: str) -> Rows[Author]:
+@parametrised(Author, pk=parse_id)
+def select_author_by_id(_: Actor, *, pk: int) -> QuerySet[Author]:
     """Return the author with this id, or no author."""
-    return select_author(actor, pk=parse_id(author_id))
-
-
-@parametrised(Author)
-def select_author(_: Actor, *, pk: int) -> QuerySet[Author]:
     return Author.objects.filter(pk=pk)
 
 
 def select_authors(actor: Actor, after: Position | None = None) -> Rows[Author]:
     """Return the authors in the order of their creation, from after a position."""
-    return select_authors_after(actor, after_pk=after.id if after else 0)
+    return select_every_author(actor, after_pk=after and after.id)
 
 
 @parametrised(Author)
-def select_authors_after(_: Actor, *, after_pk: int) -> QuerySet[Author]:
-    return Author.objects.filter(pk__gt=after_pk).order_by("pk")
+def select_every_author(_: Actor, *, after_pk: int | None = None) -> QuerySet[Author]:
+    authors = Author.objects.order_by("pk")
+    return authors if after_pk is None else authors.filter(pk__gt=after_pk)
 
 
 def build_authors_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
     """Return a page of authors, from its start or its end; the oldest first without an order. Raises `Malformed`."""
     return build_ordered_connection("authors", select_every_author(actor), order_by or OLDEST_FIRST, **window)
-
-
-@parametrised(Author)
-def select_every_author(_: Actor) -> QuerySet[Author]:
-    return Author.objects.all()
 
 
 def select_editable_authors(actor: Actor) -> QuerySet[Author]:

@@ -6,35 +6,26 @@ from blog import policy
 from blog.models import Comment, CommentState, Post
 from blog.selectors.posts import build_after_condition
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Position, parse_id
+from contentapi.core.pagination import parse_id
 from contentapi.db.literals import TextLiteral
-from contentapi.projection import NEWEST_FIRST, OLDEST_FIRST, Rows, parametrised
+from contentapi.projection import NEWEST_FIRST, OLDEST_FIRST, parametrised
 
 COMMENT_ORDERS = {"createdAtAsc": OLDEST_FIRST, "createdAtDesc": NEWEST_FIRST}
 
 
-def select_comment_by_id(actor: Actor, comment_id: str, *, post_id: str | None = None) -> Rows[Comment]:
+@parametrised(Comment, pk=parse_id, post_id=parse_id)
+def select_comment_by_id(actor: Actor, *, pk: int, post_id: int | None = None) -> QuerySet[Comment]:
     """Return the comment with this id, or no comment; with `post_id`, only a comment of this post."""
-    return select_visible_comment(actor, pk=parse_id(comment_id), post=None if post_id is None else parse_id(post_id))
-
-
-@parametrised(Comment)
-def select_visible_comment(actor: Actor, *, pk: int, post: int | None) -> QuerySet[Comment]:
-    """Return the comment if it is visible and its post is."""
     posts = Post.objects.filter(policy.readable_posts(actor))
     comments = Comment.objects.filter(policy.VISIBLE_COMMENTS, pk=pk, post__in=posts)
-    return comments if post is None else comments.filter(post=post)
+    return comments if post_id is None else comments.filter(post=post_id)
 
 
-def select_comments(actor: Actor, post_id: str, after: Position | None = None) -> Rows[Comment]:
+@parametrised(Comment, post=parse_id)
+def select_comments(
+    actor: Actor, *, post: int, after: str | None = None, after_pk: int | None = None
+) -> QuerySet[Comment]:
     """Return a post's comments, oldest first, from after a position; no comments if the post is not visible."""
-    return select_visible_comments(
-        actor, post=parse_id(post_id), after=after and after.value, after_pk=after and after.id
-    )
-
-
-@parametrised(Comment)
-def select_visible_comments(actor: Actor, *, post: int, after: str | None, after_pk: int | None) -> QuerySet[Comment]:
     posts = Post.objects.filter(policy.readable_posts(actor), pk=post)
     comments = Comment.objects.filter(policy.VISIBLE_COMMENTS, post__in=posts)
     return comments.filter(build_after_condition(OLDEST_FIRST, after, after_pk)).oldest_first()

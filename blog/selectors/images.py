@@ -27,13 +27,9 @@ from contentapi.projection import (
 IMAGE_SORT_FIELDS = {"createdAt": OLDEST_FIRST, "size": Ordering("size")}
 
 
-def select_image_by_id(actor: Actor, image_id: str) -> Rows[Image]:
+@parametrised(Image, pk=parse_id)
+def select_image_by_id(actor: Actor, *, pk: int) -> QuerySet[Image]:
     """Return the image with this id, or no image."""
-    return select_visible_image(actor, pk=parse_id(image_id))
-
-
-@parametrised(Image)
-def select_visible_image(actor: Actor, *, pk: int) -> QuerySet[Image]:
     return Image.objects.filter(build_visible_condition(actor), pk=pk, deleted_at=None)
 
 
@@ -48,25 +44,19 @@ def build_visible_condition(actor: Actor) -> Q:
 
 def select_images(actor: Actor, after: Position | None = None) -> Rows[Image]:
     """Return all images, the newest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
-    require_list(actor)
-    return select_listed_images(actor, after=after and after.value, after_pk=after and after.id)
+    require_permission(actor, policy.may_list_images(actor), "list all images")
+    return select_listed_images(actor, after=after)
 
 
 @parametrised(Image)
-def select_listed_images(_: Actor, *, after: str | None, after_pk: int | None) -> QuerySet[Image]:
+def select_listed_images(_: Actor, *, after: str | None = None, after_pk: int | None = None) -> QuerySet[Image]:
     images = Image.objects.filter(deleted_at=None).order_by(*NEWEST_FIRST.terms())
     return images if after is None else images.filter(NEWEST_FIRST.beyond(after, after_pk))
 
 
 def build_images_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
     """Return a page of all images; the newest first without an order. Raises `Malformed`, and for a missing scope."""
-    require_list(actor)
-    images = select_listed_images(actor, after=None, after_pk=None)
-    return build_ordered_connection("images", images, order_by or NEWEST_FIRST, **window)
-
-
-def require_list(actor: Actor) -> None:
-    require_permission(actor, policy.may_list_images(actor), "list all images")
+    return build_ordered_connection("images", select_images(actor), order_by or NEWEST_FIRST, **window)
 
 
 def find_images(actor: Actor, ids: Sequence[int]) -> QuerySet[Image]:

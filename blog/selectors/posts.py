@@ -92,13 +92,9 @@ def validate_tag(tag: str) -> str:
     return tag
 
 
-def select_post_by_id(actor: Actor, post_id: str) -> Rows[Post]:
+@parametrised(Post, pk=parse_id)
+def select_post_by_id(actor: Actor, *, pk: int) -> QuerySet[Post]:
     """Return the post with this id, or no post."""
-    return select_visible_post(actor, pk=parse_id(post_id))
-
-
-@parametrised(Post)
-def select_visible_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
     return show_previewed_texts(Post.objects.filter(policy.readable_posts(actor), pk=pk), actor)
 
 
@@ -108,7 +104,7 @@ def select_post_by_slug(actor: Actor, slug: str) -> Rows[Post]:
     if actor.preview is None or not is_distributed():
         return found
     # Fields with rows of their own, such as oldSlugs, are refused if this post and its texts are found together.
-    return select_visible_post(actor, pk=found.queryset().values_list("pk", flat=True).first() or 0)
+    return select_post_by_id(actor, str(found.queryset().values_list("pk", flat=True).first() or 0))
 
 
 @parametrised(Post)
@@ -134,19 +130,15 @@ def find_present_slug(actor: Actor, slug: str) -> str | None:
     return select_post_by_slug(actor, slug).queryset().values_list("slug", flat=True).first()
 
 
-def select_working_copy(actor: Actor, post_id: str) -> Rows[WorkingCopy]:
+@parametrised(WorkingCopy, pk=parse_id)
+def select_working_copy(actor: Actor, *, pk: int) -> QuerySet[WorkingCopy]:
     """Return the working copy of the post with this id, or none."""
-    return select_visible_working_copy(actor, pk=parse_id(post_id))
-
-
-@parametrised(WorkingCopy)
-def select_visible_working_copy(actor: Actor, *, pk: int) -> QuerySet[WorkingCopy]:
     return WorkingCopy.objects.filter(policy.visible_working_copies(actor), pk=pk)
 
 
 def select_posts(actor: Actor, criteria: PostCriteria, after: Position | None = None) -> Rows[Post]:
     """Return the posts that meet the criteria, from after a position: newest first, or a search by relevance."""
-    values = {**criteria._asdict(), "after": after and after.value, "after_pk": after and after.id}
+    values = {**criteria._asdict(), "after": after}
     text = values.pop("search")
     return select_visible_posts(actor, **values) if text is None else select_found_posts(actor, search=text, **values)
 
@@ -163,8 +155,8 @@ def select_visible_posts(
     status: PostStatus | None,
     tag: str | None,
     after: str | None,
-    after_pk: int | None,
     author: int | None,
+    after_pk: int | None = None,
     **criteria: Any,
 ) -> QuerySet[Post]:
     conditions = build_post_conditions(criteria)
@@ -182,8 +174,8 @@ def select_found_posts(
     status: PostStatus | None,
     tag: str | None,
     after: float | None,
-    after_pk: int | None,
     author: int | None,
+    after_pk: int | None = None,
     **criteria: Any,
 ) -> QuerySet[Post]:
     conditions = build_post_conditions(criteria) & build_author_condition(author)

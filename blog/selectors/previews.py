@@ -12,9 +12,9 @@ from blog import policy
 from blog.models import Post, PreviewLink
 from blog.projections import filter_previewed_posts, select_newest_valid_links
 from contentapi.core.identity import Actor
-from contentapi.core.pagination import Position, parse_id
+from contentapi.core.pagination import parse_id
 from contentapi.core.policy import NEVER
-from contentapi.projection import NEWEST_FIRST, Rows, parametrised
+from contentapi.projection import NEWEST_FIRST, parametrised
 
 
 @parametrised(PreviewLink)
@@ -32,35 +32,25 @@ def find_previewed_post(actor: Actor) -> Post | None:
     return filter_previewed_posts(Post.objects.filter(pk=preview.post_id), actor).select_related("author").first()
 
 
-def select_link_by_id(actor: Actor, link_id: str) -> Rows[PreviewLink]:
+@parametrised(PreviewLink, pk=parse_id)
+def select_link_by_id(actor: Actor, *, pk: int) -> QuerySet[PreviewLink]:
     """Return the valid link with this id, if the actor may edit its post."""
-    return select_visible_link(actor, pk=parse_id(link_id))
-
-
-@parametrised(PreviewLink)
-def select_visible_link(actor: Actor, *, pk: int) -> QuerySet[PreviewLink]:
     visible = policy.visible_preview_links(actor)
     if visible is NEVER:  # the statement of a node then looks for no link
         return PreviewLink.objects.none()
     return PreviewLink.objects.filter(visible, pk=pk, expires_at__gt=Now())
 
 
-def select_preview_links(actor: Actor, post_id: str, after: Position | None = None) -> Rows[PreviewLink]:
+@parametrised(PreviewLink, post=parse_id)
+def select_preview_links(
+    actor: Actor, *, post: int, after: str | None = None, after_pk: int | None = None
+) -> QuerySet[PreviewLink]:
     """Return the valid links of a post, the newest first, from after a position, if the actor may edit the post."""
-    return select_valid_links(actor, post=parse_id(post_id), after=after and after.value, after_pk=after and after.id)
-
-
-@parametrised(PreviewLink)
-def select_valid_links(actor: Actor, *, post: int, after: str | None, after_pk: int | None) -> QuerySet[PreviewLink]:
     links = select_newest_valid_links(PreviewLink.objects.filter(post=post), actor)
     return links if after is None else links.filter(NEWEST_FIRST.beyond(after, after_pk))
 
 
-def select_post_with_links(actor: Actor, post_id: str) -> Rows[Post]:
+@parametrised(Post, pk=parse_id)
+def select_post_with_links(actor: Actor, *, pk: int) -> QuerySet[Post]:
     """Return the post with this id, if the actor may see its preview links."""
-    return select_previewable_post(actor, pk=parse_id(post_id))
-
-
-@parametrised(Post)
-def select_previewable_post(actor: Actor, *, pk: int) -> QuerySet[Post]:
     return Post.objects.filter(policy.previewable_posts(actor), pk=pk)

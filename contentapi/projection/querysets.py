@@ -19,6 +19,7 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Model, QuerySet
 
 from contentapi.core.identity import ANONYMOUS, Actor
+from contentapi.core.pagination import Position
 from contentapi.core.replicas import ROUTE
 from contentapi.db.literals import Term
 from contentapi.db.placement import get_shard_key
@@ -106,19 +107,28 @@ class QuerySetRows(Rows[M]):
         return cls(rows.model, lambda _: rows, ANONYMOUS, {})
 
 
-def parametrised(model: type[M], *, order: Ordering | None = None) -> Callable[[Select], Callable[..., Rows[M]]]:
+def parametrised(
+    model: type[M], *, order: Ordering | None = None, **parsers: Callable[[Any], Any]
+) -> Callable[[Select], Callable[..., Rows[M]]]:
     """Decorate a function of an actor and keyword arguments that returns a QuerySet, to return `Rows`.
 
     When a statement is compiled, the actor's id and the arguments are parameters. Only None and the members of an enum
     are passed as values, and each of them has its own statement. So the function may branch on the actor's role and
     scopes, on whether an argument is None, and on which member of an enum it is, but on no other value.
 
-    `order` is that of the rows (`Rows.order`).
+    `parsers` parse the arguments of their names, which are also given by position: an id as clients send it. A
+    `Position` is two arguments: its value, and its id with the name `…_pk`. `order` is that of the rows (`Rows.order`).
     """
 
     def decorate(select: Select) -> Callable[..., Rows[M]]:
         @wraps(select)
-        def selector(actor: Actor, **arguments: Any) -> Rows[M]:
+        def selector(actor: Actor, *values: Any, **arguments: Any) -> Rows[M]:
+            arguments.update(zip(parsers, values, strict=False))
+            for name, value in [*arguments.items()]:
+                if isinstance(value, Position):
+                    arguments |= {name: value.value, f"{name}_pk": value.id}
+                elif value is not None and name in parsers:
+                    arguments[name] = parsers[name](value)
             return Rows(model, select, actor, arguments, order=order)
 
         return selector
