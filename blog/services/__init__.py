@@ -42,16 +42,19 @@ from blog.services.posts import (
     get_post_for_update,
     publish_due_posts,
 )
-from blog.services.preview_links import (
+from blog.services.previews import (
     MAX_LINKS,
     MAX_LINKS_OF_PERSON,
+    PAGE,
     CreatedLink,
+    add_preview,
     create_preview_link,
     find_valid_link,
+    list_preview_addresses,
+    list_preview_sites,
     purge_preview_links,
     revoke_preview_link,
 )
-from blog.services.previews import PAGE, add_preview, list_preview_addresses, list_preview_sites
 from blog.services.renderings import find_shown_images, render, render_body, render_posts
 from blog.services.slugs import (
     find_free_slug,

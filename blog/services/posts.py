@@ -115,10 +115,7 @@ def edit_post(
     require_no_null(changes)
     values: dict[str, Any] = {}
     if content:
-        before = changes.get("body_before", post.body)
-        values = validate_post({name: getattr(post, name) for name in CONTENT} | content, body_before=before)
-        values |= choose_slug(post, changes, values["title"])
-        images.require_cover(values["cover_id"], post.cover_id)
+        values = merge_content(post, changes)
     values |= authors.validate_author_changes(actor, post, changes)
     if state:
         publish_at = state.get("publish_at", post.publish_at if status == post.status else None)
@@ -127,6 +124,14 @@ def edit_post(
         validate_published_at(status, changes["published_at"])
         values["published_at"] = changes["published_at"]
     return save_changes(actor, post, values, is_slug_stated=bool(content.get("slug")))
+
+
+def merge_content(before: Post, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a post after these changes, perhaps with `slug_is_chosen`. Raises `Invalid`, `Conflict`."""
+    content = {name: changes.get(name, getattr(before, name)) for name in CONTENT}
+    values = validate_post(content, body_before=changes.get("body_before", before.body))
+    images.require_cover(values["cover_id"], before.cover_id)
+    return values | choose_slug(before, changes, values["title"])
 
 
 def choose_slug(post: Post, changes: Mapping[str, Any], title: str) -> dict[str, Any]:

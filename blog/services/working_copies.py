@@ -4,7 +4,7 @@ A working copy is saved, scheduled, published or discarded. Each function first 
 post do not change at the same time.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -16,8 +16,8 @@ from blog import policy
 from blog.models import CONTENT, Post, PostStatus, PostVersion, WorkingCopy
 from blog.models.audit import Audit
 from blog.selectors.schedules import find_locked_scheduler
-from blog.services import images, slugs
-from blog.services.posts import choose_slug, get_post_for_update, save_changes
+from blog.services import slugs
+from blog.services.posts import get_post_for_update, merge_content, save_changes
 from blog.services.validation import require_future, require_no_null, validate_post
 from contentapi.core.entity_tags import ExpectedVersion, parse_version, require_version
 from contentapi.core.errors import Conflict, Invalid, VersionConflict, require_found
@@ -63,7 +63,8 @@ def save_working_copy(
     require_copy_version(stored, expected_version)
     require_no_null(changes)
     copy = stored or WorkingCopy(post=post, base_version=post.version)
-    copy.content |= merge_changes(post, copy, changes)
+    before = read_text(copy, post)
+    copy.content |= {"slug_is_chosen": before.slug_is_chosen} | merge_content(before, changes)
     if "publish_at" in changes and changes["publish_at"] != copy.publish_at:
         copy.publish_at, copy.scheduled_by = changes["publish_at"], actor.user_id
     if copy.publish_at is not None:
@@ -102,24 +103,10 @@ def require_copy_version(copy: WorkingCopy | None, expected: ExpectedVersion) ->
         raise VersionConflict(f"Version conflict: there is no {NAME}.") from None
 
 
-def read_content(copy: WorkingCopy, post: Post) -> dict[str, Any]:
-    """Return the content of a working copy. A field that it does not have yet is that of the post."""
-    return {name: copy.content.get(name, getattr(post, name)) for name in CONTENT}
-
-
-def is_slug_chosen(copy: WorkingCopy, post: Post) -> bool:
-    """Whether a person has chosen the slug of a working copy. One that does not say so yet is like its post."""
-    return bool(copy.content.get("slug_is_chosen", post.slug_is_chosen))
-
-
-def merge_changes(post: Post, copy: WorkingCopy, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a working copy after these changes. Raises `Invalid` and `Conflict`."""
-    content, sent = read_content(copy, post), {name: value for name, value in changes.items() if name in CONTENT}
-    values = validate_post({**content, **sent}, body_before=changes.get("body_before", content["body"]))
-    images.require_cover(values["cover_id"], content["cover_id"])
-    before = Post(pk=post.pk, title=content["title"], slug=content["slug"], published_at=post.published_at)
-    before.slug_is_chosen = is_slug_chosen(copy, post)
-    return {"slug_is_chosen": before.slug_is_chosen} | values | choose_slug(before, sent, values["title"])
+def read_text(copy: WorkingCopy, post: Post) -> Post:
+    """Return a post, not to be saved, with the text of its working copy. What this does not have yet is the post's."""
+    text = {name: copy.content.get(name, getattr(post, name)) for name in (*CONTENT, "slug_is_chosen")}
+    return Post(pk=post.pk, published_at=post.published_at, **text)
 
 
 def validate_copy_time(post: Post, publish_at: datetime) -> None:
@@ -155,14 +142,12 @@ def publish_working_copy(*, actor: Actor, post_id: str, expected_version: Expect
 def apply_working_copy(actor: Actor, post: Post, copy: WorkingCopy) -> Post:
     """Write the text of a working copy to its post, and delete the copy. The caller has locked the post."""
     require_present_base(post, copy)
-    content = read_content(copy, post)
-    is_chosen = is_slug_chosen(copy, post)
-    values = validate_post(content, body_before=content["body"]) | {"slug_is_chosen": is_chosen}
-    after = Post(pk=post.pk, title=values["title"], slug=values["slug"], slug_is_chosen=is_chosen)
+    after = read_text(copy, post)
+    values = validate_post({name: getattr(after, name) for name in CONTENT}, body_before=after.body)
     is_stated = post.published_at is not None or not slugs.follows_title(after)
     if is_stated:
         slugs.require_free_slug(values["slug"], post.pk)
-    save_changes(actor, post, values, is_slug_stated=is_stated)
+    save_changes(actor, post, values | {"slug_is_chosen": after.slug_is_chosen}, is_slug_stated=is_stated)
     delete_copy(actor, copy, "published")
     Audit.POST_COPY_PUBLISHED.record(actor, "post", post.pk, version=post.version)
     return post

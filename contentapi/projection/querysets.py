@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import cache, wraps
+from inspect import signature
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -116,14 +117,16 @@ def parametrised(
     are passed as values, and each of them has its own statement. So the function may branch on the actor's role and
     scopes, on whether an argument is None, and on which member of an enum it is, but on no other value.
 
-    `parsers` parse the arguments of their names, which are also given by position: an id as clients send it. A
-    `Position` is two arguments: its value, and its id with the name `…_pk`. `order` is that of the rows (`Rows.order`).
+    Arguments can be given by position. `parsers` parse those of their names: an id as clients send it. A `Position` is
+    two arguments: its value, and its id with the name `…_pk`. `order` is that of the rows (`Rows.order`).
     """
 
     def decorate(select: Select) -> Callable[..., Rows[M]]:
+        names = [*signature(select).parameters][1:]
+
         @wraps(select)
         def selector(actor: Actor, *values: Any, **arguments: Any) -> Rows[M]:
-            arguments.update(zip(parsers, values, strict=False))
+            arguments.update(zip(names[: len(values)], values, strict=True))
             for name, value in [*arguments.items()]:
                 if isinstance(value, Position):
                     arguments |= {name: value.value, f"{name}_pk": value.id}

@@ -13,7 +13,7 @@ from pytest_django import Settings
 from blog import services
 from blog.models import PreviewLink
 from blog.rendering import render_post
-from blog.services import preview_links, previews
+from blog.services import previews
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Role
 from contentapi.streams.service import find_actors
@@ -48,7 +48,6 @@ def renderings(monkeypatch: pytest.MonkeyPatch) -> Renderings:
 
     monkeypatch.setattr(previews, "render_post", count)
     previews.RENDERINGS.clear()
-    previews.COPIES.clear()
     return counted
 
 
@@ -82,7 +81,6 @@ def test_refused_request_executes_only_the_lookup_of_its_link(
     assert send[request_]() == 200
     renderings.texts.clear()
     previews.RENDERINGS.clear()
-    previews.COPIES.clear()
     statuses = []
 
     statements = capture(lambda: statuses.append(send[request_]()))
@@ -170,7 +168,7 @@ def test_person_has_at_most_50_valid_links() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_two_requests_at_once_do_not_create_the_last_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preview_links, "MAX_LINKS_OF_PERSON", 1)
+    monkeypatch.setattr(previews, "MAX_LINKS_OF_PERSON", 1)
     maker = make_actor(Role.EDITOR)
     waiting = iter([make_post(), make_post()])
 

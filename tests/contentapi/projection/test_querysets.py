@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from blog import policy
 from blog.models import Author
 from contentapi.core.identity import ANONYMOUS, Actor, Role
+from contentapi.core.pagination import Position
 from contentapi.projection import Rows, parametrised
 from contentapi.projection.statements import STATEMENTS
 from tests.contentapi.projection.execution import run
@@ -23,6 +24,12 @@ def named(_: Actor, *, least: str | None = None, but: str | None = None) -> Quer
     rows = Author.objects.order_by("-name")
     rows = rows if least is None else rows.filter(name__gte=least)
     return rows if but is None else rows.exclude(Q(name=but) | Q(bio=but))
+
+
+@parametrised(Author, least=str.upper)
+def after(_: Actor, *, least: str, after: str | None = None, after_pk: int | None = None) -> QuerySet[Author]:
+    rows = Author.objects.filter(name__gte=least).order_by("name")
+    return rows if after is None else rows.filter(name__gt=after).exclude(pk=after_pk)
 
 
 @parametrised(Author)
@@ -79,6 +86,16 @@ def test_queryset_of_rows_has_all_methods() -> None:
     assert rows.count() == len(rows.queryset()) == 4
     assert [author.name for author in rows.queryset().filter(name__lt="D").reverse()] == ["B", "C"]
     assert names(rows.queryset().filter(name__lt="D")) == ["C", "B"]
+
+
+def test_arguments_by_position_are_parsed_and_a_position_is_its_value_and_id() -> None:
+    last = Author.objects.get(name="E")
+
+    assert names(after(ANONYMOUS, "c")) == ["C", "D", "E"]
+    assert names(after(ANONYMOUS, "c", Position(last.pk, "C"))) == ["D"]
+    assert names(after(ANONYMOUS, least="c", after=None)) == ["C", "D", "E"]
+    with pytest.raises(ValueError, match="longer"):
+        after(ANONYMOUS, "a", None, 1, 2)
 
 
 def test_actors_who_share_a_statement_read_their_own_rows() -> None:
