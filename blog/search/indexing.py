@@ -9,7 +9,6 @@ the rest: posts of transactions that were open for longer than a minute, and doc
 Several workers can run: one of them writes at a time. Each batch is a transaction, so a worker can stop at any time.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Event
 from time import monotonic
@@ -20,8 +19,7 @@ from django.db import connection, transaction
 from blog import policy
 from blog.models import CONTENT_FIELDS, SEARCHED, Author, Coauthorship, Kind, Post, PostSearch, SearchChange
 from blog.rendering import extract_visible_text
-from blog.search.stems import build_stems
-from blog.search.words import split_words
+from blog.search.words import build_stems, split_words
 from contentapi.conf import conf
 from contentapi.conf.timeouts import COMPARISON_INTERVAL, LATE_COMMIT
 from contentapi.core.identity import Actor
@@ -60,10 +58,12 @@ def describe_origin() -> str:
 
 
 class SearchIndexer:
-    """What one worker knows: the ids that it has seen, and the progress of its comparison."""
+    """What one worker knows: the last ids that it has seen, and the progress of its comparison."""
 
     def __init__(self) -> None:
-        self.seen: deque[tuple[float, int]] = deque()  # the last id at some times, the earliest time first
+        self.settled = 0  # the last id some time ago: transactions with lower ids have ended, but for long ones
+        self.marked: int | None = None  # the last id at the last mark; it is settled at the next one
+        self.next_mark = 0.0
         self.tried = 0  # the last new post of this round: one that fails is tried once
         self.compared: int | None = 0  # the comparison has reached this id; None: no comparison is running
         self.next_comparison = monotonic() + LATE_COMMIT  # the first one can miss transactions that are open now
@@ -84,25 +84,20 @@ class SearchIndexer:
 
     def index_new_posts(self) -> bool:
         """Index a batch of the posts after the last id that was seen a minute ago. Return whether there may be more."""
-        now = monotonic()
-        last = Post.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-        if not self.seen or last != self.seen[-1][1]:
-            self.seen.append((now, last))
-        while len(self.seen) > 1 and self.seen[1][0] <= now - LATE_COMMIT:
-            self.seen.popleft()
-        found = index_missing_posts(max(self.seen[0][1], self.tried))
-        if found:
-            self.tried = found[-1]
-        number = len(found or ())
-        return number == POSTS_PER_TRANSACTION
+        if monotonic() >= self.next_mark:
+            last = Post.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+            self.settled, self.marked = last if self.marked is None else self.marked, last
+            self.next_mark = monotonic() + LATE_COMMIT
+        found = index_missing_posts(max(self.settled, self.tried)) or [self.tried]
+        self.tried = found[-1]
+        return len(found) == POSTS_PER_TRANSACTION
 
     def continue_comparison(self) -> bool:
         """Index a batch of the posts without a document in the present form. Return whether there may be more."""
-        now = monotonic()
-        if self.compared is None and now < self.next_comparison:
-            return False
         if self.compared is None:
-            self.compared, self.next_comparison = 0, now + COMPARISON_INTERVAL
+            if monotonic() < self.next_comparison:
+                return False
+            self.compared, self.next_comparison = 0, monotonic() + COMPARISON_INTERVAL
         found = index_missing_posts(self.compared)
         if found is None:  # continue with the next update
             return False

@@ -13,8 +13,7 @@ from django.db.models.lookups import GreaterThanOrEqual
 
 from blog import policy
 from blog.models import Post, PostSearch, PostStatus
-from blog.search.stems import build_stems
-from blog.search.words import is_unspaced, split_words
+from blog.search.words import build_stems, is_unspaced, split_words
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.text import require_storable

@@ -1,4 +1,4 @@
-"""The words of a text, as search compares them. The locale of the database has no part in it.
+"""The words of a text, as search compares them, and the SQL of their stems. The locale has no part in either.
 
 Every character that is no letter, mark or number separates words, and those that nobody sees separate none. Text of
 scripts without spaces between words has a word for each two neighbouring characters.
@@ -7,8 +7,10 @@ scripts without spaces between words has a word for each two neighbouring charac
 import re
 import unicodedata
 
-from contentapi.core.unicode import LONGEST_WORD, fold_accents, remove_invisible
+from contentapi.conf import conf
+from contentapi.core.unicode import ACCENTS, LONGEST_WORD, fold_accents, remove_invisible
 
+ENGLISH_FOR_ASCII = ("hindi", "russian")  # languages in which PostgreSQL takes a word in Latin letters for English
 PLAIN = re.compile("[a-z0-9]+")
 # Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean
 UNSPACED = (
@@ -62,3 +64,19 @@ def is_unspaced(word: str) -> bool:
     """Whether a word is of a script without spaces."""
     run = RUNS.match(word)
     return run is not None and run[1] is not None
+
+
+def build_stems() -> str:
+    """Return SQL for the stems of a column `word` without accents: an array, which is empty for a word like `the`."""
+    language = conf.environment.contentapi_search_language
+    return f"""ARRAY(
+      SELECT CASE WHEN octet_length(stem) = length(stem) THEN stem
+        ELSE normalize(regexp_replace(normalize(stem, NFD), '{ACCENTS}', '', 'g'), NFC) END
+      FROM unnest(ts_lexize({build_dictionary(language)}, word)) AS stem)"""  # noqa: S608 - constants
+
+
+def build_dictionary(language: str) -> str:
+    """Return SQL for the dictionary of the column `word`, as the configuration of this name chooses it."""
+    if language in ENGLISH_FOR_ASCII:
+        return f"(CASE WHEN word ~ '^[a-z0-9]*$' THEN 'english_stem' ELSE '{language}_stem' END)::regdictionary"
+    return "'simple'" if language == "simple" else f"'{language}_stem'"

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import timedelta
 from threading import Event, Thread
-from time import monotonic
 
 import pytest
 from django.db import connection, transaction
@@ -137,8 +136,7 @@ def test_comparison_repairs_what_the_triggers_cannot_see(indexer: SearchIndexer)
     PostSearch.objects.filter(pk__in=[kept.pk, lost.pk]).delete()
     stray.post_id += 1000  # the document of no post
     stray.save(force_insert=True)
-    indexer.seen.clear()
-    indexer.seen.append((monotonic(), lost.pk + 1))
+    indexer.settled = lost.pk + 1
     update(indexer)
     assert not PostSearch.objects.filter(pk__in=[kept.pk, lost.pk]).exists()
     indexer.next_comparison = 0

@@ -18,8 +18,7 @@ from blog.rendering import extract_visible_text
 from blog.search import indexing
 from blog.search.indexing import build_document, read_stems, read_words
 from blog.search.query import MAX_SEARCH, TermsQuery, parse_search
-from blog.search.stems import ENGLISH_FOR_ASCII
-from blog.search.words import split_words
+from blog.search.words import ENGLISH_FOR_ASCII, split_words
 from contentapi.conf.environment import Language
 from contentapi.core.unicode import INVISIBLE, fold_accents, remove_invisible
 from tests.blog.search_posts import find, index_posts
