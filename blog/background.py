@@ -29,7 +29,7 @@ LOG = logging.getLogger("contentapi.worker")
 
 def list_jobs() -> list[Job]:
     return [
-        Job("publication", publish_due_posts, interval=PUBLICATION_INTERVAL),
+        Job("publication", publish_due, interval=PUBLICATION_INTERVAL),
         Job("slugs", give_first_slugs, interval=SLUG_INTERVAL),
         Job("rendering", render_posts, interval=RENDERING_INTERVAL),
         Job("images", process_images, interval=IMAGE_INTERVAL),
@@ -42,17 +42,14 @@ def list_jobs() -> list[Job]:
     ]
 
 
-def publish_due_posts(stop: Event) -> None:
+def publish_due(stop: Event) -> None:
     """Publish the posts and the working copies that are due. Return early after one of them when `stop` is set."""
-    for post in services.publish_due_posts(actor=WORKER):
-        LOG.info("Published post %s, which was scheduled.", post.pk)
-        if stop.is_set():
-            return
-    for post, problem in services.publish_due_copies(actor=WORKER):
+    for post, is_copy, problem in services.publish_due(actor=WORKER):
+        subject = f"the working copy of post {post.pk}" if is_copy else f"post {post.pk}"
         if problem:
-            LOG.warning("Did not publish the working copy of post %s, which was scheduled. %s", post.pk, problem)
+            LOG.warning("Did not publish %s, which was scheduled. %s", subject, problem)
         else:
-            LOG.info("Published the working copy of post %s, which was scheduled.", post.pk)
+            LOG.info("Published %s, which was scheduled.", subject)
         if stop.is_set():
             return
 

@@ -8,7 +8,6 @@ permission, validates, writes and returns the model.
 from blog.images.formats import CONTENT_TYPES
 from blog.rendering import render_post
 from blog.services.authors import create_author, delete_author, edit_author, get_or_create_profile
-from blog.services.comments import add_comment, delete_comment
 from blog.services.edits import CopyAction, Edit, Saved, StateAction, save_edit
 from blog.services.image_deletion import delete_outdated_files, hide_deleted_images, purge_images
 from blog.services.image_figures import count_images
@@ -33,6 +32,7 @@ from blog.services.images import (
     restore_image,
     shorten_file_name,
 )
+from blog.services.moderation import add_comment, delete_comment
 from blog.services.posts import (
     attribute_change,
     count_publication,
@@ -40,17 +40,12 @@ from blog.services.posts import (
     delete_post,
     edit_post,
     get_post_for_update,
-    publish_due_posts,
 )
 from blog.services.previews import (
-    MAX_LINKS,
-    MAX_LINKS_OF_PERSON,
     PAGE,
-    CreatedLink,
     add_preview,
     create_preview_link,
     find_valid_link,
-    list_preview_addresses,
     list_preview_sites,
     purge_preview_links,
     revoke_preview_link,
@@ -72,7 +67,7 @@ from blog.services.working_copies import (
     discard_working_copy,
     find_visible_copy,
     has_changed_since,
-    publish_due_copies,
+    publish_due,
     publish_working_copy,
     save_working_copy,
 )

@@ -35,15 +35,6 @@ AUTHOR = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(pk=given("
 AUTHOR_OF_USER = PreparedQuery(AuthorRow, lambda given: Author.objects.filter(user=given("user")))
 
 
-def get_author(author_id: str) -> AuthorRow | None:
-    return AUTHOR.first(id=parse_id(author_id))
-
-
-def get_author_of_user(user_id: int) -> AuthorRow | None:
-    """Return the author profile of a user; None if the user has none yet."""
-    return AUTHOR_OF_USER.first(user=user_id)
-
-
 def build_unknown_author_error() -> Invalid:
     return Invalid({"authorId": ["There is no author with this id."]})
 
@@ -52,7 +43,7 @@ def get_or_create_own_author_id(actor: Actor) -> int:
     """Return the id of the actor's author profile. The first call creates it, with the user's name and email."""
     if actor.user_id is None:
         raise Invalid({"authorId": ["Name the author: this credential belongs to no user."]})
-    profile = get_author_of_user(actor.user_id)
+    profile = AUTHOR_OF_USER.first(user=actor.user_id)
     if profile is not None:
         return profile.id
     user = get_user_model().objects.filter(pk=actor.user_id).first()
@@ -78,7 +69,7 @@ def create_profile(actor: Actor, user: Any) -> Author:
 
 def require_author(author_id: str) -> AuthorRow:
     """Return the author with this id. Raises `Invalid`."""
-    author = get_author(author_id)
+    author = AUTHOR.first(id=parse_id(author_id))
     if author is None:
         raise build_unknown_author_error()
     return author
@@ -96,14 +87,6 @@ def resolve_author_id(actor: Actor, author_id: str | None) -> int | None:
     author = require_author(author_id)
     require_permission(actor, policy.may_write_posts_of(actor, author.user_id), "write posts of this author")
     return author.id
-
-
-def find_new_author(actor: Actor, author_id: str) -> Author:
-    """Return the new author of a post. Raises `Invalid`."""
-    author = selectors.find_author(actor, author_id)
-    if author is None:
-        raise build_unknown_author_error()
-    return author
 
 
 def create_author(*, actor: Actor, author: Author) -> Author:
@@ -175,7 +158,9 @@ def validate_author_changes(actor: Actor, post: Post, changes: Mapping[str, Any]
     values: dict[str, Any] = {}
     author = post.author
     if "author_id" in changes:
-        author = values["author"] = find_new_author(actor, changes["author_id"])
+        author = values["author"] = selectors.find_author(actor, changes["author_id"])
+        if author is None:
+            raise build_unknown_author_error()
     if "coauthor_ids" in changes:
         values["coauthor_ids"] = validate_coauthors(changes["coauthor_ids"], author.pk)
     elif author.pk in post.coauthor_ids:

@@ -9,9 +9,9 @@ from django.db import transaction
 from blog.models import COVER, RENDERED, SUMMARIES, Author, OldSlug, Post, PostStatus
 from blog.services import slugs
 from blog.services.authors import (
+    AUTHOR,
+    AUTHOR_OF_USER,
     build_unknown_author_error,
-    get_author,
-    get_author_of_user,
     get_or_create_own_author_id,
     validate_coauthors,
 )
@@ -93,8 +93,8 @@ def insert_row(values: Mapping[str, Any], owner: Mapping[str, int | None], slug:
 
 
 def explain_refusal(owner: Mapping[str, int | None]) -> Refusal:
-    author_id = owner.get("author_id")
-    author = get_author_of_user(owner.get("user_id") or 0) if author_id is None else get_author(str(author_id))
+    is_own = "user_id" in owner
+    author = AUTHOR_OF_USER.first(user=owner["user_id"]) if is_own else AUTHOR.first(id=owner["author_id"])
     return Refusal.TAKEN if author else Refusal.UNKNOWN_AUTHOR
 
 

@@ -1,7 +1,6 @@
-"""The states of comments: hide, show, delete, restore, and purge what was deleted long ago.
+"""Writes of comments: add, hide, show, delete and restore them, and purge what was deleted long ago.
 
-Nobody changes the words of a comment. Each function returns what it did for each comment; a comment for which it has a
-reason not to do it stays as it is.
+Nobody changes the words of a comment.
 """
 
 from collections.abc import Collection, Mapping
@@ -15,15 +14,74 @@ from django.utils import timezone
 from blog import policy, selectors
 from blog.models import Comment, CommentState, DeletedComment
 from blog.models.audit import Audit
-from blog.services.comments import change_comment_state
+from blog.services.authors import get_or_create_own_author_id, require_author
 from contentapi.conf.timeouts import RESTORABLE_FOR
-from contentapi.core.errors import require_found
+from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
+from contentapi.core.errors import Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
 from contentapi.db.distribution import get_backend
+from contentapi.projection import PreparedInsert
 
 COMMENTS_PER_TRANSACTION = 500  # comments that one transaction of the purge deletes
+COMMENTS = PreparedInsert(Comment)
+COMMENT_EVENTS = {
+    CommentState.VISIBLE: Audit.COMMENT_SHOWN,
+    CommentState.HIDDEN: Audit.COMMENT_HIDDEN,
+    CommentState.DELETED: Audit.COMMENT_DELETED,
+}
+
+
+@transaction.atomic
+def add_comment(*, actor: Actor, post_id: str, body: str, author_id: str | None = None) -> Comment:
+    """Comment on a post that the actor may see. None is the actor's own author profile.
+
+    Raises `NotFound` for the post and `Invalid` for the rest.
+    """
+    require_credential(actor, "comment")
+    post = require_found(selectors.select_post_by_id(actor, post_id).queryset().first(), "post")
+    require_permission(actor, policy.may_comment(actor), "comment")
+    if author_id is not None:
+        require_permission(actor, policy.may_manage_comments(actor), "comment as this author")
+    if not body.strip():
+        raise Invalid({"body": ["This must not be empty."]})
+    author = get_or_create_own_author_id(actor) if author_id is None else require_author(author_id).id
+    return require_found(COMMENTS.create(post_id=post.pk, author_id=author, body=body), "comment")
+
+
+@transaction.atomic
+def delete_comment(
+    *, actor: Actor, comment_id: str, post_id: str | None = None, expected_version: ExpectedVersion = None
+) -> str:
+    """Delete a visible comment; with `post_id`, only a comment of this post. Returns its id. Raises `NotFound`.
+
+    `moderate_comments` can restore it for some time.
+    """
+    require_credential(actor, "delete comments")
+    comments = selectors.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()
+    comments = comments.select_related("author", "post__author")
+    comment = require_found(get_backend().lock(comments, of=("self",)).first(), "comment")
+    owner, post_owner = comment.author.user_id, comment.post.author.user_id
+    require_permission(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
+    require_version("comment", UNCHANGING, expected_version)
+    change_comment_state([comment], CommentState.DELETED, actor)
+    return comment_id
+
+
+def change_comment_state(comments: Collection[Comment], state: CommentState, actor: Actor) -> None:
+    """Save a new state of some comments, with who changed it, when and with which credential."""
+    ids, posts = [comment.pk for comment in comments], {comment.post_id for comment in comments}
+    Comment.objects.filter(pk__in=ids, post__in=posts).update(
+        state=state,
+        state_changed_at=timezone.now(),
+        state_changed_by=actor.user_id,
+        state_changed_with=actor.origin,
+    )
+    for comment in comments:
+        event = Audit.COMMENT_RESTORED if comment.state == CommentState.DELETED else COMMENT_EVENTS[state]
+        states = {"from": str(comment.state), "to": str(state)}
+        event.record(actor, "comment", comment.pk, post_id=comment.post_id, **states)
 
 
 class Moderation(NamedTuple):
@@ -57,7 +115,8 @@ def moderate_comments(action: str, *, actor: Actor, comment_ids: Collection[str]
     require_found(len(comments) == len(ids) or None, "comment")
     moderation = Moderation([], [])
     for comment in comments:
-        reason = find_refusal(actor, comment, action)
+        may = may_act(actor, comment, action)
+        reason = find_obstacle(comment, action) if may else f"You may not {action} this comment."
         if reason:
             moderation.refused.append((comment, reason))
         else:
@@ -66,18 +125,12 @@ def moderate_comments(action: str, *, actor: Actor, comment_ids: Collection[str]
     return moderation
 
 
-def find_refusal(actor: Actor, comment: Comment, action: str) -> str:
-    """Return why the actor cannot do this to a comment, or an empty string."""
-    if may_act(actor, comment, action):
-        return find_obstacle(comment, action)
-    return f"You may not {action} this comment."
-
-
 def find_obstacle(comment: Comment, action: str) -> str:
     """Return why the state of a comment does not allow an action, or an empty string."""
     if comment.state not in PATHS[action][0]:
         return f"It is {comment.state}."
-    if comment.state == CommentState.DELETED and not is_restorable(comment):
+    end = timezone.now() - RESTORABLE_FOR
+    if comment.state == CommentState.DELETED and (comment.state_changed_at is None or comment.state_changed_at <= end):
         return f"It was deleted more than {RESTORABLE_FOR.days} days ago."
     return ""
 
@@ -88,11 +141,6 @@ def may_act(actor: Actor, comment: Comment, action: str) -> bool:
     if action == "delete":
         return policy.may_delete_comment_of(actor, comment.author.user_id, post_owner)
     return policy.may_moderate_comments_on(actor, post_owner)
-
-
-def is_restorable(comment: Comment) -> bool:
-    changed_at = comment.state_changed_at
-    return changed_at is not None and changed_at > timezone.now() - RESTORABLE_FOR
 
 
 def select_expired_comments(now: datetime) -> QuerySet[Comment]:

@@ -1,6 +1,6 @@
 """Writes of posts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import partial
@@ -12,7 +12,6 @@ from django.utils import timezone
 from blog import policy, selectors
 from blog.models import CONTENT, RENDERED_TEXTS, Post, PostStatus
 from blog.models.audit import Audit
-from blog.selectors.schedules import find_locked_scheduler
 from blog.services import authors, images, insertions, renderings, slugs
 from blog.services.validation import (
     require_no_null,
@@ -27,7 +26,6 @@ from contentapi.core.identity import Actor
 from contentapi.core.policy import require_credential, require_permission
 from contentapi.events.triggers import attribute_changes, silence
 from contentapi.monitoring.figures import FIGURES
-from contentapi.worker.items import try_item
 
 POST_EVENTS = {
     PostStatus.DRAFT: Audit.POST_UNPUBLISHED,
@@ -149,27 +147,6 @@ def choose_slug(post: Post, changes: Mapping[str, Any], title: str) -> dict[str,
         return {"slug": post.slug}
     slug = slugs.find_free_slug(slugs.make_slug(title) or f"post-{post.pk}", post.pk)
     return {"slug": slug, "slug_is_chosen": False}
-
-
-def publish_due_posts(*, actor: Actor) -> Iterator[Post]:
-    """Publish the scheduled posts whose time has come, the earliest first; yield each one after its own transaction.
-
-    Each post is read again under a lock. A post that another transaction has locked, unscheduled or published, and one
-    that a locked person has scheduled, is skipped.
-    """
-    require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
-    for pk in list(Post.objects.due().order_by("publish_at", "id").values_list("pk", flat=True)):
-        post = try_item("publication", f"post {pk}", publish_due_post, actor, pk)
-        if post is not None:
-            yield post
-
-
-@transaction.atomic
-def publish_due_post(actor: Actor, pk: int) -> Post | None:
-    post = Post.objects.due().filter(pk=pk).select_for_update(skip_locked=True).first()
-    if post is None or find_locked_scheduler(post):
-        return None
-    return save_changes(actor, post, build_state_changes(post, PostStatus.PUBLISHED, None))
 
 
 @transaction.atomic

@@ -6,7 +6,7 @@ transactions with one slug, all but one find another.
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event
 from typing import Any
@@ -72,29 +72,20 @@ def follows_title(post: Post) -> bool:
 
 
 def find_free_slug(base: str, pk: int | None, planned: Collection[str] = ()) -> str:
-    """Return the base with the lowest number that is free for a post, or nearly the lowest one: none of the planned."""
+    """Return the base with the lowest number that is free for a post, or nearly the lowest one: none of the planned.
 
-    def list_taken(numbers: Iterable[int]) -> set[int]:
-        slugs = {number_slug(base, number): number for number in numbers}
-        taken = {*planned, *list_taken_slugs(slugs, pk)}
-        return {number for slug, number in slugs.items() if slug in taken}
-
-    return number_slug(base, find_free_number(list_taken))
-
-
-def find_free_number(list_taken: Callable[[Iterable[int]], set[int]]) -> int:
-    """Return the lowest number that is not taken, or nearly so: the first of some numbers, and then of those below it.
-
-    `list_taken` is called once, unless more than 64 are taken, and six times at most.
+    Executes one statement, unless more than 64 are taken, and six at most: for some numbers, then for those below the
+    first free one.
     """
     low, free = 0, 2**30
-    numbers: Iterable[int] = FIRST_NUMBERS
+    numbers: Sequence[int] = FIRST_NUMBERS
     while free - low > 1:
-        taken = list_taken(numbers)
-        free = next((number for number in numbers if number not in taken), free)
-        low = max((number for number in taken if number < free), default=low)
+        slugs = {number: number_slug(base, number) for number in numbers}
+        taken = {*planned, *list_taken_slugs(slugs.values(), pk)}
+        free = next((number for number, slug in slugs.items() if slug not in taken), free)
+        low = max((number for number, slug in slugs.items() if slug in taken and number < free), default=low)
         numbers = range(low + 1, free, -(-(free - low) // NUMBERS_AT_ONCE))
-    return free
+    return number_slug(base, free)
 
 
 def list_taken_slugs(slugs: Iterable[str], pk: int | None) -> set[str]:

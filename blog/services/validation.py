@@ -16,8 +16,8 @@ from contentapi.core.text import convert_to_camel
 
 NAMES = frozenset(CONTENT)
 # Each access to a member of an enum takes time.
-ADDRESS, LINE, SUMMARY, WORDS, SCHEDULED = Kind.ADDRESS, Kind.LINE, Kind.SUMMARY, Kind.WORDS, PostStatus.SCHEDULED
-IMAGE, IMAGE_TEXT = Kind.IMAGE, Kind.IMAGE_TEXT
+SUMMARY, WORDS, MARKDOWN, IMAGE, IMAGE_TEXT = Kind.SUMMARY, Kind.WORDS, Kind.MARKDOWN, Kind.IMAGE, Kind.IMAGE_TEXT
+SCHEDULED = PostStatus.SCHEDULED
 TRANSITIONS: dict[str, set[PostStatus]] = {
     PostStatus.DRAFT: {PostStatus.SCHEDULED, PostStatus.PUBLISHED, PostStatus.ARCHIVED},
     PostStatus.SCHEDULED: {PostStatus.DRAFT, PostStatus.PUBLISHED},
@@ -63,9 +63,9 @@ def validate_post(content: Mapping[str, Any], *, body_before: str = "") -> dict[
         value = values[field.name] = normalize(field, value)
         if found := list_problems(field, value):
             problems[field.api_name] = found
-    body = values["body"]
-    if body != body_before and "body" not in problems and (found := list_image_problems(body, body_before)):
-        problems["body"] = found
+    number = 0 if values["body"] == body_before or "body" in problems else count_images(values["body"])
+    if number > MAX_IMAGES and number > count_images(body_before):
+        problems["body"] = [f"At most {MAX_IMAGES} images are allowed (got {number})."]
     if problems:
         raise Invalid(problems)
     return values
@@ -74,24 +74,20 @@ def validate_post(content: Mapping[str, Any], *, body_before: str = "") -> dict[
 def normalize(field: ContentField, value: Any) -> Any:
     if field.kind is WORDS:
         return [word.strip() for word in value or ()]
-    if field.kind is ADDRESS:
-        return None if value is None else value.strip()
     if field.kind is IMAGE:
         return parse_id(value) if isinstance(value, str) else value
-    text = value or ""
-    if field.kind is LINE:
-        return text.strip()
-    if field.kind is SUMMARY or field.kind is IMAGE_TEXT:
-        return text.strip() or None
-    return text
+    if field.kind is MARKDOWN:
+        return value or ""
+    text = (value or "").strip()
+    return text or None if field.kind in (SUMMARY, IMAGE_TEXT) else text
 
 
 def list_problems(field: ContentField, value: Any) -> list[str]:
     """Return why a value of a field cannot be stored."""
-    if field.kind is WORDS:
-        return list_word_problems(field, value) if value else []
     if value is None:
         return []
+    if field.kind is WORDS:
+        return list_word_problems(field, value)
     if field.kind is IMAGE:
         return [] if value > 0 else [UNKNOWN_IMAGE]
     if not value and field.is_required:
@@ -101,14 +97,6 @@ def list_problems(field: ContentField, value: Any) -> list[str]:
     if field.name in PATTERNS and not PATTERNS[field.name][0].fullmatch(value):
         return [PATTERNS[field.name][1]]
     return []
-
-
-def list_image_problems(body: str, before: str) -> list[str]:
-    """Return whether a text names too many images, and more than before."""
-    number = count_images(body)
-    if number <= MAX_IMAGES or number <= count_images(before):
-        return []
-    return [f"At most {MAX_IMAGES} images are allowed (got {number})."]
 
 
 def list_word_problems(field: ContentField, words: Sequence[str]) -> list[str]:

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from blog import policy
@@ -17,7 +16,7 @@ from blog.models import CONTENT, Post, PostStatus, PostVersion, WorkingCopy
 from blog.models.audit import Audit
 from blog.selectors.schedules import find_locked_scheduler
 from blog.services import slugs
-from blog.services.posts import get_post_for_update, merge_content, save_changes
+from blog.services.posts import build_state_changes, get_post_for_update, merge_content, save_changes
 from blog.services.validation import require_future, require_no_null, validate_post
 from contentapi.core.entity_tags import ExpectedVersion, parse_version, require_version
 from contentapi.core.errors import Conflict, Invalid, VersionConflict, require_found
@@ -31,11 +30,12 @@ NAME = "working copy"
 SCHEDULABLE = (PostStatus.PUBLISHED, PostStatus.SCHEDULED)
 
 
-class DueCopy(NamedTuple):
-    """A working copy whose time has come: its post, and why the post could not take its text, or an empty string."""
+class Due(NamedTuple):
+    """A post that was due, or whose working copy was, and why the post could not take the text, or an empty string."""
 
     post: Post
-    problem: str
+    is_copy: bool = False
+    problem: str = ""
 
 
 @transaction.atomic
@@ -188,36 +188,46 @@ def discard_working_copy(*, actor: Actor, post_id: str, expected_version: Expect
     return post
 
 
-def publish_due_copies(*, actor: Actor) -> Iterator[DueCopy]:
-    """Publish the working copies whose time has come, the earliest first; yield each after its own transaction.
+def publish_due(*, actor: Actor) -> Iterator[Due]:
+    """Publish the posts, and then the working copies, whose time has come, the earliest first.
 
-    A copy that cannot be published, because its post is not public or has changed, stays without a time. A copy whose
-    post another transaction has locked, and one that a locked person has scheduled, is skipped.
+    Yields each after its own transaction. One that another transaction has locked or changed, and one that a locked
+    person has scheduled, is skipped. A working copy that cannot be published stays without a time.
     """
     require_permission(actor, policy.may_manage_publication(actor), "publish what is due")
-    due = WorkingCopy.objects.filter(publish_at__lte=timezone.now()).order_by("publish_at", "pk")
-    for pk in list(due.values_list("pk", flat=True)):
-        outcome = try_item("publication", f"the working copy of post {pk}", publish_due_copy, actor, due, pk)
-        if outcome is not None:
-            yield outcome
+    copies = WorkingCopy.objects.filter(publish_at__lte=timezone.now())
+    for rows, name, publish in (
+        (Post.objects.due(), "post", publish_due_post),
+        (copies, "the working copy of post", publish_due_copy),
+    ):
+        for pk in list(rows.order_by("publish_at", "pk").values_list("pk", flat=True)):
+            due = try_item("publication", f"{name} {pk}", publish, actor, pk)
+            if due is not None:
+                yield due
 
 
 @transaction.atomic
-def publish_due_copy(actor: Actor, due: QuerySet[WorkingCopy], pk: int) -> DueCopy | None:
-    """Publish a working copy that is due; if its post cannot take its text, remove its time."""
-    post = Post.objects.filter(pk=pk).select_for_update(skip_locked=True).first()
-    if post is None:
+def publish_due_post(actor: Actor, pk: int) -> Due | None:
+    post = Post.objects.due().filter(pk=pk).select_for_update(skip_locked=True).first()
+    if post is None or find_locked_scheduler(post):
         return None
-    copy = due.filter(pk=pk).first()  # perhaps another worker was faster
-    if copy is None or find_locked_scheduler(copy):
+    return Due(save_changes(actor, post, build_state_changes(post, PostStatus.PUBLISHED, None)))
+
+
+@transaction.atomic
+def publish_due_copy(actor: Actor, pk: int) -> Due | None:
+    """Publish a working copy that is due; if its post is not public, or has changed, remove its time."""
+    post = Post.objects.filter(pk=pk).select_for_update(skip_locked=True).first()
+    copy = WorkingCopy.objects.filter(pk=pk, publish_at__lte=timezone.now()).first()
+    if post is None or copy is None or find_locked_scheduler(copy):  # perhaps another worker was faster
         return None
     problem = "" if post.status in SCHEDULABLE else f"The post is {post.status}."
     if not problem:
         try:
             with transaction.atomic():
-                return DueCopy(apply_working_copy(actor, post, copy), "")
+                return Due(apply_working_copy(actor, post, copy), is_copy=True)
         except (Conflict, Invalid) as error:
             problem = error.message
     WorkingCopy.objects.filter(pk=post.pk).update(publish_at=None)
     Audit.POST_COPY_REFUSED.record(actor, "post", post.pk, status=str(post.status))
-    return DueCopy(post, problem)
+    return Due(post, is_copy=True, problem=problem)

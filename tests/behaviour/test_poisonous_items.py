@@ -201,13 +201,13 @@ def test_post_that_cannot_be_published_stops_no_other(failures: list[str]) -> No
     for post in copied:
         make_working_copy(post, publish_at=due, title="Ebb")
     with poison("blog_post", f"NEW.id IN ({bad.pk}, {copied[0].pk})"):
-        background.publish_due_posts(Event())
+        background.publish_due(Event())
 
     states = dict(Post.objects.values_list("pk", "status"))
     assert (states[bad.pk], states[good.pk]) == ("scheduled", "published")
     assert Post.objects.get(pk=copied[1].pk).title == "Ebb"
     assert failures == ["publication", "publication"]
-    background.publish_due_posts(Event())
+    background.publish_due(Event())
     assert Post.objects.get(pk=copied[0].pk).title == "Ebb"
 
 

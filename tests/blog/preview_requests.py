@@ -5,15 +5,15 @@ from typing import Any
 
 from django.test import Client
 
-from blog import services
 from blog.models import Post
+from blog.services.previews import CreatedLink, create_preview_link
 from contentapi.core.identity import Actor, Role
 from tests.factories import make_actor
 from tests.graphql_requests import GraphQLResponse, post_to_graphql
 
 
-def make_link(post: Post, actor: Actor | None = None, **values: Any) -> services.CreatedLink:
-    return services.create_preview_link(actor=actor or make_actor(Role.EDITOR), post_id=str(post.pk), **values)
+def make_link(post: Post, actor: Actor | None = None, **values: Any) -> CreatedLink:
+    return create_preview_link(actor=actor or make_actor(Role.EDITOR), post_id=str(post.pk), **values)
 
 
 def query(token: str, document: str, **variables: Any) -> GraphQLResponse:

@@ -28,7 +28,7 @@ def test_publication_stops_between_two_posts() -> None:
         make_due_post()
     stop = Event()
     stop.set()
-    background.publish_due_posts(stop)
+    background.publish_due(stop)
     assert Post.objects.filter(status="published").count() == 1
 
 
@@ -50,7 +50,7 @@ def test_locked_post_does_not_delay_the_others() -> None:
     due, other_due, hidden, other_hidden = make_due_post(), make_due_post(), make_post(), make_post()
 
     with locked(due), locked(hidden):
-        background.publish_due_posts(Event())
+        background.publish_due(Event())
         background.render_posts(Event())
 
     assert [Post.objects.get(pk=post.pk).status for post in (due, other_due)] == ["scheduled", "published"]

@@ -29,7 +29,7 @@ def make_due_copy(post: Post | None = None, minutes: int = 1, **content: Any) ->
 
 
 def publish_due_copies() -> list[tuple[int, str]]:
-    return [(post.pk, problem) for post, problem in services.publish_due_copies(actor=OPERATOR)]
+    return [(due.post.pk, due.problem) for due in services.publish_due(actor=OPERATOR) if due.is_copy]
 
 
 def schedule(post: Post, publish_at: datetime) -> WorkingCopy:
@@ -69,7 +69,7 @@ def test_scheduled_post_is_public_with_the_text_of_its_due_copy() -> None:
     past = timezone.now() - timedelta(minutes=1)
     post = make_due_copy(make_post(status="scheduled", publish_at=past))
 
-    background.publish_due_posts(Event())
+    background.publish_due(Event())
 
     post.refresh_from_db()
     assert (post.title, post.status, post.version) == ("Ebb", "published", 3)
@@ -121,7 +121,7 @@ def test_worker_logs_what_it_published_and_what_it_did_not(caplog: pytest.LogCap
     caplog.set_level(logging.INFO, "contentapi.worker")
     published, refused = make_due_copy(minutes=9), make_due_copy(make_post(status="archived"))
 
-    background.publish_due_posts(Event())
+    background.publish_due(Event())
 
     assert [record.getMessage() for record in caplog.records if record.name == "contentapi.worker"] == [
         f"Published the working copy of post {published.pk}, which was scheduled.",

@@ -78,7 +78,7 @@ def test_import_and_second_import_of_a_changed_file_are_versions(tmp_path: Path)
 def test_worker_publishes_a_version_of_its_own() -> None:
     post = make_post(status=PostStatus.SCHEDULED, publish_at=timezone.now() - timedelta(minutes=1))
 
-    background.publish_due_posts(Event())
+    background.publish_due(Event())
 
     newest = get_newest(post)
     assert newest.changed_fields == ["status", "publish_at", "published_at"]

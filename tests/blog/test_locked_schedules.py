@@ -49,9 +49,7 @@ def publish_all() -> None:
     past = timezone.now() - timedelta(minutes=1)
     Post.objects.filter(status="scheduled").update(publish_at=past)
     WorkingCopy.objects.exclude(publish_at=None).update(publish_at=past)
-    for _ in services.publish_due_posts(actor=OPERATOR):
-        pass
-    for _ in services.publish_due_copies(actor=OPERATOR):
+    for _ in services.publish_due(actor=OPERATOR):
         pass
 
 

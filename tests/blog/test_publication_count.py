@@ -50,7 +50,7 @@ def test_publication_that_is_rolled_back_does_not_count() -> None:
 def test_due_posts_count_for_the_worker() -> None:
     make_post(status=PostStatus.SCHEDULED, publish_at=timezone.now() - timedelta(minutes=1))
 
-    assert len(list(services.publish_due_posts(actor=OPERATOR.through("worker")))) == 1
+    assert len(list(services.publish_due(actor=OPERATOR.through("worker")))) == 1
 
     assert read_counts() == {"worker": 1}
 

@@ -22,7 +22,7 @@ def make_scheduled_post(minutes: int) -> Post:
 
 
 def publish_due_posts() -> list[int]:
-    return [post.pk for post in services.publish_due_posts(actor=OPERATOR)]
+    return [due.post.pk for due in services.publish_due(actor=OPERATOR)]
 
 
 @pytest.mark.django_db
@@ -81,7 +81,7 @@ def test_actor_who_may_not_publish_all_posts_is_refused() -> None:
 
     for actor, refusal in [(make_actor(Role.AUTHOR), Forbidden), (ANONYMOUS, Unauthenticated)]:
         with pytest.raises(refusal):
-            list(services.publish_due_posts(actor=actor))
+            list(services.publish_due(actor=actor))
 
     assert Post.objects.get().status == "scheduled"
 

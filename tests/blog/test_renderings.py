@@ -76,7 +76,7 @@ def test_post_that_becomes_public_is_rendered(gql: GraphQL, editor: Actor, *, is
     later = timezone.now() + timedelta(days=1)
     edit_post(scheduled, status="scheduled", publish_at=later)
     Post.objects.filter(pk=scheduled.pk).update(publish_at=timezone.now())
-    list(services.publish_due_posts(actor=WORKER))
+    list(services.publish_due(actor=WORKER))
     edit_post(again, status="archived")
     save_edit(OPERATOR, str(again.pk), Edit(action=StateAction.PUBLISH_AGAIN))
 

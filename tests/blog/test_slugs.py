@@ -13,7 +13,7 @@ from blog import services
 from blog.background import give_first_slugs
 from blog.history import trash, versions
 from blog.models import MAX_OLD_SLUGS, MAX_SLUG, MAX_TITLE, SLUG, OldSlug, Post, PostStatus, PostVersion
-from blog.services.slugs import find_free_number, make_slug, number_slug
+from blog.services.slugs import find_free_slug, make_slug, number_slug
 from contentapi.core.errors import Conflict, Forbidden, Invalid
 from contentapi.core.identity import Actor, Role
 from tests.blog.racing import race
@@ -265,6 +265,9 @@ def test_editors_change_the_author_of_a_post() -> None:
         assert set(refusal.value.fields) == {"authorId"}
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("taken", [0, 1, 2, 3, 7, 8, 100])
 def test_lowest_free_number_follows_those_that_are_taken(taken: int) -> None:
-    assert find_free_number(lambda numbers: {number for number in numbers if number <= taken}) == taken + 1
+    planned = {number_slug("kelp", number) for number in range(1, taken + 1)}
+
+    assert find_free_slug("kelp", None, planned) == number_slug("kelp", taken + 1)

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from blog.models import Comment, Image, OldSlug, Post, PostStatus
-from blog.services import CreatedLink, create_preview_link
+from blog.services.previews import CreatedLink, create_preview_link
 from contentapi.core.identity import Role, Scope
 from contentapi.events.webhooks.models import Delivery, Webhook
 from contentapi.events.webhooks.resending import ping_webhook

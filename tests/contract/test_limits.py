@@ -30,7 +30,7 @@ from blog.models import (
 )
 from blog.rendering.summaries import MOST_OF_DESCRIPTION, MOST_OF_EXCERPT
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
-from blog.services import MAX_LINKS, MAX_LINKS_OF_PERSON
+from blog.services.previews import MAX_LINKS, MAX_LINKS_OF_PERSON
 from contentapi.conf.environment import MAX_PREVIEW_SITES
 from contentapi.conf.timeouts import (
     DEFAULT_PREVIEW_LIFETIME,

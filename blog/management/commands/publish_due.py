@@ -13,13 +13,10 @@ class Command(OperatorCommand):
 
     def handle(self, **_: Any) -> None:
         published = 0
-        for post in services.publish_due_posts(actor=OPERATOR):
-            self.stdout.write(str(post.pk))
-            published += 1
-        for post, problem in services.publish_due_copies(actor=OPERATOR):
-            if problem:
-                self.info(f"The working copy of post {post.pk} was not published. {problem}")
+        for due in services.publish_due(actor=OPERATOR):
+            if due.problem:
+                self.info(f"The working copy of post {due.post.pk} was not published. {due.problem}")
             else:
-                self.stdout.write(str(post.pk))
+                self.stdout.write(str(due.post.pk))
                 published += 1
         self.info(f"Posts published: {published}.")

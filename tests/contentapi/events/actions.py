@@ -155,7 +155,7 @@ CASES = {
     ),
     "publish what is due": Case(
         make_due_post,
-        lambda *_: list(services.publish_due_posts(actor=WORKER)),
+        lambda *_: list(services.publish_due(actor=WORKER)),
         ("post.published", "scheduled", "published"),
         "status,publishAt,publishedAt",
     ),

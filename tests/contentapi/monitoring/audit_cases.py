@@ -79,12 +79,12 @@ def delete_selected_posts(scene: Scene) -> Action:
 
 def refuse_due_copy_of_an_archived_post(_: Scene) -> Action:
     make_working_copy(make_post(status="archived"), publish_at=ago(1))
-    return lambda: list(services.publish_due_copies(actor=WORKER))
+    return lambda: list(services.publish_due(actor=WORKER))
 
 
 def publish_due_post(_: Scene) -> Action:
     actions.make_due_post()
-    return lambda: list(services.publish_due_posts(actor=WORKER))
+    return lambda: list(services.publish_due(actor=WORKER))
 
 
 def purge_image(_: Scene) -> Action:

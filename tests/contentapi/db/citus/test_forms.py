@@ -15,7 +15,7 @@ from pytest_django import Settings
 from blog import services
 from blog.desk.images.library import filter_unused
 from blog.models import Image, Post, PostSource
-from blog.services import comments
+from blog.services import moderation
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor, Role
 from contentapi.events.models import Event, Log, OutboxEvent
@@ -120,7 +120,7 @@ def test_page_is_the_same_with_its_cursors(request: pytest.FixtureRequest) -> No
 
 @pytest.mark.usefixtures("distributed")
 def test_new_comment_is_read_by_the_id_of_its_post(editor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comments.COMMENTS, "returns_json", False)
+    monkeypatch.setattr(moderation.COMMENTS, "returns_json", False)
     post = make_post()
 
     added = run(ADD_COMMENT, {"input": {"postId": str(post.pk), "body": "Low water."}}, actor=editor)
