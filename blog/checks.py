@@ -13,7 +13,7 @@ from django.core.checks import Error
 from django.db.models import Model
 from graphql import FieldNode, FragmentDefinitionNode, InputObjectTypeDefinitionNode, ObjectTypeDefinitionNode, parse
 
-from blog.models import CONTENT, CONTENT_FIELDS, COVER, OPTIONAL, UNVERSIONED, VERSIONED, Kind, Post, PostSearch
+from blog.models import CONTENT, CONTENT_FIELDS, COVER, OPTIONAL, UNVERSIONED, VERSIONED, Post, PostSearch
 from blog.selectors import LOOKUPS, PostCriteria
 
 MODEL = "blog/models/posts.py"
@@ -47,14 +47,8 @@ def list_errors() -> list[Error]:
         for field in CONTENT_FIELDS
         if lengths.get(field.name) not in (None, field.longest)
     ]
-    if [field.name for field in CONTENT_FIELDS if field.kind == Kind.MARKDOWN] != ["body"]:
-        errors.append(Error("The body, and no other field of the content, is Markdown.", id="blog.E002"))
     if any((field.name in OPTIONAL) == bool(field.weight) for field in CONTENT_FIELDS):
         errors.append(Error("Search finds every field of the content but addresses and summaries.", id="blog.E004"))
-    if {field.weight for field in CONTENT_FIELDS} - {*"ABC", ""} or not {"A", "C"} <= {
-        f.weight for f in CONTENT_FIELDS
-    }:
-        errors.append(Error("The weights of content in search are A, B and C; A and C have a field.", id="blog.E003"))
     return errors
 
 

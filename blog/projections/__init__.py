@@ -9,7 +9,6 @@ from blog.projections.posts import (
     PREVIEW,
     PREVIEW_LINK,
     WORKING_COPY,
-    select_newest_posts_of_author,
     select_newest_valid_links,
     select_oldest_visible_comments,
 )

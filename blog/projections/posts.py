@@ -42,20 +42,12 @@ from contentapi.projection import (
 )
 
 
-def filter_visible_comments(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
-    return comments.filter(policy.VISIBLE_COMMENTS)
-
-
-def select_oldest_visible_comments(comments: CommentQuerySet, actor: Actor) -> QuerySet[Comment]:
-    return filter_visible_comments(comments, actor).order_by("created_at", "id")
+def select_oldest_visible_comments(comments: CommentQuerySet, _: Actor) -> QuerySet[Comment]:
+    return comments.filter(policy.VISIBLE_COMMENTS).oldest_first()
 
 
 def select_newest_posts_of_author(_: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> QuerySet[Post]:
     return select_visible_posts_of(OuterRef("pk"), actor, status=status).newest_first()
-
-
-def select_posts_of_author(_: PostQuerySet, actor: Actor, *, status: PostStatus | None) -> QuerySet[Post]:
-    return select_visible_posts_of(OuterRef("pk"), actor, status=status)
 
 
 def build_visible_email(actor: Actor) -> Expression:
@@ -128,7 +120,7 @@ POST = Projection(
         "cover": Referred("cover_id", lambda images: annotate_place(images, OuterRef("cover_alt"))),
         "images": Listed("image_ids", select_images_of_text),
         "comments": ToMany("comments", select_oldest_visible_comments),
-        "commentsConnection": Connection("comments", filter_visible_comments),
+        "commentsConnection": Connection("comments", select_oldest_visible_comments),
         "commentCount": Count("comments", policy.VISIBLE_COMMENTS),
         "workingCopy": ToOne("working_copy", lambda copies, actor: copies.filter(policy.visible_working_copies(actor))),
         "previewLinks": ToMany("preview_links", select_newest_valid_links),
@@ -164,7 +156,7 @@ AUTHOR = Projection(
     {
         "email": Computed(build_visible_email),
         "posts": ToMany("posts", select_newest_posts_of_author),
-        "postsConnection": Connection("posts", select_posts_of_author, key=BYLINE),
+        "postsConnection": Connection("posts", select_newest_posts_of_author, key=BYLINE),
     },
 )
 
