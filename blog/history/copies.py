@@ -74,17 +74,16 @@ def restore_text(
 
     The text of a public post, and of one that has a working copy, is restored in the working copy: nothing becomes
     public. The last arguments are the versions that the caller has seen; 0 is that of no working copy. If the texts are
-    equal, nothing changes. Raises `NotFound` and `Conflict`.
+    equal, nothing changes. State, authors and times stay. Raises `NotFound` and `Conflict`.
     """
     post = services.get_post_for_update(actor, post_id, "change posts")
     values = versions.read_version(actor=actor, post_id=post_id, number=number).values
     require_version("post", post.version, str(post_version))
-    has_copy = WorkingCopy.objects.filter(pk=post.pk).exists()
-    if has_copy or (
-        post.status == PostStatus.PUBLISHED and any(values[name] != getattr(post, name) for name in CONTENT)
-    ):
+    is_changed = any(values[name] != getattr(post, name) for name in CONTENT)
+    if WorkingCopy.objects.filter(pk=post.pk).exists() or (post.status == PostStatus.PUBLISHED and is_changed):
         return save_restored(actor, post, values, base_version=post.version, copy_version=copy_version)
-    return versions.restore_version(actor=actor, post_id=post_id, number=number)
+    changes = {**list_restorable(post.pk, values), "slug_is_chosen": values["slug_is_chosen"]}
+    return services.edit_post(actor=actor, post_id=post_id, changes=changes)
 
 
 @transaction.atomic
@@ -106,5 +105,18 @@ def save_restored(
         base_version=str(base_version),
         expected_version=str(copy_version),
         publish_at=None,
-        **versions.list_restorable(post.pk, content),
+        **list_restorable(post.pk, content),
     )
+
+
+def list_restorable(pk: int, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of an earlier text without a cover that was deleted, and without a slug that is taken.
+
+    It may keep its images, of which earlier releases allowed more.
+    """
+    content = {name: values[name] for name in CONTENT}
+    if content["cover_id"] is not None and not services.exists_image(content["cover_id"]):
+        content["cover_id"] = None
+    if content["slug"] is None or services.list_taken_slugs([content["slug"]], pk):
+        del content["slug"]
+    return content | {"body_before": content["body"]}

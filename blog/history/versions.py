@@ -11,17 +11,15 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import MD5, Length
 from django.utils import timezone
 
-from blog import policy, selectors, services
+from blog import policy, selectors
 from blog.history.differences import DifferenceLine, compare_texts
-from blog.models import CONTENT, DATABASE, VERSIONED, Author, Post, PostStatus, PostVersion, WorkingCopy
+from blog.models import DATABASE, VERSIONED, Author, Post, PostStatus, PostVersion, WorkingCopy
 from contentapi.auth.people import name_person, name_users
 from contentapi.conf.timeouts import HISTORY_ENTRY, RESTORABLE_FOR
-from contentapi.core.entity_tags import ExpectedVersion
 from contentapi.core.errors import NotFound, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
@@ -158,13 +156,7 @@ def find_history(actor: Actor, post_id: str) -> int:
     """Return the id of a post. Raises `NotFound`, also for a deleted post that cannot be restored any more."""
     action = "see the history of this post"
     require_credential(actor, action)
-    post = (
-        selectors.select_post_by_id(actor, post_id)
-        .queryset()
-        .select_related("author")
-        .defer("body", "body_html")
-        .first()
-    )
+    post = selectors.find_post(actor, post_id, "body", "body_html")
     if post is not None:
         require_permission(actor, policy.may_see_history_of(actor, post.author.user_id), action)
         return post.pk
@@ -218,31 +210,6 @@ def compare_authors(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iter
         yield FieldChange("author", *(names.get(row["author_id"], DELETED_AUTHOR) for row in (before, after)))
     if before["coauthor_ids"] != after["coauthor_ids"]:
         yield FieldChange("coauthor_ids", *listed)
-
-
-@transaction.atomic
-def restore_version(*, actor: Actor, post_id: str, number: int, expected_version: ExpectedVersion = None) -> Post:
-    """Write the content of an earlier version as a new version. Raises `NotFound`, `Conflict`.
-
-    The state, the authors and the times stay, and so does the slug if the version has none, or one that another post
-    has now. A cover that was deleted is left out. If the texts are equal, nothing changes.
-    """
-    version = read_version(actor=actor, post_id=post_id, number=number)
-    changes = {**list_restorable(parse_id(post_id), version.values), "slug_is_chosen": version.values["slug_is_chosen"]}
-    return services.edit_post(actor=actor, post_id=post_id, changes=changes, expected_version=expected_version)
-
-
-def list_restorable(pk: int, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of an earlier text without a cover that was deleted, and without a slug that is taken.
-
-    It may keep its images, of which earlier releases allowed more.
-    """
-    content = {name: values[name] for name in CONTENT}
-    if content["cover_id"] is not None and not services.exists_image(content["cover_id"]):
-        content["cover_id"] = None
-    if content["slug"] is None or services.list_taken_slugs([content["slug"]], pk):
-        del content["slug"]
-    return content | {"body_before": content["body"]}
 
 
 def build_version(row: Mapping[str, Any], names: Mapping[int, str], older: Sequence[Mapping[str, Any]] = ()) -> Version:

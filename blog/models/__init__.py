@@ -3,7 +3,6 @@
 from blog.models.authors import MAX_NAME, Author
 from blog.models.coauthors import MAX_COAUTHORS, Coauthorship
 from blog.models.comments import Comment, CommentQuerySet, CommentState
-from blog.models.conditions import IsUniqueTagList
 from blog.models.history import CopyVersion, DeletedComment, DeletedPostSource, PostVersion
 from blog.models.images import (
     IS_EXPOSED,

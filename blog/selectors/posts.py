@@ -245,6 +245,6 @@ def filter_posts_by_writer(posts: PostQuerySet, author: Any) -> PostQuerySet:
     return cast("PostQuerySet", filter_by_union(posts, [Q(author=author), joint], build_author_condition(author)))
 
 
-def find_post(actor: Actor, post_id: str) -> Post | None:
-    """Return the post with this id, if the actor may see it."""
-    return select_post_by_id(actor, post_id).queryset().select_related("author").first()
+def find_post(actor: Actor, post_id: str, *deferred: str) -> Post | None:
+    """Return the post with this id, if the actor may see it, without the columns that are deferred."""
+    return select_post_by_id(actor, post_id).queryset().select_related("author").defer(*deferred).first()

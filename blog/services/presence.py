@@ -101,8 +101,7 @@ def require_writable_post(actor: Actor, post_id: str) -> Post:
     """Return a post that the actor may change, without its body. Other actors get no notice."""
     action = "see who has this post open"
     require_credential(actor, action)
-    posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author").defer("body", "body_html")
-    post = require_found(posts.first(), "post")
+    post = require_found(selectors.find_post(actor, post_id, "body", "body_html"), "post")
     require_permission(actor, policy.may_write_posts_of(actor, post.author.user_id), action)
     return post
 

@@ -12,6 +12,7 @@ from blog.selectors import COMMENT_ORDERS, POST_ORDERS
 from tests.blog.connection_queries import COMMENTS, POSTS, get_ids, get_time
 from tests.contentapi.projection.execution import run
 from tests.factories import make_author, make_comment, make_post
+from tests.thoroughness import scale_examples
 
 pytestmark = pytest.mark.django_db
 
@@ -62,7 +63,7 @@ def create_rows(hours: list[int]) -> Post:
 
 
 @given(data=st.data())
-@settings(suppress_health_check=list(HealthCheck), max_examples=30, deadline=None)
+@settings(suppress_health_check=list(HealthCheck), max_examples=scale_examples(300), deadline=None)
 def test_walk_returns_the_whole_list_and_changes_neither_repeat_nor_skip_the_items_that_stay(
     data: st.DataObject,
 ) -> None:

@@ -13,6 +13,7 @@ from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.admin_forms import submit_form
 from tests.blog.post_copies import edit, publish, publish_in_desk, save
 from tests.blog.post_rows import LATER
+from tests.blog.post_versions import restore_text
 from tests.blog.test_history_admin import get_messages, get_url, restore
 from tests.factories import make_actor, make_author, make_image, make_post
 from users.models import User
@@ -35,11 +36,6 @@ def make_editor(name: str) -> Actor:
 def discard(client: Client, post: Post) -> Any:
     submit_form(client, get_url("change", post.pk), _discard="yes")
     return CopyVersion.objects.filter(post=post.pk).latest("version").version
-
-
-def restore_text(post: Post, number: int, *, copy_version: int = 0) -> Post | WorkingCopy:
-    seen = {"post_version": Post.objects.get(pk=post.pk).version, "copy_version": copy_version}
-    return copies.restore_text(actor=OPERATOR, post_id=str(post.pk), number=number, **seen)
 
 
 def test_history_has_the_versions_of_working_copies_and_what_became_of_them(editor_client: Client) -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from blog import services
-from blog.history import trash, versions
+from blog.history import copies, trash, versions
 from blog.models import DeletedComment, DeletedPostSource, Post, PostVersion
 from contentapi.core.errors import Forbidden, NotFound, Unauthenticated
 from contentapi.core.identity import ANONYMOUS, OPERATOR, ROLE_SCOPES, Actor, Role, Scope
@@ -106,7 +106,7 @@ def test_text_of_a_deleted_post_cannot_be_edited_by_restoring_a_version() -> Non
     delete(post)
 
     with pytest.raises(NotFound):
-        versions.restore_version(actor=OPERATOR, post_id=str(post.pk), number=1)
+        copies.restore_text(actor=OPERATOR, post_id=str(post.pk), number=1, post_version=1, copy_version=0)
 
 
 # The end of the history

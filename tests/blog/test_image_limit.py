@@ -3,12 +3,12 @@
 import pytest
 
 from blog import services
-from blog.history import copies, versions
 from blog.models import Post, WorkingCopy
 from blog.rendering import count_images
 from blog.rendering.limits import MAX_IMAGES
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import OPERATOR
+from tests.blog.post_versions import restore_text
 from tests.factories import make_author, make_post
 
 TOO_MANY = rf"At most {MAX_IMAGES} images are allowed \(got {MAX_IMAGES + 1}\)"
@@ -75,10 +75,10 @@ def test_text_that_has_more_images_keeps_them_and_gets_no_more() -> None:
 def test_earlier_text_with_more_images_can_be_restored() -> None:
     body = write_images(MAX_IMAGES + 1)
     post = make_post(body=body)
-    pk, actor = str(post.pk), OPERATOR
-    services.edit_post(actor=actor, post_id=pk, changes={"body": "Text."})
+    draft = make_post(body=body, status="draft")
+    for each in (post, draft):
+        services.edit_post(actor=OPERATOR, post_id=str(each.pk), changes={"body": "Text."})
+        restore_text(each, 1)
 
-    copies.restore_text(actor=actor, post_id=pk, number=1, post_version=2, copy_version=0)
     assert WorkingCopy.objects.get().content["body"] == body
-    versions.restore_version(actor=actor, post_id=pk, number=1)
-    assert Post.objects.get(pk=pk).body == body
+    assert Post.objects.get(pk=draft.pk).body == body

@@ -82,13 +82,3 @@ def test_paths_that_differ_in_case_are_different_sources() -> None:
     make_source(path="Soup.md")
 
     assert sorted(PostSource.objects.values_list("path", flat=True)) == ["Soup.md", "soup.md"]
-
-
-@pytest.mark.django_db
-def test_author_with_posts_cannot_be_deleted() -> None:
-    post = make_post()
-
-    with pytest.raises(models.ProtectedError):
-        post.author.delete()
-
-    assert Post.objects.filter(pk=post.pk).exists()

@@ -92,7 +92,7 @@ def test_forged_tokens_are_unknown(settings: Settings) -> None:
     token = make_link(make_post()).token
     end = "0" if token[-1] != "0" else "1"
     forged = ["", "x", token[:-1], f"{token}0", f"{token[:-1]}{end}", token.upper(), f" {token}", token[4:], "cap_"]
-    forged += [f"cap_{secrets.token_hex(32)}" for _ in range(100)]
+    forged += [f"cap_{secrets.token_hex(32)}" for _ in range(20)]
 
     assert {read_status(each) for each in forged} == {UNKNOWN}
 
@@ -157,18 +157,6 @@ def test_response_is_private_whether_it_succeeds_or_not() -> None:
 def test_request_without_a_token_previews_nothing() -> None:
     assert post_to_graphql({"query": "{ preview { mode } }"}).data == {"preview": None}
     assert Client().get("/preview").status_code == 404
-
-
-def test_token_has_a_rate_limit_of_its_own(settings: Settings) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_rate_previews="2/minute")
-    token, other = make_link(make_post()).token, make_link(make_post()).token
-
-    statuses = [get(token, "/preview").status_code for _ in range(3)]
-
-    assert statuses == [200, 200, 429]
-    assert get(other, "/preview").status_code == 200
-    assert get(other, "/preview").headers["RateLimit-Policy"].startswith('"previews";q=2;w=60')
-    assert Client().get("/posts").status_code == 200
 
 
 # --- The page of this server ---------------------------------------------------------------------------

@@ -9,12 +9,13 @@ import pytest
 from django.utils import timezone
 
 from blog import background, services
-from blog.history import trash, versions
+from blog.history import trash
 from blog.models import IS_UNRENDERED, Post, PostStatus
 from blog.rendering import RENDERER
 from blog.services import Edit, StateAction, save_edit
 from blog.services.renderings import POSTS_AT_ONCE
 from contentapi.core.identity import OPERATOR, WORKER, Actor, Role
+from tests.blog.post_versions import restore_text
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_post
 
@@ -87,7 +88,8 @@ def test_restored_posts_are_rendered(gql: GraphQL, editor: Actor) -> None:
     post = create_post(editor, status="published")
     edit_post(post, body="Fry.", excerpt="Own.")
 
-    versions.restore_version(actor=OPERATOR, post_id=str(post.pk), number=1)
+    restore_text(post, 1)
+    services.publish_working_copy(actor=OPERATOR, post_id=str(post.pk))
     assert read(gql, post) == BOILED
     services.delete_post(actor=OPERATOR, post_id=str(post.pk))
     trash.restore_deleted_post(actor=OPERATOR, post_id=str(post.pk))

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from blog import services
-from blog.history import trash, versions
+from blog.history import trash
 from blog.models import OldSlug, Post, WorkingCopy
 from contentapi.core.identity import OPERATOR
+from tests.blog.post_versions import restore_draft
 from tests.factories import make_author, make_post
 from tests.thoroughness import run_machine
 
@@ -40,7 +41,7 @@ class SlugMachine(RuleBasedStateMachine):
         make_post(title="Soup", slug="soup")
         author = str(make_author().pk)
         post = services.create_post(actor=OPERATOR, author_id=author, title="Stew", body="")
-        self.pk, self.was_public = post.pk, False
+        self.pk, self.is_public, self.was_public = post.pk, False, False
         self.versions: dict[int, State] = {1: ("Stew", "stew", False)}
         self.copy: State | None = None
 
@@ -64,7 +65,8 @@ class SlugMachine(RuleBasedStateMachine):
     @rule(status=st.sampled_from(["draft", "published"]))
     def change_status(self, status: str) -> None:
         self.store(services.edit_post(**self.options, changes={"status": status}), self.state)
-        self.was_public |= status == "published"
+        self.is_public = status == "published"
+        self.was_public |= self.is_public
 
     @rule(changes=CHANGES)
     def save_copy(self, changes: dict[str, Any]) -> None:
@@ -78,11 +80,11 @@ class SlugMachine(RuleBasedStateMachine):
         self.store(services.publish_working_copy(**self.options), self.copy)
         self.copy = None
 
-    @precondition(lambda self: self.copy is None)
+    @precondition(lambda self: self.copy is None and not self.is_public)  # a public post would get a copy
     @rule(data=st.data())
     def restore_version(self, data: st.DataObject) -> None:
         number = data.draw(st.sampled_from(sorted(self.versions)))
-        self.store(versions.restore_version(**self.options, number=number), self.versions[number])
+        self.store(restore_draft(Post.objects.get(pk=self.pk), number), self.versions[number])
 
     @rule()
     def delete_and_restore(self) -> None:

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from blog import services
 from blog.background import give_first_slugs
-from blog.history import trash, versions
+from blog.history import trash
 from blog.models import MAX_OLD_SLUGS, MAX_SLUG, MAX_TITLE, SLUG, OldSlug, Post, PostStatus, PostVersion
 from blog.services.slugs import find_free_slug, make_slug, number_slug
 from contentapi.core.errors import Conflict, Forbidden, Invalid
 from contentapi.core.identity import Actor, Role
+from tests.blog.post_versions import restore_draft
 from tests.blog.racing import race
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_post
@@ -209,7 +210,7 @@ def test_restored_version_and_restored_post_get_no_slug_of_another_post(editor: 
     edit_post(editor, post, title="Moon")
     other = create_post(editor)
 
-    restored = versions.restore_version(actor=editor, post_id=str(post.pk), number=1)
+    restored = restore_draft(post, 1, actor=editor)
 
     assert (restored.title, restored.slug, other.slug) == ("Tides", "tides-2", "tides")
     services.delete_post(actor=editor, post_id=str(post.pk))
@@ -219,11 +220,11 @@ def test_restored_version_and_restored_post_get_no_slug_of_another_post(editor: 
 
 @pytest.mark.django_db
 def test_version_of_a_release_without_slugs_is_restored_without_one(editor: Actor) -> None:
-    post = create_post(editor, status="published")
+    post = create_post(editor)
     edit_post(editor, post, title="Moon")
     PostVersion.objects.update(slug=None)
 
-    restored = versions.restore_version(actor=editor, post_id=str(post.pk), number=1)
+    restored = restore_draft(post, 1, actor=editor)
 
     assert (restored.title, restored.slug) == ("Tides", "tides")
 
