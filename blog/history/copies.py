@@ -79,8 +79,8 @@ def restore_text(
     post = services.get_post_for_update(actor, post_id, "change posts")
     values = versions.read_version(actor=actor, post_id=post_id, number=number).values
     require_version("post", post.version, str(post_version))
-    is_changed = any(values[name] != getattr(post, name) for name in CONTENT)
-    if WorkingCopy.objects.filter(pk=post.pk).exists() or (post.status == PostStatus.PUBLISHED and is_changed):
+    has_copy = WorkingCopy.objects.filter(pk=post.pk).exists()
+    if has_copy or (post.status == PostStatus.PUBLISHED and services.has_changed_since(post, number)):
         return save_restored(actor, post, values, base_version=post.version, copy_version=copy_version)
     changes = {**list_restorable(post.pk, values), "slug_is_chosen": values["slug_is_chosen"]}
     return services.edit_post(actor=actor, post_id=post_id, changes=changes)

@@ -201,15 +201,13 @@ def compare_rows(*rows: Mapping[str, Any]) -> Comparison:
 
 def compare_authors(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldChange]:
     """Yield the changes of the author and of the co-authors, by their names."""
-    if all(before[name] == after[name] for name in ("author_id", "coauthor_ids")):
-        return
-    ids = {row["author_id"] for row in (before, after)}.union(before["coauthor_ids"], after["coauthor_ids"])
-    names = dict(Author.objects.filter(pk__in=ids).values_list("pk", "name"))
-    listed = [[names.get(pk, DELETED_AUTHOR) for pk in row["coauthor_ids"]] for row in (before, after)]
-    if before["author_id"] != after["author_id"]:
-        yield FieldChange("author", *(names.get(row["author_id"], DELETED_AUTHOR) for row in (before, after)))
-    if before["coauthor_ids"] != after["coauthor_ids"]:
-        yield FieldChange("coauthor_ids", *listed)
+    ids = [[row["author_id"], *row["coauthor_ids"]] for row in (before, after)]
+    names = dict(Author.objects.filter(pk__in=[*ids[0], *ids[1]]).values_list("pk", "name"))
+    old, new = ([names.get(pk, DELETED_AUTHOR) for pk in each] for each in ids)
+    if ids[0][0] != ids[1][0]:
+        yield FieldChange("author", old[0], new[0])
+    if ids[0][1:] != ids[1][1:]:
+        yield FieldChange("coauthor_ids", old[1:], new[1:])
 
 
 def build_version(row: Mapping[str, Any], names: Mapping[int, str], older: Sequence[Mapping[str, Any]] = ()) -> Version:

@@ -158,9 +158,10 @@ def validate_author_changes(actor: Actor, post: Post, changes: Mapping[str, Any]
     values: dict[str, Any] = {}
     author = post.author
     if "author_id" in changes:
-        author = values["author"] = selectors.find_author(actor, changes["author_id"])
-        if author is None:
+        found = selectors.find_author(actor, changes["author_id"])
+        if found is None:
             raise build_unknown_author_error()
+        author = values["author"] = found
     if "coauthor_ids" in changes:
         values["coauthor_ids"] = validate_coauthors(changes["coauthor_ids"], author.pk)
     elif author.pk in post.coauthor_ids:

@@ -67,10 +67,12 @@ def add_preview(actor: Actor, token: str) -> Actor:
     A token of the mode `site` takes the place of the credential. Raises `Unauthenticated`, or `PreviewExpired`.
     """
     link, _ = read_credential(partial(find_link, token))
-    role, is_site = Role(link.maker.role), link.mode == PreviewMode.SITE
+    role = Role(link.maker.role)
     maker = Actor(link.maker_id, role, ROLE_SCOPES[role], "preview", f"preview:{link.id}")
-    may_see = policy.may_see_history_of(maker, link.post.author.user_id)
-    if not link.maker.is_active or not may_see or (is_site and not policy.may_preview_site(maker)):
+    is_site = link.mode == PreviewMode.SITE
+    if not policy.may_see_history_of(maker, link.post.author.user_id):
+        raise build_unknown_token_error()
+    if is_site and not policy.may_preview_site(maker):
         raise build_unknown_token_error()
     if link.expires_at <= timezone.now():
         raise PreviewExpired("The preview token has expired.")
@@ -83,9 +85,11 @@ def add_preview(actor: Actor, token: str) -> Actor:
 
 def find_link(token: str) -> PreviewLink:
     """Return the link of a token, with its maker and the author of its post. Raises `Unauthenticated`."""
-    links = PreviewLink.objects.select_related("maker", "post__author").filter(digest=hash_token(token))
-    read = links.only("post", "mode", "version", "expires_at", "maker__role", "maker__is_active", "post__author__user")
-    link = read.first() if TOKEN.fullmatch(token) else None
+    links = PreviewLink.objects.filter(digest=hash_token(token), maker__is_active=True)
+    links = links.select_related("maker", "post__author").only(
+        "post", "mode", "version", "expires_at", "maker__role", "post__author__user"
+    )
+    link = links.first() if TOKEN.fullmatch(token) else None
     if link is None:
         raise build_unknown_token_error()
     return link
@@ -115,7 +119,8 @@ def find_text(post: Post, link: PreviewLink) -> Post | PostVersion:
         return read_text(post.working_copy, post) if hasattr(post, "working_copy") else post
     if link.version == post.version:
         return post
-    earlier = PostVersion.objects.filter(id=post.pk, version=link.version).order_by("-pgh_id").first()
+    versions = PostVersion.objects.filter(id=post.pk, version=link.version)
+    earlier: PostVersion | None = versions.order_by("-pgh_id").first()
     if earlier is None:
         raise build_unknown_token_error()
     return earlier

@@ -80,10 +80,11 @@ def find_free_slug(base: str, pk: int | None, planned: Collection[str] = ()) -> 
     low, free = 0, 2**30
     numbers: Sequence[int] = FIRST_NUMBERS
     while free - low > 1:
-        slugs = {number: number_slug(base, number) for number in numbers}
-        taken = {*planned, *list_taken_slugs(slugs.values(), pk)}
-        free = next((number for number, slug in slugs.items() if slug not in taken), free)
-        low = max((number for number, slug in slugs.items() if slug in taken and number < free), default=low)
+        slugs = [number_slug(base, number) for number in numbers]
+        taken = {*planned, *list_taken_slugs(slugs, pk)}
+        place = next((place for place, slug in enumerate(slugs) if slug not in taken), len(slugs))
+        low = numbers[place - 1] if place else low
+        free = numbers[place] if place < len(slugs) else free
         numbers = range(low + 1, free, -(-(free - low) // NUMBERS_AT_ONCE))
     return number_slug(base, free)
 

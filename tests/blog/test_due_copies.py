@@ -129,13 +129,15 @@ def test_worker_logs_what_it_published_and_what_it_did_not(caplog: pytest.LogCap
     ]
 
 
-def test_command_prints_the_posts_whose_copies_it_published() -> None:
+def test_command_prints_the_posts_that_it_published_and_whose_copies() -> None:
+    past = timezone.now() - timedelta(minutes=1)
+    posts = [make_post(status="scheduled", publish_at=past) for _ in range(2)]
     published, refused = make_due_copy(minutes=9), make_due_copy(make_post(status="archived"))
     out, err = io.StringIO(), io.StringIO()
 
     call_command("publish_due", stdout=out, stderr=err)
 
-    assert out.getvalue() == f"{published.pk}\n"
+    assert out.getvalue() == "".join(f"{post.pk}\n" for post in (*posts, published))
     assert err.getvalue() == (
-        f"The working copy of post {refused.pk} was not published. The post is archived.\nPosts published: 1.\n"
+        f"The working copy of post {refused.pk} was not published. The post is archived.\nPosts published: 3.\n"
     )

@@ -1,10 +1,8 @@
 """Publication of scheduled posts that are due."""
 
-import io
 from datetime import timedelta
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
@@ -84,13 +82,3 @@ def test_actor_who_may_not_publish_all_posts_is_refused() -> None:
             list(services.publish_due(actor=actor))
 
     assert Post.objects.get().status == "scheduled"
-
-
-@pytest.mark.django_db
-def test_command_prints_ids_to_stdout_and_the_count_to_stderr() -> None:
-    posts, out, err = [make_scheduled_post(-5), make_scheduled_post(-4)], io.StringIO(), io.StringIO()
-
-    call_command("publish_due", stdout=out, stderr=err)
-
-    assert out.getvalue() == "".join(f"{post.pk}\n" for post in posts)
-    assert err.getvalue() == "Posts published: 2.\n"

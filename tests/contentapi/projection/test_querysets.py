@@ -29,7 +29,7 @@ def named(_: Actor, *, least: str | None = None, but: str | None = None) -> Quer
 @parametrised(Author, least=str.upper)
 def after(_: Actor, *, least: str, after: str | None = None, after_pk: int | None = None) -> QuerySet[Author]:
     rows = Author.objects.filter(name__gte=least).order_by("name")
-    return rows if after is None else rows.filter(name__gt=after).exclude(pk=after_pk)
+    return rows if after is None else rows.filter(name__gt=after).exclude(pk=after_pk or 0)
 
 
 @parametrised(Author)
