@@ -12,7 +12,7 @@ class ContentApiConfig(AppConfig):
         from contentapi.conf.checks import START_TAG
         from contentapi.core.errors import SCHEMA
         from contentapi.desk.webhooks import admin  # noqa: F401
-        from contentapi.health import database_checks, host_checks  # noqa: F401
+        from contentapi.health import deployment  # noqa: F401
         from contentapi.health.readiness import lacks_migrations
 
         register(check_trusted_documents, START_TAG)

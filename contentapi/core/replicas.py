@@ -19,14 +19,13 @@ from threading import local
 from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, ProgrammingError, connections
+from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, ProgrammingError
 
 from contentapi.conf.timeouts import OLDEST_STATE
 from contentapi.core.redis import GuardedRedis, RedisUnavailable
-from contentapi.db.engine.slots import THREAD
-from contentapi.db.engine.thread_connections import get_connection
+from contentapi.db.engine.slots import get_connection
 from contentapi.db.outages import is_outage
-from contentapi.db.watch.servers import Servers, get_servers
+from contentapi.db.watch.servers import SERVERS, Servers
 from contentapi.monitoring.records import current_record
 
 T = TypeVar("T")
@@ -103,20 +102,9 @@ def get_pins() -> Pins | None:
     return Pins(environment.redis_url, life) if environment.redis_url else None
 
 
-def has_replicas() -> bool:
-    return len(connections.settings) > 1
-
-
 def get_replicated_servers() -> Servers | None:
-    """Return the servers, or None without replicas. They are watched from the first request of a client on."""
-    if not has_replicas() or not settings.SERVING:
-        return None
-    servers = get_servers()
-    if not servers.is_started:
-        if THREAD.lease is None:  # not in a worker process
-            return None
-        servers.start()
-    return servers
+    """Return the servers, or None without replicas. The first connection to the primary begins to watch them."""
+    return SERVERS if SERVERS.replicas and settings.SERVING else None
 
 
 def read(user_id: int | None, function: Callable[[], T]) -> T:
@@ -194,12 +182,11 @@ def leave_replica(error: Exception) -> bool:
     code = getattr(error.__cause__, "sqlstate", None)
     if code == QUERY_CANCELED or (isinstance(error, ProgrammingError) and code not in UNKNOWN_OBJECTS):
         return False
-    servers = get_servers()
     if is_outage(error):
-        for replica in servers.replicas:
+        for replica in SERVERS.replicas:
             if replica.alias == alias:
                 replica.leave_out("a read failed")
-    set_route(choose(servers) if servers.primary.is_gone else None)
+    set_route(choose(SERVERS) if SERVERS.primary.is_gone else None)
     return ROUTE.alias != alias
 
 

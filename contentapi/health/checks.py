@@ -1,4 +1,4 @@
-"""The checks of readiness: what a server needs to serve, and what a deployment should have.
+"""The checks of readiness: what a server needs to serve, and what a deployment should have. `doctor` makes them too.
 
 A check returns its result and raises nothing that it expects. Reasons are for operators and never contain a URL, a
 password or the name of a host: anybody may read them.
@@ -9,22 +9,22 @@ from time import monotonic
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connections
 from django.db.migrations.loader import MigrationLoader
 
-from contentapi.auth.jwk import Key, KeyProblem
+from contentapi.auth.jwk import KeyProblem
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.conf import conf
 from contentapi.conf.timeouts import REDIS_CHECK_LIMIT
 from contentapi.core.redis import connect_redis
-from contentapi.db.distribution import CLAIMS, find_mismatch
+from contentapi.db.distribution import CLAIMS, REMEDIES, find_mismatch
 from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
-from contentapi.db.watch.servers import find_replica_faults
+from contentapi.db.watch.servers import SERVERS
 from contentapi.health.heartbeat import NO_WORKER, check_worker
 from contentapi.health.results import OK, CheckResult, Results, failed
 from contentapi.media.access import store_probe
 
 NOT_STORED = CheckResult("warning", "Files of images cannot be stored: uploads fail.")
+CONNECT = "Start PostgreSQL, or correct DATABASE_URL. Check firewalls between this host and PostgreSQL."
 MigrationName = tuple[str, str]  # the app and the name
 
 
@@ -45,23 +45,22 @@ def check_database(connection: DeadlineConnection, seconds: float) -> Results:
     deadline = monotonic() + seconds
     results: Results = {}
     try:
-        state = connection.query(build_state_query(), deadline)[0]
-        is_read_only, has_settings, has_migrations, has_heartbeats, has_claims = (value == "t" for value in state)
+        (state,) = connection.query(build_state_query(), deadline)
+        is_read_only, has_settings, has_migrations, has_heartbeats, has_claims = state
         fault = "PostgreSQL accepts no writes." if is_read_only else ""
         fault = fault or find_mismatch(has_migrations=has_migrations, has_claims=has_claims, has_settings=has_settings)
-        results["database"] = failed(fault) if fault else OK
+        results["database"] = failed(fault, REMEDIES.get(fault, CONNECT)) if fault else OK
         applied = read_applied_migrations(connection, deadline) if has_migrations else set()
         results["migrations"] = check_migrations(applied)
         results["worker"] = check_worker(connection, deadline) if has_heartbeats else NO_WORKER
     except (DatabaseUnavailable, QueryFailed) as error:
-        results["database"] = failed(str(error))
+        results["database"] = failed(str(error), CONNECT)
     not_checked = CheckResult("unknown", "Not checked: the database is not available.")
     return {name: results.get(name, not_checked) for name in ("database", "migrations", "worker")}
 
 
 def read_applied_migrations(connection: DeadlineConnection, deadline: float) -> set[MigrationName]:
-    rows = connection.query("SELECT app, name FROM django_migrations", deadline)
-    return {(str(app), str(name)) for app, name in rows}
+    return {(app, name) for app, name in connection.query("SELECT app, name FROM django_migrations", deadline)}
 
 
 def check_migrations(applied: set[MigrationName]) -> CheckResult:
@@ -69,7 +68,8 @@ def check_migrations(applied: set[MigrationName]) -> CheckResult:
     if not missing:
         return OK
     apps = ", ".join(sorted({app for app, _ in missing}))
-    return failed(f"{len(missing)} migrations are not applied ({apps}). Run python manage.py migrate.")
+    reason = f"{len(missing)} migrations are not applied ({apps}). Run python manage.py migrate."
+    return failed(reason, "python manage.py migrate")
 
 
 def find_unapplied_migrations(applied: set[MigrationName]) -> list[MigrationName]:
@@ -90,32 +90,27 @@ def load_migrations() -> dict[MigrationName, tuple[MigrationName, ...]]:
 
 def check_keys() -> CheckResult:
     """Check that the signing key can sign, and that its signature is valid."""
+    remedy, message = "Set JWT_PRIVATE_KEY to an RSA key in PEM: openssl genrsa 2048", b"contentapi.health"
+    if conf.keys_folder is not None:
+        remedy = f"Check that the files in {conf.keys_folder} are keys in PEM and belong to the user of the server."
     try:
         key = get_key_ring().get_signing_key()
-        is_usable = signs_correctly(key)
+        is_usable = key.signer is not None and bool(key.verifier.verify(message, key.signer.sign(message)))
     except (ImproperlyConfigured, KeyProblem, OSError, SystemExit):
-        return failed("The signing keys cannot be read.")
-    return OK if is_usable else failed("The signing key cannot sign.")
-
-
-def signs_correctly(key: Key) -> bool:
-    message = b"contentapi.health"
-    return key.signer is not None and bool(key.verifier.verify(message, key.signer.sign(message)))
+        return failed("The signing keys cannot be read.", remedy)
+    return OK if is_usable else failed("The signing key cannot sign.", remedy)
 
 
 def check_replicas() -> CheckResult:
     """Check that replicas are used. One that lags or fails is left out of reads by itself, so it is a warning."""
-    faults = find_replica_faults()
+    faults = SERVERS.find_faults()
     reasons = "; ".join(f"{alias}: {fault}" for alias, fault in faults.items() if fault)
+    remedy = "Start the replica, or correct DATABASE_REPLICA_URLS."
     if not reasons:
         return OK
     if all(faults.values()):
-        return failed(f"No replica is in use, and all reads go to the primary. {reasons}")
-    return CheckResult("warning", f"Replicas are left out of reads. {reasons}")
-
-
-def has_replicas() -> bool:
-    return len(connections.settings) > 1
+        return failed(f"No replica is in use, and all reads go to the primary. {reasons}", remedy)
+    return CheckResult("warning", f"Replicas are left out of reads. {reasons}", remedy)
 
 
 def check_redis() -> CheckResult:
@@ -123,17 +118,18 @@ def check_redis() -> CheckResult:
     from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
     from redis.exceptions import TimeoutError as RedisTimeout
 
+    remedy = "Start Redis, or correct REDIS_URL."
     client = connect_redis(conf.environment.redis_url, timeout=REDIS_CHECK_LIMIT)
     try:
         client.set("contentapi:readiness", 1, px=1000)
     except (AuthenticationError, NoPermissionError):
-        return failed("Redis refuses the user or the password of REDIS_URL.")
+        return failed("Redis refuses the user or the password of REDIS_URL.", remedy)
     except ResponseError:  # a replica, a full memory, or a disk that cannot be written
-        return failed("Redis accepts no writes.")
+        return failed("Redis accepts no writes.", remedy)
     except RedisTimeout:
-        return failed("Redis does not respond in time.")
+        return failed("Redis does not respond in time.", remedy)
     except (RedisError, OSError):
-        return failed("Redis is not reachable.")
+        return failed("Redis is not reachable.", remedy)
     finally:
         client.close()
     return OK
@@ -141,8 +137,14 @@ def check_redis() -> CheckResult:
 
 def check_media() -> CheckResult:
     """Check that a file of an image can be stored. Only uploads need this, so a failure is a warning."""
+    return NOT_STORED if check_storage().is_problem else OK
+
+
+def check_storage() -> CheckResult:
+    """Check the same, and name the error, which may contain addresses."""
+    remedy = "Make the folder of CONTENTAPI_MEDIA writable for this user, or correct the bucket or its credentials."
     try:
         store_probe()
-    except Exception:  # noqa: BLE001 - boto3 has many; `doctor` shows them
-        return NOT_STORED
+    except Exception as error:  # noqa: BLE001 - boto3 has many
+        return failed(f"Files of images cannot be stored. {error}", remedy)
     return OK

@@ -43,7 +43,12 @@ POOLED = (
     "The worker uses the database through a connection pooler, and its locks and settings would affect other clients. "
     "Set its DATABASE_URL to the address of PostgreSQL."
 )
-NO_WORKER = CheckResult("skipped", "No worker has run on this database.")
+START = "Start one worker: python manage.py worker"
+REPAIR = (
+    f"{START} (restart it if it hangs; its log says why). "
+    "If this deployment needs none any more: python manage.py worker --retire"
+)
+NO_WORKER = CheckResult("skipped", "No worker has run on this database.", START)
 
 
 class Progress:
@@ -137,16 +142,15 @@ def check_worker(connection: DeadlineConnection, deadline: float) -> CheckResult
 
     Of jobs with several workers, one that makes progress is enough. A job that no worker has any more is ignored.
     """
-    rows = connection.query(READ_AGES, deadline)
-    ages = [(str(job), int(silent or 0), int(idle or 0)) for job, silent, idle in rows]
+    ages = connection.query(READ_AGES, deadline)
     if not ages:
         return NO_WORKER
     silence = min(silent for _, silent, _ in ages)
     if silence > HEARTBEAT_LIMIT:
-        return failed(f"No worker process has been alive for {silence} seconds.")
+        return failed(f"No worker process has been alive for {silence} seconds.", REPAIR)
     running = [(job, idle) for job, silent, idle in ages if silent <= HEARTBEAT_LIMIT]
     stuck = [f"{job} for {idle} seconds" for job, idle in running if idle > JOB_PROGRESS_LIMIT]
     if stuck:
         jobs = ", ".join(stuck)
-        return failed(f"The worker process is alive, but jobs have made no progress: {jobs}.")
+        return failed(f"The worker process is alive, but jobs have made no progress: {jobs}.", REPAIR)
     return OK

@@ -4,10 +4,10 @@ A request for the result never runs a check itself and uses no connection slot. 
 wait, until `READINESS_LIMIT`; later requests get its failure at once. It is not started again until it has ended.
 """
 
-import logging
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from functools import cache, partial
-from threading import Event, Lock, Thread
+from threading import Lock
 from time import monotonic
 
 from django.conf import settings
@@ -19,68 +19,52 @@ from contentapi.conf.timeouts import (
     READINESS_MAX_AGE,
     STORAGE_CHECK_INTERVAL,
 )
-from contentapi.db.watch.link import DeadlineConnection
-from contentapi.health.checks import (
-    NOT_STORED,
-    check_database,
-    check_keys,
-    check_media,
-    check_redis,
-    check_replicas,
-    has_replicas,
-)
-from contentapi.health.results import CheckResult, Results, failed
+from contentapi.db.watch.link import DeadlineConnection, start
+from contentapi.db.watch.servers import SERVERS
+from contentapi.health.checks import NOT_STORED, check_database, check_keys, check_media, check_redis, check_replicas
+from contentapi.health.results import LOG, CheckResult, Results, failed, run_check
 
-LOG = logging.getLogger("contentapi.health")
 LATE = failed("The check has not ended in time.")
 
 
 class BackgroundCheck:
     """A check that runs in a thread. `names` are those of its results, and `late` is the result if it has not ended.
 
-    A result is used again for `max_age` seconds, at least for `READINESS_MAX_AGE`.
+    A result is used again for `max_age` seconds after its check began.
     """
 
     def __init__(
-        self, names: Sequence[str], run: Callable[[], Results], *, max_age: float = 0, late: CheckResult = LATE
+        self,
+        names: Sequence[str],
+        run: Callable[[], Results],
+        *,
+        max_age: float = READINESS_MAX_AGE,
+        late: CheckResult = LATE,
     ) -> None:
         self.names = names
         self.run = run
         self.max_age = max_age
         self.late = late
         self.lock = Lock()
-        self.ended = Event()
-        self.ended.set()
-        self.started_at = float("-inf")
-        self.ended_at = float("-inf")
-        self.results: Results = {}
+        self.results: Future[Results] | None = None
+        self.started_at = 0.0
 
-    def refresh(self) -> None:
-        """Start the check unless it is running, or its result can be used again."""
+    def begin(self) -> Callable[[], Results]:
+        """Start the check unless it is running, or its result can be used again. Return a function that waits for it.
+
+        The result is a failure if the check has not ended in time.
+        """
         with self.lock:
-            max_age = max(self.max_age, READINESS_MAX_AGE)
-            if not self.ended.is_set() or monotonic() - self.ended_at < max_age:
-                return
-            self.ended.clear()
-            self.started_at = monotonic()
-        Thread(target=self.execute, name=f"check of {self.names[0]}", daemon=True).start()
+            if self.results is None or (self.results.done() and monotonic() >= self.started_at + self.max_age):
+                self.started_at = monotonic()
+                self.results = start(run_check, self.names, self.run)
+            return partial(self.wait, self.results, self.started_at + READINESS_LIMIT)
 
-    def execute(self) -> None:
-        results: Results = {}
+    def wait(self, results: Future[Results], deadline: float) -> Results:
         try:
-            results = self.run()
-        except Exception:
-            LOG.exception("The check of %s failed.", self.names[0])
-            results = dict.fromkeys(self.names, failed("The check itself failed. See the log."))
-        finally:
-            self.results, self.ended_at = results, monotonic()
-            self.ended.set()
-
-    def get_results(self) -> Results:
-        """Return the results, or a failure if the check has not ended in time."""
-        if not self.ended.wait(max(0, self.started_at + READINESS_LIMIT - monotonic())):
+            return results.result(max(0, deadline - monotonic()))
+        except TimeoutError:
             return dict.fromkeys(self.names, self.late)
-        return self.results
 
 
 class Readiness:
@@ -92,19 +76,16 @@ class Readiness:
         self.known: dict[str, CheckResult] = {}  # logged last
 
     def read(self) -> Results:
-        for check in self.checks:
-            check.refresh()
         results: Results = {}
-        for check in self.checks:
-            results |= check.get_results()
+        for wait in [check.begin() for check in self.checks]:
+            results |= wait()
         self.log_changes(results)
         return results
 
     def read_check(self, name: str) -> CheckResult:
         """Return the result of one check, without the other ones."""
         (check,) = (check for check in self.checks if name in check.names)
-        check.refresh()
-        return check.get_results()[name]
+        return check.begin()()[name]
 
     def log_changes(self, results: Results) -> None:
         """Log each check that has begun to fail, and each that is no longer failing, once."""
@@ -122,23 +103,16 @@ class Readiness:
 def get_readiness() -> Readiness:
     """Return the checks of this process. They have a database connection: do not call this before a fork."""
     database = partial(check_database_of_server, DeadlineConnection())
-    single = {"keys": check_keys}
+    checks = [BackgroundCheck(("database", "migrations", "worker"), database)]
+    checks.append(BackgroundCheck(("keys",), lambda: {"keys": check_keys()}))
     if conf.environment.redis_url:
-        single["redis"] = check_redis
-    if has_replicas():
-        single["replicas"] = check_replicas
-    return Readiness(
-        [
-            BackgroundCheck(("database", "migrations", "worker"), database),
-            *(BackgroundCheck((name,), partial(run_single_check, name, check)) for name, check in single.items()),
-            BackgroundCheck(
-                ("media",),
-                partial(run_single_check, "media", check_media),
-                max_age=STORAGE_CHECK_INTERVAL,
-                late=NOT_STORED,
-            ),
-        ]
+        checks.append(BackgroundCheck(("redis",), lambda: {"redis": check_redis()}))
+    if SERVERS.replicas:
+        checks.append(BackgroundCheck(("replicas",), lambda: {"replicas": check_replicas()}))
+    media = BackgroundCheck(
+        ("media",), lambda: {"media": check_media()}, max_age=STORAGE_CHECK_INTERVAL, late=NOT_STORED
     )
+    return Readiness([*checks, media])
 
 
 def lacks_migrations() -> bool:
@@ -156,7 +130,3 @@ def check_database_of_server(connection: DeadlineConnection) -> Results:
     finally:
         if not settings.SERVING:
             connection.close()
-
-
-def run_single_check(name: str, check: Callable[[], CheckResult]) -> Results:
-    return {name: check()}

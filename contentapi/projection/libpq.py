@@ -23,7 +23,7 @@ from psycopg.pq.abc import PGresult
 from contentapi.conf import conf
 from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.replicas import ROUTE, leave_replica
-from contentapi.db.engine.thread_connections import get_connection
+from contentapi.db.engine.slots import get_connection
 from contentapi.monitoring.records import current_record
 
 # Python 3.11 calls a function for each look into an enumeration.

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from contentapi.core.redis import GuardedRedis, RedisUnavailable
-from contentapi.core.replicas import build_pin_key, has_replicas
+from contentapi.core.replicas import build_pin_key
+from contentapi.db.watch.servers import SERVERS
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.counters import (
     TICKS,
@@ -117,7 +118,7 @@ class RedisCounter:
     def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
         """Consume all charges, or none of them."""
         keys = build_keys(key, charges)
-        asks_for_pin = key.startswith("user:") and has_replicas()
+        asks_for_pin = key.startswith("user:") and bool(SERVERS.replicas)
         if asks_for_pin:
             keys.append(build_pin_key(key.removeprefix("user:")))
         arguments = [

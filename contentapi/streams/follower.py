@@ -15,8 +15,8 @@ from django.db import connection
 
 from contentapi.conf.timeouts import STREAM_FOLLOW_INTERVAL
 from contentapi.core.errors import Unavailable
-from contentapi.db.engine.pooling import is_pooled
-from contentapi.db.engine.thread_connections import close_unusable_connection
+from contentapi.db.engine.base import is_pooled
+from contentapi.db.engine.slots import close_unusable_connection
 from contentapi.events.feed import LogState, read_log
 from contentapi.events.models import Event
 from contentapi.events.relay import CHANNEL

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contentapi.db.watch.watch import build_end_of_backends
+from contentapi.db.watch.primary import build_end_of_backends
 from tests.deployment.hosts import Host, HostResponse
 from tests.deployment.processes import wait_until
 from tests.deployment.template import Template

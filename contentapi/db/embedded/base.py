@@ -7,7 +7,7 @@ from psycopg import OperationalError
 
 from contentapi.db.embedded.server import PORT, EmbeddedServer
 from contentapi.db.engine import base
-from contentapi.db.watch.watch import DatabaseSilent
+from contentapi.db.watch.link import DatabaseSilent
 
 SERVER = EmbeddedServer(settings.VAR_DIR / "postgres")
 

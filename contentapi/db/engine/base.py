@@ -21,7 +21,7 @@ from django.db.backends.utils import CursorWrapper
 from psycopg.errors import Diagnostic
 from psycopg.pq import TransactionStatus
 
-from contentapi.db.watch.servers import get_servers
+from contentapi.db.watch.servers import SERVERS
 from contentapi.monitoring.records import current_record
 
 IDLE = TransactionStatus.IDLE
@@ -63,7 +63,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         self.prepared, self.is_unconfirmed = None, False  # a new connection has no prepared statements
         if settings.SERVING:
-            connection = get_servers().by_alias[self.alias].connect(conn_params, super().get_new_connection)
+            connection = SERVERS.connect(self.alias, conn_params, super().get_new_connection)
         else:
             connection = super().get_new_connection(conn_params)
         connection.add_notice_handler(self.accept_notice)
@@ -107,6 +107,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
 def must_write(settings: dict[str, Any]) -> bool:
     """Return whether the settings of a database accept only a server that can write (`target_session_attrs`)."""
     return settings["OPTIONS"].get("target_session_attrs") in ("read-write", "primary")
+
+
+def is_pooled(connection: Any) -> bool:
+    """Return whether a pooler, such as PgBouncer, answers for PostgreSQL. Raises Django's database errors.
+
+    It gives a session to another client after each transaction, so that a lock or a setting of the session is lost, or
+    remains with somebody else. The process id that it reported at the start of the connection is its own.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (pid,) = cursor.fetchone()
+    return bool(connection.connection.info.backend_pid != pid)
 
 
 def has_no_incoming_data(socket: int) -> bool:

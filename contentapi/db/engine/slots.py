@@ -8,15 +8,15 @@ docs/decisions/0007-connection-slots-and-two-lanes.md.
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from math import inf
 from threading import Lock, local
 from time import perf_counter
 from typing import Any
 
 import msgspec
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, Error, connections
 
-from contentapi.db.engine.thread_connections import CURRENT, close_unusable_connection
 from contentapi.monitoring.figures import Sample
 from contentapi.monitoring.records import current_record
 
@@ -88,7 +88,11 @@ class Lease(msgspec.Struct):
 
 
 class ThreadState(local):
-    lease: Lease | None = None
+    """The lease of this thread, and the connections that it has used, or those of the slot that it leased last."""
+
+    def __init__(self) -> None:
+        self.lease: Lease | None = None
+        self.connections: Wrappers = {}
 
 
 THREAD = ThreadState()
@@ -122,7 +126,7 @@ class ConnectionSlots(Lane):
     def take(self) -> Wrappers:
         """Take a slot's connections, which can be used, and install them in this thread. Raises `NoSlotAvailable`."""
         self.enter()
-        wrappers = self.idle.pop(id(CURRENT.by_alias), None)  # of the slot that this thread used last
+        wrappers = self.idle.pop(id(THREAD.connections), None)  # of the slot that this thread used last
         if wrappers is None:
             try:
                 wrappers = self.idle.popitem()[1]
@@ -204,11 +208,26 @@ def create_wrappers() -> Wrappers:
 def install_connections(wrappers: Wrappers) -> None:
     for alias, wrapper in wrappers.items():
         connections[alias] = wrapper
-    CURRENT.by_alias = wrappers
+    THREAD.connections = wrappers
 
 
 def uninstall_connections() -> None:
     """Remove the connections from this thread, so that code that runs after the response cannot use a leased one."""
-    for alias in CURRENT.by_alias:
+    for alias in THREAD.connections:
         del connections[alias]
-    CURRENT.by_alias = {}
+    THREAD.connections = {}
+
+
+def get_connection(alias: str) -> Any:
+    """Return `connections[alias]`, without Django's check for an event loop, which costs an exception each time."""
+    known = THREAD.connections
+    return known[alias] if alias in known else known.setdefault(alias, connections[alias])
+
+
+def close_unusable_connection() -> None:
+    """Close the connection to the primary if it is too old or unusable after an error, as Django does before a request.
+
+    One to a replica is checked when a read is sent to it (`contentapi.core.replicas`).
+    """
+    with suppress(Error):  # of closing it: Django opens another one
+        get_connection(DEFAULT_DB_ALIAS).close_if_unusable_or_obsolete()

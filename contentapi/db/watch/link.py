@@ -2,12 +2,13 @@
 
 Django's connections wait as long as PostgreSQL and TCP permit: libpq waits without a limit for the result of a
 statement, and TCP notices only a machine that is gone, not a process that hangs. Name resolution and the attempts at
-several hosts have no common limit either, so an attempt to connect runs in a thread of its own.
+several hosts have no common limit either. So each wait is that of a thread of its own, which is left at the deadline.
 """
 
-import select
+import os
+import socket
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import suppress
 from threading import Thread
 from time import monotonic
@@ -16,16 +17,11 @@ from typing import Any
 import psycopg
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
-from psycopg import errors
-from psycopg.pq import ExecStatus
-from psycopg.pq.abc import PGconn
-
-from contentapi.conf.timeouts import WATCH_INTERVAL
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[[dict[str, Any]], Any]
-MustEnd = Callable[[], object]
-Rows = list[tuple[str | None, ...]]
+Rows = list[tuple[Any, ...]]
+Attempt = Future[Any]
 LATE = "PostgreSQL does not respond in time."
 LOST = "The connection to PostgreSQL was lost."
 # Parts of messages of psycopg, libpq and PostgreSQL, which have no SQLSTATE while a connection is made.
@@ -51,36 +47,45 @@ class DatabaseUnavailable(Exception):
     """No result within the deadline, or no connection. The message is a sentence without any secret."""
 
 
+class DatabaseSilent(psycopg.OperationalError):
+    """The database does not answer. Like other operational errors, the client gets 503."""
+
+    def __init__(self) -> None:
+        super().__init__("the database does not answer")
+
+
 class QueryFailed(Exception):
-    """PostgreSQL refused a statement. `kind` is psycopg's exception class of its SQLSTATE."""
-
-    def __init__(self, kind: type[errors.Error]) -> None:
-        super().__init__(f"PostgreSQL refused a statement of the check ({kind.__name__}).")
-        self.kind = kind
+    """PostgreSQL refused a statement. The message is a sentence with psycopg's name of its SQLSTATE."""
 
 
-def connect_by(deadline: float, connect: Connect, parameters: dict[str, Any], must_end: MustEnd = bool) -> Any:
-    """Return `connect(parameters)`, which runs in a thread of its own. A connection that comes too late is closed.
-
-    Raises the errors of `connect`, and `TimeoutError` at the deadline, or when `must_end` returns true meanwhile.
-    """
-    attempt: Future[Any] = Future()
+def start(function: Callable[..., Any], *arguments: Any) -> Attempt:
+    """Call a function in a thread, and return its future result."""
+    future = Attempt()
 
     def run() -> None:
         try:
-            attempt.set_result(connect(parameters))
+            future.set_result(function(*arguments))
         except BaseException as error:  # noqa: BLE001 - the other thread raises it
-            attempt.set_exception(error)
+            future.set_exception(error)
 
-    Thread(target=run, name="connect", daemon=True).start()
-    while not wait([attempt], min(WATCH_INTERVAL, max(0, deadline - monotonic()))).done:
-        if monotonic() >= deadline or must_end():
-            attempt.add_done_callback(close_late)
-            raise TimeoutError
-    return attempt.result()
+    Thread(target=run, name=f"wait for {function.__name__}", daemon=True).start()
+    return future
 
 
-def close_late(attempt: "Future[Any]") -> None:
+def connect_by(deadline: float, connect: Connect, parameters: dict[str, Any]) -> Any:
+    """Return `connect(parameters)`. A connection that comes too late is closed.
+
+    Raises the errors of `connect`, and `TimeoutError` at the deadline, a time of `monotonic`.
+    """
+    attempt = start(connect, parameters)
+    try:
+        return attempt.result(max(0, deadline - monotonic()))
+    except TimeoutError:
+        attempt.add_done_callback(close_late)
+        raise
+
+
+def close_late(attempt: Attempt) -> None:
     if attempt.exception() is None:
         attempt.result().close()
 
@@ -93,30 +98,31 @@ class DeadlineConnection:
         self.options = options  # of the session, as `-c name=value`
         self.connection: Connection | None = None
 
-    def query(self, sql: str, deadline: float, must_end: MustEnd = bool) -> Rows:
-        """Return the rows of the last statement as text. `deadline` is a time of `monotonic`.
+    def query(self, sql: str, deadline: float) -> Rows:
+        """Return the rows of the last statement. `deadline` is a time of `monotonic`.
 
-        `must_end` is called while it waits, and ends the wait. Raises `DatabaseUnavailable` or `QueryFailed`. A
-        connection that has ended since its last use is replaced.
+        Raises `DatabaseUnavailable` or `QueryFailed`. A connection that has ended since its last use is replaced.
         """
         try:
             if self.connection is not None:
                 with suppress(psycopg.Error):
-                    return execute(self.connection, sql, deadline, must_end)
+                    return execute(self.connection, sql, deadline)
             self.close()
             parameters = prefer_reached_host(self.alias, build_parameters(self.alias, self.options))
-            self.connection = connect_by(deadline, open_connection, parameters, must_end)
+            self.connection = connect_by(deadline, open_connection, parameters)
             REACHED[self.alias] = (self.connection.info.host, str(self.connection.info.port))
-            return execute(self.connection, sql, deadline, must_end)
-        except (psycopg.Error, TimeoutError) as error:
-            reason = LATE if isinstance(error, TimeoutError) else explain_failure(str(error), self.alias)
-            reason = LOST if self.connection is not None and reason != LATE else reason
+            return execute(self.connection, sql, deadline)
+        except TimeoutError:
+            self.connection = None  # its thread closes it
+            raise DatabaseUnavailable(LATE) from None
+        except psycopg.Error as error:
+            reason = LOST if self.connection is not None else explain_failure(str(error), self.alias)
             self.close()
             raise DatabaseUnavailable(reason) from None
 
-    def is_pooled(self, reported: str | None) -> bool:
+    def is_pooled(self, reported: int) -> bool:
         """Return whether a pooler answers: the result of `pg_backend_pid` is not the process id of the connection."""
-        return self.connection is not None and str(self.connection.info.backend_pid) != reported
+        return self.connection is not None and self.connection.info.backend_pid != reported
 
     def close(self) -> None:
         connection, self.connection = self.connection, None
@@ -124,33 +130,44 @@ class DeadlineConnection:
             connection.close()
 
 
-def execute(connection: Connection, sql: str, deadline: float, must_end: MustEnd) -> Rows:
-    """Return the rows of the last statement. Raises `QueryFailed`, `TimeoutError` and psycopg's errors."""
-    raw, rows, failure = connection.pgconn, Rows(), None
-    raw.send_query(sql.encode())
-    while (result := wait_for_result(raw, deadline, must_end)) is not None:
-        if result.status == ExecStatus.TUPLES_OK:
-            rows = [
-                tuple(decode(result.get_value(row, column)) for column in range(result.nfields))
-                for row in range(result.ntuples)
-            ]
-        elif result.status != ExecStatus.COMMAND_OK:
-            failure = QueryFailed(type(errors.error_from_result(result)))
-    if failure is not None:
-        raise failure
-    return rows
+def execute(connection: Connection, sql: str, deadline: float) -> Rows:
+    """Return the rows of the last statement. Raises `QueryFailed`, `TimeoutError`, and psycopg's if it is lost."""
+    attempt = start(fetch, connection, sql)
+    try:
+        return list(attempt.result(max(0, deadline - monotonic())))
+    except TimeoutError:
+        cut(connection)
+        attempt.add_done_callback(lambda _: connection.close())
+        raise
+    except psycopg.Error as error:
+        if connection.closed:
+            raise
+        raise QueryFailed(f"PostgreSQL refused a statement of the check ({type(error).__name__}).") from error
 
 
-def wait_for_result(raw: PGconn, deadline: float, must_end: MustEnd) -> Any:
-    """Return the next result of a connection, or None after the last one."""
-    poll = select.poll()
-    poll.register(raw.socket, select.POLLIN)
-    while raw.is_busy():
-        if poll.poll(1000 * min(WATCH_INTERVAL, max(0, deadline - monotonic()))):
-            raw.consume_input()
-        elif monotonic() >= deadline or must_end():
-            raise TimeoutError
-    return raw.get_result()
+def fetch(connection: Connection, sql: str) -> Rows:
+    cursor = connection.execute(sql)
+    while cursor.nextset():
+        pass
+    return cursor.fetchall() if cursor.description else []
+
+
+def cut(connection: Connection) -> tuple[int, int] | None:
+    """Shut down the socket of a connection that another thread may use. That thread gets an error of libpq.
+
+    Returns the backend's process id and the client's port, or None if the connection is closed or uses a Unix socket.
+    """
+    try:
+        descriptor, backend = connection.fileno(), connection.info.backend_pid
+        with socket.socket(fileno=os.dup(descriptor)) as copy:
+            if connection.fileno() != descriptor:
+                return None
+            # A connection never changes its socket: it was open before and after `dup`, so this is its socket.
+            address = copy.getsockname()
+            copy.shutdown(socket.SHUT_RDWR)
+    except (psycopg.Error, OSError):  # its thread has closed it
+        return None
+    return (backend, address[1]) if isinstance(address, tuple) else None
 
 
 def build_parameters(alias: str, options: str = "") -> dict[str, Any]:
@@ -176,10 +193,6 @@ def prefer_reached_host(alias: str, parameters: dict[str, Any]) -> dict[str, Any
 
 def open_connection(parameters: dict[str, Any]) -> Connection:
     return psycopg.connect(**{**parameters, "autocommit": True})
-
-
-def decode(value: bytes | None) -> str | None:
-    return None if value is None else value.decode()
 
 
 def explain_failure(message: str, alias: str) -> str:

@@ -35,7 +35,7 @@ class Process:
 
 @pytest.fixture(autouse=True)
 def replicas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(redis_windows, "has_replicas", lambda: True)
+    monkeypatch.setattr(redis_windows.SERVERS, "replicas", ["replica1"])
 
 
 def test_write_of_a_user_is_known_to_every_process(redis_server: RedisServer) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from contentapi.db.watch.link import DeadlineConnection
-from contentapi.health import host_checks
+from contentapi.health import deployment
 from tests.contentapi.health.commits import commit
 
 
@@ -20,7 +20,7 @@ def connection() -> Iterator[DeadlineConnection]:
 def roomy_disks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no disk of this machine be a problem."""
     for limit in ("LEAST_FREE_SPACE", "LEAST_FREE_SHARE"):
-        monkeypatch.setattr(host_checks, limit, 0)
+        monkeypatch.setattr(deployment, limit, 0)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pytest_django import Settings
 from blog import views
 from blog.models import Author
 from contentapi.core.identity import ALL_SCOPES, ANONYMOUS, OPERATOR, Actor, Role
-from contentapi.db.engine.thread_connections import get_connection
+from contentapi.db.engine.slots import get_connection
 from contentapi.graphql.documents import DOCUMENTS
 from contentapi.projection.querysets import QuerySetRows
 from contentapi.projection.statements import STATEMENTS

@@ -175,11 +175,10 @@ def test_readiness_of_streams_does_not_run_the_checks_of_a_server(monkeypatch: p
             ran.extend(names)
             return dict.fromkeys(names, OK)
 
-        return BackgroundCheck(names, run)
+        return BackgroundCheck(names, run, max_age=3600)
 
     checks = Readiness([build_check("database", "migrations"), build_check("media")])
     monkeypatch.setattr(application, "get_readiness", lambda: checks)
-    monkeypatch.setattr(readiness, "READINESS_MAX_AGE", 3600)
     monkeypatch.setattr(readiness, "READINESS_LIMIT", 60)
     monkeypatch.setattr(StreamService, "inspect", lambda _: OK)
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from blog.models import Author, PostStatus
 from blog.services.authors import AuthorRow
 from contentapi.core.errors import Unavailable, to_api_error
-from contentapi.db.engine.thread_connections import get_connection
+from contentapi.db.engine.slots import get_connection
 from contentapi.projection import PreparedInsert, PreparedQuery
 from contentapi.projection.libpq import MOST_PREPARED, encode_parameters, execute, execute_on_connection, read_column
 from tests.factories import make_author

@@ -8,7 +8,7 @@ from threading import Event, Lock
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 
 from contentapi.db.engine.slots import (
     MAX_WAITING,
@@ -18,9 +18,9 @@ from contentapi.db.engine.slots import (
     NoSlotAvailable,
     enter_expensive_lane,
     enter_preparation_lane,
+    get_connection,
     uninstall_connections,
 )
-from contentapi.db.engine.thread_connections import get_connection
 
 pytestmark = pytest.mark.usefixtures("own_connection")
 
@@ -183,6 +183,20 @@ def test_slot_has_a_new_connection_after_an_error_that_broke_the_last_one(slots:
     with ThreadPoolExecutor(1) as threads:
         threads.submit(run, slots, enter_no_lane, break_connection).result()
         assert threads.submit(run, slots, enter_no_lane, request).result()
+
+
+def test_slot_whose_connection_cannot_be_closed_is_not_lost(
+    slots: ConnectionSlots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Any) -> None:
+        raise OperationalError("the connection is lost")
+
+    monkeypatch.setattr("contentapi.db.engine.base.DatabaseWrapper.close_if_unusable_or_obsolete", fail)
+
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(run, slots, enter_no_lane, lambda: True).result()
+
+    require_all_free(slots)
 
 
 def test_expensive_requests_leave_most_slots_and_the_preparation_to_others() -> None:

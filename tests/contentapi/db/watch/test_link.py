@@ -8,7 +8,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg import errors
 
 from contentapi.db.watch import link as module
 from contentapi.db.watch.link import (
@@ -39,8 +38,8 @@ def query(connection: DeadlineConnection, sql: str, seconds: float = 60) -> modu
     return connection.query(sql, monotonic() + seconds)
 
 
-def test_rows_are_text_and_null_is_none(connection: DeadlineConnection) -> None:
-    assert query(connection, "SELECT 1, NULL, 'ä' UNION ALL SELECT 2, 'x', ''") == [("1", None, "ä"), ("2", "x", "")]
+def test_rows_have_the_values_of_psycopg(connection: DeadlineConnection) -> None:
+    assert query(connection, "SELECT 1, NULL, 'ä' UNION ALL SELECT 2, 'x', ''") == [(1, None, "ä"), (2, "x", "")]
 
 
 def test_statement_ends_at_the_deadline_and_the_next_one_has_a_new_connection(connection: DeadlineConnection) -> None:
@@ -49,7 +48,7 @@ def test_statement_ends_at_the_deadline_and_the_next_one_has_a_new_connection(co
     with pytest.raises(DatabaseUnavailable, match=r"^PostgreSQL does not respond in time\.$"):
         query(connection, "SELECT pg_sleep(600)", seconds=0.3)
 
-    assert query(connection, f"SELECT pg_terminate_backend({pid}, 30000)") == [("t",)]
+    assert query(connection, f"SELECT pg_terminate_backend({pid}, 30000)") == [(True,)]
 
 
 def test_refused_statement_names_its_error_and_keeps_the_connection(connection: DeadlineConnection) -> None:
@@ -58,14 +57,14 @@ def test_refused_statement_names_its_error_and_keeps_the_connection(connection: 
     with pytest.raises(QueryFailed) as caught:
         query(connection, "SELECT * FROM no_such_table")
 
-    assert caught.value.kind is errors.UndefinedTable
+    assert str(caught.value) == "PostgreSQL refused a statement of the check (UndefinedTable)."
     assert query(connection, "SELECT pg_backend_pid()") == before
 
 
 def test_terminated_connection_is_replaced_at_once(connection: DeadlineConnection) -> None:
     (pid,) = query(connection, "SELECT pg_backend_pid()")[0]
     killer = DeadlineConnection()
-    assert query(killer, f"SELECT pg_terminate_backend({pid}, 30000)") == [("t",)]
+    assert query(killer, f"SELECT pg_terminate_backend({pid}, 30000)") == [(True,)]
     killer.close()
 
     assert query(connection, "SELECT pg_backend_pid()") != [(pid,)]

@@ -13,10 +13,10 @@ import pytest
 from django.db import connection as django_connection
 
 from contentapi.conf.timeouts import ANSWER_LIMIT, CONNECT_LIMIT, WATCH_INTERVAL
-from contentapi.db.watch import link, primary, watch
-from contentapi.db.watch.link import open_connection
-from contentapi.db.watch.primary import PrimaryWatch
-from contentapi.db.watch.watch import DatabaseSilent, build_end_of_backends
+from contentapi.db.watch import link, primary
+from contentapi.db.watch.link import DatabaseSilent, open_connection
+from contentapi.db.watch.primary import build_end_of_backends
+from contentapi.db.watch.servers import Servers
 from tests.contentapi.db.embedded.server_users import ServerUser, get_postmaster
 from tests.deployment.processes import wait_until
 
@@ -33,16 +33,22 @@ class Server:
         self.begin()
 
     def begin(self) -> None:
-        self.watch = PrimaryWatch(max_lag=None)
+        self.watch = Servers()
+        self.primary = self.watch.primary
         self.connections: list[psycopg.Connection[Any]] = []
 
     def connect(self) -> psycopg.Connection[Any]:
-        connection: psycopg.Connection[Any] = self.watch.connect(self.parameters, open_connection)
+        connection: psycopg.Connection[Any] = self.watch.connect("default", self.parameters, open_connection)
         self.connections.append(connection)
         return connection
 
     def finish(self) -> None:
-        self.watch.stop()
+        self.watch.stopping.set()
+        if self.watch.thread is not None:
+            self.watch.thread.join()
+        if self.primary.answer is not None:
+            self.primary.answer.exception()  # waits
+        self.primary.link.close()
         for connection in self.connections:
             connection.close()
 
@@ -73,7 +79,7 @@ def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture
 def server(own_server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setattr(link, "build_parameters", lambda *_: own_server.parameters)
-    monkeypatch.setattr(watch, "CONNECT_LIMIT", PATIENCE)  # a busy machine
+    monkeypatch.setattr(primary, "CONNECT_LIMIT", PATIENCE)  # a busy machine
     own_server.begin()
     yield own_server
     own_server.finish()
@@ -108,17 +114,17 @@ def test_limits_notice_a_silent_database_within_two_seconds() -> None:
 @pytest.mark.servers
 def test_waiting_statement_fails_while_the_server_hangs(server: Server) -> None:
     connection, idle = server.connect(), server.connect()
-    wait_for(lambda: server.watch.is_pooled is False and server.watch.link.connection)
+    wait_for(lambda: server.primary.is_pooled is False and server.primary.link.connection)
     with ThreadPoolExecutor() as pool:
         with server.suspended():
             result = execute_in_thread(pool, connection, b"SELECT 1").result(timeout=PATIENCE)
             with pytest.raises(DatabaseSilent):
-                server.watch.connect(server.parameters, never_connect)
+                server.primary.connect(server.parameters, never_connect)
 
         assert b"server closed the connection" in result.error_message
         assert idle.pgconn.exec_(b"SELECT 1").error_message  # it was cut, too
         wait_for(lambda: can_connect(server))
-        assert not server.watch.is_silent
+        assert not server.primary.is_silent
 
 
 @pytest.mark.servers
@@ -138,7 +144,7 @@ def test_slow_statement_is_not_cut_while_the_server_answers(server: Server, monk
         result = execute_in_thread(pool, connection, b"SELECT pg_sleep(5), 7").result(timeout=PATIENCE)
 
     assert result.get_value(0, 1) == b"7"
-    assert not server.watch.is_silent
+    assert not server.primary.is_silent
 
 
 @pytest.mark.servers
@@ -147,7 +153,7 @@ def test_server_that_accepts_no_connections_leaves_the_present_ones(
 ) -> None:
     monkeypatch.setattr(primary, "ANSWER_LIMIT", PATIENCE)
     connection = server.connect()
-    monkeypatch.setattr(watch, "CONNECT_LIMIT", CONNECT_LIMIT)
+    monkeypatch.setattr(primary, "CONNECT_LIMIT", CONNECT_LIMIT)
     with server.suspended(postmaster_only=True):
         with pytest.raises(DatabaseSilent):
             server.connect()
@@ -168,7 +174,7 @@ def test_server_that_is_killed_and_started_again_is_used_again(server: Server) -
     server.user = ServerUser(server.data)
 
     wait_for(lambda: can_connect(server))
-    assert not server.watch.is_silent
+    assert not server.primary.is_silent
 
 
 @pytest.mark.django_db(transaction=True)
@@ -191,9 +197,9 @@ def test_new_connection_shows_that_the_primary_is_back_unless_a_pooler_accepts_i
     server: Server, monkeypatch: pytest.MonkeyPatch, *, is_pooled: bool, is_gone: bool
 ) -> None:
     monkeypatch.setattr(server.watch, "start", lambda: None)  # the questions of its thread show it later
-    server.watch.is_pooled, server.watch.failures = is_pooled, primary.GONE_AFTER
-    assert server.watch.is_gone
+    server.primary.is_pooled, server.primary.failures = is_pooled, primary.GONE_AFTER
+    assert server.primary.is_gone
 
     server.connect()
 
-    assert server.watch.is_gone == is_gone
+    assert server.primary.is_gone == is_gone

@@ -5,10 +5,9 @@ from itertools import count
 import pytest
 
 from contentapi.conf.timeouts import OLDEST_STATE
-from contentapi.db.watch import replica
-from contentapi.db.watch.primary import GONE_AFTER, PrimaryWatch
-from contentapi.db.watch.replica import ReplicaWatch
-from contentapi.db.watch.watch import State
+from contentapi.db.watch import servers
+from contentapi.db.watch.primary import GONE_AFTER, Primary, State
+from contentapi.db.watch.servers import Replica
 
 TIMES = count(1000.0, 1e-6)
 
@@ -20,15 +19,15 @@ def get_time() -> float:
 @pytest.fixture(autouse=True)
 def slow_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a microsecond pass between two looks at the clock, so that no test depends on the speed of the machine."""
-    monkeypatch.setattr(replica, "monotonic", get_time)
+    monkeypatch.setattr(servers, "monotonic", get_time)
 
 
 class Watched:
     """A primary and a replica whose states a test sets."""
 
     def __init__(self, max_lag: float = 4) -> None:
-        self.primary = PrimaryWatch(max_lag)
-        self.replica = ReplicaWatch("replica1", self.primary, max_lag)
+        self.primary = Primary(max_lag)
+        self.replica = Replica("replica1", self.primary, max_lag)
 
     def write(self, lsn: int, *, timeline: int = 1, cluster: int = 7, ago: float = 0) -> None:
         self.primary.accept_state(State(False, lsn, timeline, cluster, get_time() - ago))
