@@ -196,17 +196,22 @@ def check_redis() -> CheckResult:
 
 
 def check_disks() -> CheckResult:
-    """Check the free space of the folders of generated, uploaded and media files."""
-    folders = {settings.VAR_DIR, Path(tempfile.gettempdir()), find_media_folder() or settings.VAR_DIR}
-    existing = {next(path for path in (each, *each.absolute().parents) if path.exists()) for each in folders}
-    by_disk = {path.stat().st_dev: path for path in sorted(existing)}
-    usages = {path: shutil.disk_usage(path) for path in by_disk.values()}
-    message = "; ".join(
-        f"{format_bytes(usage.free)} of {format_bytes(usage.total)} are free in {path}"
-        for path, usage in usages.items()
-    )
-    is_full = any(usage.free < max(LEAST_FREE_SPACE, LEAST_FREE_SHARE * usage.total) for usage in usages.values())
-    return judge(f"{message}.", "Delete files, or enlarge the disk.", is_problem=is_full)
+    """Check the free space of the disks of generated, uploaded and media files."""
+    found, is_full = [], False
+    for path in list_disks():
+        total, _, free = shutil.disk_usage(path)
+        found.append(f"{format_bytes(free)} of {format_bytes(total)} are free in {path}")
+        is_full = is_full or free < max(LEAST_FREE_SPACE, LEAST_FREE_SHARE * total)
+    return judge(f"{'; '.join(found)}.", "Delete files, or enlarge the disk.", is_problem=is_full)
+
+
+def list_disks() -> list[Path]:
+    """Return one folder of each disk."""
+    by_disk: dict[int, Path] = {}
+    for folder in (settings.VAR_DIR, Path(tempfile.gettempdir()), find_media_folder() or settings.VAR_DIR):
+        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        by_disk.setdefault(existing.stat().st_dev, existing)
+    return [*by_disk.values()]
 
 
 def format_bytes(size: float) -> str:

@@ -80,4 +80,5 @@ def test_server_without_citus_refuses_the_backup(backup: Path, tmp_path: Path) -
         server.remove()
 
     assert done.returncode == 1
-    assert "this server does not have Citus" in done.stderr
+    assert 'extension "citus" is not available' in done.stderr
+    assert "The restore is rolled back." in done.stderr

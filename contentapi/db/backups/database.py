@@ -1,12 +1,23 @@
-"""The database that is backed up or restored: its libpq parameters, and what it contains."""
+"""The database that is backed up or restored, and the programs of PostgreSQL in a version that fits its server."""
 
 import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import psycopg
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import sql
+
+from contentapi.conf.timeouts import PROGRAM_LIMIT
+from contentapi.db.embedded.programs import PROGRAMS as EMBEDDED_PROGRAMS
 
 Connection = psycopg.Connection[Any]
 NO_LIMITS = " ".join(
@@ -30,6 +41,10 @@ SELECT_OBJECTS = f"""
     SELECT format('%I.%I', nspname, typname) FROM pg_type c JOIN pg_namespace n ON n.oid = typnamespace
     WHERE typtype IN ('e', 'd') AND {IS_OURS.replace("pg_class", "pg_type")} ORDER BY 1
 """  # noqa: S608 - a constant
+PLACES = ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin")  # of Debian and Red Hat, below /
+SETS_TRANSACTION_TIMEOUT = 17  # since this version, pg_restore sets a parameter that older servers reject
+VERSION = re.compile(r"\(PostgreSQL\) ((\d+)\S*)")
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Target(NamedTuple):
@@ -78,3 +93,75 @@ def count_rows(connection: Connection) -> dict[str, int]:
         statement = sql.SQL("SELECT count(*) FROM ONLY {}").format(sql.Identifier(schema, name))
         (rows[f"{schema}.{name}"],) = connection.execute(statement).fetchone() or (0,)
     return rows
+
+
+class Program(NamedTuple):
+    path: Path
+    major: int
+    version: str
+
+
+def find_program(name: str, server_major: int) -> Program:
+    """Return the installed version of a program that fits a server best. Raises `CommandError` if there is none.
+
+    An older program does not know the server's catalog. A newer pg_dump limits where its archive can be restored, and
+    a newer pg_restore reads more archives.
+    """
+    found = [*filter(None, map(read_version, list_paths(name)))]
+    is_limited = name == "pg_restore" and server_major < SETS_TRANSACTION_TIMEOUT
+    limit = SETS_TRANSACTION_TIMEOUT if is_limited else inf
+    fitting = [program for program in found if server_major <= program.major < limit]
+    choose = min if name == "pg_dump" else max
+    if fitting:
+        return choose(fitting, key=lambda program: program.major)
+    listed = ", ".join(f"{each.path} ({each.version})" for each in found)
+    raise CommandError(
+        f"No {name} fits PostgreSQL {server_major}. Found only: {listed or 'none'}. Install the package "
+        f"postgresql-client-{server_major} (Debian, from apt.postgresql.org) or postgresql{server_major} (Red Hat)."
+    )
+
+
+def list_paths(name: str) -> Iterator[Path]:
+    """Yield where a program may be: on PATH, in the usual places, and in the wheel of the embedded server."""
+    on_path = shutil.which(name)
+    if on_path:
+        yield Path(on_path)
+    for place in PLACES:
+        yield from Path("/").glob(f"{place}/{name}")
+    yield EMBEDDED_PROGRAMS / name
+
+
+def read_version(path: Path) -> Program | None:
+    """Return the program at this path with its version, or None if it is missing or does not run."""
+    try:
+        printed = subprocess.check_output([path, "--version"], text=True, timeout=PROGRAM_LIMIT)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = VERSION.search(printed)
+    return Program(path, int(match[2]), match[1]) if match else None
+
+
+def run_program(command: Sequence[str | Path], environment: Mapping[str, str], given: str = "") -> str:
+    """Run a program to its end, with `given` on its standard input, and return what it prints.
+
+    It ends with an exception of a signal, too. Raises `CommandError` if it fails.
+    """
+    streams: dict[str, Any] = {"input": given, "capture_output": True, "text": True, "errors": "replace"}
+    done = subprocess.run(command, env=environment, check=False, **streams)
+    status = done.returncode
+    if status:
+        ended = f"Its status is {status}." if status > 0 else f"It was ended by signal {-status}."
+        raise CommandError(f"{Path(command[0]).name} failed. {done.stderr.strip() or ended}")
+    return str(done.stdout)
+
+
+def exit_on_signals() -> None:
+    """Raise `SystemExit` on the first signal, and ignore others, so that the clean-up is complete."""
+
+    def end(number: int, _: object) -> None:
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    for each in SIGNALS:
+        signal.signal(each, end)

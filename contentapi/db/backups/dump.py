@@ -3,23 +3,31 @@
 The rows are counted in the snapshot that `pg_dump` reads, so the numbers are exact while others write.
 """
 
-import fcntl
 import hashlib
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import psycopg
 from django.core.management.base import CommandError
 
-from contentapi.db.backups.database import NOT_DUMPED, Connection, Target, connect, count_rows, get_major, read_target
-from contentapi.db.backups.programs import SETS_TRANSACTION_TIMEOUT, Program, find_program, run_program
+from contentapi.db.backups.database import (
+    NOT_DUMPED,
+    Connection,
+    Program,
+    Target,
+    connect,
+    count_rows,
+    find_program,
+    get_major,
+    read_target,
+    run_program,
+)
 from contentapi.db.distribution import stop_writes
 
 Report = Callable[[str], None]
@@ -34,7 +42,7 @@ class Archive(msgspec.Struct):
 class Manifest(msgspec.Struct, rename="camel"):
     """The contents of a backup: the number of rows of each table, and the files beside the database."""
 
-    server_version: Annotated[str, msgspec.Meta(pattern=r"^\d")]
+    server_version: str
     tables: dict[str, int]
     archive: Archive
     created_at: str = ""
@@ -54,16 +62,12 @@ def write_backup(path: Path, *, replace: bool, report: Report, write_files: Writ
             manifest = write_archive(path, archive, report)
             manifest.media = write_files(media)
             draft.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
-            with opened(path.parent) as names:
-                fcntl.flock(names, fcntl.LOCK_EX)
-                require_writable_place(path, replace=replace)  # another backup may have ended meanwhile
-                locate_manifest(path).unlink(missing_ok=True)  # first: it never describes another archive
-                locate_media(path).unlink(missing_ok=True)
-                if media.exists() and manifest.media:
-                    publish(media, locate_media(path))
-                publish(archive, path)
-                publish(draft, locate_manifest(path))
-                os.fsync(names)
+            locate_manifest(path).unlink(missing_ok=True)  # first: it never describes another archive
+            locate_media(path).unlink(missing_ok=True)
+            if media.exists() and manifest.media:
+                publish(media, locate_media(path))
+            publish(archive, path)
+            publish(draft, locate_manifest(path))
     except OSError as error:
         raise CommandError(f"Cannot write to {path.parent}: {error.strerror}.") from None
     return manifest
@@ -90,14 +94,9 @@ def write_archive(path: Path, archive: Path, report: Report) -> Manifest:
     """Write a complete archive, which `pg_restore` reads to its end, and return its manifest."""
     target = read_target()
     with connect(target) as connection:
-        major, version = get_major(connection), connection.info.parameter_status("server_version")
-        program = find_program("pg_dump", major)
+        version = connection.info.parameter_status("server_version")
+        program = find_program("pg_dump", get_major(connection))
         report(f"Writing {path} with {program.path} ({program.version}).")
-        if program.major >= SETS_TRANSACTION_TIMEOUT > major:
-            report(
-                f"Note: this backup can be restored only on PostgreSQL {program.major} or newer, because of the "
-                f"version of pg_dump. Install postgresql-client-{major}."
-            )
         try:
             with stop_writes(connection, partial(connect, target), report):
                 tables = dump_snapshot(connection, target, program, archive)
@@ -105,8 +104,9 @@ def write_archive(path: Path, archive: Path, report: Report) -> Manifest:
             raise CommandError(f"The database cannot be read. {str(error).strip()}") from None
     run_program([program.path.with_name("pg_restore"), f"--file={os.devnull}", archive], target.environment)
     described = Archive(archive.stat().st_size, compute_digest(archive))
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return Manifest(str(version), tables, described, created_at=now, pg_dump_version=program.version)
+    manifest = Manifest(str(version), tables, described, pg_dump_version=program.version)
+    manifest.created_at = datetime.now(UTC).isoformat(timespec="seconds")
+    return manifest
 
 
 def dump_snapshot(connection: Connection, target: Target, program: Program, archive: Path) -> dict[str, int]:
@@ -137,16 +137,14 @@ def compute_digest(path: Path) -> str:
 def publish(draft: Path, path: Path) -> None:
     """Give a complete file its name, readable for its owner only."""
     draft.chmod(0o600)
-    with opened(draft) as handle:
-        os.fsync(handle)
+    synchronize(draft)
     draft.replace(path)
+    synchronize(path.parent)
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[int]:
-    """Open a file or a folder for the block."""
+def synchronize(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
-        yield handle
+        os.fsync(handle)
     finally:
         os.close(handle)

@@ -10,20 +10,20 @@ from psycopg.conninfo import make_conninfo
 from contentapi.db.backups.database import (
     SELECT_OBJECTS,
     Connection,
+    Program,
     Target,
     connect,
     count_rows,
+    find_program,
     get_major,
     read_target,
+    run_program,
 )
 from contentapi.db.backups.dump import Manifest, Report, compute_digest, locate_manifest
-from contentapi.db.backups.programs import Program, find_program, run_program
 
 TABLE_DATA = re.compile(r"^\d+; \d+ \d+ TABLE DATA \S+ (\S+) ", re.MULTILINE)
 # Only the owner may set these comments, and the extension or schema may be there already.
 SKIPPED = re.compile(r"^\d+; \d+ \d+ (COMMENT - EXTENSION|COMMENT - SCHEMA public|ACL) ")
-CITUS = re.compile(r"^\d+; \d+ \d+ EXTENSION - citus ", re.MULTILINE)
-FIND_CITUS = "SELECT 1 FROM pg_available_extensions WHERE name = 'citus'"
 REQUIRED_TABLES = {"django_migrations", "contentapi_idempotencyrecord"}
 NAMED_OBJECTS = 5  # of a database that is not empty, in the message
 
@@ -40,10 +40,9 @@ def restore_backup(path: Path, *, report: Report) -> dict[str, int]:
         report(f"Note: there is no {locate_manifest(path)}, so the contents cannot be verified.")
     target = read_target()
     with connect(target) as connection:
-        require_fitting_database(connection, manifest)
+        require_empty_database(connection)
         program = find_program("pg_restore", get_major(connection))
         listing = list_archive(path, program, target)
-        require_citus(connection, listing)
         report(f"Restoring {path} into {connection.info.dbname} with {program.path} ({program.version}).")
         run_restore(path, program, listing, connection.info.dbname, target)
         tables = count_rows(connection)
@@ -69,9 +68,9 @@ def read_manifest(path: Path) -> Manifest | None:
     return manifest
 
 
-def require_fitting_database(connection: Connection, manifest: Manifest | None) -> None:
-    """Raise `CommandError` unless the database is empty, has the encoding UTF8, and is no older than the backup."""
-    name, major = connection.info.dbname, get_major(connection)
+def require_empty_database(connection: Connection) -> None:
+    """Raise `CommandError` unless the database is empty and has the encoding UTF8."""
+    name = connection.info.dbname
     objects = [row[0] for row in connection.execute(SELECT_OBJECTS)]
     if objects:
         named = ", ".join(objects[:NAMED_OBJECTS]) + (", …" if len(objects) > NAMED_OBJECTS else "")
@@ -82,11 +81,6 @@ def require_fitting_database(connection: Connection, manifest: Manifest | None) 
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise CommandError(f"The database {name} has the encoding {encoding}. Create it with the encoding UTF8.")
-    if manifest is not None and (needed := int(re.split(r"\D", manifest.server_version)[0])) > major:
-        raise CommandError(
-            f"The backup is from PostgreSQL {manifest.server_version}, and this server is PostgreSQL {major}. "
-            f"Restore it on PostgreSQL {needed} or newer."
-        )
 
 
 def list_archive(path: Path, program: Program, target: Target) -> str:
@@ -100,14 +94,6 @@ def list_archive(path: Path, program: Program, target: Target) -> str:
     if missing:
         raise CommandError(f"{path} is no backup of this application: it has no table {', '.join(sorted(missing))}.")
     return listing
-
-
-def require_citus(connection: Connection, listing: str) -> None:
-    if CITUS.search(listing) and connection.execute(FIND_CITUS).fetchone() is None:
-        raise CommandError(
-            "The backup is of a distributed database, and this server does not have Citus. Restore it into an empty "
-            "database of a coordinator, and run `distribute` there. See docs/operations/cluster.md."
-        )
 
 
 def run_restore(path: Path, program: Program, listing: str, database: str, target: Target) -> None:

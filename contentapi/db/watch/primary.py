@@ -101,7 +101,7 @@ class Server:
         """End the waits of all threads for this server. Returns backend and port of each connection by TCP."""
         return {lost for lost in map(cut, self.list_connections()) if lost is not None}
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Take the response to the question under way, and ask the next one."""
         if self.answer is not None and self.answer.done():
             answer, self.answer = self.answer, None
@@ -110,9 +110,9 @@ class Server:
             except (DatabaseUnavailable, QueryFailed) as error:
                 self.accept_failure(str(error).rstrip("."))
             else:
-                self.accept_answer(pid)
+                self.accept_sign_of_life(pid)
                 if state:
-                    self.accept_state(State(*state, self.asked_at))
+                    self.accept_state(State._make([*state, self.asked_at]))
         must_ask = self.check_connections()
         if must_ask and self.answer is None and monotonic() >= self.asked_at + QUESTION_INTERVAL:
             self.ask()
@@ -126,8 +126,8 @@ class Server:
         """Check the connections of requests. Return whether to ask the server."""
         return True
 
-    def accept_answer(self, pid: int) -> None:
-        """Take the sign of life of a server, before its state. `pid` is the process id of its backend."""
+    def accept_sign_of_life(self, pid: int) -> None:
+        """Take a response, before its state. `pid` is the process id of the backend."""
 
     def accept_state(self, state: State) -> None:
         raise NotImplementedError
@@ -195,15 +195,13 @@ class Primary(Server):
         is_idle = self.max_lag is None and self.unanswered_since is None and self.link.connection is not None
         return self.is_silent or not is_idle
 
-    def accept_answer(self, pid: int) -> None:
+    def accept_sign_of_life(self, pid: int) -> None:
         self.unanswered_since = None
         self.lost = set()
         self.is_pooled = self.link.is_pooled(pid)
         self.answer_limit = ANSWER_LIMIT + (settings.TIMEOUTS.statement if self.is_pooled else 0)
         if self.proves_return:
             self.is_silent = False
-        if self.max_lag is None:
-            self.failures = 0
 
     def accept_failure(self, reason: str) -> None:
         if self.link.connection is not None:  # PostgreSQL answered, and refuses to end the backends

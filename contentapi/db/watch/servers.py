@@ -139,7 +139,7 @@ class Servers:
         while not self.stopping.wait(WATCH_INTERVAL):
             for server in self.by_alias.values():
                 try:
-                    server.look()
+                    server.update()
                 except Exception:
                     LOG.exception("The state of %s is unknown.", server.alias)
 

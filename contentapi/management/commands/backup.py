@@ -4,8 +4,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from contentapi.core.commands import OperatorCommand
+from contentapi.db.backups.database import exit_on_signals
 from contentapi.db.backups.dump import locate_media, write_backup
-from contentapi.db.backups.programs import exit_on_signals
 from contentapi.media.backups import write_files
 
 

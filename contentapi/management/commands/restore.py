@@ -6,7 +6,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from contentapi.core.commands import OperatorCommand
-from contentapi.db.backups.programs import exit_on_signals
+from contentapi.db.backups.database import exit_on_signals
 from contentapi.db.backups.restoration import restore_backup
 from contentapi.db.distribution import CLAIMS
 from contentapi.management.commands.backup import format_rows

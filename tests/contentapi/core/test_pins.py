@@ -6,8 +6,8 @@ import pytest
 
 from contentapi.core import redis
 from contentapi.core.replicas import Pins
+from contentapi.db.watch.servers import SERVERS
 from contentapi.monitoring.records import RequestRecord, current_record
-from contentapi.rate_limits import redis_windows
 from contentapi.rate_limits.limits import AUTHENTICATED, Charge
 from contentapi.rate_limits.redis_windows import RedisCounter
 from tests.contentapi.rate_limits.counting import Clock
@@ -35,7 +35,7 @@ class Process:
 
 @pytest.fixture(autouse=True)
 def replicas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(redis_windows.SERVERS, "replicas", ["replica1"])
+    monkeypatch.setattr(SERVERS, "replicas", ["replica1"])
 
 
 def test_write_of_a_user_is_known_to_every_process(redis_server: RedisServer) -> None:

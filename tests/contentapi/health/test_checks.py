@@ -9,6 +9,7 @@ from pytest_django import Settings
 
 from contentapi.auth.signing_keys import load_key_ring
 from contentapi.db.watch.link import DeadlineConnection
+from contentapi.db.watch.servers import SERVERS
 from contentapi.health import checks
 from contentapi.health.checks import (
     check_database,
@@ -173,6 +174,6 @@ def test_one_replica_that_is_left_out_is_a_warning_and_all_are_a_failure(
     faults = {
         f"replica{number}": "" if in_use else "it lags more than 5 s" for number, in_use in enumerate(usable, start=1)
     }
-    monkeypatch.setattr(checks.SERVERS, "find_faults", lambda: faults)
+    monkeypatch.setattr(SERVERS, "find_faults", lambda: faults)
 
     assert check_replicas()[:2] == (status, reason)

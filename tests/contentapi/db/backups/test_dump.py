@@ -9,9 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from django.core.management.base import CommandError
 
-from contentapi.db.backups import dump
 from contentapi.db.embedded.programs import PROGRAMS
 from tests.contentapi.db.backups.operators import Operator, is_waiting, require_error, require_success
 from tests.deployment.processes import PATIENCE, wait_until
@@ -52,22 +50,6 @@ def test_existing_file_is_replaced_only_with_force(operator: Operator, tmp_path:
     assert path.read_text() == "an older backup"
     require_success(operator.manage("source", "backup", "--force", str(path)))
     assert path.read_bytes().startswith(b"PGDMP")
-
-
-def test_backup_that_another_one_has_overtaken_leaves_its_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def write_archive(path: Path, archive: Path, _: object) -> dump.Manifest:
-        archive.write_text("late")
-        path.write_text("of the other")
-        return dump.Manifest("18", {}, dump.Archive(4, ""))
-
-    monkeypatch.setattr(dump, "write_archive", write_archive)
-
-    with pytest.raises(CommandError, match="exists"):
-        dump.write_backup(tmp_path / "demo.dump", replace=False, report=print)
-
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"demo.dump": "of the other"}
 
 
 @pytest.mark.parametrize(("name", "message"), [("missing/demo.dump", "There is no folder"), ("", "is a folder")])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.management.base import CommandError
 
-from contentapi.db.backups import programs
+from contentapi.db.backups import database
 
 
 @pytest.mark.parametrize(
@@ -13,15 +13,15 @@ from contentapi.db.backups import programs
     [("pg_dump", 15, 15), ("pg_dump", 16, 17), ("pg_restore", 15, 15), ("pg_restore", 17, 18)],
 )
 def test_program_fits_the_server(monkeypatch: pytest.MonkeyPatch, name: str, server: int, chosen: int) -> None:
-    installed = [programs.Program(Path(f"/{major}"), major, f"{major}.1") for major in (18, 15, 17, 14)]
-    monkeypatch.setattr(programs, "list_paths", lambda _: range(len(installed)))
-    monkeypatch.setattr(programs, "read_version", installed.__getitem__)
+    installed = [database.Program(Path(f"/{major}"), major, f"{major}.1") for major in (18, 15, 17, 14)]
+    monkeypatch.setattr(database, "list_paths", lambda _: range(len(installed)))
+    monkeypatch.setattr(database, "read_version", installed.__getitem__)
 
-    assert programs.find_program(name, server).major == chosen
+    assert database.find_program(name, server).major == chosen
 
 
 def test_server_without_a_program_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "list_paths", lambda _: [])
+    monkeypatch.setattr(database, "list_paths", lambda _: [])
 
-    with pytest.raises(CommandError, match=r"PostgreSQL 16, which needs pg_restore 16 to 16\. Found only: none"):
-        programs.find_program("pg_restore", 16)
+    with pytest.raises(CommandError, match=r"No pg_restore fits PostgreSQL 16\. Found only: none"):
+        database.find_program("pg_restore", 16)

@@ -208,16 +208,6 @@ def test_difference_of_one_row_is_reported(operator: Operator, archive: Path, tm
     assert "differs from the backup in: public.users_user." in error
 
 
-def test_backup_of_a_newer_server_is_an_error(operator: Operator, archive: Path, tmp_path: Path) -> None:
-    path = copy_archive(archive, tmp_path)
-    manifest = path.with_name("demo.dump.json")
-    manifest.write_text(manifest.read_text().replace('"serverVersion": "18', '"serverVersion": "19'))
-    database = operator.create_database()
-
-    assert "Restore it on PostgreSQL 19 or newer." in require_error(operator.manage(database, "restore", str(path)))
-    assert is_empty(operator, database)
-
-
 def test_backup_of_another_application_is_an_error(operator: Operator, tmp_path: Path) -> None:
     other = operator.create_database()
     operator.execute("CREATE TABLE django_migrations (app text, name text)", other)
