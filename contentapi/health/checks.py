@@ -1,9 +1,12 @@
 """The checks of readiness: what a server needs to serve, and what a deployment should have. `doctor` makes them too.
 
+The start of a server and of a worker looks at the database: it fails only if CONTENTAPI_DISTRIBUTED is wrong.
+
 A check returns its result and raises nothing that it expects. Reasons are for operators and never contain a URL, a
 password or the name of a host: anybody may read them.
 """
 
+from contextlib import closing
 from functools import cache
 from time import monotonic
 
@@ -14,13 +17,13 @@ from django.db.migrations.loader import MigrationLoader
 from contentapi.auth.jwk import KeyProblem
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.conf import conf
-from contentapi.conf.timeouts import REDIS_CHECK_LIMIT
+from contentapi.conf.timeouts import REDIS_CHECK_LIMIT, START_CHECK_LIMIT
 from contentapi.core.redis import connect_redis
 from contentapi.db.distribution import CLAIMS, REMEDIES, find_mismatch
-from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
+from contentapi.db.watch.link import DeadlineConnection, QueryFailed
 from contentapi.db.watch.servers import SERVERS
 from contentapi.health.heartbeat import NO_WORKER, check_worker
-from contentapi.health.results import OK, CheckResult, Results, failed
+from contentapi.health.results import LOG, OK, CheckResult, Results, failed
 from contentapi.media.access import store_probe
 
 NOT_STORED = CheckResult("warning", "Files of images cannot be stored: uploads fail.")
@@ -53,7 +56,7 @@ def check_database(connection: DeadlineConnection, seconds: float) -> Results:
         applied = read_applied_migrations(connection, deadline) if has_migrations else set()
         results["migrations"] = check_migrations(applied)
         results["worker"] = check_worker(connection, deadline) if has_heartbeats else NO_WORKER
-    except (DatabaseUnavailable, QueryFailed) as error:
+    except QueryFailed as error:
         results["database"] = failed(str(error), CONNECT)
     not_checked = CheckResult("unknown", "Not checked: the database is not available.")
     return {name: results.get(name, not_checked) for name in ("database", "migrations", "worker")}
@@ -148,3 +151,26 @@ def check_storage() -> CheckResult:
     except Exception as error:  # noqa: BLE001 - boto3 has many
         return failed(f"Files of images cannot be stored. {error}", remedy)
     return OK
+
+
+def report_database_state() -> None:
+    """Log a line if the database is not available or has unapplied migrations, at the start of a server.
+
+    The connection is closed: call this before a server forks its workers. Raises `SystemExit` as `require_agreement`.
+    """
+    results = require_agreement()
+    if results["database"].is_problem:
+        LOG.warning("%s The server starts, and is ready when the database is.", results["database"].reason)
+    elif results["migrations"].is_problem:
+        message = "%s Until then /readyz is 503, and requests that need the missing tables fail with 503."
+        LOG.warning(message, results["migrations"].reason)
+
+
+def require_agreement() -> Results:
+    """Return the state of the database. Raises `SystemExit` if it and CONTENTAPI_DISTRIBUTED disagree."""
+    with closing(DeadlineConnection()) as connection:
+        results = check_database(connection, START_CHECK_LIMIT)
+    reason = results["database"].reason
+    if reason in REMEDIES:
+        raise SystemExit(f"contentapi.CONTENTAPI_DISTRIBUTED: {reason}\n\tHINT: {REMEDIES[reason]}")
+    return results

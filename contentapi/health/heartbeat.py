@@ -21,7 +21,7 @@ from contentapi.conf.timeouts import (
     HEARTBEAT_TIME_LIMIT,
     JOB_PROGRESS_LIMIT,
 )
-from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection, QueryFailed
+from contentapi.db.watch.link import DeadlineConnection, QueryFailed
 from contentapi.health.results import OK, CheckResult, failed
 
 LOG = logging.getLogger("contentapi.worker")
@@ -125,11 +125,9 @@ class Heartbeat:
             if connection.is_pooled(pid) and not self.is_warned:
                 self.is_warned = True
                 LOG.warning(POOLED)
-        except DatabaseUnavailable:
-            for progress in self.jobs.values():  # without a database, the jobs need not make progress
+        except QueryFailed:
+            for progress in self.jobs.values():  # without a database or its table, the jobs need not make progress
                 progress.progress_at = progress.active_at = monotonic()
-            return False
-        except QueryFailed:  # the table does not exist yet
             return False
         except Exception:
             LOG.exception("The heartbeat of the worker failed, and continues.")

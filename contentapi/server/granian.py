@@ -30,7 +30,7 @@ from granian.http import HTTP1Settings
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import HEADER_TIMEOUT, LINGER, PEER_TIMEOUT, derive_timeouts
-from contentapi.health.start import report_database_state
+from contentapi.health.checks import report_database_state
 from contentapi.monitoring.repeated import share_outage_log
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.monitoring.traces import start_tracing, stop_tracing

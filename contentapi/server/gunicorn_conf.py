@@ -56,7 +56,7 @@ def on_starting(_: Any) -> None:
         SERVER.acquire()
     share_outage_log()
     start_exporter(environment.contentapi_metrics_bind)
-    from contentapi.health.start import report_database_state  # imports models, so Django must be set up
+    from contentapi.health.checks import report_database_state  # imports models, so Django must be set up
 
     report_database_state()
 

@@ -20,7 +20,7 @@ from granian.server.embed import Server
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import HEADER_TIMEOUT, STREAM_WRITE_LIMIT
-from contentapi.health.start import report_database_state
+from contentapi.health.checks import report_database_state
 from contentapi.monitoring.start import flush_figures, start_exporter, start_figures
 from contentapi.server import systemd
 from contentapi.server.granian import build_logging, open_listener

@@ -42,7 +42,7 @@ RECORD = (
     "INSERT INTO contentapi_idempotencyrecord (key, request, status, headers, body, created_at)"
     " VALUES ('two phases', '', 201, '{}', '', now())"
 )
-START = "import django; django.setup(); from contentapi.health.start import report_database_state as r; r()"
+START = "import django; django.setup(); from contentapi.health.checks import report_database_state as r; r()"
 
 
 def test_plan_changes_nothing(distribution: Distribution) -> None:

@@ -43,8 +43,8 @@ CONNECTION_FAILURES = {
 REACHED: dict[str, tuple[str, str]] = {}  # host and port of the newest connection, by the alias of a database
 
 
-class DatabaseUnavailable(Exception):
-    """No result within the deadline, or no connection. The message is a sentence without any secret."""
+class QueryFailed(Exception):
+    """No connection, no result within the deadline, or a refusal. The message is a sentence without any secret."""
 
 
 class DatabaseSilent(psycopg.OperationalError):
@@ -52,10 +52,6 @@ class DatabaseSilent(psycopg.OperationalError):
 
     def __init__(self) -> None:
         super().__init__("the database does not answer")
-
-
-class QueryFailed(Exception):
-    """PostgreSQL refused a statement. The message is a sentence with psycopg's name of its SQLSTATE."""
 
 
 def start(function: Callable[..., Any], *arguments: Any) -> Attempt:
@@ -101,7 +97,7 @@ class DeadlineConnection:
     def query(self, sql: str, deadline: float) -> Rows:
         """Return the rows of the last statement. `deadline` is a time of `monotonic`.
 
-        Raises `DatabaseUnavailable` or `QueryFailed`. A connection that has ended since its last use is replaced.
+        Raises `QueryFailed`. A connection that has ended since its last use is replaced.
         """
         try:
             if self.connection is not None:
@@ -114,11 +110,11 @@ class DeadlineConnection:
             return execute(self.connection, sql, deadline)
         except TimeoutError:
             self.connection = None  # its thread closes it
-            raise DatabaseUnavailable(LATE) from None
+            raise QueryFailed(LATE) from None
         except psycopg.Error as error:
             reason = LOST if self.connection is not None else explain_failure(str(error), self.alias)
             self.close()
-            raise DatabaseUnavailable(reason) from None
+            raise QueryFailed(reason) from None
 
     def is_pooled(self, reported: int) -> bool:
         """Return whether a pooler answers: the result of `pg_backend_pid` is not the process id of the connection."""

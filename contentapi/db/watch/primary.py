@@ -29,7 +29,6 @@ from contentapi.db.watch.link import (
     Connect,
     Connection,
     DatabaseSilent,
-    DatabaseUnavailable,
     DeadlineConnection,
     QueryFailed,
     connect_by,
@@ -107,7 +106,7 @@ class Server:
             answer, self.answer = self.answer, None
             try:
                 ((pid, *state),) = answer.result()
-            except (DatabaseUnavailable, QueryFailed) as error:
+            except QueryFailed as error:
                 self.accept_failure(str(error).rstrip("."))
             else:
                 self.accept_sign_of_life(pid)

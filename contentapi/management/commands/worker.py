@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 from contentapi.conf import conf
 from contentapi.core.commands import OperatorCommand
 from contentapi.events.declarations import load_jobs
-from contentapi.health.start import require_agreement
+from contentapi.health.checks import require_agreement
 from contentapi.models import JobHeartbeat
 from contentapi.monitoring.start import start_exporter, start_figures
 from contentapi.server import systemd

@@ -6,11 +6,11 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from contentapi.db.distribution import MISSING, POOLED, REMEDIES, UNEXPECTED, WORKER, find_mismatch
-from contentapi.health import start
+from contentapi.health import checks
 from contentapi.health.results import failed
 from tests.environment import set_environment
 
-STARTS = [start.report_database_state, partial(call_command, "worker")]
+STARTS = [checks.report_database_state, partial(call_command, "worker")]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_variable_and_database_agree_or_the_difference_is_named(
 def test_process_does_not_start_and_names_the_remedy(
     monkeypatch: pytest.MonkeyPatch, begin: Callable[[], object], reason: str
 ) -> None:
-    monkeypatch.setattr(start, "check_database", lambda *_: {"database": failed(reason)})
+    monkeypatch.setattr(checks, "check_database", lambda *_: {"database": failed(reason)})
 
     with pytest.raises(SystemExit, match=r"contentapi\.CONTENTAPI_DISTRIBUTED") as error:
         begin()

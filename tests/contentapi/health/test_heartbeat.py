@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.db import connection as django_connection
 
 from contentapi.conf.timeouts import HEARTBEAT_LIMIT, JOB_PROGRESS_LIMIT
-from contentapi.db.watch.link import DatabaseUnavailable, DeadlineConnection
+from contentapi.db.watch.link import DeadlineConnection, QueryFailed
 from contentapi.health.heartbeat import Heartbeat, Progress, check_worker
 from contentapi.health.results import OK, CheckResult
 from contentapi.models import JobHeartbeat
@@ -128,7 +128,7 @@ def test_time_of_a_future_beat_is_no_failure(connection: DeadlineConnection) -> 
 def test_outage_of_the_database_is_not_missing_progress() -> None:
     class Unavailable(DeadlineConnection):
         def query(self, *_: object) -> list[tuple[str | None, ...]]:
-            raise DatabaseUnavailable
+            raise QueryFailed
 
     heartbeat, began = make_heartbeat(), monotonic()
     heartbeat.jobs["imports"].progress_at = 0.0

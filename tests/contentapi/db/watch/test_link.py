@@ -11,7 +11,6 @@ import pytest
 
 from contentapi.db.watch import link as module
 from contentapi.db.watch.link import (
-    DatabaseUnavailable,
     DeadlineConnection,
     QueryFailed,
     connect_by,
@@ -45,7 +44,7 @@ def test_rows_have_the_values_of_psycopg(connection: DeadlineConnection) -> None
 def test_statement_ends_at_the_deadline_and_the_next_one_has_a_new_connection(connection: DeadlineConnection) -> None:
     (pid,) = query(connection, "SELECT pg_backend_pid()")[0]
 
-    with pytest.raises(DatabaseUnavailable, match=r"^PostgreSQL does not respond in time\.$"):
+    with pytest.raises(QueryFailed, match=r"^PostgreSQL does not respond in time\.$"):
         query(connection, "SELECT pg_sleep(600)", seconds=0.3)
 
     assert query(connection, f"SELECT pg_terminate_backend({pid}, 30000)") == [(True,)]
@@ -77,7 +76,7 @@ def test_connection_to_a_silent_host_ends_at_the_deadline(
         monkeypatch.setattr(module, "build_parameters", lambda *_: build_parameters(silent))
         start = monotonic()
 
-        with pytest.raises(DatabaseUnavailable, match=r"^PostgreSQL does not respond in time\.$"):
+        with pytest.raises(QueryFailed, match=r"^PostgreSQL does not respond in time\.$"):
             query(connection, "SELECT 1", seconds=0.3)
 
     assert monotonic() - start > 0.2
@@ -90,7 +89,7 @@ def test_refused_connection_is_explained_without_its_address(
         unused.bind(("127.0.0.1", 0))
         monkeypatch.setattr(module, "build_parameters", lambda *_: build_parameters(unused))
 
-        with pytest.raises(DatabaseUnavailable, match=r"^Nothing listens at the address of the embedded PostgreSQL\.$"):
+        with pytest.raises(QueryFailed, match=r"^Nothing listens at the address of the embedded PostgreSQL\.$"):
             query(connection, "SELECT 1")
 
 
@@ -148,7 +147,7 @@ def test_name_resolution_that_hangs_ends_at_the_deadline(
     may_end = Event()
     monkeypatch.setattr(module, "open_connection", lambda _: may_end.wait() and FakeConnection())
 
-    with pytest.raises(DatabaseUnavailable, match=r"^PostgreSQL does not respond in time\.$"):
+    with pytest.raises(QueryFailed, match=r"^PostgreSQL does not respond in time\.$"):
         query(connection, "SELECT 1", seconds=0.2)
 
     may_end.set()
