@@ -25,7 +25,7 @@ from contentapi.conf.timeouts import OLDEST_STATE
 from contentapi.core.redis import GuardedRedis, RedisUnavailable
 from contentapi.db.engine.slots import get_connection
 from contentapi.db.outages import is_outage
-from contentapi.db.watch.servers import SERVERS, Servers
+from contentapi.db.watch.servers import SERVERS
 from contentapi.monitoring.records import current_record
 
 T = TypeVar("T")
@@ -102,9 +102,9 @@ def get_pins() -> Pins | None:
     return Pins(environment.redis_url, life) if environment.redis_url else None
 
 
-def get_replicated_servers() -> Servers | None:
-    """Return the servers, or None without replicas. The first connection to the primary begins to watch them."""
-    return SERVERS if SERVERS.replicas and settings.SERVING else None
+def has_replicas() -> bool:
+    """Return whether this process is a server with replicas. Its first connection to the primary watches them."""
+    return bool(SERVERS.replicas) and settings.SERVING
 
 
 def read(user_id: int | None, function: Callable[[], T]) -> T:
@@ -113,8 +113,7 @@ def read(user_id: int | None, function: Callable[[], T]) -> T:
     Its statements go to a replica if one is usable. If the replica fails, the function is called again. Call this
     outside of a transaction. Raises what `function` raises.
     """
-    servers = get_replicated_servers()
-    alias = choose_for_user(servers, user_id) if servers is not None else None
+    alias = choose_for_user(user_id) if has_replicas() else None
     if alias is None:
         return function()
     set_route(alias)
@@ -145,29 +144,29 @@ def use_primary() -> None:
     ROUTE.alias = None
 
 
-def choose_for_user(servers: Servers, user_id: int | None) -> str | None:
+def choose_for_user(user_id: int | None) -> str | None:
     """Return the alias of the replica for a read. None: read from the primary.
 
     Reads of an actor use one replica while it is usable, so that time does not go backwards between them.
     """
     if user_id is None:
-        return choose(servers, next(TURNS))
-    alias = choose(servers, user_id)
+        return choose(next(TURNS))
+    alias = choose(user_id)
     if alias is None:
         return None
     pins = get_pins()
     has_written = pins.knows_write() if pins is not None else None
-    if has_written or (has_written is None and not servers.primary.is_gone):
+    if has_written or (has_written is None and not SERVERS.primary.is_gone):
         return None
     return alias
 
 
-def choose(servers: Servers, number: int = 0) -> str | None:
+def choose(number: int = 0) -> str | None:
     """Return the alias of one of the usable replicas, by a number."""
-    replica = servers.replicas[number % len(servers.replicas)]
+    replica = SERVERS.replicas[number % len(SERVERS.replicas)]
     if replica.is_usable:  # nearly always: then the state of the others is not read
         return replica.alias
-    usable = [replica.alias for replica in servers.replicas if replica.is_usable]
+    usable = [replica.alias for replica in SERVERS.replicas if replica.is_usable]
     return usable[number % len(usable)] if usable else None
 
 
@@ -186,7 +185,7 @@ def leave_replica(error: Exception) -> bool:
         for replica in SERVERS.replicas:
             if replica.alias == alias:
                 replica.leave_out("a read failed")
-    set_route(choose(SERVERS) if SERVERS.primary.is_gone else None)
+    set_route(choose() if SERVERS.primary.is_gone else None)
     return ROUTE.alias != alias
 
 
@@ -196,17 +195,16 @@ def read_credential(function: Callable[[], T]) -> tuple[T, bool]:
     Returns its result, and whether it is the primary's. The result of a replica lacks the changes of the last moments
     before the primary was gone, at most CONTENTAPI_REPLICA_MAX_LAG. Raises what `function` raises.
     """
-    servers = get_replicated_servers()
-    if servers is None:
+    if not has_replicas():
         return function(), True
-    if not servers.primary.is_gone:
+    if not SERVERS.primary.is_gone:
         try:
             return function(), True
         except (OperationalError, InterfaceError) as error:
             is_slow = getattr(error.__cause__, "sqlstate", None) == QUERY_CANCELED
-            if not (is_slow or is_outage(error)) or choose(servers) is None:
+            if not (is_slow or is_outage(error)) or choose() is None:
                 raise
-    set_route(alias := choose(servers))
+    set_route(alias := choose())
     try:
         return function(), alias is None
     finally:
@@ -215,8 +213,5 @@ def read_credential(function: Callable[[], T]) -> tuple[T, bool]:
 
 def record_write(user_id: int | None) -> None:
     """After a write of a user, let their next reads see it. Call this before the response is sent."""
-    if user_id is None or get_replicated_servers() is None:
-        return
-    pins = get_pins()
-    if pins is not None:
+    if user_id is not None and has_replicas() and (pins := get_pins()) is not None:
         pins.add(user_id)

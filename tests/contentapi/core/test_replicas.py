@@ -23,8 +23,12 @@ def make_servers(*usable: bool) -> Any:
         ((False, False, False), [None] * 6),
     ],
 )
-def test_usable_replicas_take_turns(usable: tuple[bool, ...], chosen: list[str | None]) -> None:
-    assert [replicas.choose(make_servers(*usable), number) for number in range(6)] == chosen
+def test_usable_replicas_take_turns(
+    monkeypatch: pytest.MonkeyPatch, usable: tuple[bool, ...], chosen: list[str | None]
+) -> None:
+    monkeypatch.setattr(replicas, "SERVERS", make_servers(*usable))
+
+    assert [replicas.choose(number) for number in range(6)] == chosen
 
 
 def test_connection_to_a_replica_is_checked_before_its_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,8 +37,8 @@ def test_connection_to_a_replica_is_checked_before_its_read(monkeypatch: pytest.
         alias: SimpleNamespace(close_if_unusable_or_obsolete=lambda alias=alias: checked.append(alias))
         for alias in ("default", "replica0", "replica1")
     }
-    servers = make_servers(False, True)
-    monkeypatch.setattr(replicas, "get_replicated_servers", lambda: servers)
+    monkeypatch.setattr(replicas, "SERVERS", make_servers(False, True))
+    monkeypatch.setattr(replicas, "has_replicas", lambda: True)
     monkeypatch.setattr(replicas, "get_connection", wrappers.__getitem__)
 
     assert replicas.read(None, lambda: replicas.ROUTE.alias) == "replica1"
@@ -49,7 +53,8 @@ def test_read_of_the_primary_is_no_reason_to_leave_a_replica_out(monkeypatch: py
         raise OperationalError
 
     aliases: list[str | None] = []
-    monkeypatch.setattr(replicas, "get_replicated_servers", lambda: make_servers(True))
+    monkeypatch.setattr(replicas, "SERVERS", make_servers(True))
+    monkeypatch.setattr(replicas, "has_replicas", lambda: True)
     monkeypatch.setattr(replicas, "set_route", lambda alias: setattr(replicas.ROUTE, "alias", alias))
 
     with pytest.raises(OperationalError):
