@@ -33,19 +33,15 @@ REMEDIES = {
 
 
 class Backend:
-    """One PostgreSQL. `insert`, `nested` and `announce` choose between two forms of the same."""
+    """One PostgreSQL."""
 
-    def insert(self, in_one_statement: T, in_steps: T) -> T:  # noqa: ARG002 - for the other backend
-        """Return how to insert a row whose conditions are in other shards."""
-        return in_one_statement
-
-    def nested(self, joined: T, separate: T) -> T:  # noqa: ARG002 - for the other backend
-        """Return how to read rows together with those of other shards."""
-        return joined
-
-    def announce(self, at_once: T, by_shard: T) -> T:  # noqa: ARG002 - for the other backend
-        """Return how to write and read events, which triggers write on the nodes of the shards."""
+    def choose(self, at_once: T, by_shard: T) -> T:  # noqa: ARG002 - for the other backend
+        """Return one of two forms of the same."""
         return at_once
+
+    insert = choose  # how to insert a row whose conditions are in other shards
+    nested = choose  # how to read rows together with those of other shards
+    announce = choose  # how to write and read events, which triggers write on the nodes of the shards
 
     def claim(self, kind: str, value: str, holder_id: int, is_held: IsHeld) -> bool:  # noqa: ARG002
         """Claim a value for an object, in a transaction. Return whether no other has it: a unique index decides."""

@@ -15,14 +15,10 @@ class CitusBackend(Backend):
     lock = staticmethod(lock_rows)
     place = staticmethod(bind_shard)
 
-    def insert(self, in_one_statement: T, in_steps: T) -> T:  # noqa: ARG002 - of the hook
-        return in_steps
-
-    def nested(self, joined: T, separate: T) -> T:  # noqa: ARG002 - of the hook
-        return separate
-
-    def announce(self, at_once: T, by_shard: T) -> T:  # noqa: ARG002 - of the hook
+    def choose(self, at_once: T, by_shard: T) -> T:  # noqa: ARG002 - of the hook
         return by_shard
+
+    insert = nested = announce = choose
 
 
 BACKEND = CitusBackend()
