@@ -17,7 +17,7 @@ from benchmarks.drill.images import drill_images
 from benchmarks.drill.load import Load
 from benchmarks.drill.report import Outcome, Span, Use, format_row, format_table, judge
 from benchmarks.drill.stack import THREADS, WORKERS, Stack
-from contentapi.health.deployment import CONNECTIONS_OF_STREAMS, CONNECTIONS_OF_WORKER
+from contentapi.health import CONNECTIONS_OF_STREAMS, CONNECTIONS_OF_WORKER
 from tests.deployment.processes import SERVERS
 
 # Not one fault each: all processes that take part are killed in turn, again and again.

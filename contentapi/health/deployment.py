@@ -22,7 +22,7 @@ from contentapi.conf import conf
 from contentapi.conf.timeouts import DATABASE_CHECK_LIMIT, EVENTS_DELAY_LIMIT, LARGEST_CLOCK_DRIFT
 from contentapi.db.watch.link import DeadlineConnection, QueryFailed
 from contentapi.db.watch.servers import SERVERS
-from contentapi.health import checks
+from contentapi.health import CONNECTIONS_OF_STREAMS, CONNECTIONS_OF_WORKER, checks
 from contentapi.health.heartbeat import NO_WORKER, START
 from contentapi.health.results import CheckResult, Results, failed, run_check
 from contentapi.media.access import find_media_folder
@@ -30,8 +30,6 @@ from contentapi.media.access import find_media_folder
 DEPLOYMENT_TAG = "deployment"
 LEVELS = {"failed": system_checks.ERROR, "warning": system_checks.WARNING}
 OLDEST_VERSION = 14
-CONNECTIONS_OF_WORKER = 17  # one for each job, and one for the heartbeat
-CONNECTIONS_OF_STREAMS = 9  # of their process: readers, the follower, requests, credentials, readiness
 LEAST_FREE_SPACE = 1024**3  # bytes
 LEAST_FREE_SHARE = 0.05  # of the disk
 

@@ -8,7 +8,7 @@ import pytest
 
 from contentapi.events import declarations
 from contentapi.events.declarations import App, load_jobs
-from contentapi.health.deployment import CONNECTIONS_OF_WORKER
+from contentapi.health import CONNECTIONS_OF_WORKER
 from contentapi.worker.jobs import Job
 
 
