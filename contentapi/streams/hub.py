@@ -26,7 +26,6 @@ from contentapi.streams.stream import Stream
 
 READERS = 4  # threads, and connections
 RESUMED_READERS = 2  # of them
-FIRST_ROWS = 8  # that are read at once; more if they are small
 
 
 def may_end(error: Exception) -> bool:
@@ -35,54 +34,13 @@ def may_end(error: Exception) -> bool:
     return isinstance(to_api_error(error), Unavailable) and not is_of_statement
 
 
-class Reader:
-    """Reads a plan from a position on: a stream that resumes, or a group."""
+class Group:
+    """Streams of events. `position` is how far it has read, and `target` how far it has to."""
 
     def __init__(self, hub: Hub, plan: Plan, position: int) -> None:
         self.hub = hub
         self.plan = plan
-        self.position = position
-        self.most_rows = plan.most_rows
-        self.rows = min(FIRST_ROWS, self.most_rows)
-
-    async def read_next(self, end: int) -> Excerpt | None:
-        """Read what is next, up to a position. Return None if the caller has to try again.
-
-        That is after an outage, whose end this waits for, or if so many rows are too large or take too long.
-        """
-        await self.hub.is_checked.wait()
-        try:
-            excerpt = await self.hub.readers.run(self.read, end)
-        except (ResponseTooLarge, *OUTAGES) as error:
-            is_late = isinstance(error.__cause__, QueryCanceled)
-            if self.rows > 1 and (is_late or isinstance(error, ResponseTooLarge)):
-                self.rows = max(1, self.rows // 8)
-                self.most_rows = self.rows if is_late else self.most_rows
-            elif may_end(error):
-                self.hub.is_checked.clear()
-                await asyncio.sleep(STREAM_RETRY_INTERVAL)
-            else:
-                raise
-            return None
-        if excerpt is not None and sum(len(content) for content, _ in excerpt.chunks) <= MOST_BYTES // 2:
-            self.rows = min(2 * self.rows, self.most_rows)
-        return excerpt
-
-    def read(self, end: int) -> Excerpt | None:
-        """Read in a thread. While this waited for one, the database may have failed."""
-        if not self.hub.is_checked.is_set():
-            return None
-        if self.plan.actor.preview is not None:
-            self.plan.actor.preview.forget_texts()  # they may have changed since the last read
-        return self.plan.read(self.hub.log, self.position, end, self.rows)
-
-
-class Group(Reader):
-    """Streams of events. `position` is how far it has read, and `target` how far it has to."""
-
-    def __init__(self, hub: Hub, plan: Plan, position: int) -> None:
-        super().__init__(hub, plan, position)
-        self.target = position
+        self.position = self.target = position
         self.streams: set[Stream] = set()
         self.task: asyncio.Task[None] | None = None
 
@@ -102,7 +60,7 @@ class Group(Reader):
         """Read until the target is reached, and send what was read. An error ends the streams of this group alone."""
         try:
             while self.position < self.target:
-                excerpt = await self.read_next(self.target)
+                excerpt = await self.hub.read_next(self.plan, self.position, self.target)
                 if excerpt is not None:
                     self.send(excerpt)
                     self.position = excerpt.end
@@ -206,15 +164,15 @@ class Hub:
             group.add(stream)
 
     async def catch_up(self, stream: Stream) -> None:
-        reader = Reader(self, stream.opening.plan, stream.position)
+        plan = stream.opening.plan
         while stream.reason is None:
-            group = self.groups.get(reader.plan.key)
+            group = self.groups.get(plan.key)
             end = self.log.position if group is None else group.position
             if stream.position >= end:
                 return
             try:
                 async with self.turns:
-                    excerpt = await reader.read_next(end)
+                    excerpt = await self.read_next(plan, stream.position, end)
             except Exception as error:  # noqa: BLE001 - as in `Group.read_on`
                 stream.fail(error)
                 return
@@ -226,8 +184,39 @@ class Hub:
             if excerpt.chunks:
                 stream.add(b"".join(content for content, _ in excerpt.chunks), len(excerpt.chunks))
                 FIGURES.count("contentapi_stream_events_total", amount=len(excerpt.chunks))
-            stream.position = reader.position = excerpt.end
+            stream.position = excerpt.end
             await stream.write_waiting()
+
+    async def read_next(self, plan: Plan, position: int, end: int) -> Excerpt | None:
+        """Read what is next for a plan, up to a position. Return None if the caller has to try again.
+
+        That is after an outage, whose end this waits for, or if so many rows are too large or take too long.
+        """
+        await self.is_checked.wait()
+        try:
+            excerpt = await self.readers.run(self.read, plan, position, end)
+        except (ResponseTooLarge, *OUTAGES) as error:
+            is_late = isinstance(error.__cause__, QueryCanceled)
+            if plan.rows > 1 and (is_late or isinstance(error, ResponseTooLarge)):
+                plan.rows = max(1, plan.rows // 8)
+                plan.most_rows = plan.rows if is_late else plan.most_rows
+            elif may_end(error):
+                self.is_checked.clear()
+                await asyncio.sleep(STREAM_RETRY_INTERVAL)
+            else:
+                raise
+            return None
+        if excerpt is not None and sum(len(content) for content, _ in excerpt.chunks) <= MOST_BYTES // 2:
+            plan.rows = min(2 * plan.rows, plan.most_rows)
+        return excerpt
+
+    def read(self, plan: Plan, position: int, end: int) -> Excerpt | None:
+        """Read in a thread. While this waited for one, the database may have failed."""
+        if not self.is_checked.is_set():
+            return None
+        if plan.actor.preview is not None:
+            plan.actor.preview.forget_texts()  # they may have changed since the last read
+        return plan.read(self.log, position, end)
 
     def remove(self, stream: Stream) -> None:
         self.streams.discard(stream)

@@ -214,7 +214,7 @@ class SubscriptionView(StreamView):
         start = find_position(environ.get(LAST_EVENT) or followed.after)
         subscription = Subscription(operation, subscription.replace_cursor("after"), actor)
         plan = LogPlan(subscription.key, actor, format_, followed, subscription.read_results, operation, cost)
-        plan.read(LogState("", 0, 0), 0, 0, 1)  # no events, so that a wrong argument is found now
+        plan.read(LogState("", 0, 0), 0, 0)  # no events, so that a wrong argument is found now
         return plan, *start
 
     def refuse(self, error: DocumentRejected | ApiError, environ: Mapping[str, Any], format_: EventStream) -> Response:

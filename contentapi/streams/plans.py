@@ -17,7 +17,7 @@ from contentapi.graphql.subscriptions import Subscription
 from contentapi.streams.follower import OUTAGES, Batch
 from contentapi.streams.formats import EventStream
 
-MOST_ROWS = 64  # that are read at once
+FIRST_ROWS, MOST_ROWS = 8, 64  # that are read at once
 MOST_BYTES = 128 * 1024  # of several rows
 COST_OF_READ = 2500  # objects that one statement may read
 
@@ -30,9 +30,12 @@ class Excerpt(NamedTuple):
 
 
 class AnyPlan:
-    """What equal streams send. `operation` is that of a subscription, and `most_rows` what one statement may read."""
+    """What equal streams send. `operation` is that of a subscription.
 
-    most_rows = 1
+    One statement reads `rows` events, and `most_rows` at most: more if they are small.
+    """
+
+    rows = most_rows = 1
 
     def __init__(self, key: Hashable, actor: Actor, format_: EventStream, operation: Operation | None) -> None:
         self.key = (key, type(format_), actor.user_id, actor.role, actor.scopes, actor.preview)
@@ -61,6 +64,7 @@ class LogPlan(AnyPlan):
         self.types, self.subject = followed.types, followed.subject
         self.read_rows = read_rows
         self.most_rows = max(1, min(MOST_ROWS, COST_OF_READ // max(cost, 1)))
+        self.rows = min(FIRST_ROWS, self.most_rows)
         self.sees_others = actor.has(Scope.EVENTS_READ)
 
     def may_concern(self, batch: Batch) -> bool:
@@ -70,14 +74,15 @@ class LogPlan(AnyPlan):
         types = batch.types if self.sees_others else batch.public_types
         return bool(types) if self.types is None else not types.isdisjoint(self.types)
 
-    def read(self, log: LogState, after: int, end: int, rows: int) -> Excerpt:
-        """Read the next events, `rows` at most, by one statement. One of them may be large, several together may not.
+    def read(self, log: LogState, after: int, end: int) -> Excerpt:
+        """Read the next events by one statement. One of them may be large, several together may not.
 
         Raises `DocumentRejected`, `ResponseTooLarge`, and Django's database errors.
         """
         end = end if self.subject is not None else min(end, after + WINDOW)
         types = None if self.types is None else sorted(self.types)
         selected = select_events(self.actor, after=after, end=end, types=types, subject=self.subject)
+        rows = self.rows
         room = MOST_BYTES if rows > 1 else conf.environment.contentapi_max_response
         found = self.read_rows(selected[:rows], room=room)
         chunks = [(self.format.frame(value, log.format_cursor(at)), at) for value, at in found]
@@ -95,7 +100,7 @@ class ObjectPlan(AnyPlan):
     def may_concern(self, batch: Batch) -> bool:
         return self.subject in batch.objects
 
-    def read(self, log: LogState, after: int, end: int, rows: int) -> Excerpt:  # noqa: ARG002
+    def read(self, log: LogState, after: int, end: int) -> Excerpt:  # noqa: ARG002
         """Return the result of the operation. Raises `LimitExceeded`, and errors of the database."""
         subscription = self.subscription
         result = subscription.operation.execute(

@@ -8,7 +8,7 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 
 from contentapi.events.feed import read_log
-from contentapi.streams.hub import Reader
+from contentapi.streams.hub import Hub
 from contentapi.streams.opening import FeedView, Opening, SubscriptionView
 from contentapi.streams.plans import LogPlan, ObjectPlan, Plan
 
@@ -71,7 +71,7 @@ def read_all(opening: Opening) -> list[tuple[str, Any]]:
     """Return the cursor and the value of each event that a plan reads from its position to the present."""
     log = read_log()
     assert isinstance(opening.plan, LogPlan)
-    reading = opening.plan.read(log, max(opening.position, 0), log.position, 64)
+    reading = opening.plan.read(log, max(opening.position, 0), log.position)
     found = []
     for content, _ in reading.chunks:
         lines = dict(line.split(": ", 1) for line in content.decode().strip().split("\n"))
@@ -80,7 +80,7 @@ def read_all(opening: Opening) -> list[tuple[str, Any]]:
 
 
 def read_object(plan: Plan) -> bytes:
-    excerpt = Reader(Mock(log=read_log()), plan, 0).read(1)
+    excerpt = Hub.read(Mock(log=read_log()), plan, 0, 1)
     assert isinstance(plan, ObjectPlan)
     assert excerpt is not None
     return excerpt.chunks[0][0]

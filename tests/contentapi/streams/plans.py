@@ -22,13 +22,13 @@ class MemoryPlan(LogPlan):
         self.reads: list[tuple[int, int]] = []
         self.errors: list[Exception] = []
 
-    def read(self, _: LogState, after: int, end: int, rows: int) -> Excerpt:
+    def read(self, _: LogState, after: int, end: int) -> Excerpt:
         self.reads.append((after, end))
         if self.errors:
             raise self.errors.pop()
-        found = [position for position in self.positions if after < position <= end][:rows]
+        found = [position for position in self.positions if after < position <= end][: self.rows]
         chunks = [(b"%d " % position, position) for position in found]
-        return Excerpt(chunks, found[-1] if len(found) == rows else end)
+        return Excerpt(chunks, found[-1] if len(found) == self.rows else end)
 
 
 class MemoryObject(ObjectPlan):
@@ -39,7 +39,7 @@ class MemoryObject(ObjectPlan):
         self.subject = 7
         self.values = [*values]
 
-    def read(self, _: LogState, __: int, end: int, ___: int) -> Excerpt:
+    def read(self, _: LogState, __: int, end: int) -> Excerpt:
         return Excerpt([(self.values.pop(0) if len(self.values) > 1 else self.values[0], end)], end)
 
 

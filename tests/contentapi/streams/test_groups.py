@@ -40,8 +40,8 @@ class HeldPlan(MemoryPlan):
         super().__init__(range(1, 9), name)
         self.ready = ready
 
-    def read(self, log: LogState, after: int, end: int, rows: int) -> Excerpt:
-        result = super().read(log, after, end, rows)
+    def read(self, log: LogState, after: int, end: int) -> Excerpt:
+        result = super().read(log, after, end)
         assert self.ready.wait(60)
         return result
 

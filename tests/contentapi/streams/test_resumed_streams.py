@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from contentapi.events.feed import LogState
-from contentapi.streams.hub import FIRST_ROWS
-from contentapi.streams.plans import Excerpt
+from contentapi.streams.plans import FIRST_ROWS, Excerpt
 from tests.contentapi.streams.hubs import World, build_late_error, run
 from tests.contentapi.streams.plans import MemoryPlan, make_batch
 
@@ -72,11 +71,11 @@ def test_resumed_stream_reads_no_more_rows_than_a_statement_can() -> None:
     asked = []
 
     class LargePlan(MemoryPlan):
-        def read(self, _: LogState, after: int, end: int, rows: int) -> Excerpt:
-            asked.append(rows)
-            if rows == FIRST_ROWS:
+        def read(self, _: LogState, after: int, end: int) -> Excerpt:
+            asked.append(self.rows)
+            if self.rows == FIRST_ROWS:
                 raise build_late_error()
-            return Excerpt([], min(end, after + rows))
+            return Excerpt([], min(end, after + self.rows))
 
     async def work(world: World) -> None:
         world.tell(5)
