@@ -126,18 +126,3 @@ def kill_in_turn(deployment: Deployment, receiver: Receiver) -> None:
         wait_until(lambda: len(receiver.received) > least, f"{least} requests", 3 * PATIENCE)  # noqa: B023
         deployment.workers[number].kill()
         deployment.start_worker()
-
-
-def test_event_of_a_killed_sender_is_sent_again_by_another_one(deployment: Deployment) -> None:
-    with Receiver(lambda exchange: delay(PATIENCE if exchange.number == 0 else 0)(exchange)) as receiver:
-        editing = Editing(deployment, receiver, posts=1, edits=2)
-        deployment.start_worker()
-        editing.run()
-        receiver.wait_for(lambda received: len(received) == 1)
-        deployment.workers[0].kill()
-        deployment.server.execute("UPDATE events_webhook SET leased_until = now()")  # in place of a minute
-        deployment.start_worker()
-        first, again, second = receiver.wait_for(lambda received: len(received) == 3)
-
-    assert (first.id, first.event["position"]) == (again.id, again.event["position"])
-    assert int(again.event["version"]) < int(second.event["version"])

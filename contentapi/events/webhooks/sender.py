@@ -142,7 +142,8 @@ class Sender:
     def record(self) -> None:
         """Record results. After an outage of the database, and of webhooks that are locked, in the next round.
 
-        Those that cannot be recorded are failed attempts. If that cannot be recorded either, they are sent again.
+        Those that cannot be recorded are failed attempts. If that cannot be recorded either, they are sent again, when
+        the lease has ended at the latest.
         """
         for pk in [pk for pk, batch in self.batches.items() if not batch.places]:
             results = self.batches[pk].results
@@ -152,7 +153,7 @@ class Sender:
                 if is_recorded is not None:
                     break
                 self.rest(pk)
-            if is_recorded:
+            if is_recorded is not False:
                 del self.batches[pk]
 
     def take(self) -> None:

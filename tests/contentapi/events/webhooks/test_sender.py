@@ -9,12 +9,14 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
 from django.utils import timezone
+from standardwebhooks import Webhook as StandardWebhook
 
 from blog.models import Post
 from contentapi.core.identity import Role, Scope
 from contentapi.events.webhooks.deliveries import MAILS
 from contentapi.events.webhooks.models import Delivery, Webhook
 from contentapi.events.webhooks.sender import Sender
+from contentapi.events.webhooks.signing import list_keys
 from tests.contentapi.events.webhooks.hooks import (
     allow_local_receivers,
     list_deliveries,
@@ -29,6 +31,7 @@ from tests.receiver_behaviours import accept, fail_if, fail_one_in, respond
 from tests.webhook_receivers import Exchange, Receiver
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_receivers")]
+ODD = "“Storm”, 👩🏽‍🚀 e\u0301 \u2028 </script> \\u0000"
 with_transactions = pytest.mark.django_db(transaction=True)  # whose commit writes the log line and sends the mail
 
 
@@ -44,13 +47,14 @@ def edit(post: Post, times: int) -> None:
 def test_event_is_sent_as_the_feed_shows_it() -> None:
     with Receiver(accept) as receiver:
         webhook = make_hook(receiver.url)
-        post = make_post(title="Storm")
+        post = make_post(title=ODD)
         send_all()
 
     author, event = receiver.received
     delivered = Delivery.objects.get(webhook=webhook, subject_id=post.pk)
+    (secret,) = list_keys(webhook)
     assert author.event["type"] == "author.created"
-    assert event.event["data"]["title"] == "Storm"
+    assert StandardWebhook(secret).verify(event.body, event.headers)["data"]["title"] == ODD
     assert event.event["subject"] == str(post.pk)
     assert event.event["position"] == str(delivered.position)
     assert event.id == delivered.message_id
