@@ -33,7 +33,7 @@ def judge(
     delivery: Delivery,
     reply: ReceivedResponse,
     started_at: datetime,
-    seconds: float = 0.0,
+    seconds: float,
     choose: Callable[[float, float], float] = random.uniform,
 ) -> Result:
     """Return what follows from the reply to an attempt. A ping is tried once."""

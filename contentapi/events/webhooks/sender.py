@@ -89,7 +89,7 @@ def attempt(target: Target, keys: Sequence[str], delivery: Delivery, body: bytes
 
 
 def fail(deliveries: Sequence[Delivery], error: str) -> list[Result]:
-    return [judge(delivery, ReceivedResponse(error=error), timezone.now()) for delivery in deliveries]
+    return [judge(delivery, ReceivedResponse(error=error), timezone.now(), 0.0) for delivery in deliveries]
 
 
 class Sender:

@@ -47,7 +47,7 @@ def test_webhook_that_a_service_has_locked_is_claimed_and_recorded_later() -> No
     assert call_while_locked(webhook, lambda: claim(lease, webhook.pk)) is None
     claimed = claim(lease, webhook.pk)
     assert claimed is not None
-    results = [judge(delivery, ReceivedResponse(204), timezone.now()) for delivery in claimed.deliveries]
+    results = [judge(delivery, ReceivedResponse(204), timezone.now(), 0.1) for delivery in claimed.deliveries]
     assert call_while_locked(webhook, lambda: record(lease, webhook.pk, results)) is False
     assert record(lease, webhook.pk, results)
     assert list_states(webhook) == ["delivered"]

@@ -44,7 +44,7 @@ def deliver() -> list[dict[str, Any]]:
             assert claimed is not None
             bodies = read_bodies(*claimed)
             sent += [json.loads(bodies[each.pk]) for each in claimed.deliveries if each.pk in bodies]
-            record(lease, pk, [judge(each, ReceivedResponse(204), timezone.now()) for each in claimed.deliveries])
+            record(lease, pk, [judge(each, ReceivedResponse(204), timezone.now(), 0.1) for each in claimed.deliveries])
     return sent
 
 

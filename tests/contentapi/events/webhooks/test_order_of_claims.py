@@ -150,7 +150,7 @@ class ClaimMachine(RuleBasedStateMachine):
         """Record what was sent of each webhook, which ends its lease. What was not sent is forgotten."""
         for queues in self.queues:
             mine = [each for each in sender.sent if each.delivery.webhook_id == queues.webhook.pk]
-            results = [judge(each.delivery, ReceivedResponse(each.status), timezone.now()) for each in mine]
+            results = [judge(each.delivery, ReceivedResponse(each.status), timezone.now(), 0.1) for each in mine]
             assert record(sender.lease, queues.webhook.pk, results)
             if queues.lease == sender.lease:
                 queues.lease = None

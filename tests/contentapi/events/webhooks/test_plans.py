@@ -73,7 +73,7 @@ def test_statements_of_a_round_read_no_partition_as_a_whole() -> None:
         (pk,) = find_webhooks()
         claimed = claim(lease, pk)
         assert claimed is not None
-        results = [judge(each, ReceivedResponse(204), timezone.now()) for each in claimed.deliveries]
+        results = [judge(each, ReceivedResponse(204), timezone.now(), 0.1) for each in claimed.deliveries]
         record(lease, webhook.pk, results)
         planning.is_batch_waiting(webhook)
 

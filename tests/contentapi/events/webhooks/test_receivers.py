@@ -47,7 +47,7 @@ def send(receiver: Receiver, times: int = 1) -> list[ReceivedResponse]:
 
 
 def is_success(reply: ReceivedResponse) -> bool:
-    return judge(Delivery(), reply, timezone.now()).state is DeliveryState.DELIVERED
+    return judge(Delivery(), reply, timezone.now(), 0.1).state is DeliveryState.DELIVERED
 
 
 @pytest.mark.usefixtures("shorten")
