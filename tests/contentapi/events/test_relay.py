@@ -167,11 +167,6 @@ class Killer:
         self.other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
 
 
-def run_until_stopped(stop: StopEvent) -> None:
-    while not stop.is_set():
-        move_and_close()
-
-
 def test_rounds_follow_at_once_while_they_move_whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "EVENTS_PER_BATCH", 2)
     monkeypatch.setattr(FIGURES, "is_enabled", True)
