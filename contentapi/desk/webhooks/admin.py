@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, ClassVar
 
-from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -75,6 +74,9 @@ def name_maker(webhook: Webhook) -> str:
 @admin.register(Webhook)
 class WebhookAdmin(ServiceAdmin):
     """All webhooks, for admins. A webhook belongs to the admin who creates it."""
+
+    class Media:
+        css = {"all": ["desk/webhooks.css"]}
 
     pages: ClassVar = [
         Page("<str:object_id>/deliveries/", "deliveries", deliveries.show_deliveries),
@@ -157,10 +159,6 @@ class WebhookAdmin(ServiceAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Webhook | None = None) -> list[str]:
         return FIELDS if obj is None else [*FIELDS, *self.readonly_fields]
-
-    @property
-    def media(self) -> Any:
-        return super().media + forms.Media(css={"all": ["desk/webhooks.css"]})
 
     show_address = build_column("Address", lambda webhook: webhook.url)
     show_types = build_column("Events", lambda webhook: ", ".join(webhook.types))

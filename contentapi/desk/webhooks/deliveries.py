@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from contentapi.core.errors import ApiError, Malformed
+from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position
 from contentapi.desk.bases import PolicyAdmin, get_actor
@@ -30,7 +30,7 @@ MOST_COUNTED = 50_000  # deliveries, the newest ones
 # `day` selects the partitions, and an index has the order. More rows would take too long. The last row has the sums.
 COUNT = """
     SELECT date_trunc('hour', created_at, 'UTC'), count(*) FILTER (WHERE state = 'delivered'),
-        count(*) FILTER (WHERE state IN ('failed', 'cancelled')), count(*) FILTER (WHERE state = 'waiting')
+        count(*) FILTER (WHERE state IN ('failed', 'cancelled')), count(*) FILTER (WHERE state = 'waiting'), count(*)
     FROM (
         SELECT created_at, state FROM events_delivery
         WHERE webhook_id = %s AND created_at >= %s AND day >= (%s AT TIME ZONE 'UTC')::date
@@ -48,10 +48,7 @@ class Hour(NamedTuple):
     delivered: int = 0
     failed: int = 0  # or cancelled
     waiting: int = 0
-
-    @property
-    def total(self) -> int:
-        return self.delivered + self.failed + self.waiting
+    total: int = 0
 
 
 def count_by_hour(webhook: Webhook) -> tuple[list[Hour], Hour]:
@@ -84,19 +81,15 @@ def show_deliveries(request: HttpRequest, model_admin: PolicyAdmin, object_id: s
 
 
 def list_deliveries(actor: Actor, webhook_id: str, *, state: str, name: str, before: str | None) -> list[Delivery]:
-    """Return the next deliveries, one more than a page shows. Raises `Malformed` if there is none to go on with."""
-    after = None if before is None else find_position(actor, webhook_id, before)
+    """Return the next deliveries, one more than a page shows. Raises `Http404` if there is none to go on with."""
+    after = None
+    if before is not None:
+        last = find_delivery(actor, webhook_id, before)
+        after = Position(last.pk, last.created_at.isoformat())
     rows = selectors.select_deliveries(actor, webhook_id, state=state or None, after=after).queryset()
     if name:
         rows = rows.filter(type=name, pk__in=rows.values("pk")[:MOST_SEARCHED])
     return list(rows[: SHOWN + 1])
-
-
-def find_position(actor: Actor, webhook_id: str, before: str) -> Position:
-    last = selectors.select_delivery_by_id(actor, before, webhook_id=webhook_id).queryset().first()
-    if last is None:
-        raise Malformed("before must be the id of a delivery.")
-    return Position(last.pk, last.created_at.isoformat())
 
 
 def find_delivery(actor: Actor, webhook_id: str, delivery_id: str) -> Delivery:

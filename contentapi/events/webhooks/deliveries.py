@@ -199,16 +199,17 @@ def disable(webhook: Webhook, reason: DisabledReason) -> None:
     webhook.lease = webhook.leased_until = None
     webhook.save(update_fields=["disabled_at", "disabled_reason", "version", "lease", "leased_until"])
     Audit.WEBHOOK_DISABLED.record(WORKER, "webhook", webhook.pk, reason=str(reason))
-    transaction.on_commit(partial(tell, webhook.pk, webhook.name, webhook.url, webhook.maker_id, reason), robust=True)
+    transaction.on_commit(partial(tell, webhook, reason), robust=True)
 
 
-def tell(pk: int, name: str, url: str, maker_id: int, reason: DisabledReason) -> None:
-    LOG.warning("The webhook %s is disabled: %s.", pk, reason.label)
-    users = get_user_model().objects.filter(pk=maker_id, is_active=True)
+def tell(webhook: Webhook, reason: DisabledReason) -> None:
+    LOG.warning("The webhook %s is disabled: %s.", webhook.pk, reason.label)
+    users = get_user_model().objects.filter(pk=webhook.maker_id, is_active=True)
     email = users.values_list("email", flat=True).first() if conf.environment.email_url else None
     if email:
-        text = TEXT.format(name=name, url=url, reason=reason.label, site=conf.origin or "")
-        MAILS.submit(send_mail, pk, EmailMessage(f"The webhook {name} is disabled", text, to=[email]))
+        text = TEXT.format(name=webhook.name, url=webhook.url, reason=reason.label, site=conf.origin or "")
+        mail = EmailMessage(f"The webhook {webhook.name} is disabled", text, to=[email])
+        MAILS.submit(send_mail, webhook.pk, mail)
 
 
 def send_mail(pk: int, mail: EmailMessage) -> None:
