@@ -4,17 +4,17 @@ It is written after the snapshot of the database. So it has the file of each ima
 were deleted or replaced meanwhile; files of later images do no harm.
 """
 
-import json
 import os
 import tarfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from django.core.management.base import CommandError
 
 from contentapi.conf import conf
-from contentapi.db.backups.dump import Report, compute_digest, locate_manifest, locate_media
+from contentapi.db.backups.dump import Manifest, Report, compute_digest, locate_manifest, locate_media
 from contentapi.media.access import find_media_folder
 from contentapi.media.folder import FolderStorage
 from contentapi.media.storage import is_complete
@@ -36,17 +36,14 @@ def write_files(draft: Path) -> dict[str, Any]:
 
 
 def archive_files(storage: FolderStorage, draft: Path) -> int:
-    """Write the complete files of a folder to a tar file on the disk. Return their number."""
+    """Write the complete files of a folder to a tar file. Return their number."""
     number = 0
-    with draft.open("wb") as file:
-        with tarfile.open(fileobj=file, mode="w") as archive:
-            for each in storage.list_files():
-                if is_complete(each.name):
-                    with suppress(FileNotFoundError), storage.open(each.name) as content:  # deleted meanwhile
-                        archive.addfile(archive.gettarinfo(arcname=each.name, fileobj=content), content)
-                        number += 1
-        file.flush()
-        os.fsync(file.fileno())
+    with tarfile.open(draft, "w") as archive:
+        for each in storage.list_files():
+            if is_complete(each.name):
+                with suppress(FileNotFoundError), storage.open(each.name) as content:  # deleted meanwhile
+                    archive.addfile(archive.gettarinfo(arcname=each.name, fileobj=content), content)
+                    number += 1
     return number
 
 
@@ -91,10 +88,9 @@ class ArchivedFiles:
 def read_description(path: Path) -> dict[str, Any]:
     """Return what the manifest states of the files. The restore of the database refuses one that is damaged."""
     try:
-        described = json.loads(locate_manifest(path).read_text()).get("media", {})
-    except (OSError, ValueError, AttributeError):
+        return msgspec.json.decode(locate_manifest(path).read_bytes(), type=Manifest).media
+    except (OSError, msgspec.MsgspecError):
         return {}
-    return described if isinstance(described, dict) else {}
 
 
 def verify(archive: Path, size: int, digest: str) -> None:

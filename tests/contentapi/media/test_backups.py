@@ -1,20 +1,26 @@
 """The files of images in a backup, without a database."""
 
 import io
-import json
 import tarfile
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from django.core.management.base import CommandError
 from pytest_django import Settings
 
+from contentapi.db.backups.dump import Archive, Manifest
 from contentapi.media import backups
 from contentapi.media.backups import ArchivedFiles, write_files
 from contentapi.media.folder import FolderStorage
 from tests.environment import set_environment
 
 NAMES = [f"media/7-{'0' * 32}/320.webp", "uploads/9"]
+
+
+def write_manifest(path: Path, media: dict[str, Any]) -> None:
+    path.write_bytes(msgspec.json.encode(Manifest("18", {}, Archive(0, ""), media=media)))
 
 
 @pytest.fixture
@@ -25,7 +31,7 @@ def backup(media: FolderStorage, tmp_path: Path) -> Path:
     (media.folder / "uploads/.abc.partial").write_bytes(b"half")
     path = tmp_path / "demo.dump"
     described = write_files(tmp_path / "demo.dump.media.tar")
-    (tmp_path / "demo.dump.json").write_text(json.dumps({"media": described}))
+    write_manifest(tmp_path / "demo.dump.json", described)
     media.folder.rename(tmp_path / "moved away")
     return path
 
@@ -85,7 +91,7 @@ def test_folder_without_files_has_no_archive(media: FolderStorage, tmp_path: Pat
 def test_bucket_is_named_and_not_archived(backup: Path, settings: Settings, tmp_path: Path) -> None:
     set_environment(settings, CONTENTAPI_MEDIA="s3://images/site?endpoint=https://s3.example.com")
     described = write_files(tmp_path / "draft")
-    (tmp_path / "other.dump.json").write_text(json.dumps({"media": described}))
+    write_manifest(tmp_path / "other.dump.json", described)
     reports: list[str] = []
 
     for path in (tmp_path / "other.dump", backup):
