@@ -1,1 +1,1 @@
-"""Images: their formats, the names of their files, and the child process that decodes them."""
+"""Images: their formats, and the child process that decodes them."""

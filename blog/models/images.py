@@ -6,10 +6,10 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from blog.images.addresses import name_file
 from blog.images.formats import list_variants
 from blog.models.announcements import announce_images
 from contentapi.db.ids import SharedIdField
+from contentapi.media.storage import name_file
 
 MAX_FILE_NAME = 150
 MAX_ALT = 500

@@ -7,7 +7,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from blog import policy
-from blog.images.addresses import compute_key, name_file
 from blog.models import IS_EXPOSED, IS_OUTDATED, Image, ImageStatus
 from blog.models.audit import Audit
 from blog.services.image_processing import (
@@ -26,7 +25,7 @@ from contentapi.core.identity import Actor
 from contentapi.core.policy import require_permission
 from contentapi.db.ids import take_id
 from contentapi.media.access import get_storage
-from contentapi.media.storage import PUBLIC
+from contentapi.media.storage import PUBLIC, compute_key, name_file
 from contentapi.worker.items import try_item
 
 

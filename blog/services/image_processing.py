@@ -26,7 +26,6 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from blog import policy
-from blog.images.addresses import compute_key, name_file
 from blog.images.formats import list_extensions, list_widths
 from blog.images.processing import process_file
 from blog.models import IS_WAITING, Image, ImageStatus
@@ -37,7 +36,7 @@ from contentapi.core.identity import Actor
 from contentapi.core.limited_child import ChildEnded
 from contentapi.core.policy import require_permission
 from contentapi.media.access import get_storage
-from contentapi.media.storage import PUBLIC
+from contentapi.media.storage import PUBLIC, compute_key, name_file
 from contentapi.monitoring.figures import FIGURES
 from contentapi.monitoring.owned_folder import OwnedFolder
 from contentapi.worker.items import try_item

@@ -10,7 +10,10 @@ import re
 from datetime import datetime
 from typing import NamedTuple
 
+from contentapi.core.encryption import compute_keyed_hash
+
 PUBLIC = "media/"
+KEY = 16  # bytes of a key
 PUBLIC_NAME = re.compile(r"media/[0-9]{1,19}-[0-9a-f]{32}/[0-9]{1,5}\.(?:webp|jpg|png|gif|avif)")
 NAME = re.compile(
     r"[a-z]+/[a-z0-9-]{1,60}(?:/[a-z0-9]{1,20}\.[a-z]{1,4})?"
@@ -54,6 +57,16 @@ class Expected(NamedTuple):
     def list_headers(self) -> dict[str, str]:
         """Return the headers with which the client sends the file."""
         return {"Content-Type": self.content_type, "Content-Length": str(self.size)}
+
+
+def compute_key(pk: int, version: int) -> str:
+    """Return the part of the names of public files that nobody can guess: another one for each version of an object."""
+    return compute_keyed_hash("images", f"{pk}:{version}")[:KEY].hex()
+
+
+def name_file(pk: int, key: str, name: str) -> str:
+    """Return the name of a public file."""
+    return f"{PUBLIC}{pk}-{key}/{name}"
 
 
 def require_name(name: str) -> str:

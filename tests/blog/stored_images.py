@@ -9,12 +9,11 @@ from typing import Any
 from django.utils import timezone
 
 from blog import services
-from blog.images.addresses import compute_key
 from blog.models import Image, ImageStatus
 from contentapi.conf.timeouts import OLD_FILES_KEPT_FOR
 from contentapi.core.identity import WORKER
 from contentapi.media.access import get_storage
-from contentapi.media.storage import PUBLIC
+from contentapi.media.storage import PUBLIC, compute_key
 from tests.factories import make_image
 
 RESULT = {

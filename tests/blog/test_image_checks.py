@@ -10,11 +10,11 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from blog import services
-from blog.images.addresses import name_file
 from blog.models import Image, ImageStatus
 from contentapi.conf.timeouts import UPLOADS_KEPT_FOR
 from contentapi.core.identity import OPERATOR
 from contentapi.media.folder import FolderStorage
+from contentapi.media.storage import name_file
 from tests.blog.stored_images import (
     list_public,
     list_stored,

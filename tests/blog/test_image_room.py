@@ -94,19 +94,6 @@ def test_bytes_of_images_and_of_announced_uploads_have_a_limit(
     upload(author)
 
 
-def test_replaced_files_count_for_as_long_as_they_are_kept(
-    author: Actor, media: FolderStorage, settings: Settings
-) -> None:
-    set_environment(settings, CONTENTAPI_MEDIA=str(media.folder), CONTENTAPI_IMAGE_QUOTA=str(3 * len(JPEG)))
-    before, image = len(list_stored()), upload(author)
-    for _ in range(2):
-        services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send_file(JPEG))
-
-    with pytest.raises(TooLarge):
-        services.replace_image_file(actor=author, image_id=str(image.pk), read_file=send_file(JPEG))
-    assert len(list_stored()) == before + 3
-
-
 def test_files_of_ready_and_deleted_images_count(author: Actor, media: FolderStorage, settings: Settings) -> None:
     make_ready_image(owner_id=author.user_id, stored=1000)
     make_image(owner_id=author.user_id, deleted_at=timezone.now(), source="deleted/1", size=500)

@@ -61,21 +61,6 @@ def test_file_of_another_size_is_copied_again(source: FolderStorage, media: Fold
     assert media.head(NAMES[2]) == len(NAMES[2])
 
 
-def test_file_that_is_deleted_meanwhile_is_left_out(
-    source: FolderStorage, media: FolderStorage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    open_file = FolderStorage.open
-
-    def delete_first(storage: FolderStorage, name: str) -> Any:
-        storage.delete(name)
-        return open_file(storage, name)
-
-    monkeypatch.setattr(FolderStorage, "open", delete_first)
-    call_command("move_media", str(source.folder))
-
-    assert list_files(media) == []
-
-
 @pytest.mark.parametrize("html", ['<img srcset="{}/media/7-0/320.webp 320w">', '<a href="{}/media/7-0/320.webp">'])
 def test_posts_with_earlier_addresses_are_rendered_again(
     source: FolderStorage, media: FolderStorage, html: str

@@ -6,12 +6,12 @@ import io
 import pytest
 
 from blog import services
-from blog.images.addresses import compute_key, name_file
 from blog.models import ImageStatus
 from blog.services import image_processing
 from contentapi.core.errors import Conflict, Forbidden, UnsupportedMediaType
 from contentapi.core.identity import WORKER, Actor, Role
 from contentapi.media.folder import FolderStorage
+from contentapi.media.storage import compute_key, name_file
 from tests.blog.stored_images import (
     RESULT,
     list_public,
