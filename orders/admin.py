@@ -9,9 +9,10 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from contentapi.auth.sessions import get_actor
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, perform_each
-from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin
 from contentapi.desk.rendering import build_column, build_time_column, describe_origin
 from orders import policy, selectors, services
 from orders.models import MAX_TRACKING, Order, OrderStatus

@@ -10,12 +10,13 @@ from django.views.decorators.http import require_GET
 from blog import policy, selectors, services
 from blog.desk import queries
 from blog.models import Author
+from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_permission
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
-from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
+from contentapi.desk.bases import Page, PolicyAdmin
+from contentapi.desk.forms import ServiceForm
 
 ACCOUNT = "account-"  # before the id of a user, in the value of a field for an author
 FIELDS = ("author", "coauthor_ids")
@@ -73,13 +74,13 @@ def find_author_id(request: HttpRequest, value: str) -> str:
 
 
 @admin.register(Author)
-class AuthorAdmin(ServiceAdmin):
+class AuthorAdmin(PolicyAdmin):
     list_display = ["name", "email", "user"]
     list_select_related = ["user"]
     search_fields = ["name__folded", "email__folded"]
     ordering = ["name"]
     fields = ["name", "bio", "avatar_url", "email", "user"]
-    formfield_overrides: ClassVar = {**ServiceAdmin.formfield_overrides, models.URLField: {"assume_scheme": "https"}}
+    formfield_overrides: ClassVar = {**PolicyAdmin.formfield_overrides, models.URLField: {"assume_scheme": "https"}}
     autocomplete_fields: ClassVar = ["user"]
     pages: ClassVar = [Page("choose/", "choose", suggest_writers)]
     may_open = staticmethod(policy.may_write_posts)

@@ -1,6 +1,7 @@
 """Comments in the admin site: the list, the page of a comment, and the newest comments beside the form of a post."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,11 +16,13 @@ from blog.desk.filters import AuthorFilter, DayFilter
 from blog.models import Comment, CommentState, Post
 from blog.services import moderation
 from contentapi.conf.timeouts import RESTORABLE_FOR
+from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
-from contentapi.desk.actions import Action, Log, Outcome, Perform, list_offered_actions
+from contentapi.desk.actions import Action, list_offered_actions
+from contentapi.desk.bases import PolicyAdmin
+from contentapi.desk.forms import ServiceForm
 from contentapi.desk.lists import RelatedFilter, build_state_filter
 from contentapi.desk.rendering import build_column, build_time_column, describe_origin
-from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 
 STATES = {
     CommentState.VISIBLE.value: "success",
@@ -28,20 +31,12 @@ STATES = {
 }
 
 
-def moderate_together(name: str) -> Perform:
-    """Return a function that does an action of `blog.services.moderation` once to all comments."""
-
-    def perform(actor: Actor, comments: Sequence[Comment], _: Mapping[str, Any], log: Log) -> Outcome:
-        ids = [str(comment.pk) for comment in comments]
-        moderated = moderation.moderate_comments(name, actor=actor, comment_ids=ids)
-        outcome = Outcome(moderated.changed)
-        for comment in moderated.changed:
-            log(comment)
-        for comment, reason in moderated.refused:
-            outcome.refuse(comment, reason)
-        return outcome
-
-    return perform
+def moderate(actor: Actor, comment: Comment, values: Mapping[str, Any], name: str) -> Comment:
+    """Do an action of `blog.services.moderation`. Return the changed comment. Raises `Conflict` with the reason."""
+    moderated = moderation.moderate_comments(name, actor=actor, comment_ids=[str(comment.pk)])
+    for _, reason in moderated.refused:
+        raise Conflict(reason)
+    return moderated.changed[0]
 
 
 def build_action(name: str, done: str, effect: str, **options: Any) -> Action:
@@ -50,7 +45,7 @@ def build_action(name: str, done: str, effect: str, **options: Any) -> Action:
         label=name.capitalize(),
         done=done,
         help=effect,
-        perform=moderate_together(name),
+        perform=partial(moderate, name=name),
         is_permitted=lambda actor, comment: moderation.may_act(actor, comment, name),
         is_offered=lambda comment: not moderation.find_obstacle(comment, name),
         **options,
@@ -86,7 +81,7 @@ StateFilter = build_state_filter("status", "state", CHOICES, selectors.filter_co
 
 
 @admin.register(Comment)
-class CommentAdmin(ServiceAdmin):
+class CommentAdmin(PolicyAdmin):
     """The comments that a person moderates. Their text is shown, and nobody can change it."""
 
     desk_actions = ACTIONS

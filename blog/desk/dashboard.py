@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from blog import policy
 from blog.desk import queries
-from contentapi.desk.bases import get_actor
+from contentapi.auth.sessions import get_actor
 
 
 def add_dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

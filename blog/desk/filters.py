@@ -14,8 +14,8 @@ from unfold.widgets import INPUT_CLASSES, UnfoldAdminTextInputWidget
 from blog import policy, selectors
 from blog.desk import queries
 from blog.models import MAX_TAG, NEVER_PUBLIC, Post, PostStatus
+from contentapi.auth.sessions import get_actor
 from contentapi.core.pagination import parse_id
-from contentapi.desk.bases import get_actor
 from contentapi.desk.lists import RelatedFilter
 
 

@@ -22,9 +22,10 @@ from blog.files.archives import MAX_ARCHIVE, MAX_CONTENT, MAX_FILES, MEGABYTE
 from blog.files.importing import DEFAULT_STATE, STATES, ImportOutcome
 from blog.files.reading import MAX_FILE
 from blog.models import MAX_NAME, ImportJob, ImportState, PostStatus
+from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import ApiError, Invalid
 from contentapi.core.pagination import parse_id
-from contentapi.desk.bases import Page, PolicyAdmin, get_actor
+from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.rendering import build_column, build_time_column, render_time
 
 # The outcomes in the words of the editors: of the plan, and of the import.

@@ -51,12 +51,17 @@ def build_session_actor(user: Any) -> Actor:
     return Actor(user_id=user.pk, role=role, scopes=ROLE_SCOPES[role], credential="session", interface="admin")
 
 
+def get_actor(request: HttpRequest) -> Actor:
+    """Return the actor of the user who is logged in; the anonymous actor if nobody is."""
+    return build_session_actor(request.user) if request.user.is_authenticated else ANONYMOUS
+
+
 def find_session_actor(environ: Mapping[str, Any]) -> Actor:
     """Return the actor of the session of a WSGI request that no middleware has seen; the anonymous actor if none."""
     request = HttpRequest()
     request.session = SessionStore(parse_cookie(environ.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME))
-    user = get_user(request)
-    return build_session_actor(user) if user.is_authenticated else ANONYMOUS
+    request.user = get_user(request)
+    return get_actor(request)
 
 
 def store_secret(session: SessionBase, name: str, value: Any) -> None:

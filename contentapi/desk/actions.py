@@ -1,7 +1,11 @@
 """Actions of the admin: what a person does to an object apart from editing it, such as to hide a comment.
 
-An action is a button in the form of an object, and an entry in the actions of the list. It calls a service. The
-messages say what was done, and for each object that was refused, the reason of the service.
+An action is a button in the form of an object, and an entry in the actions of the list. It calls a service for each
+object. The messages say what was done, and for each object that was refused, the reason of the service.
+
+Few objects are changed at once; many after a confirmation. The page that asks for it has the ids, and sends them in
+requests of `SLICE` objects (static/desk/bulk.js). So no request takes long, the page shows the progress, and a person
+who stops or leaves keeps what is done. Without the script, the button does one slice.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,16 +14,62 @@ from typing import Any, TypeVar
 
 from django import forms
 from django.contrib import messages
-from django.db import transaction
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied
+from django.db import models, transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, JsonResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST
 
-from contentapi.core.errors import ApiError, NotFound
+from contentapi.auth.sessions import get_actor
+from contentapi.core.errors import ApiError, Invalid, Malformed, NotFound
 from contentapi.core.identity import Actor
+from contentapi.core.pagination import parse_id
+from contentapi.desk.lists import BoundedPaginator
 from contentapi.desk.rendering import describe_error
 
 SLICE = 50  # objects of one request
+MAX_SELECTED = BoundedPaginator.MAX_ROWS  # objects of one action: those that the list can show
 NAMED = 20  # refused objects that a message names
+LISTED = 100  # objects that the page before an action names
 LONGEST = 60  # characters of a name in a message
+
+
+@dataclass(frozen=True)
+class Action:
+    """An action on objects. `is_permitted` asks the policy; `is_offered` asks whether the object's state fits.
+
+    `perform` gets the actor, an object and the values of the form. It returns the changed object, or raises an
+    `ApiError`. `help` says what the action does; `list_label` and `list_help` are other words for many objects. `done`
+    ends the message: "3 comments were hidden." An action with a form has a page that asks for values, and
+    `read_initial` returns the first ones. The desk asks before an action changes `confirmed_from` objects or more. The
+    button of a dangerous one, which destroys or hides something, is red.
+    """
+
+    name: str
+    label: str
+    done: str
+    help: str
+    perform: Callable[[Actor, Any, Mapping[str, Any]], Any]
+    is_permitted: Callable[[Actor, Any], bool] = lambda *_: True  # of a button; the service decides
+    is_offered: Callable[[Any], bool] = lambda _: True
+    form: type[forms.Form] = forms.Form
+    read_initial: Callable[[Any], Mapping[str, Any]] = lambda _: {}
+    list_label: str = ""
+    list_help: str = ""
+    confirmed_from: int = SLICE + 1
+    is_dangerous: bool = False
+
+    @property
+    def has_form(self) -> bool:
+        return self.form is not forms.Form
+
+    @property
+    def has_page(self) -> bool:
+        """Whether a page asks for values, or for a confirmation, before the action changes one object."""
+        return self.has_form or self.confirmed_from == 1
+
+
+A = TypeVar("A", bound=Action)
 
 
 @dataclass
@@ -33,96 +83,19 @@ class Outcome:
         self.refused.setdefault(reason, []).append(row)
 
 
-Log = Callable[[Any], None]
-# Called with the actor, the objects, the values of the form, and the function that writes the log about an object.
-Perform = Callable[[Actor, Sequence[Any], Mapping[str, Any], Log], Outcome]
-
-
-@dataclass(frozen=True)
-class Action:
-    """An action on objects. `is_permitted` asks the policy; `is_offered` asks whether the object's state fits.
-
-    `help` says what the action does; `list_label` and `list_help` are other words for many objects. `done` ends the
-    message: "3 comments were hidden." An action with a form has a page that asks for values, and `read_initial` returns
-    the first ones. The desk asks before an action changes `confirmed_from` objects or more. The button of a dangerous
-    one, which destroys or hides something, is red.
-    """
-
-    name: str
-    label: str
-    done: str
-    help: str
-    perform: Perform
-    is_permitted: Callable[[Actor, Any], bool] = lambda *_: True  # of a button; the service decides
-    is_offered: Callable[[Any], bool] = lambda _: True
-    form: type[forms.Form] | None = None
-    read_initial: Callable[[Any], Mapping[str, Any]] = lambda _: {}
-    list_label: str = ""
-    list_help: str = ""
-    confirmed_from: int = SLICE + 1
-    is_dangerous: bool = False
-
-    @property
-    def has_page(self) -> bool:
-        """Whether a page asks for values, or for a confirmation, before the action changes one object."""
-        return self.form is not None or self.confirmed_from == 1
-
-
-A = TypeVar("A", bound=Action)
-
-
-def perform_each(service: Callable[..., object], parameter: str, attribute: str = "pk") -> Perform:
-    """Return a function that calls a service for each object.
+def perform_each(
+    service: Callable[..., object], parameter: str, attribute: str = "pk"
+) -> Callable[[Actor, Any, Mapping[str, Any]], Any]:
+    """Return a function that calls a service for an object.
 
     `parameter` of the service gets the attribute of the object as text. The other values come from the form.
     """
 
-    def perform_one(actor: Actor, row: Any, values: Mapping[str, Any]) -> Any:
+    def perform(actor: Actor, row: Any, values: Mapping[str, Any]) -> Any:
         service(actor=actor, **{parameter: str(getattr(row, attribute))}, **values)
         return row
 
-    return perform_rows(perform_one)
-
-
-def perform_rows(perform_one: Callable[[Actor, Any, Mapping[str, Any]], Any]) -> Perform:
-    """Return a function that calls another one for each object, with the values of the form."""
-    return lambda actor, rows, values, log: collect_outcome(rows, lambda row: perform_one(actor, row, values), log)
-
-
-def collect_outcome(rows: Iterable[Any], perform_one: Callable[[Any], Any], log: Log) -> Outcome:
-    """Call a function for each object, and log the changed object that it returns, in a transaction of its own.
-
-    An object for which it raises an `ApiError` is refused, and the others are not affected.
-    """
-    outcome = Outcome()
-    for row in rows:
-        try:
-            with transaction.atomic():
-                changed = perform_one(row)
-                log(changed)
-        except ApiError as error:
-            outcome.refuse(row, describe_error(error))
-        else:
-            outcome.done.append(changed)
-    return outcome
-
-
-def report_refused(request: HttpRequest, done: str, outcome: Outcome) -> None:
-    """Show which objects were refused, with the reasons. `done` is the word for the others, such as "hidden"."""
-    for reason, rows in outcome.refused.items():
-        verb = "was" if len(rows) == 1 else "were"
-        messages.error(request, f"{list_names([str(row) for row in rows])} {verb} not {done}. {reason}")
-
-
-def list_names(names: Sequence[str]) -> str:
-    """Return the first names, and the number of the others."""
-    others = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return "; ".join(f"“{shorten(name)}”" for name in names[:NAMED]) + others
-
-
-def shorten(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    return perform
 
 
 def find_action(actions: Iterable[Action], name: str) -> Action:
@@ -135,3 +108,182 @@ def find_action(actions: Iterable[Action], name: str) -> Action:
 def list_offered_actions(actions: Iterable[A], actor: Actor, row: Any) -> list[A]:
     """Return the actions that the actor may do to an object in its present state."""
     return [action for action in actions if action.is_offered(row) and action.is_permitted(actor, row)]
+
+
+def perform_action(
+    request: HttpRequest, model_admin: Any, action: Action, rows: Iterable[Any], values: Mapping[str, Any]
+) -> Outcome:
+    """Do an action to each object, and write the log of the admin, in a transaction for each.
+
+    An object for which the service raises an `ApiError` is refused, and the others are not affected.
+    """
+    outcome = Outcome()
+    for row in rows:
+        try:
+            with transaction.atomic():
+                changed = action.perform(get_actor(request), row, values)
+                model_admin.log_action(request, action, changed)
+        except ApiError as error:
+            outcome.refuse(row, describe_error(error))
+        else:
+            outcome.done.append(changed)
+    return outcome
+
+
+def report(request: HttpRequest, model_admin: Any, action: Action, outcome: Outcome) -> None:
+    """Show what an action has done, and which objects it has refused, with the reasons."""
+    if outcome.done:
+        messages.success(request, model_admin.describe_outcome(action, outcome.done))
+    for reason, rows in outcome.refused.items():
+        others = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
+        names = "; ".join(quote(row) for row in rows[:NAMED]) + others
+        verb = "was" if len(rows) == 1 else "were"
+        messages.error(request, f"{names} {verb} not {action.done.lower()}. {reason}")
+
+
+def quote(row: Any) -> str:
+    """Return the name of an object in a message."""
+    line = " ".join(str(row).split())
+    return f"“{line if len(line) <= LONGEST else f'{line[: LONGEST - 1]}…'}”"
+
+
+def count_rows(model_admin: Any, number: int) -> str:
+    return f"{number:,} {model_admin.opts.verbose_name if number == 1 else model_admin.opts.verbose_name_plural}"
+
+
+def show_action(request: HttpRequest, model_admin: Any, object_id: str, name: str) -> HttpResponse:
+    """Do an action to one object. The page of an action that has one is shown first."""
+    action = find_action(model_admin.desk_actions, name)
+    row, is_sent = model_admin.get_object(request, object_id), request.method == "POST"
+    if not action.is_permitted(get_actor(request), row):
+        raise PermissionDenied
+    if not is_sent and not action.has_page:
+        return HttpResponseNotAllowed(["POST"])
+    back = find_next_page(request, model_admin.get_address("change", row.pk))
+    if not is_sent and not action.is_offered(row):
+        messages.error(request, f"“{action.label}” is not possible for “{row}” now.")
+        return HttpResponseRedirect(back)
+    form = action.form(request.POST if is_sent else None, initial=dict(action.read_initial(row)))
+    if form.is_valid():
+        report(request, model_admin, action, perform_action(request, model_admin, action, [row], form.cleaned_data))
+        if getattr(row, "secret_shown_once", ""):
+            return model_admin.show_secret(request, row)  # type: ignore[no-any-return]
+        return HttpResponseRedirect(back)
+    context = {
+        "title": f"{action.label}: {row}",
+        "action": action,
+        "form": form,
+        "description": model_admin.describe_row(row),
+        "back": back,
+    }
+    return model_admin.render(request, "desk/action.html", context)  # type: ignore[no-any-return]
+
+
+def find_next_page(request: HttpRequest, default: str) -> str:
+    """Return the page of the admin that the form or the button names; else the default."""
+    page = request.POST.get("next") or request.GET.get("next", "")
+    return page if page.startswith(reverse("admin:index")) else default  # a path of this server, never another site
+
+
+def begin_action(
+    model_admin: Any, request: HttpRequest, selected: models.QuerySet[Any], *, action: Action
+) -> HttpResponse | None:
+    """Do an action to the objects that were selected in a list, or ask first. Django's list calls this function."""
+    ids = list(selected.values_list("id", flat=True)[: MAX_SELECTED + 1])
+    if len(ids) >= action.confirmed_from:
+        address = model_admin.get_address("bulk", action.name)
+        return ask(request, model_admin, action, ids, action.form(), address, request.get_full_path())
+    report(request, model_admin, action, perform_on_ids(request, model_admin, action, ids, {}))
+    return None
+
+
+def ask(
+    request: HttpRequest,
+    model_admin: Any,
+    action: Action,
+    ids: Sequence[int],
+    form: forms.Form,
+    address: str,
+    back: str,
+) -> HttpResponse:
+    """Show what the action does to which objects: at most the first `MAX_SELECTED`."""
+    selected = ids[:MAX_SELECTED]
+    rows = find_rows(request, model_admin, action, selected[:LISTED])
+    context = {
+        "title": f"{action.label}: {count_rows(model_admin, len(selected))}",
+        "action": action,
+        "address": address,
+        "ids": ",".join(map(str, selected)),
+        "limit": MAX_SELECTED if len(ids) > MAX_SELECTED else None,
+        "slice": SLICE,
+        "rows": [(row, model_admin.describe_row(row)) for row in rows],
+        "others": len(selected) - len(rows),
+        "form": form,
+        "back": back,
+    }
+    return model_admin.render(request, "desk/action.html", context)  # type: ignore[no-any-return]
+
+
+@require_POST
+def run_bulk(request: HttpRequest, model_admin: Any, name: str) -> HttpResponse:
+    """Do a confirmed action to a slice of the selected objects of the list."""
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    return perform_slice(request, model_admin, find_action(model_admin.list_actions(request), name))
+
+
+def perform_slice(request: HttpRequest, model_admin: Any, action: Action) -> HttpResponse:
+    """Do an action to the first `SLICE` of some objects. Return the outcome, or a page for the others."""
+    ids = read_ids(request, model_admin)
+    form = action.form(request.POST)
+    is_script = request.accepts("application/json") and not request.accepts("text/html")
+    if is_script and not form.is_valid():
+        problems = [str(each) for problems in form.errors.values() for each in problems]
+        return JsonResponse({"problem": " ".join(problems)}, status=Invalid.status)
+    if form.is_valid():
+        outcome = perform_on_ids(request, model_admin, action, ids[:SLICE], form.cleaned_data)
+        if is_script:
+            return JsonResponse(build_outcome_document(outcome))
+        report(request, model_admin, action, outcome)
+        ids = ids[SLICE:]
+    back = find_next_page(request, model_admin.get_address("changelist"))
+    if not ids:
+        return HttpResponseRedirect(back)
+    return ask(request, model_admin, action, ids, form, request.path, back)
+
+
+def read_ids(request: HttpRequest, model_admin: Any) -> list[int]:
+    """Return the ids of a form, each once. Raises `Malformed`."""
+    ids = list(dict.fromkeys(parse_id(part) for part in request.POST.get("ids", "").split(",")))
+    if 0 in ids or len(ids) > MAX_SELECTED:
+        raise Malformed(f"Select from 1 to {MAX_SELECTED:,} {model_admin.opts.verbose_name_plural}.")
+    return ids
+
+
+def perform_on_ids(
+    request: HttpRequest, model_admin: Any, action: Action, ids: Sequence[int], values: Mapping[str, Any]
+) -> Outcome:
+    """Do an action to the objects with these ids. Those that the person may not change any more are refused."""
+    rows = find_rows(request, model_admin, action, ids)
+    outcome = perform_action(request, model_admin, action, rows, values)
+    for missing in set(ids) - {row.id for row in rows}:
+        name = f"{model_admin.opts.verbose_name.capitalize()} {missing}"
+        outcome.refuse(name, "It is gone, or you may not change it any more.")
+    return outcome
+
+
+def find_rows(request: HttpRequest, model_admin: Any, action: Action, ids: Sequence[int]) -> list[Any]:
+    """Return those of the objects that the person may change, in the order of the ids."""
+    found = {row.id: row for row in model_admin.select_for_action(request, action).filter(id__in=ids)}
+    return [found[pk] for pk in ids if pk in found]
+
+
+def build_outcome_document(outcome: Outcome) -> dict[str, Any]:
+    """Return what the script reads: the number of objects that were changed, and the others by the reason."""
+    return {
+        "done": len(outcome.done),
+        "refused": [
+            {"reason": reason, "rows": [{"id": getattr(row, "id", None), "name": str(row)} for row in rows]}
+            for reason, rows in outcome.refused.items()
+        ],
+    }

@@ -1,17 +1,15 @@
-"""Base classes of the admin's pages: the policy decides, the services write, and a list takes only known parameters."""
+"""The base class of the admins: the policy decides, the services write, and a list takes only known parameters."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import urljoin
 
-from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin import ShowFacets
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.core.exceptions import PermissionDenied
-from django.db import models
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.db import models, transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -19,20 +17,15 @@ from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldBooleanWidget
 
-from contentapi.auth.sessions import build_session_actor
+from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import ApiError, Malformed
-from contentapi.core.identity import ANONYMOUS, Actor
-from contentapi.desk.actions import Action, Outcome, find_action, list_offered_actions, report_refused, shorten
-from contentapi.desk.bulk import begin_action, count_rows, perform_slice
+from contentapi.core.identity import Actor
+from contentapi.desk.actions import Action, begin_action, count_rows, list_offered_actions, quote, run_bulk, show_action
+from contentapi.desk.forms import RelatedChoiceField, ServiceForm, Textarea
 from contentapi.desk.lists import BoundedList, BoundedPaginator
-from contentapi.desk.rendering import RelatedChoiceField, Textarea, describe_error
+from contentapi.desk.rendering import describe_error
 
 CHECKBOX = UnfoldBooleanWidget({"class": "action-select"})  # Django's script finds the boxes by this class
-
-
-def get_actor(request: HttpRequest) -> Actor:
-    """Return the actor of the user who is logged in; the anonymous actor if nobody is."""
-    return build_session_actor(request.user) if request.user.is_authenticated else ANONYMOUS
 
 
 class Page(NamedTuple):
@@ -48,12 +41,21 @@ class Page(NamedTuple):
     back: str = ""
 
 
+ACTION_PAGE = Page("<str:object_id>/act/<str:name>/", "action", show_action)
+LIST_ACTION_PAGE = Page("bulk/<str:name>/", "bulk", run_bulk)
+
+
 class PolicyAdmin(ModelAdmin):
     """An admin that asks the policy: subclasses have `may_open` and `select_rows`, and override other answers.
 
     The list has the rows that `select_rows` returns. A page of one object may show more: `find_row` returns any object
     that the actor may see. An object that the actor may not see does not exist: the response is 404.
+
+    An `ApiError` of `create` or `edit` is an error of the form, which is shown again with the values that were sent. An
+    `ApiError` of `delete` is a message; of several selected rows, then none is deleted.
     """
+
+    form: type[ServiceForm] = ServiceForm
 
     pages: ClassVar[Sequence[Page]] = ()
     desk_actions: ClassVar[Sequence[Action]] = ()  # Django calls the actions of the list `actions`
@@ -70,12 +72,14 @@ class PolicyAdmin(ModelAdmin):
     delete_confirmation_template: Any = "desk/delete.html"
     delete_selected_confirmation_template: Any = "desk/delete.html"
     shown_once_template: ClassVar[str] = ""  # shows `secret_shown_once`, which actions and `create` give an object
-    created_title: ClassVar[str] = ""  # of this page for a new object
     deletion_note: ClassVar[str] = ""  # replaces "This cannot be undone." on the page that confirms a deletion
     show_full_result_count = False
     show_facets = ShowFacets.NEVER  # numbers beside each choice of a filter: one slow count for each
     compressed_fields = False
     formfield_overrides: ClassVar[Mapping[Any, Any]] = {models.TextField: {"widget": Textarea}}
+
+    class Media:
+        css: ClassVar = {"all": ["desk/actions.css"]}
 
     # Rules of the policy. An object is None on a page of no object in particular, such as the list.
     may_open: Callable[[Actor], bool]  # the list
@@ -85,6 +89,11 @@ class PolicyAdmin(ModelAdmin):
     select_rows: Callable[[Actor], models.QuerySet[Any]]  # of the list
     # An object that the list leaves out and that the actor may see, by its id
     find_row: Callable[[Actor, str], models.Model | None] = staticmethod(lambda *_: None)
+
+    # Services, for a model whose objects they write
+    create: Callable[[Actor, Any, Any], models.Model]  # from a row and its form. Returns the new row
+    edit: Callable[[Actor, Any, Any], None]  # saves the changes of a row that a form describes
+    delete: Callable[[Actor, Any], None]
 
     search_rows: Callable[[HttpRequest, Any, str], Any] | None = None  # that have a text: replaces Django's search
 
@@ -100,6 +109,10 @@ class PolicyAdmin(ModelAdmin):
         """Return variables for the template of the form. `row` is None on the page of a new object."""
         return {}
 
+    def get_address(self, page: str, *values: Any) -> str:
+        """Return the address of a page of this model."""
+        return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=values)
+
     def render(
         self, request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200
     ) -> TemplateResponse:
@@ -107,13 +120,9 @@ class PolicyAdmin(ModelAdmin):
         frame = {"opts": self.opts, "media": self.media, **self.admin_site.each_context(request)}
         return TemplateResponse(request, template, frame | context, status=status)
 
-    @property
-    def media(self) -> Any:
-        return super().media + forms.Media(css={"all": ["desk/actions.css"]} if self.desk_actions else {})
-
     def get_urls(self) -> list[URLPattern]:
         actions = [ACTION_PAGE] if self.desk_actions and self.has_action_buttons else []
-        actions += [LIST_ACTION_PAGE] if any(action.form is None for action in self.desk_actions) else []
+        actions += [LIST_ACTION_PAGE] if any(not action.has_form for action in self.desk_actions) else []
         own = [
             path(
                 page.route,
@@ -129,10 +138,9 @@ class PolicyAdmin(ModelAdmin):
         return self.show_error(request, view, page.back) if page.back else view()
 
     def render_change_form(self, request: HttpRequest, context: Any, *arguments: Any, **options: Any) -> Any:
-        row, actor = options.get("obj"), get_actor(request)
-        if row is not None:
-            actions = self.desk_actions if self.has_action_buttons else []
-            context["desk_actions"] = list_offered_actions(actions, actor, row)
+        row = options.get("obj")
+        if row is not None and self.has_action_buttons:
+            context["desk_actions"] = list_offered_actions(self.desk_actions, get_actor(request), row)
         if row is None and self.shown_once_template:
             context |= {"show_save_and_add_another": False, "show_save_and_continue": False}
         context |= self.build_form_context(request, row)
@@ -140,7 +148,7 @@ class PolicyAdmin(ModelAdmin):
 
     def list_actions(self, request: HttpRequest) -> list[Action]:
         """Return the actions of the list on many objects. One that needs values for each object is not among them."""
-        return [action for action in self.desk_actions if action.form is None]
+        return [action for action in self.desk_actions if not action.has_form]
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Return Django's actions of the list, and those on objects."""
@@ -152,7 +160,7 @@ class PolicyAdmin(ModelAdmin):
             actions[action.name] = (partial(begin_action, action=action), action.name, label)
         return actions
 
-    def select_for_action(self, request: HttpRequest) -> models.QuerySet[Any]:
+    def select_for_action(self, request: HttpRequest, action: Action) -> models.QuerySet[Any]:
         """Return the rows that an action of the list may change, with what `describe_row` and the services read."""
         return self.select_rows(get_actor(request))
 
@@ -160,39 +168,22 @@ class PolicyAdmin(ModelAdmin):
         """Return what a page that asks before an action says about an object, beside its name."""
         return ""
 
-    def perform(self, request: HttpRequest, action: Action, rows: Sequence[Any], values: Mapping[str, Any]) -> Outcome:
-        """Perform an action, and write the log of the admin."""
-        return action.perform(get_actor(request), rows, values, partial(self.log_action, request, action))
-
     def log_action(self, request: HttpRequest, action: Action, row: Any) -> None:
         self.log_change(request, row, f"{action.done}.")
 
-    def report(self, request: HttpRequest, action: Action, outcome: Outcome) -> None:
-        """Show what an action has done, and which objects it has refused."""
-        if outcome.done:
-            self.message_user(request, self.describe_outcome(action, outcome.done), messages.SUCCESS)
-        report_refused(request, action.done.lower(), outcome)
-
     def describe_outcome(self, action: Action, rows: Sequence[Any]) -> str:
-        name = f"“{shorten(str(rows[0]))}” was" if len(rows) == 1 else f"{count_rows(self, len(rows))} were"
+        name = f"{quote(rows[0])} was" if len(rows) == 1 else f"{count_rows(self, len(rows))} were"
         return f"{name} {action.done.lower()}."
-
-    def perform_on_one(self, request: HttpRequest, action: Action, row: Any, values: Mapping[str, Any]) -> HttpResponse:
-        """Perform an action on one object. Return the next page, or the one with its new secret."""
-        self.report(request, action, self.perform(request, action, [row], values))
-        if getattr(row, "secret_shown_once", ""):
-            return self.show_secret(request, row, f"{row} has a new secret")
-        return HttpResponseRedirect(find_next_page(request, self, row))
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> Any:
         if self.shown_once_template:
-            return self.show_secret(request, obj, self.created_title.format(obj))
+            return self.show_secret(request, obj)
         return super().response_add(request, obj, post_url_continue)
 
-    def show_secret(self, request: HttpRequest, row: Any, title: str) -> HttpResponse:
+    def show_secret(self, request: HttpRequest, row: Any) -> HttpResponse:
         """Show a secret in this response only: it is in no cookie, no session and no message."""
-        shown = {"title": title, "row": row, "secret": row.secret_shown_once}
-        response = self.render(request, self.shown_once_template, shown)
+        context = {"title": str(row), "row": row, "secret": row.secret_shown_once}
+        response = self.render(request, self.shown_once_template, context)
         response["Cache-Control"] = "no-store"
         return response
 
@@ -213,9 +204,7 @@ class PolicyAdmin(ModelAdmin):
         return self.may_delete(get_actor(request), obj)
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
-        rows = self.select_rows(get_actor(request))
-        ordering = self.get_ordering(request)
-        return rows.order_by(*ordering) if ordering else rows
+        return self.select_rows(get_actor(request)).order_by(*self.get_ordering(request))
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         """Return the object. Raises `Http404`; Django would redirect to the first page."""
@@ -250,6 +239,52 @@ class PolicyAdmin(ModelAdmin):
         name = str(self.opts.verbose_name_plural)
         return super().changelist_view(request, {"title": name[:1].upper() + name[1:], **(extra_context or {})})
 
+    # Writing
+
+    def changeform_view(self, request: HttpRequest, object_id: str | None = None, *others: Any) -> Any:
+        try:
+            return super().changeform_view(request, object_id, *others)
+        except ApiError as error:  # the form again, with the values that were sent and the error
+            request.api_error = error  # type: ignore[attr-defined]
+            return super().changeform_view(request, object_id, *others)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        form: Any = super().get_form(request, obj, change=change, **options)
+        form.api_error = getattr(request, "api_error", None)  # the class is made for this request
+        form.actor = get_actor(request)
+        return form
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        if change:
+            self.edit(get_actor(request), obj, form)
+        else:
+            vars(obj).update(vars(self.create(get_actor(request), obj, form)))
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        self.delete(get_actor(request), obj)
+
+    @transaction.atomic
+    def delete_queryset(self, request: HttpRequest, queryset: Iterable[Any]) -> None:
+        for row in queryset:
+            self.delete_model(request, row)
+
+    def count_dependents(self, rows: list[Any]) -> dict[str, int]:
+        """Return how many other objects are deleted with these rows, by the name of their kind."""
+        return {}
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[Any, Any, Any, Any]:
+        """Return what a deletion removes: the rows, and numbers of other objects. The service decides whether it may.
+
+        Django would load every dependent object and ask for a permission to delete each of them.
+        """
+        rows = list(objs)
+        counts = {str(self.opts.verbose_name_plural): len(rows), **self.count_dependents(rows)}
+        return [str(row) for row in rows], counts, set(), []
+
+    def delete_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> Any:
+        view = super().delete_view
+        return self.show_error(request, lambda: view(request, object_id, extra_context))
+
     def render_delete_form(self, request: HttpRequest, context: dict[str, Any]) -> Any:
         return super().render_delete_form(request, {**context, "deletion_note": self.deletion_note})
 
@@ -262,39 +297,3 @@ class PolicyAdmin(ModelAdmin):
                 raise
             self.message_user(request, describe_error(error), messages.ERROR)
             return HttpResponseRedirect(urljoin(request.get_full_path(), back))
-
-
-def show_action(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, name: str) -> HttpResponse:
-    """Perform an action on one object. The page of an action that has one is shown first."""
-    action = find_action(model_admin.desk_actions, name)
-    row, is_sent = model_admin.get_object(request, object_id), request.method == "POST"
-    if not action.is_permitted(get_actor(request), row):
-        raise PermissionDenied
-    if not is_sent and not action.has_page:
-        return HttpResponseNotAllowed(["POST"])
-    if not is_sent and not action.is_offered(row):
-        model_admin.message_user(request, f"“{action.label}” is not possible for “{row}” now.", messages.ERROR)
-        return HttpResponseRedirect(find_next_page(request, model_admin, row))
-    form = (action.form or forms.Form)(request.POST if is_sent else None, initial=dict(action.read_initial(row)))
-    if form.is_valid():
-        return model_admin.perform_on_one(request, action, row, form.cleaned_data)
-    context = {
-        "title": f"{action.label}: {row}",
-        "action": action,
-        "form": form,
-        "description": model_admin.describe_row(row),
-        "back": find_next_page(request, model_admin, row),
-    }
-    return model_admin.render(request, "desk/action.html", context)
-
-
-def find_next_page(request: HttpRequest, model_admin: PolicyAdmin, row: Any) -> str:
-    """Return the page of the admin that the button names; by default the page of the object."""
-    page = request.POST.get("next") or request.GET.get("next", "")
-    if page.startswith(reverse("admin:index")):  # a path of this server, so never another site
-        return page
-    return reverse(f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_change", args=[row.pk])
-
-
-ACTION_PAGE = Page("<str:object_id>/act/<str:name>/", "action", show_action)
-LIST_ACTION_PAGE = Page("bulk/<str:name>/", "bulk", perform_slice)

@@ -4,26 +4,15 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from django import forms
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminTextareaWidget
 
 from contentapi.core import policy
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor, Scope
-from contentapi.core.pagination import parse_id
 
 INTERFACES = {"admin": "in the admin", "GraphQL": "by a program", "REST": "by a program"}
-
-
-class RelatedChoiceField(forms.ModelChoiceField):
-    """The choice of a related object. Django's widget would fail on a text that is no id."""
-
-    def prepare_value(self, value: Any) -> Any:
-        prepared = super().prepare_value(value)
-        return prepared if parse_id(str(prepared)) else None
 
 
 def render_time(time: datetime | None) -> SafeString | None:
@@ -53,12 +42,6 @@ def describe_origin(person: str, origin: str) -> str:
 def list_scopes(actor: Actor) -> list[tuple[str, str]]:
     """Return the scopes that the actor may grant, as choices of a form."""
     return [(scope.value, f"{scope.value}: {scope.label}") for scope in Scope if policy.may_grant_scope(actor, scope)]
-
-
-class Textarea(UnfoldAdminTextareaWidget):
-    """A text that keeps an empty first line: the theme's template loses it, because HTML drops the first line end."""
-
-    template_name = "django/forms/widgets/textarea.html"
 
 
 def describe_error(error: ApiError) -> str:

@@ -25,6 +25,6 @@ def edit(post: Post, **changes: Any) -> Post:
 
 def publish_in_desk(client: Client, post: Post, **edits: Any) -> Any:
     """Press “Publish changes” in the form, and again on the page that shows what will change."""
-    saved = submit_form(client, reverse("admin:blog_post_change", args=[post.pk]), **edits, _publish_changes="yes")
+    saved = submit_form(client, reverse("admin:blog_post_change", args=[post.pk]), **edits, _act="publish_changes")
     page = reverse("admin:blog_post_changes", args=[post.pk])
     return submit_form(client, page) if saved.headers["Location"] == page else saved

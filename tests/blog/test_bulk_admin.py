@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from blog.desk.posts.admin import PostAdmin
 from blog.models import Author, Post
-from contentapi.desk import bulk
+from contentapi.desk import actions
 from contentapi.desk.actions import Action
 from tests.admin_forms import read_form
 from tests.factories import make_author, make_comment, make_post
@@ -39,7 +39,7 @@ def send_slice(client: Client, action: str, posts: list[Post], **values: str) ->
 
 
 def build_form(posts: list[Post], **values: str) -> dict[str, str]:
-    return {"ids": ",".join(str(post.pk) for post in posts), "list": LIST, **values}
+    return {"ids": ",".join(str(post.pk) for post in posts), "next": LIST, **values}
 
 
 def list_states() -> list[str]:
@@ -102,7 +102,7 @@ def test_schedule_from_the_list_asks_for_the_time(editor_client: Client) -> None
 
 
 def test_selection_of_all_has_every_post_of_the_filter(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "NAMED", 2)
+    monkeypatch.setattr(actions, "LISTED", 2)
     author = make_author()
     posts = [make_post(status="draft", author=author) for _ in range(4)]
     make_post(status="archived", author=author)
@@ -113,13 +113,13 @@ def test_selection_of_all_has_every_post_of_the_filter(editor_client: Client, mo
     assert "Publish now: 4 posts" in response.text
     assert "and 2 more" in response.text
     assert read_form(response.text)["ids"] == ",".join(str(post.pk) for post in reversed(posts))
-    assert read_form(response.text)["list"] == path
+    assert read_form(response.text)["next"] == path
 
 
 def test_selection_of_more_than_the_limit_is_its_beginning_and_says_so(
     editor_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "MAX_SELECTED", 2)
+    monkeypatch.setattr(actions, "MAX_SELECTED", 2)
     posts = [make_post(status="draft") for _ in range(3)]
 
     response = choose_action(editor_client, "publish", posts[:1], select_across="1")
@@ -133,7 +133,7 @@ def test_selection_of_more_than_the_limit_is_its_beginning_and_says_so(
 def test_button_without_the_script_does_a_slice_and_asks_for_the_others(
     editor_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "SLICE", 2)
+    monkeypatch.setattr(actions, "SLICE", 2)
     posts = [make_post(status="draft") for _ in range(3)]
 
     first = confirm(editor_client, "archive", posts)
@@ -148,7 +148,7 @@ def test_button_without_the_script_does_a_slice_and_asks_for_the_others(
 
 
 def test_slice_reports_what_was_done_and_each_refusal(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "SLICE", 3)
+    monkeypatch.setattr(actions, "SLICE", 3)
     draft, old = make_post(status="draft"), make_post(status="archived", title="Old <news>")
     gone = make_post()
     gone_id = gone.pk
@@ -165,7 +165,7 @@ def test_slice_reports_what_was_done_and_each_refusal(editor_client: Client, mon
                 "rows": [{"id": old.pk, "name": "Old <news>"}],
             },
             {
-                "reason": "It is deleted, or you may not change it any more.",
+                "reason": "It is gone, or you may not change it any more.",
                 "rows": [{"id": None, "name": f"Post {gone_id}"}],
             },
         ],
@@ -235,6 +235,6 @@ def test_unknown_action_is_not_found_and_the_page_needs_a_post_request(editor_cl
 
 
 def test_last_slice_leads_to_no_other_site(editor_client: Client) -> None:
-    response = confirm(editor_client, "archive", [make_post()], list="https://elsewhere.invalid/")
+    response = confirm(editor_client, "archive", [make_post()], next="https://elsewhere.invalid/")
 
     assert response.redirect_chain == [(LIST, 302)]

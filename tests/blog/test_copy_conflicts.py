@@ -56,11 +56,11 @@ def test_publication_of_changes_of_an_outdated_text_is_a_page_that_merges_and_pu
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"body": THEIRS})
     opened = read_form(editor_client.get(get_page(post)).text)
 
-    page = editor_client.post(get_page(post), opened | {"_publish_changes": "yes"})
+    page = editor_client.post(get_page(post), opened | {"_act": "publish_changes"})
 
     assert page.status_code == 409
     merge = read_forms(page)["merge"]
-    saved = editor_client.post(get_page(post), merge | {"_publish_changes": "yes"})
+    saved = editor_client.post(get_page(post), merge | {"_act": "publish_changes"})
     submit_form(editor_client, saved.headers["Location"])
     assert Post.objects.values_list("body", "version").get() == (MINE.replace("five", "theirs"), 3)
 
@@ -68,10 +68,10 @@ def test_publication_of_changes_of_an_outdated_text_is_a_page_that_merges_and_pu
 @pytest.mark.parametrize(
     ("pressed", "status", "name", "then"),
     [
-        ("_schedule_changes", "published", "_schedule_changes", "and schedule the changes"),
-        ("_unschedule_changes", "published", "_unschedule_changes", "without a time of publication"),
-        ("_schedule_changes", "archived", "_save", "<"),  # the post is not public any more
-        ("_discard", "published", "_save", "<"),
+        ("schedule_changes", "published", "_act", "and schedule the changes"),
+        ("unschedule_changes", "published", "_act", "and do not publish the changes"),
+        ("schedule_changes", "archived", "_save", "<"),  # the post is not public any more
+        ("discard", "published", "_save", "<"),
     ],
 )
 def test_page_of_a_conflict_keeps_the_pressed_button(
@@ -83,7 +83,7 @@ def test_page_of_a_conflict_keeps_the_pressed_button(
     save(post, body=THEIRS)
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"status": status})
 
-    page = editor_client.post(get_page(post), opened | {pressed: "yes", **TIME})
+    page = editor_client.post(get_page(post), opened | {"_act": pressed, **TIME})
 
     assert page.status_code == 409
     for choice, label in {"mine": "Keep my version", "merge": "Save the merged version"}.items():

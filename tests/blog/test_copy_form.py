@@ -89,7 +89,7 @@ def test_discarded_changes_are_gone_and_the_post_stays(editor_client: Client) ->
     post = make_post(title="Tides")
     save(post, title="Ebb")
 
-    submit_form(editor_client, get_page(post), _discard="yes")
+    submit_form(editor_client, get_page(post), _act="discard")
 
     assert not WorkingCopy.objects.exists()
     assert Post.objects.get().version == 1
@@ -98,12 +98,12 @@ def test_discarded_changes_are_gone_and_the_post_stays(editor_client: Client) ->
 def test_changes_are_scheduled_and_unscheduled(editor_client: Client) -> None:
     post = make_post()
 
-    submit_form(editor_client, get_page(post), title="Ebb", _schedule_changes="yes", **TIME)
+    submit_form(editor_client, get_page(post), title="Ebb", _act="schedule_changes", **TIME)
     assert WorkingCopy.objects.get().publish_at == datetime(2100, 7, 1, 7, tzinfo=UTC)
-    submit_form(editor_client, get_page(post), _unschedule_changes="yes")
+    submit_form(editor_client, get_page(post), _act="unschedule_changes")
 
     assert WorkingCopy.objects.get().publish_at is None
-    refused = submit_form(editor_client, get_page(post), _schedule_changes="yes", schedule_at_local="")
+    refused = submit_form(editor_client, get_page(post), _act="schedule_changes", schedule_at_local="")
     assert "A scheduled post needs a time of publication." in refused.text
 
 

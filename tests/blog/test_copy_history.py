@@ -34,7 +34,7 @@ def make_editor(name: str) -> Actor:
 
 
 def discard(client: Client, post: Post) -> Any:
-    submit_form(client, get_url("change", post.pk), _discard="yes")
+    submit_form(client, get_url("change", post.pk), _act="discard")
     return CopyVersion.objects.filter(post=post.pk).latest("version").version
 
 
@@ -102,7 +102,7 @@ def test_restored_changes_of_an_older_text_are_published_only_after_both_were_se
 
     restore(editor_client, get_url("copy", post.pk, number))
 
-    assert submit_form(editor_client, get_url("change", post.pk), _publish_changes="yes").status_code == 409
+    assert submit_form(editor_client, get_url("change", post.pk), _act="publish_changes").status_code == 409
     assert Post.objects.get().title == "Flood"
 
 
@@ -212,7 +212,7 @@ def test_page_shows_what_will_change_before_it_is_published(editor_client: Clien
     post = make_post(title="Tides", body="One\ntwo <i>", tags=["sea"])
     form = get_url("change", post.pk)
 
-    saved = submit_form(editor_client, form, title="Ebb", body="One\r\nthree <i>", _publish_changes="yes")
+    saved = submit_form(editor_client, form, title="Ebb", body="One\r\nthree <i>", _act="publish_changes")
     page = editor_client.get(saved.headers["Location"])
 
     assert Post.objects.values_list("title", "version").get() == ("Tides", 1), (

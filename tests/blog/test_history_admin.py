@@ -138,18 +138,19 @@ def test_editor_restores_a_deleted_post(editor_client: Client) -> None:
     listed = editor_client.get(DELETED)
     history = editor_client.get(get_url("history", post.pk))
 
-    response = editor_client.post(get_url("restore_deleted", post.pk), {"confirmed": "yes"}, follow=True)
+    response = editor_client.post(get_url("restore_deleted", post.pk), {"ids": post.pk, "next": DELETED}, follow=True)
 
     editor = User.objects.get(pk=editor_client.session["_auth_user_id"])
     ((deleted, person),) = listed.context["posts"]
     assert (deleted.title, deleted.comments, person) == ("Soup", 1, f"{editor.name}, in the admin")
     assert "This post is deleted." in history.text
-    assert response.redirect_chain == [(get_url("change", post.pk), 302)]
-    assert get_messages(response) == ["The post “Soup” is restored. It is published."]
+    assert response.redirect_chain == [(DELETED, 302)]
+    page = get_url("change", post.pk)
+    assert get_messages(response) == [f'“<a class="message-link" href="{page}">Soup</a>” is restored.']
     restored = editor_client.get(get_url("history", post.pk))
     assert [changes for *_, changes in restored.context["versions"]] == ["restored", "first version"]
     assert post.comments.count() == 1
-    assert list_log_messages()[-1] == "Restored after its deletion."
+    assert list_log_messages()[-1] == "Restored."
 
 
 def test_refused_restore_of_a_deleted_post_shows_the_reason(editor_client: Client) -> None:
@@ -157,7 +158,7 @@ def test_refused_restore_of_a_deleted_post_shows_the_reason(editor_client: Clien
     delete(post)
     post.author.delete()
 
-    response = editor_client.post(get_url("restore_deleted", post.pk), {"confirmed": "yes"}, follow=True)
+    response = editor_client.post(get_url("restore_deleted", post.pk), {"ids": post.pk, "next": DELETED}, follow=True)
 
     assert response.redirect_chain == [(DELETED, 302)]
     reason = "The author of this post was deleted. The post cannot be restored without its author."

@@ -39,7 +39,7 @@ def test_dialog_asks_before_a_button_publishes_or_hides_a_post(
 
     page = editor_client.get(get_page(post) if post else ADD).text
 
-    dialogs = re.findall(r'<dialog.*?data-name="_act" data-value="(\w+)".*?</dialog>', page, re.DOTALL)
+    dialogs = re.findall(r'<dialog.*?data-value="(\w+)".*?</dialog>', page, re.DOTALL)
     assert dialogs == asking
     assert page.count("<span data-title>Soup</span>") == page.count("The post is by Ines.") == len(asking) * bool(post)
 
@@ -113,7 +113,7 @@ def test_dialog_names_whose_changes_are_discarded(editor_client: Client) -> None
     page = editor_client.get(get_page(post)).text
 
     dialog = page.partition('id="discard-question"')[2].partition("</dialog>")[0]
-    assert 'data-name="_discard" data-value="yes"' in dialog
+    assert 'data-value="discard"' in dialog
     assert "Discard the changes of “<span data-title>Soup</span>”?" in dialog
     assert "The post is by Ines. Ada saved them at <time" in dialog
     assert "desk-danger" in dialog

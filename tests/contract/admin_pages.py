@@ -75,7 +75,7 @@ def change_post(world: World, old: str, **edits: Any) -> Outcome:
 
 def publish_changes(world: World, old: str, **edits: Any) -> Outcome:
     """Send the form, and the page that shows what will change."""
-    outcome = change_post(world, old, **edits, _publish_changes="yes")
+    outcome = change_post(world, old, **edits, _act="publish_changes")
     url = reverse("admin:blog_post_changes", args=[world.post_id(old)])
     return send_changed_form(world, url) if outcome == "ok" else outcome
 
@@ -163,12 +163,12 @@ ADMIN: dict[str, Callable[[World], Outcome]] = {
     "create a post with co-authors": create_joint_post,
     "read a working copy": open_copy,
     "save a working copy": lambda world: change_post(world, "published", title="New"),
-    "schedule a working copy": lambda world: change_post(world, "published", _schedule_changes="yes", **TIME),
+    "schedule a working copy": lambda world: change_post(world, "published", _act="schedule_changes", **TIME),
     "publish a working copy": lambda world: publish_changes(world, "published"),
     "publish the working copy of a draft": lambda world: publish_changes(world, "draft"),
     "create a preview link": create_link,
     "revoke a preview link": revoke_link,
-    "discard a working copy": lambda world: change_post(world, "published", _discard="yes"),
+    "discard a working copy": lambda world: change_post(world, "published", _act="discard"),
     "publish a draft": lambda world: change_post(world, "draft", _act="publish"),
     "publish a published post": lambda world: change_post(world, "published", _act="publish"),
     "schedule a draft": lambda world: change_post(world, "draft", **SCHEDULE),

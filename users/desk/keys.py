@@ -8,12 +8,13 @@ from django.http import HttpRequest
 from django.utils import timezone
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminIntegerFieldWidget
 
+from contentapi.auth.sessions import get_actor
 from contentapi.core.identity import Actor, Scope
 from contentapi.desk.actions import Action, perform_each
-from contentapi.desk.bases import get_actor
+from contentapi.desk.bases import PolicyAdmin
+from contentapi.desk.forms import ServiceForm
 from contentapi.desk.lists import build_state_filter
 from contentapi.desk.rendering import build_column, build_time_column, list_scopes
-from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 from users import policy, selectors, services
 from users.models import ApiKey
 
@@ -59,7 +60,7 @@ def may_have_keys(actor: Actor) -> bool:
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(ServiceAdmin):
+class ApiKeyAdmin(PolicyAdmin):
     """The API keys of the user who is logged in; for admins all. A key is shown once, when it is created."""
 
     desk_actions: ClassVar = [
@@ -77,7 +78,6 @@ class ApiKeyAdmin(ServiceAdmin):
     ]
     form = NewKeyForm
     shown_once_template = "users/api_key_created.html"
-    created_title = "Your new API key"
     list_display = ["prefix", "name", "show_state", "user", "show_expires_at", "show_last_used_at"]
     list_filter = [StateFilter]
     list_lookups = frozenset({"state"})

@@ -12,11 +12,12 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
 from unfold.forms import AdminPasswordChangeForm, UserCreationForm
 
+from contentapi.auth.sessions import get_actor
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, perform_each
-from contentapi.desk.bases import get_actor
+from contentapi.desk.bases import PolicyAdmin
+from contentapi.desk.forms import ServiceForm
 from contentapi.desk.rendering import build_column, build_time_column
-from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 from users import password_links, policy, selectors, services
 from users.mail import is_mail_on
 from users.models import User
@@ -66,7 +67,7 @@ def render_password(user: User) -> SafeString:
 
 
 @admin.register(User)
-class UserAdmin(ServiceAdmin, DjangoUserAdmin):
+class UserAdmin(PolicyAdmin, DjangoUserAdmin):
     """The accounts. A new role takes effect at once: tokens that were issued for the old role are revoked."""
 
     desk_actions: ClassVar = [

@@ -11,12 +11,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from oauth2_provider import admin as theirs
 from oauth2_provider.models import Application, RefreshToken
 
+from contentapi.auth.sessions import get_actor
 from contentapi.core.identity import Actor
-from contentapi.desk.actions import Action, perform_rows
-from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.actions import Action
+from contentapi.desk.bases import PolicyAdmin
+from contentapi.desk.forms import ServiceForm
 from contentapi.desk.lists import RelatedFilter
 from contentapi.desk.rendering import build_time_column
-from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 from users import policy
 from users.oauth.clients import (
     delete_client,
@@ -74,7 +75,7 @@ def may_manage(actor: Actor, _: Application) -> bool:
 
 
 @admin.register(Application)
-class ClientAdmin(ServiceAdmin):
+class ClientAdmin(PolicyAdmin):
     desk_actions: ClassVar = [
         Action(
             name="renew-secret",
@@ -83,7 +84,7 @@ class ClientAdmin(ServiceAdmin):
             help="The application gets a new secret, which is shown once. The old one stops working at once: the "
             "application cannot exchange or renew tokens until it has the new one. What users have allowed and issued "
             "tokens stay.",
-            perform=perform_rows(renew_secret),
+            perform=renew_secret,
             is_permitted=may_manage,
             is_offered=lambda client: client.client_type == Application.CLIENT_CONFIDENTIAL,
             form=NewSecretForm,
@@ -92,7 +93,6 @@ class ClientAdmin(ServiceAdmin):
     ]
     form = ClientForm
     shown_once_template = "users/client_secret.html"
-    created_title = "{} is registered"
     list_display = ["name", "client_id", "client_type", "show_created_at"]
     readonly_fields = ["client_id", "show_created_at"]
     search_fields = ["name__folded", "client_id__folded"]
@@ -126,7 +126,7 @@ class ClientAdmin(ServiceAdmin):
     def response_change(self, request: HttpRequest, obj: Application) -> HttpResponse:
         """Show the saved values again; first the secret, if there is a new one."""
         if obj.secret_shown_once:
-            return self.show_secret(request, obj, f"{obj.name} has a new secret")
+            return self.show_secret(request, obj)
         self.message_user(request, f"“{obj.name}” was saved.", messages.SUCCESS)
         return HttpResponseRedirect(request.path)
 

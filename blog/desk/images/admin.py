@@ -22,12 +22,13 @@ from blog.desk.images.library import (
     select_library,
 )
 from blog.models import Image, ImageStatus
+from contentapi.auth.sessions import get_actor
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, perform_each
-from contentapi.desk.bases import Page, get_actor
+from contentapi.desk.bases import Page, PolicyAdmin
+from contentapi.desk.forms import ServiceForm
 from contentapi.desk.rendering import build_column, build_time_column
-from contentapi.desk.service_admin import ServiceAdmin, ServiceForm
 
 PREVIEW = 960  # pixels of width
 NO_TEXT = mark_safe('<span class="alarm">No text</span>')
@@ -99,7 +100,7 @@ def render_named(image: Image) -> SafeString:
 
 
 @admin.register(Image)
-class ImageAdmin(ServiceAdmin):
+class ImageAdmin(PolicyAdmin):
     desk_actions = ACTIONS
     pages = [
         Page("choose/", "choose", choice.show_choice),
@@ -138,7 +139,7 @@ class ImageAdmin(ServiceAdmin):
     def list_actions(self, request: HttpRequest) -> list[Action]:
         return ACTIONS
 
-    def select_for_action(self, request: HttpRequest) -> models.QuerySet[Image]:
+    def select_for_action(self, request: HttpRequest, action: Action) -> models.QuerySet[Image]:
         actor = get_actor(request)
         return self.select_rows(actor).filter(policy.editable_images(actor))
 

@@ -13,11 +13,12 @@ from django.views.decorators.http import require_GET, require_POST
 from blog import selectors, services
 from blog.desk.images.library import THUMBNAIL, get_variant_url, render_thumbnail, search_images
 from blog.models import Image, ImageStatus
+from contentapi.auth.sessions import get_actor
 from contentapi.conf import conf
 from contentapi.core.errors import ApiError
 from contentapi.core.pagination import parse_id
 from contentapi.core.text import require_storable
-from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin
 from contentapi.desk.lists import BoundedPaginator
 from contentapi.desk.rendering import describe_error
 

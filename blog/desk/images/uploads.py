@@ -15,10 +15,11 @@ from django.views.decorators.http import require_POST
 from blog import services
 from blog.desk.images.choice import describe_image, describe_tools
 from blog.models import Image
+from contentapi.auth.sessions import get_actor
 from contentapi.conf import conf
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.db.engine.slots import enter_expensive_lane
-from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin
 from contentapi.desk.rendering import describe_error
 from contentapi.http.uploads import SentFile, describe_file
 

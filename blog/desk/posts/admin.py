@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.html import format_html
 
 from blog import policy, selectors, services
 from blog.desk import authors, queries
@@ -26,15 +27,15 @@ from blog.desk.posts.list import (
     render_status,
     search_posts,
 )
-from blog.models import OPTIONAL, Author, Post
+from blog.models import OPTIONAL, Author, Post, PostVersion
+from contentapi.auth.sessions import get_actor
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action
-from contentapi.desk.bases import Page, get_actor
+from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.pages import restrict_admin_page
 from contentapi.desk.rendering import build_column, build_time_column, render_time
-from contentapi.desk.service_admin import ServiceAdmin
 
 PAGES = [
     Page("<str:object_id>/events/", "events", announcements.show_events),
@@ -65,8 +66,8 @@ PAGES = [
 
 
 @admin.register(Post)
-class PostAdmin(ServiceAdmin):
-    desk_actions = list(states.STATE_ACTIONS.values())
+class PostAdmin(PolicyAdmin):
+    desk_actions = states.STATE_ACTIONS
     has_action_buttons = False  # the buttons of the form also save it
     pages = PAGES
     list_class = PostList
@@ -101,7 +102,7 @@ class PostAdmin(ServiceAdmin):
     autocomplete_fields = ["author"]
 
     class Media:
-        css = {"all": ["desk/actions.css", "blog/post.css"]}
+        css = {"all": ["blog/post.css"]}
 
     may_open = may_add = staticmethod(policy.may_write_posts)
     select_rows = staticmethod(selectors.select_written_posts)
@@ -128,19 +129,25 @@ class PostAdmin(ServiceAdmin):
     def list_actions(self, request: HttpRequest) -> list[Action]:
         return states.list_actions_on_some(get_actor(request))
 
-    def select_for_action(self, request: HttpRequest) -> models.QuerySet[Post]:
+    def select_for_action(self, request: HttpRequest, action: Action) -> models.QuerySet[Any]:
+        if action is trash.RESTORE:
+            return trash.select_restorable(get_actor(request))
         return self.select_rows(get_actor(request)).select_related("author").defer("body", "body_html")
 
-    def describe_row(self, row: Post) -> str:
-        return states.describe_state(row)
+    def describe_row(self, row: Post | PostVersion) -> str:
+        return states.describe_state(row) if isinstance(row, Post) else trash.describe_deleted(row)
 
     def log_action(self, request: HttpRequest, action: Action, row: Any) -> None:
         if action is states.DELETION:
             self.log_deletions(request, [row])
+        elif action is trash.RESTORE:
+            super().log_action(request, action, row)
         else:
             self.log_change(request, row, history.build_log_message(request, row, row.version_before))
 
     def describe_outcome(self, action: Any, rows: Sequence[Post]) -> str:
+        if action is trash.RESTORE and len(rows) == 1:
+            return format_html("“{}” is restored.", states.link_post(rows[0]))
         return states.describe_outcome(action, rows)
 
     def build_list(self, request: HttpRequest, extra_context: dict[str, Any] | None) -> Any:
@@ -187,7 +194,7 @@ class PostAdmin(ServiceAdmin):
         may_change = self.may_change(actor, row)
         context: dict[str, Any] = {"state": states.describe_state(row), "site_link": states.link_site(row)}
         if may_change:
-            context["state_buttons"] = states.list_buttons(actor, row)
+            context["state_buttons"] = states.list_state_buttons(actor, row)
         if row is None:
             return context
         context["show_delete"] = False  # the link is not among the buttons that save (blog/post_state.html)

@@ -8,8 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from blog.desk.posts.history import read_position
 from blog.history import versions
 from contentapi.auth.people import name_users
+from contentapi.auth.sessions import get_actor
 from contentapi.core.pagination import parse_id
-from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin
 from contentapi.events.feed import list_last_events
 from contentapi.events.webhooks.selectors import list_deliveries_of_subject
 

@@ -7,30 +7,23 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from blog import selectors
-from blog.desk.posts import history
 from blog.desk.posts.fields import split_lines
-from blog.desk.posts.form import COPY_BUTTONS, OPENED, PostForm, list_versions, read_action, read_pressed
+from blog.desk.posts.form import OPENED, PostForm, list_versions, read_action
 from blog.desk.posts.history import LABELS, describe_changes, describe_person, describe_value
-from blog.desk.posts.states import STATE_ACTIONS
+from blog.desk.posts.states import list_copy_buttons, list_state_buttons
 from blog.desk.queries import name_authors
 from blog.history import conflicts, versions
 from blog.history.conflicts import EditConflict
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post, WorkingCopy
-from blog.services import CopyAction, edits, find_visible_copy
+from blog.services import CopyAction, find_visible_copy
+from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import ApiError, NotFound, VersionConflict, require_found
 from contentapi.core.identity import Actor
-from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin
 
 MERGED = [*(name for name in CONTENT if name != "body"), "body"]  # the fields that a person can merge by hand
-BUTTONS = {"_save", "_continue", "_addanother", "_act", "_merged", *COPY_BUTTONS}
+BUTTONS = {"_save", "_continue", "_addanother", "_act", "_merged"}
 NOT_SENT_AGAIN = {"csrfmiddlewaretoken", *OPENED, *BUTTONS}
-# What a button of the page does beside saving. Discarding is not among them: a person who wanted to discard the changes
-# sees the other text first.
-THEN = {
-    CopyAction.PUBLISH: " and publish it",
-    CopyAction.SCHEDULE: " and schedule the changes",
-    CopyAction.UNSCHEDULE: " without a time of publication",
-}
 
 
 def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm) -> HttpResponse:
@@ -70,15 +63,16 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm
 
 
 def choose_button(actor: Actor, form: PostForm, post: Post, copy: WorkingCopy | None) -> Mapping[str, str]:
-    """Return the button that the person pressed, if the present state still allows its action; else “Save”."""
-    pressed, action = read_pressed(form.data), read_action(form.data)
-    copy_action = COPY_BUTTONS.get(pressed)
-    offered = [CopyAction.PUBLISH, *(button.action for button in history.list_buttons(actor, post, copy))]
-    if copy_action in THEN and copy_action in offered:
-        return {"name": pressed, "value": "yes", "then": THEN[copy_action]}
-    if action is not None and action in edits.list_actions(actor, post):
-        return {"name": "_act", "value": action.value, "then": f" and {STATE_ACTIONS[action].label.lower()}"}
-    return {"name": "_save", "value": "Save", "then": ""}
+    """Return the button that the person pressed, if the present state still allows its action; else “Save”.
+
+    Discarding is not among them: a person who wanted to discard the changes sees the other text first.
+    """
+    action, buttons = read_action(form.data), [*list_copy_buttons(actor, post, copy), *list_state_buttons(actor, post)]
+    then = {button.action: f" and {button.label.lower()}" for button in buttons if button.action != CopyAction.DISCARD}
+    then[CopyAction.PUBLISH] = " and publish it"
+    if action not in then:
+        return {"name": "_save", "value": "Save", "then": ""}
+    return {"name": "_act", "value": action, "then": then[action]}
 
 
 @require_POST

@@ -12,7 +12,7 @@ from unfold.widgets import UnfoldAdminMultipleAutocompleteModelChoiceFieldWidget
 from blog.desk.images.choice import describe_tools
 from blog.models import Author
 from contentapi.core.pagination import parse_id
-from contentapi.desk.rendering import Textarea
+from contentapi.desk.forms import Textarea
 
 # `![Uploading boat.jpg, 1](image:0)`: the mark of an upload that has not ended, with the lines before it
 MARK = re.compile(r"\n{0,2}!\[Uploading [^]\n]*, [0-9]+\]\(image:0\)")

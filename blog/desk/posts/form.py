@@ -25,12 +25,11 @@ from blog.models import CONTENT, CONTENT_FIELDS, OPTIONAL, SUMMARIES, Author, Ki
 from blog.services import CopyAction, Edit, StateAction
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed
-from contentapi.desk.rendering import Textarea
-from contentapi.desk.service_admin import ServiceForm
+from contentapi.desk.forms import ServiceForm, Textarea
 
 NEW = "new"  # replaces the id of an unsaved post in addresses
 OPENED = ("opened_version", "opened_copy", "opened_post")  # hidden fields of the form
-COPY_BUTTONS = {f"_{action}": action for action in CopyAction}
+ACTIONS: Mapping[str, StateAction | CopyAction] = {each.value: each for each in (*StateAction, *CopyAction)}
 LINES = [field.name for field in CONTENT_FIELDS if field.kind == Kind.LINE]
 WORDS = [field.name for field in CONTENT_FIELDS if field.kind == Kind.WORDS]
 SCRIPTS = (
@@ -40,19 +39,14 @@ SCRIPTS = (
 STYLES = ["blog/vendor/tom-select/tom-select.min.css", "blog/writing.css", "blog/images.css", "blog/address.css"]
 
 
-def read_action(data: Mapping[str, Any]) -> StateAction | None:
-    """Return the action whose button was pressed; None for a button that saves. Raises `Malformed`."""
+def read_action(data: Mapping[str, Any]) -> StateAction | CopyAction | None:
+    """Return the action whose button was pressed; None for a button that only saves. Raises `Malformed`."""
     name = data.get("_act")
     if not name:
         return None
-    if name not in StateAction.values:
+    if name not in ACTIONS:
         raise Malformed(f"There is no action “{name}”.")
-    return StateAction(name)
-
-
-def read_pressed(data: Mapping[str, Any]) -> str:
-    """Return the name of the pressed button of the working copy; an empty one for another button."""
-    return next((name for name in COPY_BUTTONS if name in data), "")
+    return ACTIONS[name]
 
 
 def list_versions(post: Post, copy: WorkingCopy | None) -> dict[str, int | str]:
@@ -209,7 +203,7 @@ class PostForm(ServiceForm):
                 cleaned[field.name] = self.initial.get(field.name)
             elif problems := services.list_problems(field, cleaned.get(field.name)):
                 self.add_error(field.name, problems)
-        if read_action(self.data) is not StateAction.SCHEDULE and f"_{CopyAction.SCHEDULE}" not in self.data:
+        if read_action(self.data) not in (StateAction.SCHEDULE, CopyAction.SCHEDULE):
             self.errors.pop("schedule_at", None)
         if "_merged" in self.data and has_marks(cleaned.get("body", "")):
             problem = (
@@ -220,11 +214,11 @@ class PostForm(ServiceForm):
 
     def read_edit(self) -> Edit:
         """Return what the form changes, and the action of the pressed button."""
-        opened_copy = self.cleaned_data["opened_copy"]
+        opened_copy, action = self.cleaned_data["opened_copy"], read_action(self.data)
         return Edit(
             changes=self.read_changes(),
-            action=read_action(self.data),
-            copy_action=COPY_BUTTONS.get(read_pressed(self.data)),
+            action=action if isinstance(action, StateAction) else None,
+            copy_action=action if isinstance(action, CopyAction) else None,
             publish_at=self.cleaned_data.get("schedule_at"),
             version=str(self.cleaned_data["opened_version"]),
             copy_version=None if opened_copy is None else str(opened_copy),

@@ -1,7 +1,6 @@
 """The history of posts and their working copies: versions, differences, restoring; and the buttons of a copy."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -12,15 +11,16 @@ from django.views.decorators.http import require_POST
 
 from blog import policy, selectors, services
 from blog.desk.posts.form import is_on_copy
-from blog.desk.posts.states import link_post, link_site
+from blog.desk.posts.states import link_post, link_site, list_copy_buttons
 from blog.history import copies, versions
 from blog.history.versions import Change, Comparison, Version
 from blog.models import CONTENT_FIELDS, VERSIONED, Image, Post, PostStatus, WorkingCopy
 from blog.services import CopyAction, find_visible_copy
 from blog.services.edits import MOST_STEPS
+from contentapi.auth.sessions import get_actor
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin
 from contentapi.desk.rendering import describe_origin
 
 # The fields of a post in the words of the editors
@@ -167,36 +167,6 @@ def describe_value(name: str, value: Any) -> Any:
     return ", ".join(value) if isinstance(value, list) else value
 
 
-class CopyButton(NamedTuple):
-    """A button of the form for its working copy. With `has_time`, the time of publication is beside it.
-
-    With a `verb`, a dialog asks before the form is sent.
-    """
-
-    action: CopyAction
-    label: str
-    help: str
-    has_time: bool = False
-    verb: str = ""
-
-    @property
-    def name(self) -> str:
-        return f"_{self.action}"
-
-
-def list_buttons(actor: Actor, post: Post, copy: WorkingCopy | None) -> Iterator[CopyButton]:
-    """Yield the buttons for the working copy below the form, of those that the actor may press."""
-    is_public = post.status == PostStatus.PUBLISHED
-    may_publish = policy.may_publish_working_copy_of(actor, post.author.user_id, post.status)
-    if may_publish and is_public:
-        yield CopyButton(CopyAction.SCHEDULE, "Schedule the changes", "Readers see the changes from", has_time=True)
-    if copy is not None and copy.publish_at is not None:
-        yield CopyButton(CopyAction.UNSCHEDULE, "Do not publish the changes", "The changes stay, without a time.")
-    if copy is not None:
-        effect = "The form shows the text of the post again. The history keeps the changes: you can restore them."
-        yield CopyButton(CopyAction.DISCARD, "Discard the changes", effect, verb="Discard the changes of")
-
-
 def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict[str, Any]:
     """Return what the form shows of the working copy; nothing if the form changes the post itself."""
     if not is_on_copy(post, copy):
@@ -204,9 +174,9 @@ def build_copy_state(actor: Actor, post: Post, copy: WorkingCopy | None) -> dict
     is_public = post.status == PostStatus.PUBLISHED
     may_publish = policy.may_publish_working_copy_of(actor, post.author.user_id, post.status)
     state: dict[str, Any] = {
-        "publish": f"_{CopyAction.PUBLISH}" if may_publish else "",
+        "publish": CopyAction.PUBLISH.value if may_publish else "",
         "publish_label": "Publish changes" if is_public else "Take over the changes",
-        "buttons": list(list_buttons(actor, post, copy)),
+        "buttons": list(list_copy_buttons(actor, post, copy)),
         "is_outdated": copy is not None and services.has_changed_since(post, copy.base_version),
         "copy": copy,
         "held": copy and copy.publish_at and selectors.find_locked_scheduler(copy),

@@ -11,12 +11,12 @@ from django.views.decorators.http import require_POST
 
 from blog import selectors, services
 from blog.models import MAX_NOTE, Post
-from contentapi.auth.sessions import read_secret, store_secret
+from contentapi.auth.sessions import get_actor, read_secret, store_secret
 from contentapi.conf.timeouts import OWN_PREVIEW_LIFETIME
 from contentapi.core.errors import ApiError, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin
 from contentapi.desk.rendering import describe_error
 
 DAYS = (1, 3, 7, 30)  # that a link for a reviewer may be valid

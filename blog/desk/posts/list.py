@@ -12,9 +12,9 @@ from django.utils.safestring import SafeString
 
 from blog import policy, selectors
 from blog.models import Post, PostStatus, WorkingCopy
+from contentapi.auth.sessions import get_actor
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed
-from contentapi.desk.bases import get_actor
 from contentapi.desk.lists import ORDER, BoundedList
 from contentapi.desk.rendering import render_time
 

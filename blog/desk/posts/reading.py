@@ -10,7 +10,7 @@ from blog import services
 from blog.desk.images.library import render_thumbnail
 from blog.files.syntax import decode_value, dump_front_matter
 from blog.models import Image, Post
-from contentapi.desk.service_admin import ServiceForm
+from contentapi.desk.forms import ServiceForm
 
 PANEL = "Address and search engines"
 TIMES = ["show_published_at", "show_created_at", "show_updated_at"]

@@ -17,15 +17,16 @@ from django.views.decorators.http import require_POST
 
 from blog import services
 from blog.desk.posts import conflict, writing
-from blog.desk.posts.form import COPY_BUTTONS, NEW, OPENED, PostForm, list_versions, read_action
+from blog.desk.posts.form import NEW, OPENED, PostForm, list_versions, read_action
 from blog.desk.posts.history import build_log_message
 from blog.desk.posts.states import NEW_POST, describe_result, link_post
 from blog.models import ADDRESSES, CONTENT, Post, PostStatus
 from blog.services import CopyAction, Edit, Saved, StateAction
+from contentapi.auth.sessions import get_actor
 from contentapi.core.entity_tags import require_version
 from contentapi.core.errors import ApiError, Invalid, Malformed, VersionConflict
 from contentapi.core.identity import Actor
-from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin
 
 CREATED = "created_posts"  # the key in a session: the post of each kept text, so that no text becomes two posts
 MOST_CREATED = 10
@@ -103,7 +104,7 @@ def create_post(actor: Actor, row: Post, form: PostForm) -> Post:
     action = read_action(form.data)
     if action is not None:
         if action not in NEW_POST:
-            raise Malformed(f"A new post cannot be {action.label}.")
+            raise Malformed(f"A new post cannot have the action “{action}”.")
         state = {"status": NEW_POST[action]}
     if action is StateAction.SCHEDULE:
         state["publish_at"] = form.cleaned_data["schedule_at"]
@@ -148,8 +149,7 @@ def build_form(request: HttpRequest, model_admin: PolicyAdmin, post: Post | None
     """Return the form with what was sent, without a button. A new text without a title gets one."""
     form_class: type[PostForm] = model_admin.get_form(request, post, change=post is not None)
     sent = request.POST.copy()  # with the author profiles that `get_form` has created
-    for name in ("_act", *COPY_BUTTONS):
-        sent.pop(name, None)
+    sent.pop("_act", None)
     if post is None and not sent.get("title", "").strip():
         sent["title"] = make_title(sent.get("body", ""))
     return form_class(sent, instance=post)

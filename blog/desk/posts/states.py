@@ -1,8 +1,7 @@
 """The actions on posts: buttons of the form and entries of the list that change the status, and their messages."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,13 +12,13 @@ from django.utils.safestring import SafeString, mark_safe
 
 from blog import policy, selectors, services
 from blog.desk.local_times import LocalTimeField
-from blog.models import Post, PostStatus
-from blog.services import Edit, StateAction, edits, save_edit
+from blog.models import Post, PostStatus, WorkingCopy
+from blog.services import CopyAction, Edit, StateAction, edits, save_edit
 from contentapi.conf import conf
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.errors import Conflict, Invalid, VersionConflict
 from contentapi.core.identity import Actor
-from contentapi.desk.actions import Action, list_offered_actions, perform_each, perform_rows
+from contentapi.desk.actions import Action, list_offered_actions, perform_each
 from contentapi.desk.rendering import render_time
 
 HELD = ". It is not published while the account of {name}, who chose this time, is locked"
@@ -42,25 +41,13 @@ class ScheduleForm(forms.Form):
         ),
     )
 
-    def clean_schedule_at(self) -> datetime | None:
-        time: datetime | None = self.cleaned_data["schedule_at"]
+    def clean_schedule_at(self) -> Any:
+        time = self.cleaned_data["schedule_at"]
         try:
             services.validate_publish_at(PostStatus.SCHEDULED, time)
         except Invalid as error:
             raise forms.ValidationError(list(error.fields["publishAt"])) from None
         return time
-
-
-@dataclass(frozen=True)
-class PostAction(Action):
-    """An action on posts: in the form, a button that also saves the content. Without a `state_action`, it deletes."""
-
-    state_action: StateAction | None = None
-
-    @property
-    def is_main(self) -> bool:
-        """Whether the button makes the post public. It is also in the row that stays in view."""
-        return self.state_action in (StateAction.PUBLISH, StateAction.PUBLISH_AGAIN)
 
 
 def change_state(actor: Actor, post: Post, values: Mapping[str, Any], state_action: StateAction) -> Post:
@@ -75,15 +62,14 @@ def change_state(actor: Actor, post: Post, values: Mapping[str, Any], state_acti
     return changed
 
 
-def build_action(state_action: StateAction, label: str, effect: str, **options: Any) -> PostAction:
-    return PostAction(
+def build_action(state_action: StateAction, label: str, effect: str, **options: Any) -> Action:
+    return Action(
         name=state_action.value,
         label=label,
         help=effect,
         done=state_action.label.capitalize(),
-        perform=perform_rows(partial(change_state, state_action=state_action)),
+        perform=partial(change_state, state_action=state_action),
         is_permitted=lambda actor, post: state_action in edits.list_actions(actor, post),
-        state_action=state_action,
         **{"list_label": label, "confirmed_from": 1, **options},
     )
 
@@ -91,29 +77,24 @@ def build_action(state_action: StateAction, label: str, effect: str, **options: 
 BY_ITSELF = "The post becomes public by itself on"
 HIDDEN = "The post becomes a draft. Readers do not see it any more. You can publish it again."
 ARCHIVED = "The post is put away. Readers do not see it. You can take it out of the archive again."
-STATE_ACTIONS = {
-    action.state_action: action
-    for action in [
-        build_action(StateAction.PUBLISH, "Publish now", "Everybody can read the post at once.", list_label="Publish"),
-        build_action(
-            StateAction.SCHEDULE,
-            "Schedule",
-            BY_ITSELF,
-            list_label="Schedule for…",
-            list_help="The post becomes public by itself at the time that you choose.",
-            form=ScheduleForm,
-        ),
-        build_action(StateAction.UNPUBLISH, "Unpublish", HIDDEN, is_dangerous=True),
-        build_action(StateAction.ARCHIVE, "Archive", ARCHIVED, is_dangerous=True),
-        build_action(StateAction.UNARCHIVE, "Take out of the archive", "The post becomes a draft.", confirmed_from=2),
-        build_action(
-            StateAction.PUBLISH_AGAIN,
-            "Publish again",
-            "The post leaves the archive, and everybody can read it at once.",
-        ),
-    ]
-}
-DELETION = PostAction(
+STATE_ACTIONS = [
+    build_action(StateAction.PUBLISH, "Publish now", "Everybody can read the post at once.", list_label="Publish"),
+    build_action(
+        StateAction.SCHEDULE,
+        "Schedule",
+        BY_ITSELF,
+        list_label="Schedule for…",
+        list_help="The post becomes public by itself at the time that you choose.",
+        form=ScheduleForm,
+    ),
+    build_action(StateAction.UNPUBLISH, "Unpublish", HIDDEN, is_dangerous=True),
+    build_action(StateAction.ARCHIVE, "Archive", ARCHIVED, is_dangerous=True),
+    build_action(StateAction.UNARCHIVE, "Take out of the archive", "The post becomes a draft.", confirmed_from=2),
+    build_action(
+        StateAction.PUBLISH_AGAIN, "Publish again", "The post leaves the archive, and everybody can read it at once."
+    ),
+]
+DELETION = Action(
     name="delete_selected",  # replaces Django's action, which deletes all selected posts in one request
     label="Delete",
     help="",
@@ -125,12 +106,13 @@ DELETION = PostAction(
     confirmed_from=1,
     is_dangerous=True,
 )
-# Other words for the same action in another state
-STATE_LABELS: Mapping[tuple[StateAction | None, str], tuple[str, str]] = {
-    (StateAction.SCHEDULE, PostStatus.SCHEDULED): ("Change the time", BY_ITSELF),
-    (StateAction.UNPUBLISH, PostStatus.SCHEDULED): ("Do not publish", "The post becomes a draft again."),
+MAIN = (StateAction.PUBLISH, StateAction.PUBLISH_AGAIN)  # make a post public
+# Other words for the same action on a scheduled post, which is not public yet
+SCHEDULED_LABELS: Mapping[str, tuple[str, str]] = {
+    StateAction.SCHEDULE: ("Change the time", BY_ITSELF),
+    StateAction.UNPUBLISH: ("Do not publish", "The post becomes a draft again."),
 }
-NEW_POST = {
+NEW_POST: Mapping[str, PostStatus] = {
     StateAction.PUBLISH: PostStatus.PUBLISHED,
     StateAction.SCHEDULE: PostStatus.SCHEDULED,
 }  # actions on a post that is new
@@ -141,26 +123,58 @@ def list_actions_on_some(actor: Actor) -> list[Action]:
     if not policy.may_write_posts(actor):
         return []
     offered = edits.list_actions_on_some(actor)
-    return [*(action for state_action, action in STATE_ACTIONS.items() if state_action in offered), DELETION]
+    return [*(action for action in STATE_ACTIONS if action.name in offered), DELETION]
 
 
-def build_button(action: PostAction, status: str) -> PostAction:
-    """Return the action with the words for posts of a status."""
-    label, effect = STATE_LABELS.get((action.state_action, status), (action.label, action.help))
-    is_dangerous = action.is_dangerous and status != PostStatus.SCHEDULED
-    return replace(action, label=label, help=effect, is_dangerous=is_dangerous)
+@dataclass(frozen=True)
+class Button:
+    """A button of the form, which saves it and does an action. With a `verb`, a dialog asks before.
+
+    With `has_time`, the time of publication is beside the button. The main ones are also in the row that stays in view.
+    """
+
+    action: str
+    label: str
+    help: str
+    verb: str = ""
+    has_time: bool = False
+    is_dangerous: bool = False
+
+    @property
+    def is_main(self) -> bool:
+        return self.action in MAIN
 
 
-def list_buttons(actor: Actor, post: Post | None) -> list[PostAction]:
+def list_state_buttons(actor: Actor, post: Post | None) -> list[Button]:
     """Return the buttons that change the state of a post, or of a new one."""
     if post is not None:
-        offered = list_offered_actions(STATE_ACTIONS.values(), actor, post)
-        return [build_button(action, post.status) for action in offered]
+        return [build_button(action, post.status) for action in list_offered_actions(STATE_ACTIONS, actor, post)]
     return [
-        STATE_ACTIONS[state_action]
-        for state_action, status in NEW_POST.items()
-        if policy.may_transition_posts(actor, PostStatus.DRAFT, status)
+        build_button(action, PostStatus.DRAFT)
+        for action in STATE_ACTIONS
+        if action.name in NEW_POST and policy.may_transition_posts(actor, PostStatus.DRAFT, NEW_POST[action.name])
     ]
+
+
+def build_button(action: Action, status: str) -> Button:
+    """Return the button of an action on the state, with the words for posts of a status."""
+    words, is_dangerous = (action.label, action.help), action.is_dangerous
+    if status == PostStatus.SCHEDULED:
+        words, is_dangerous = SCHEDULED_LABELS.get(action.name, words), False
+    asks = is_dangerous or action.name in MAIN
+    return Button(action.name, *words, action.list_label if asks else "", action.has_form, is_dangerous)
+
+
+def list_copy_buttons(actor: Actor, post: Post, copy: WorkingCopy | None) -> Iterator[Button]:
+    """Yield the buttons for the working copy below the form, of those that the actor may press."""
+    may_publish = policy.may_publish_working_copy_of(actor, post.author.user_id, post.status)
+    if may_publish and post.status == PostStatus.PUBLISHED:
+        yield Button(CopyAction.SCHEDULE, "Schedule the changes", "Readers see the changes from", has_time=True)
+    if copy is not None and copy.publish_at is not None:
+        yield Button(CopyAction.UNSCHEDULE, "Do not publish the changes", "The changes stay, without a time.")
+    if copy is not None:
+        effect = "The form shows the text of the post again. The history keeps the changes: you can restore them."
+        yield Button(CopyAction.DISCARD, "Discard the changes", effect, "Discard the changes of", is_dangerous=True)
 
 
 def describe_state(post: Post | None) -> SafeString | str:
@@ -190,12 +204,12 @@ def link_post(post: Post) -> SafeString:
     return format_html('<a class="message-link" href="{}">{}</a>', address, post.title)
 
 
-def describe_result(state_action: StateAction, post: Post) -> SafeString:
+def describe_result(state_action: str, post: Post) -> SafeString:
     """Return the message after an action, with a link to the post."""
     link = link_post(post)
-    if state_action is StateAction.SCHEDULE:
+    if state_action == StateAction.SCHEDULE:
         return format_html("“{}” will be published on {}.", link, render_time(post.publish_at))
-    results = {
+    results: Mapping[str, str] = {
         StateAction.PUBLISH: "“{}” is public now. {}",
         StateAction.PUBLISH_AGAIN: "“{}” is public again. {}",
         StateAction.ARCHIVE: "“{}” is in the archive. Readers do not see it.",
@@ -203,12 +217,10 @@ def describe_result(state_action: StateAction, post: Post) -> SafeString:
     return format_html(results.get(state_action, "“{}” is a draft now. Readers do not see it."), link, link_site(post))
 
 
-def describe_outcome(action: PostAction, posts: Sequence[Post]) -> SafeString | str:
+def describe_outcome(action: Action, posts: Sequence[Post]) -> SafeString | str:
     """Return the message after an action of the list."""
-    if len(posts) == 1 and action.state_action is not None:
-        return describe_result(action.state_action, posts[0])
-    time = (
-        format_html(" for {}", render_time(posts[0].publish_at)) if action.state_action is StateAction.SCHEDULE else ""
-    )
+    if len(posts) == 1 and action.name in StateAction:
+        return describe_result(action.name, posts[0])
+    time = format_html(" for {}", render_time(posts[0].publish_at)) if action.name == StateAction.SCHEDULE else ""
     number = "1 post is" if len(posts) == 1 else f"{len(posts):,} posts are"
     return format_html("{} {}{}.", number, action.done.lower(), time)

@@ -1,15 +1,13 @@
 """Deleted posts in the desk: search them, and restore one, selected ones, or all posts of an import that was undone."""
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import takewhile
-from time import monotonic
+from collections.abc import Mapping
+from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Q
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from blog.desk.posts.history import describe_person, read_position
@@ -18,13 +16,11 @@ from blog.history import trash
 from blog.history.versions import select_deleted_posts
 from blog.models import Author, ImportJob, Post, PostStatus, PostVersion
 from contentapi.auth.people import name_users
+from contentapi.auth.sessions import get_actor
+from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.desk.actions import Outcome, collect_outcome, report_refused
-from contentapi.desk.bases import PolicyAdmin, get_actor
-
-MOST_NAMES = 10  # of public posts that the page before a restoration names
-LONGEST_REQUEST = 10  # seconds, in which a request restores posts
-RESTORED = "Restored after its deletion."  # in the log of the admin
+from contentapi.desk import actions
+from contentapi.desk.bases import PolicyAdmin
 
 
 def show_deleted_posts(request: HttpRequest, model_admin: PolicyAdmin) -> HttpResponse:
@@ -55,73 +51,54 @@ def show_deleted_posts(request: HttpRequest, model_admin: PolicyAdmin) -> HttpRe
     return model_admin.render(request, "admin/blog/post/deleted.html", context)
 
 
-class RestoredForm(forms.Form):
-    """What the page that asks before posts are public again sends once more."""
-
-    post = forms.MultipleChoiceField(widget=forms.MultipleHiddenInput)
-    confirmed = forms.CharField(widget=forms.HiddenInput)
-
-
-def ask_before_publication(
-    request: HttpRequest, model_admin: PolicyAdmin, rows: Sequence[PostVersion]
-) -> HttpResponse | None:
-    """Return the page that names the posts that would be public at once. None if it has none, or was confirmed."""
-    public = [row for row in rows if row.status == PostStatus.PUBLISHED]
-    if not public or "confirmed" in request.POST:
-        return None
-    context = {
-        "title": "Restore this public post?" if len(rows) == 1 else f"Restore {len(rows):,} posts?",
-        "description": f"Public again at once: {name_posts(public)}.",
-        "action": {"label": "Restore", "help": "Its readers and the addresses that it had find it again."},
-        "form": RestoredForm(initial={"post": [row.id for row in rows], "confirmed": "yes"}),
-        "back": reverse("admin:blog_post_deleted"),
-    }
-    return model_admin.render(request, "desk/action.html", context)
-
-
-def name_posts(rows: Sequence[PostVersion]) -> str:
-    """Return the titles of the first posts with their authors, and the number of the others."""
-    authors = Author.objects.in_bulk([row.author_id for row in rows])
-    named = [f"“{row.title}” by {authors.get(row.author_id, 'a deleted author')}" for row in rows[:MOST_NAMES]]
-    more = f" and {len(rows) - MOST_NAMES:,} more" if len(rows) > MOST_NAMES else ""
-    return ", ".join(named) + more
-
-
 @require_POST
 def restore_posts(request: HttpRequest, model_admin: PolicyAdmin, object_id: str = "") -> HttpResponse:
-    """Restore one deleted post, the selected ones, or those of an undone import: as many as one request can."""
-    actor, job_id = get_actor(request), None if object_id else parse_id(request.POST.get("import", ""))
-    ids = [parse_id(text) for text in ([object_id] if object_id else request.POST.getlist("post"))]
-    if job_id:
-        ids = [post for post, job in undoing.find_undone_posts().items() if job == job_id]
-    rows = list(select_deleted_posts(actor).filter(id__in=ids).order_by("pgh_id"))
-    if not job_id and (question := ask_before_publication(request, model_admin, rows)):
-        return question
-    end = monotonic() + LONGEST_REQUEST
-
-    def restore(row: PostVersion) -> Post:
-        return trash.restore_deleted_post(actor=actor, post_id=str(row.id))
-
-    tried = takewhile(lambda _: monotonic() < end, rows)
-    outcome = collect_outcome(tried, restore, lambda post: model_admin.log_change(request, post, RESTORED))
-    undoing.note_restored([post.pk for post in outcome.done])
-    report_refused(request, "restored", outcome)
-    if object_id and outcome.done:
-        [post] = outcome.done
-        state = post.get_status_display().lower()
-        model_admin.message_user(request, f"The post “{post.title}” is restored. It is {state}.")
-        return HttpResponseRedirect(reverse("admin:blog_post_change", args=[post.pk]))
-    report_number(request, len(ids), len(rows), outcome)
-    return HttpResponseRedirect(reverse("admin:blog_post_deleted"))
+    """Restore one deleted post, the selected ones, or those of an undone import; first ask if there is a public one."""
+    if "ids" in request.POST:
+        return actions.perform_slice(request, model_admin, RESTORE)
+    back, ids = model_admin.get_address("deleted"), list_chosen(request, object_id)
+    found = select_deleted_posts(get_actor(request)).filter(id__in=ids)
+    if len(ids) >= RESTORE.confirmed_from or found.filter(status=PostStatus.PUBLISHED).exists():
+        address = model_admin.get_address("restore_selected")
+        return actions.ask(request, model_admin, RESTORE, ids, forms.Form(), address, back)
+    if ids:
+        outcome = actions.perform_on_ids(request, model_admin, RESTORE, ids, {})
+        actions.report(request, model_admin, RESTORE, outcome)
+    else:
+        messages.warning(request, "Select posts first.")
+    return HttpResponseRedirect(back)
 
 
-def report_number(request: HttpRequest, chosen: int, found: int, outcome: Outcome) -> None:
-    """Show how many of the chosen posts are restored, and how many the request had no time for."""
-    number, refused = len(outcome.done), sum(map(len, outcome.refused.values()))
-    left = found - number - refused
-    more = f" {left:,} are left: restore them, too." if left else ""
-    message = f"{number:,} post{' is' if number == 1 else 's are'} restored.{more}" if chosen else "Select posts first."
-    if number:
-        messages.success(request, message)
-    elif not refused:
-        messages.warning(request, message)
+def list_chosen(request: HttpRequest, object_id: str) -> list[int]:
+    """Return the ids of the posts that a button or the selection names."""
+    job_id = parse_id(request.POST.get("import", ""))
+    if job_id and not object_id:
+        return [post for post, job in undoing.find_undone_posts().items() if job == job_id]
+    return list(filter(None, map(parse_id, [object_id] if object_id else request.POST.getlist("post"))))
+
+
+def restore_post(actor: Actor, row: PostVersion, _: Mapping[str, Any]) -> Post:
+    post = trash.restore_deleted_post(actor=actor, post_id=str(row.id))
+    undoing.note_restored([post.pk])
+    return post
+
+
+def select_restorable(actor: Actor) -> QuerySet[Any]:
+    authors = Author.objects.filter(pk=OuterRef("author_id"))
+    posts: QuerySet[Any] = select_deleted_posts(actor).annotate(author_name=Subquery(authors.values("name")))
+    return posts
+
+
+def describe_deleted(row: Any) -> str:
+    """Return what the page before a restoration says about a post."""
+    is_public = row.status == PostStatus.PUBLISHED
+    return f"by {row.author_name or 'a deleted author'}{', public again at once' if is_public else ''}"
+
+
+RESTORE = actions.Action(
+    name="restore",
+    label="Restore",
+    done="Restored",
+    help="Readers find posts that were public, and the addresses that they had, again at once.",
+    perform=restore_post,
+)

@@ -20,12 +20,13 @@ from blog.desk.posts.fields import split_lines
 from blog.desk.posts.form import LINES
 from blog.models import MAX_BODY, Author, Post
 from blog.services import presence
+from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import ApiError, Invalid, Malformed, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_permission
 from contentapi.core.text import require_storable
-from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin
 from contentapi.desk.rendering import describe_error
 
 SAVED_TEXT_COOKIE = "saved_text"  # names the kept text that the browser can remove

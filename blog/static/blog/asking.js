@@ -10,7 +10,7 @@ let isConfirmed = false;
 
 form.addEventListener("submit", (event) => {
   const { submitter } = event;
-  const question = questions.find(({ dataset }) => dataset.name === submitter?.name && dataset.value === submitter.value);
+  const question = questions.find(({ dataset }) => submitter?.name === "_act" && dataset.value === submitter.value);
   if (!question || !title.value.trim()) return; // the server refuses a post without a title
   if (isConfirmed) {
     isConfirmed = false;

@@ -208,10 +208,10 @@ check();
 // Before the form is sent
 
 // Buttons that make a text public, apart from those that ask in any case (asking.js).
-const PUBLISHING = /^(_publish_changes|_schedule_changes|_act=schedule)$/;
+const PUBLISHING = ["publish_changes", "schedule_changes", "schedule"];
 
 function isPublishing(submitter) {
-  return PUBLISHING.test(submitter?.name === "_act" ? `_act=${submitter.value}` : submitter?.name);
+  return submitter?.name === "_act" && PUBLISHING.includes(submitter.value);
 }
 
 // Asks whether the text becomes public in spite of problems with images. Returns whether the person wants that.

@@ -11,12 +11,12 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from contentapi.auth.people import name_users
+from contentapi.auth.sessions import get_actor
 from contentapi.core import policy
 from contentapi.core.identity import Actor
-from contentapi.desk.actions import Action, perform_each, perform_rows
-from contentapi.desk.bases import Page, get_actor
+from contentapi.desk.actions import Action, perform_each
+from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.rendering import build_column, build_time_column
-from contentapi.desk.service_admin import ServiceAdmin
 from contentapi.desk.webhooks import deliveries
 from contentapi.desk.webhooks.forms import ReplayForm, RotateForm, WebhookForm
 from contentapi.events.feed import read_log
@@ -72,11 +72,8 @@ def name_maker(webhook: Webhook) -> str:
 
 
 @admin.register(Webhook)
-class WebhookAdmin(ServiceAdmin):
+class WebhookAdmin(PolicyAdmin):
     """All webhooks, for admins. A webhook belongs to the admin who creates it."""
-
-    class Media:
-        css = {"all": ["desk/webhooks.css"]}
 
     pages: ClassVar = [
         Page("<str:object_id>/deliveries/", "deliveries", deliveries.show_deliveries),
@@ -99,7 +96,7 @@ class WebhookAdmin(ServiceAdmin):
             done="Replayed",
             help="Sends events of the last hours once more, each with the id that it had: the receiver knows those "
             "that it has processed.",
-            perform=perform_rows(replay),
+            perform=replay,
             is_permitted=may_manage,
             is_offered=lambda webhook: webhook.is_enabled,
             form=ReplayForm,
@@ -110,7 +107,7 @@ class WebhookAdmin(ServiceAdmin):
             done="Given a new secret",
             help="The webhook gets a new secret, which is shown once. For 24 hours, the old one is valid too: enter "
             "the new one at the receiver in this time.",
-            perform=perform_rows(rotate),
+            perform=rotate,
             is_permitted=may_manage,
             form=RotateForm,
             read_initial=lambda webhook: {"opened": webhook.version},
@@ -138,8 +135,11 @@ class WebhookAdmin(ServiceAdmin):
         ),
     ]
     form = WebhookForm
+
+    class Media:
+        css: ClassVar = {"all": ["desk/webhooks.css"]}
+
     shown_once_template = "desk/webhooks/secret.html"
-    created_title = "{} is created"
     change_form_outer_before_template = "desk/webhooks/above.html"
     change_form_outer_after_template = "desk/webhooks/below.html"
     deletion_note = "What waits is not sent, and the list of deliveries is lost."

@@ -13,10 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position
-from contentapi.desk.bases import PolicyAdmin, get_actor
+from contentapi.desk.bases import PolicyAdmin
 from contentapi.events.declarations import get_event_types
 from contentapi.events.webhooks import resending, selectors
 from contentapi.events.webhooks.bodies import find_actor, read_bodies

@@ -11,8 +11,8 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from contentapi.desk.rendering import Textarea, list_scopes
-from contentapi.desk.service_admin import ServiceForm
+from contentapi.desk.forms import ServiceForm, Textarea
+from contentapi.desk.rendering import list_scopes
 from contentapi.events.declarations import get_event_types
 from contentapi.events.webhooks.models import LONGEST_COALESCE, MAX_URL, Webhook
 from contentapi.events.webhooks.services import EDITABLE

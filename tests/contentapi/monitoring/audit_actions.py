@@ -184,7 +184,7 @@ def make_due_post() -> Post:
 
 
 def make_deleted_post() -> Post:
-    post = make_post()
+    post = make_post(status="draft")
     services.delete_post(actor=OPERATOR, post_id=str(post.pk))
     return post
 

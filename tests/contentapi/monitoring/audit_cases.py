@@ -177,7 +177,7 @@ CONTENT = [
     by_graphql(Blog.POST_UNARCHIVED, 'unpublishPost(id: "%d") { id }', ARCHIVED),
     by_graphql(Blog.POST_DELETED, 'deletePost(id: "%d")', make_post),
     Case(Blog.POST_DELETED, "admin", delete_selected_posts, 2),
-    by_button(Blog.POST_RESTORED, "blog_post_restore_deleted", make=actions.make_deleted_post, confirmed="yes"),
+    by_button(Blog.POST_RESTORED, "blog_post_restore_deleted", make=actions.make_deleted_post),
     Case(Blog.POST_HISTORY_PURGED, "worker", actions.purge_history),
     Case(Blog.POST_COPY_PUBLISHED, "REST", lambda scene: actions.change_copy(scene, "POST", "/publish")),
     Case(Blog.POST_COPY_DISCARDED, "REST", lambda scene: actions.change_copy(scene, "DELETE", "")),

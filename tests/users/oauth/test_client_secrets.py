@@ -83,7 +83,7 @@ def test_new_secret_is_shown_once_and_the_old_one_stops_at_once(admin_client: Cl
 
     found = SECRET.search(shown.text)
     assert found
-    assert f"{client.name} has a new secret" in shown.text
+    assert f"“{client.name}” was given a new secret." in shown.text
     assert "no-store" in shown["Cache-Control"]
     assert application.exchange(browser.obtain_code(application), secret=old).status_code == 401
     assert application.exchange(browser.obtain_code(application), secret=found[1]).status_code == 200
