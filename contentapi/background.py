@@ -4,7 +4,6 @@ from threading import Event
 
 from contentapi.auth.sessions import SessionStore
 from contentapi.conf.timeouts import PURGE_INTERVAL, TOKEN_PURGE_INTERVAL
-from contentapi.core.pagination import parse_id
 from contentapi.events import background as events
 from contentapi.events import resolvers as event_resolvers
 from contentapi.events import views as event_views
@@ -36,9 +35,8 @@ def purge_sessions(_: Event) -> None:
 
 API = App(
     types=[
-        Type(projections.WEBHOOK, lambda actor, pk: selectors.select_visible_webhooks(actor, pk=parse_id(pk))),
-        # The last: it looks into all partitions
-        Type(projections.DELIVERY, lambda actor, pk: selectors.select_visible_deliveries(actor, pk=parse_id(pk))),
+        Type(projections.WEBHOOK, selectors.select_visible_webhooks),
+        Type(projections.DELIVERY, selectors.select_visible_deliveries),  # the last: it looks into all partitions
     ],
     projections=projections.PROJECTIONS,
     representations=views.REPRESENTATIONS,

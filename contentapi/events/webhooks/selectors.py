@@ -29,7 +29,7 @@ def require_management(actor: Actor, action: str) -> None:
     policy.require_permission(actor, policy.may_manage_webhooks(actor), action)
 
 
-@parametrised(Webhook)
+@parametrised(Webhook, pk=parse_id)
 def select_visible_webhooks(
     actor: Actor, *, pk: int | None = None, after: str | None = None, after_pk: int | None = None
 ) -> QuerySet[Webhook]:
@@ -45,7 +45,7 @@ def select_visible_webhooks(
 def select_webhooks(actor: Actor, after: Position | None = None) -> Rows[Webhook]:
     """Return webhooks, newest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
     require_management(actor, "list webhooks")
-    return select_visible_webhooks(actor, after=after and after.value, after_pk=after and after.id)
+    return select_visible_webhooks(actor, after=after)
 
 
 def build_webhooks_connection(
@@ -58,10 +58,10 @@ def build_webhooks_connection(
 def select_webhook_by_id(actor: Actor, webhook_id: str) -> Rows[Webhook]:
     """Return the webhook with this id, or none. Raises `Unauthenticated` and `Forbidden`, whatever the id."""
     require_management(actor, "read webhooks")
-    return select_visible_webhooks(actor, pk=parse_id(webhook_id))
+    return select_visible_webhooks(actor, webhook_id)
 
 
-@parametrised(Delivery)
+@parametrised(Delivery, pk=parse_id, webhook=parse_id)
 def select_visible_deliveries(
     actor: Actor,
     *,
@@ -100,9 +100,8 @@ def select_deliveries(
     require_management(actor, "read deliveries")
     if state is not None and state not in DeliveryState.values:
         raise Malformed(f"state must be one of {', '.join(DeliveryState.values)}.")
-    position = {"after": after and after.value, "after_pk": after and after.id}
     known = None if state is None else DeliveryState(state)
-    return select_visible_deliveries(actor, webhook=parse_id(webhook_id), state=known, **position)
+    return select_visible_deliveries(actor, webhook=webhook_id, state=known, after=after)
 
 
 def select_delivery_by_id(actor: Actor, delivery_id: str, *, webhook_id: str | None = None) -> Rows[Delivery]:
@@ -111,8 +110,7 @@ def select_delivery_by_id(actor: Actor, delivery_id: str, *, webhook_id: str | N
     Raises `Unauthenticated` and `Forbidden`, whatever the id.
     """
     require_management(actor, "read deliveries")
-    webhook = None if webhook_id is None else parse_id(webhook_id)
-    return select_visible_deliveries(actor, pk=parse_id(delivery_id), webhook=webhook)
+    return select_visible_deliveries(actor, delivery_id, webhook=webhook_id)
 
 
 def list_deliveries_of_subject(actor: Actor, subject_id: int, *, positions: Collection[int]) -> list[Delivery]:
