@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from contentapi.events.feed import LogState
-from contentapi.streams.plans import FIRST_ROWS, Excerpt
-from tests.contentapi.streams.hubs import World, build_late_error, run
+from tests.contentapi.streams.hubs import World, run
 from tests.contentapi.streams.plans import MemoryPlan, make_batch
 
 pytestmark = pytest.mark.usefixtures("log_in_memory")
@@ -63,25 +62,6 @@ def test_stream_that_ends_while_it_waits_reads_nothing() -> None:
         await asyncio.wait({task}, timeout=60)
 
         assert plan.reads == []
-
-    run(work)
-
-
-def test_resumed_stream_reads_no_more_rows_than_a_statement_can() -> None:
-    asked = []
-
-    class LargePlan(MemoryPlan):
-        def read(self, _: LogState, after: int, end: int) -> Excerpt:
-            asked.append(self.rows)
-            if self.rows == FIRST_ROWS:
-                raise build_late_error()
-            return Excerpt([], min(end, after + self.rows))
-
-    async def work(world: World) -> None:
-        world.tell(5)
-        await world.join(LargePlan(), position=1)
-
-        assert asked == [FIRST_ROWS, 1, 1, 1, 1]
 
     run(work)
 

@@ -120,16 +120,6 @@ def test_stream_ends_after_its_lifetime() -> None:
     assert stream.reason == "lifetime"
 
 
-def test_ended_stream_takes_nothing_more() -> None:
-    async def work(stream: Stream) -> None:
-        stream.close("credential")
-        stream.add(b"secret", 1)
-
-    _, written = run(work)
-
-    assert written == b""
-
-
 def test_error_of_a_subscription_is_sent_and_completes_it() -> None:
     async def work(stream: Stream) -> None:
         stream.fail(EventsExpired("Read everything again."))
