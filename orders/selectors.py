@@ -54,13 +54,9 @@ def select_order_by_id(actor: Actor, order_id: str) -> Rows[Order]:
     return select_order_node(actor, order_id)
 
 
-def select_order_node(actor: Actor, order_id: str) -> Rows[Order]:
+@parametrised(Order, pk=parse_id)
+def select_order_node(actor: Actor, *, pk: int) -> QuerySet[Order]:
     """Return the order with this id, or no order. `node` gets the ids of all types, so no permission is required."""
-    return select_visible_order(actor, pk=parse_id(order_id))
-
-
-@parametrised(Order)
-def select_visible_order(actor: Actor, *, pk: int) -> QuerySet[Order]:
     return Order.objects.filter(policy.visible_orders(actor), pk=pk)
 
 

@@ -45,13 +45,9 @@ def select_user_by_id(actor: Actor, user_id: str) -> Rows[User]:
     return select_user_node(actor, user_id)
 
 
-def select_user_node(actor: Actor, user_id: str) -> Rows[User]:
+@parametrised(User, pk=parse_id)
+def select_user_node(actor: Actor, *, pk: int) -> QuerySet[User]:
     """Return the user with this id, or no user. `node` gets the ids of all types, so no permission is required."""
-    return select_visible_user(actor, pk=parse_id(user_id))
-
-
-@parametrised(User)
-def select_visible_user(actor: Actor, *, pk: int) -> QuerySet[User]:
     return User.objects.filter(policy.visible_users(actor), pk=pk)
 
 

@@ -50,9 +50,7 @@ from blog.models.posts import (
     PostQuerySet,
     PostStatus,
 )
-from blog.models.presence import PostPresence
-from blog.models.previews import MAX_NOTE, PreviewLink, PreviewMode
 from blog.models.search import PostSearch, SearchChange
 from blog.models.slugs import MAX_OLD_SLUGS, MAX_SLUG, SLUG, OldSlug, build_old_slugs
-from blog.models.working_copies import WorkingCopy
+from blog.models.writing import MAX_NOTE, PostPresence, PreviewLink, PreviewMode, WorkingCopy
 from blog.rendering.limits import MAX_IMAGES

@@ -14,7 +14,7 @@ from django.db.models import Q
 from blog.models.comments import Comment
 from blog.models.imports import PostSource
 from blog.models.posts import RESTORED, Post
-from blog.models.working_copies import WorkingCopy
+from blog.models.writing import WorkingCopy
 
 
 class PostVersion(

@@ -20,9 +20,8 @@ from blog.models.authors import Author, build_search_trigger
 from blog.models.coauthors import COAUTHOR_TRIGGERS, build_coauthor_ids
 from blog.models.conditions import COUNT_BYTES, COUNT_TAGS, IsOneOf, IsUniqueTagList
 from blog.models.images import MAX_ALT
-from blog.models.previews import DELETE_PREVIEW_LINKS
 from blog.models.slugs import KEEP_OLD_SLUG, KEEP_SLUG_OF_DELETED, MAX_SLUG, UniqueIndex
-from blog.models.working_copies import DELETE_WORKING_COPY
+from blog.models.writing import DELETE_PREVIEW_LINKS, DELETE_WORKING_COPY
 from blog.rendering import RENDERER
 from contentapi.core.text import convert_to_camel
 from contentapi.db.ids import SharedIdField

@@ -101,20 +101,6 @@ class Matches(Func):
     output_field = BooleanField()
 
 
-class MatchesRow(Func):
-    """Whether a document matches a query, by reading the document: the function of `@@`, which has no index."""
-
-    function = "ts_match_vq"
-    output_field = BooleanField()
-
-
-class Relevance(Func):
-    """How well a document matches a query. It depends on this document only, not on posts that are hidden."""
-
-    function = "ts_rank"
-    output_field = FloatField()
-
-
 class NewestMatches(Func):
     """The ids of the first query if it has `most` rows, otherwise of the second, which the first one disables."""
 
@@ -130,12 +116,6 @@ class NewestMatches(Func):
         queries = [walked, indexed.filter(has_walked_too_little)]
         newest = [Subquery(rows.order_by(*NEWEST_FIRST.terms()).values("pk")[:most]) for rows in queries]
         super().__init__(*newest, arg_joiner=self.arg_joiner.format(most))
-
-
-class IsIn(Func):
-    arg_joiner = " IN "
-    template = "(%(expressions)s)"
-    output_field = BooleanField()
 
 
 def find_posts(actor: Actor, terms: Any, *, status: PostStatus | None, tag: Any, conditions: Q) -> QuerySet[Post]:
@@ -158,8 +138,10 @@ def find_posts(actor: Actor, terms: Any, *, status: PostStatus | None, tag: Any,
     if tag is not None:
         posts = posts.filter(tags__contains=[tag])
         rows = rows.filter(Matches(F("document"), TagQuery(tag)))
-    candidates = IsIn(F("search__pk"), build_candidates(rows, query))
-    return posts.filter(candidates).annotate(relevance=Relevance(F("search__document"), query))
+    among = {"arg_joiner": " IN ", "template": "(%(expressions)s)", "output_field": BooleanField()}
+    posts = posts.filter(Func("search__pk", build_candidates(rows, query), **among))
+    # It depends on the document alone, not on posts that are hidden.
+    return posts.annotate(relevance=Func("search__document", query, function="ts_rank", output_field=FloatField()))
 
 
 def build_candidates(rows: QuerySet[PostSearch], query: Term) -> NewestMatches | Subquery:
@@ -183,7 +165,8 @@ def build_candidates(rows: QuerySet[PostSearch], query: Term) -> NewestMatches |
     if is_distributed():  # each shard returns its newest matches
         return Subquery(matching_index.order_by(*NEWEST_FIRST.terms()).values("pk")[:MAX_MATCHES])
     newest = PostSearch.objects.order_by(*NEWEST_FIRST.terms())
-    matching = rows.filter(MatchesRow(F("document"), query))
+    # The function of `@@`, which has no index: it reads the document.
+    matching = rows.filter(Func("document", query, function="ts_match_vq", output_field=BooleanField()))
     newest_ids = newest.values("pk")[:SAMPLE]
     sample = matching.filter(pk__in=newest_ids)
     is_common = GreaterThanOrEqual(CountOfRows(sample.values("pk")), COMMON_IN_SAMPLE)

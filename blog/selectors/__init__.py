@@ -36,6 +36,7 @@ from blog.selectors.posts import (
     PostCriteria,
     build_posts_connection,
     filter_posts_by_writer,
+    find_locked_scheduler,
     find_post,
     find_post_ids,
     find_present_slug,
@@ -55,4 +56,3 @@ from blog.selectors.previews import (
     select_preview,
     select_preview_links,
 )
-from blog.selectors.schedules import find_locked_scheduler

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, Self, cast
 
+from django.contrib.auth import get_user_model
 from django.db.models import F, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from blog import policy
-from blog.models import MAX_TAG, Post, PostQuerySet, PostStatus, WorkingCopy
+from blog.models import MAX_TAG, Post, PostQuerySet, PostStatus, PostVersion, WorkingCopy
 from blog.models.slugs import SLUG, OldSlug
 from blog.projections import (
     filter_previewed_posts,
@@ -58,23 +59,10 @@ class PostCriteria(NamedTuple):
     search: list[str] | None = None
 
     @classmethod
-    def parse(
-        cls,
-        *,
-        status: str | None = None,
-        tag: str | None = None,
-        author: str | None = None,
-        search: str | None = None,
-        **times: datetime | None,
-    ) -> Self:
+    def parse(cls, **values: Any) -> Self:
         """Parse the values that a client sent. Raises `Malformed`."""
-        return cls(
-            status=None if status is None else parse_status(status),
-            tag=None if tag is None else validate_tag(tag),
-            author=None if author is None else parse_id(author),
-            search=None if search is None else parse_search(search),
-            **times,
-        )
+        given = {name: value for name, value in values.items() if value is not None}
+        return cls(**given | {name: parse(given[name]) for name, parse in PARSERS.items() if name in given})
 
 
 def parse_status(status: str) -> PostStatus:
@@ -90,6 +78,9 @@ def validate_tag(tag: str) -> str:
     if len(tag) > MAX_TAG:
         raise Malformed(f"tag must have at most {MAX_TAG} characters.")
     return tag
+
+
+PARSERS = {"status": parse_status, "tag": validate_tag, "author": parse_id, "search": parse_search}
 
 
 @parametrised(Post, pk=parse_id)
@@ -248,3 +239,21 @@ def filter_posts_by_writer(posts: PostQuerySet, author: Any) -> PostQuerySet:
 def find_post(actor: Actor, post_id: str, *deferred: str) -> Post | None:
     """Return the post with this id, if the actor may see it, without the columns that are deferred."""
     return select_post_by_id(actor, post_id).queryset().select_related("author").defer(*deferred).first()
+
+
+def find_locked_scheduler(row: Post | WorkingCopy) -> str | None:
+    """Return the name of the person who gave a post or a working copy its time, if the account is locked.
+
+    What a locked person has scheduled is not published.
+    """
+    pk = row.scheduled_by if isinstance(row, WorkingCopy) else find_scheduler(row)
+    return get_user_model().objects.filter(pk=pk or 0, is_active=False).values_list("name", flat=True).first()
+
+
+def find_scheduler(post: Post) -> int | None:
+    """Return the id of the person who made a post scheduled: of the first version after those that were not."""
+    versions = PostVersion.objects.filter(id=post.pk)
+    unscheduled = versions.exclude(status=PostStatus.SCHEDULED).order_by("-version").values_list("version", flat=True)
+    since = versions.filter(version__gt=unscheduled.first() or 0).order_by("version")
+    first: tuple[int | None] | None = since.values_list("changed_by").first()
+    return post.changed_by if first is None else first[0]

@@ -104,4 +104,4 @@ class SlugMachine(RuleBasedStateMachine):
 @pytest.mark.property
 @pytest.mark.django_db
 def test_slug_of_a_draft_follows_its_title_like_the_model() -> None:
-    run_machine(SlugMachine, 100, steps=15)
+    run_machine(SlugMachine, 100, steps=10)

@@ -23,8 +23,8 @@ from tests.factories import make_actor, make_author, make_post
 from tests.resources import send_request
 from tests.thoroughness import scale_examples
 
-TITLES = st.text(min_size=1, max_size=MAX_TITLE) | st.text(
-    st.characters(categories=["L", "M", "N"]), max_size=MAX_TITLE
+TITLES = st.text(min_size=1, max_size=MAX_SLUG + 20) | st.text(
+    st.characters(categories=["L", "M", "N"]), max_size=MAX_SLUG + 20
 )
 
 
