@@ -1,4 +1,4 @@
-"""What stands beside a post while people write it: its working copy, preview links, and the pages that have it open.
+"""Rows beside a post while people write it: its working copy, preview links, and the pages that have it open.
 
 The triggers are in PostgreSQL, so that a server of an earlier release, and SQL, can delete a post that has such rows.
 """
