@@ -10,14 +10,11 @@ class ContentApiConfig(AppConfig):
     def ready(self) -> None:
         from contentapi.auth import checks as auth_checks  # noqa: F401 - these register themselves
         from contentapi.conf.checks import START_TAG
-        from contentapi.core.errors import SCHEMA
         from contentapi.desk.webhooks import admin  # noqa: F401
         from contentapi.health import deployment  # noqa: F401
-        from contentapi.health.readiness import lacks_migrations
 
         register(check_trusted_documents, START_TAG)
         register(check_sidebar, START_TAG)
-        SCHEMA.lacks_migrations = lacks_migrations
 
 
 def check_sidebar(**_: Any) -> list[Error]:

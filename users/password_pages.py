@@ -98,15 +98,7 @@ def render_invalid_link(request: HttpRequest) -> HttpResponse:
     return render_page(request, "users/invalid_link.html", {}, status=NotFound.status)
 
 
-@require_mail
-def show_sent(request: HttpRequest) -> HttpResponse:
-    return render_page(request, "users/link_sent.html", {})
-
-
-@require_mail
-def show_chosen(request: HttpRequest) -> HttpResponse:
-    return render_page(request, "users/password_chosen.html", {})
-
-
+show_sent = require_mail(lambda request: render_page(request, "users/link_sent.html", {}))
+show_chosen = require_mail(lambda request: render_page(request, "users/password_chosen.html", {}))
 forgotten_password = require_mail(ForgottenPasswordPage.as_view())
 new_password = require_mail(NewPasswordPage.as_view())

@@ -6,13 +6,14 @@ docs/decisions/0019-errors-and-400-or-422.md.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import Error as DatabaseError
 from django.db import IntegrityError, InterfaceError, InternalError, OperationalError, ProgrammingError
 from django.http import Http404
+from django.utils.module_loading import import_string
 from psycopg.errors import (
     ForeignKeyViolation,
     UndefinedColumn,
@@ -29,6 +30,7 @@ Fields = Mapping[str, Sequence[str]]
 
 # A distributed database passes on the message of a node, and not its fields.
 CONSTRAINT_OF_SHARD = re.compile(r'constraint "(\w+?)(?:_\d{6,})?"')  # without the id of the shard
+LACKS_MIGRATIONS = "contentapi.health.readiness.lacks_migrations"  # it executes a statement, and this package has none
 PARTIAL_SUCCESS = 294  # the GraphQL-over-HTTP draft's status for some data and some errors
 
 
@@ -182,18 +184,6 @@ def require_found(row: T | None, name: str) -> T:
     return row
 
 
-class Schema:
-    """Whether the database lacks migrations of this version: requests succeed when they are applied.
-
-    `contentapi.apps` sets the function, because this package has no SQL.
-    """
-
-    lacks_migrations: Callable[[], bool] = staticmethod(lambda: False)
-
-
-SCHEMA = Schema()
-
-
 def to_api_error(exception: BaseException) -> ApiError:
     """Return the `ApiError` for any exception, `Internal` for an unknown one. Its cause is the exception."""
     error = classify_exception(exception)
@@ -222,7 +212,7 @@ def classify_exception(exception: BaseException) -> ApiError:
             may_succeed_later = not isinstance(exception, InternalError) or is_outage(exception)
             return Unavailable() if may_succeed_later else Internal()
         case ProgrammingError(__cause__=UndefinedTable() | UndefinedColumn() | UndefinedFunction()):
-            return Unavailable() if SCHEMA.lacks_migrations() else Internal()
+            return Unavailable() if import_string(LACKS_MIGRATIONS)() else Internal()
         case _:
             return Internal()
 

@@ -155,13 +155,6 @@ def iterate_limited_counts(node: OperationDefinitionNode, size: OperationSize) -
     yield "number of directives", size.directives, "contentapi_max_directives"
 
 
-def require_count_within_limit(counted: int, what: str, variable: str) -> None:
-    """Raise `LimitExceeded` for a count that stops at its limit."""
-    most: int = getattr(conf.environment, variable)
-    if counted > most:
-        raise build_limit_error(what, f"{most + 1} or more", most, variable)
-
-
 def build_limit_error(what: str, counted: int | str, most: int, variable: str = "") -> LimitExceeded:
     """Return the error for a document that exceeds a limit. `variable` is the setting of the limit, if it has one."""
     value = f"{COUNT_CAP} or more" if isinstance(counted, int) and counted >= COUNT_CAP else counted

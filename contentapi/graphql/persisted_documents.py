@@ -10,10 +10,12 @@ See docs/decisions/0046-persisted-documents.md.
 
 import logging
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import DOCUMENT_LIFETIME
@@ -25,7 +27,6 @@ from contentapi.graphql.trusted_documents import TrustedDocuments
 
 LOG = logging.getLogger("contentapi.graphql")
 
-VERSION = 1
 SHA256 = re.compile(r"[0-9a-f]{64}")
 MAX_ID = 200  # characters of an id in an error message
 SLOTS = 4096  # documents in Redis at most
@@ -116,16 +117,17 @@ class PersistedDocuments:
             raise DocumentNotFound("This server executes trusted documents only, and this document is not one of them.")
 
 
+class PersistedQuery(msgspec.Struct, rename="camel"):
+    version: Literal[1]
+    sha256_hash: Annotated[str, Meta(min_length=1)]
+
+
 def parse_persisted_query(value: Any) -> str:
     """Return the hash of the member `persistedQuery`. Raises `Malformed` for another form or version."""
-    if not isinstance(value, Mapping):
-        raise Malformed("extensions.persistedQuery must be an object.")
-    version, digest = value.get("version"), value.get("sha256Hash")
-    if type(version) is not int or version != VERSION:
-        raise Malformed(f"extensions.persistedQuery.version must be {VERSION}.")
-    if not isinstance(digest, str) or not digest:
-        raise Malformed("extensions.persistedQuery.sha256Hash must be a string.")
-    return digest
+    try:
+        return msgspec.convert(value, PersistedQuery).sha256_hash
+    except msgspec.ValidationError:
+        raise Malformed("extensions.persistedQuery must be {version: 1, sha256Hash: String}.") from None
 
 
 class SharedTexts:

@@ -14,7 +14,6 @@ from contextlib import suppress
 from functools import partial
 from math import ceil
 from multiprocessing.util import Finalize
-from threading import Thread
 from typing import Any
 from wsgiref.types import WSGIApplication
 
@@ -138,8 +137,6 @@ def main() -> None:
     )
     WATCHDOG.start(on_ready=partial(note_ready_worker, server))
     server.on_startup(OrderlyEnd(lambda: [WORKER.listener] if WORKER.listener else []).install)
-    if os.environ.get("CONTENTAPI_GREETING") == "on":
-        server.on_startup(Thread(target=print_greeting, args=(address.strip("[]"), int(port)), daemon=True).start)
     server.serve()
 
 
@@ -184,20 +181,6 @@ def has_connections(port: int) -> bool:
         found = psutil.Process().net_connections("tcp")
         return any(each.status == psutil.CONN_ESTABLISHED and each.laddr.port == port for each in found)
     return True
-
-
-def print_greeting(address: str, port: int) -> None:
-    """Print the start-up message as soon as a worker accepts connections."""
-    from contentapi import demo
-
-    for _ in range(600):
-        try:
-            socket.create_connection((address, port), timeout=1).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            print(demo.build_greeting(), flush=True)  # noqa: T201 - it is for a person
-            return
 
 
 if __name__ == "__main__":

@@ -86,10 +86,6 @@ def when_ready(arbiter: Any) -> None:
 
     WATCHDOG.start()
     OrderlyEnd(find_listeners).install()
-    if os.environ.get("CONTENTAPI_GREETING") == "on":
-        from contentapi import demo
-
-        print(demo.build_greeting(), flush=True)  # noqa: T201 - for the person who ran `make run`
 
 
 def on_exit(_: Any) -> None:

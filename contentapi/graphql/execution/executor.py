@@ -35,7 +35,7 @@ from contentapi.graphql.execution.fields import (
     ReturnedType,
     RootField,
 )
-from contentapi.graphql.limits import require_count_within_limit
+from contentapi.graphql.limits import build_limit_error
 from contentapi.monitoring.traces import trace
 from contentapi.projection import ConnectionQuery, ConnectionType, NodeQuery, NodeType, Projection, RelayType, Rows
 from contentapi.projection.inserts import register_inserted_row_selection
@@ -260,7 +260,9 @@ class ProjectingExecutor(Executor[None]):
             self.schema, self.fragments, self.variable_values, self.operation, kind, details, self.hide_suggestions
         )
         self.fields_selected += len(collected.grouped_field_set)
-        require_count_within_limit(self.fields_selected, "number of fields", "contentapi_max_fields")
+        most = conf.environment.contentapi_max_fields
+        if self.fields_selected > most:
+            raise build_limit_error("number of fields", f"{most + 1} or more", most, "contentapi_max_fields")
         selected = []
         for key, found in collected.grouped_field_set.items():
             node = found[0].node

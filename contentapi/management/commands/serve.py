@@ -115,15 +115,29 @@ def serve(command: list[str]) -> int:
     This process continues to run, because it keeps the embedded PostgreSQL alive until the server has ended. It passes
     each termination signal on as SIGTERM. That includes SIGHUP from a closed terminal, on which a server would reload.
     """
-    server = start_child(*command, CONTENTAPI_GREETING="on", CONTENTAPI_STREAM_URL=find_stream_url())
+    server = start_child(*command, CONTENTAPI_STREAM_URL=find_stream_url())
     for each in TERMINATION_SIGNALS:
         signal.signal(each, lambda *_: server.terminate())
+    Thread(target=print_greeting, args=[server], name="greeting", daemon=True).start()
     with building_pages(), serving_streams(), Worker(load_jobs()):  # their threads block the signals, too
         signal.pthread_sigmask(signal.SIG_UNBLOCK, TERMINATION_SIGNALS)
         status = server.wait()
     if status == -signal.SIGKILL:
         time.sleep(2)  # the workers need a second to notice, and use PostgreSQL until then
     return abs(status)
+
+
+def print_greeting(server: "subprocess.Popen[bytes]") -> None:
+    """Print the start-up message as soon as the server accepts connections."""
+    host, _, port = settings.BIND.rpartition(":")
+    while server.poll() is None:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=1).close()
+        except OSError:
+            time.sleep(CHILD_INTERVAL)
+        else:
+            print(demo.build_greeting(), flush=True)  # noqa: T201 - it is for a person
+            return
 
 
 def find_stream_url() -> str:

@@ -5,8 +5,7 @@ import pytest
 from graphql import parse
 from pytest_django import Settings
 
-from contentapi.core.errors import LimitExceeded
-from contentapi.graphql.limits import build_limit_error, measure_operations, require_count_within_limit
+from contentapi.graphql.limits import build_limit_error, measure_operations
 from tests.graphql_requests import PostToGraphQL
 
 COUNTED = ("depth", "introspection_depth", "root_fields", "aliases", "directives")
@@ -154,21 +153,6 @@ def test_values_of_variables_are_counted_in_a_long_body(
     }  # three more values: the object, a name and the list
 
     assert post(body).status == status
-
-
-def test_count_up_to_its_setting_is_accepted(settings: Settings) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_cost=50)
-
-    require_count_within_limit(50, "cost", "contentapi_max_cost")
-
-
-def test_count_over_its_setting_is_reported_with_the_setting(settings: Settings) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_cost=50)
-
-    with pytest.raises(LimitExceeded) as raised:
-        require_count_within_limit(57, "cost", "contentapi_max_cost")
-
-    assert raised.value.message == "The query's cost is 51 or more; at most 50 is allowed (CONTENTAPI_MAX_COST)."
 
 
 def test_limit_error_names_its_limit_for_metrics() -> None:

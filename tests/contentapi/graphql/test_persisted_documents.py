@@ -79,19 +79,20 @@ def test_invalid_document_is_not_learned(post: PostToGraphQL, text: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    "value",
     [
-        ("a hash", "extensions.persistedQuery must be an object."),
-        ({"version": 2, "sha256Hash": HASH}, "extensions.persistedQuery.version must be 1."),
-        ({"version": True, "sha256Hash": HASH}, "extensions.persistedQuery.version must be 1."),
-        ({"version": 1}, "extensions.persistedQuery.sha256Hash must be a string."),
-        ({"version": 1, "sha256Hash": ""}, "extensions.persistedQuery.sha256Hash must be a string."),
+        "a hash",
+        {"version": 2, "sha256Hash": HASH},
+        {"version": True, "sha256Hash": HASH},
+        {"version": 1},
+        {"version": 1, "sha256Hash": ""},
     ],
 )
 @pytest.mark.parametrize("query", [{}, {"query": TEXT}])
-def test_malformed_extension_is_400(post: PostToGraphQL, query: dict[str, str], value: Any, message: str) -> None:
+def test_malformed_extension_is_400(post: PostToGraphQL, query: dict[str, str], value: Any) -> None:
     response = post({**query, "extensions": {"persistedQuery": value}})
 
+    message = "extensions.persistedQuery must be {version: 1, sha256Hash: String}."
     assert response.body == {"errors": [build_error_entry(response, "BAD_REQUEST", 400, message)]}
 
 
