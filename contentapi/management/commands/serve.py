@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from http.client import HTTPConnection
 from threading import Event, Thread
 from typing import Any
 
@@ -128,11 +129,13 @@ def serve(command: list[str]) -> int:
 
 
 def print_greeting(server: "subprocess.Popen[bytes]") -> None:
-    """Print the start-up message as soon as the server accepts connections."""
+    """Print the start-up message as soon as a worker responds."""
     host, _, port = settings.BIND.rpartition(":")
     while server.poll() is None:
         try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout=1).close()
+            worker = HTTPConnection(host.strip("[]"), int(port), timeout=1)
+            worker.request("GET", "/healthz")
+            worker.getresponse()
         except OSError:
             time.sleep(CHILD_INTERVAL)
         else:
