@@ -69,18 +69,6 @@ def test_other_process_signs_with_a_new_key_after_the_reload_interval(tmp_path: 
     assert here.get_signing_key() == new
 
 
-def test_regular_reload_does_not_delay_the_search_for_a_new_key(tmp_path: Path) -> None:
-    clock = Clock()
-    here, there = KeyDirectory(tmp_path / "jwt", clock), KeyDirectory(tmp_path / "jwt")
-    old = here.get_signing_key()
-    clock.now += KEY_RELOAD_INTERVAL
-    here.get(old.kid)
-
-    new = there.rotate()
-
-    assert here.get(new.kid) == new
-
-
 def retire(folder: Path, number: int, now: float, seconds: float) -> None:
     """Set the age of the next key, as if this key had been retired that many seconds ago."""
     os.utime(folder / f"{number + 1}.pem", (now - seconds, now - seconds))
@@ -99,19 +87,6 @@ def test_later_rotation_removes_a_key_whose_tokens_have_expired(tmp_path: Path, 
     assert get_key_ids(keys) == expected
     assert KeyDirectory(tmp_path).get_signing_key().kid == third.kid
     assert get_key_ids(KeyDirectory(tmp_path)) == expected
-
-
-def test_key_numbers_continue_after_old_keys_are_removed(tmp_path: Path) -> None:
-    now = 1_000_000.0  # long before the keys are created
-    keys = KeyDirectory(tmp_path)
-    keys.get_signing_key()
-    for number in (1, 2, 3):
-        keys.rotate(now)
-        retire(tmp_path, number, now, RETIRED_KEY_LIFETIME + 1)
-
-    keys.rotate(now)
-
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["4.pem", "5.pem"]
 
 
 def test_concurrent_rotations_leave_one_signing_key(tmp_path: Path) -> None:

@@ -6,11 +6,6 @@ from pytest_django import Settings
 from contentapi.conf import conf
 
 
-def test_setting_is_read_once() -> None:
-    assert conf.environment is conf.environment
-    assert "environment" in vars(conf)
-
-
 def test_changed_setting_clears_the_cache(settings: Settings) -> None:
     before = conf.environment.port
 

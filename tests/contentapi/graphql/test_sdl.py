@@ -63,32 +63,6 @@ def find_directives(document: DocumentNode) -> list[ConstDirectiveNode]:
     return found
 
 
-def test_current_etag_gets_304(client: Client) -> None:
-    tag = client.get(PATH).headers["ETag"]
-
-    again = client.get(PATH, headers={"If-None-Match": tag})
-
-    assert (again.status_code, again.content) == (304, b"")
-    assert client.get(PATH, headers={"If-None-Match": '"another"'}).status_code == 200
-
-
-def test_head_and_options_get_a_response(client: Client) -> None:
-    head, options = client.head(PATH), client.options(PATH)
-
-    assert (head.status_code, head.content) == (200, b"")
-    assert head.headers["ETag"] == client.get(PATH).headers["ETag"]
-    assert (options.status_code, options.headers["Allow"]) == (204, "GET, HEAD, OPTIONS")
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
-def test_other_methods_are_405_with_allow(method: str) -> None:
-    response = send_request(method, PATH)
-
-    message = f"{method} is not allowed here; allowed: GET, HEAD, OPTIONS."
-    assert response.error == (405, "METHOD_NOT_ALLOWED", message)
-    assert response.headers["Allow"] == "GET, HEAD, OPTIONS"
-
-
 @pytest.mark.usefixtures("without_introspection")
 def test_sdl_is_404_when_introspection_is_off() -> None:
     response, problem = send_request("GET", PATH), send_request("GET", PATH, Accept="application/problem+json")

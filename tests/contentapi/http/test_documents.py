@@ -1,4 +1,4 @@
-"""Documents of the service: /openapi.json, /docs and the public keys. test_reference.py tests the content of /docs."""
+"""Documents of the service: /openapi.json, /docs, the SDL and the public keys. test_reference.py tests /docs."""
 
 import json
 
@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests.openapi import DOCUMENT
 
-DOCUMENTS = ["/openapi.json", "/docs", "/.well-known/jwks.json"]
+DOCUMENTS = ["/openapi.json", "/docs", "/schema.graphql", "/.well-known/jwks.json"]
 
 
 def test_openapi_document_is_served_as_json() -> None:

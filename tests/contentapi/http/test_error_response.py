@@ -192,13 +192,6 @@ def test_response_to_head_has_no_body(path: str) -> None:
     assert of_head["Content-Length"] == of_get["Content-Length"] == str(len(content))
 
 
-def test_endpoint_responds_to_head_without_a_body() -> None:
-    status, given, content = send_request("HEAD", "/graphql")
-
-    assert (status, content) == (400, b"")
-    assert int(given["Content-Length"]) > 0
-
-
 @pytest.mark.parametrize("origin", [{}, {"HTTP_ORIGIN": "https://www.example.com"}])
 def test_204_has_no_content_length(origin: dict[str, Any]) -> None:
     status, given, content = send_request("OPTIONS", "/v1/posts", **origin)
