@@ -8,7 +8,7 @@ class ContentApiConfig(AppConfig):
     name = "contentapi"
 
     def ready(self) -> None:
-        from contentapi.auth import checks as auth_checks  # noqa: F401 - these register themselves
+        from contentapi.auth import signing_keys  # noqa: F401 - these register themselves
         from contentapi.conf.checks import START_TAG
         from contentapi.desk.webhooks import admin  # noqa: F401
         from contentapi.health import deployment  # noqa: F401

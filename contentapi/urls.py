@@ -2,7 +2,7 @@ from django.conf import settings
 from django.contrib import admin
 from django.urls import path
 
-from contentapi.auth.jwks import jwks
+from contentapi.auth.signing_keys import jwks
 from contentapi.events.declarations import collect_resources
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view

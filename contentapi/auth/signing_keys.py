@@ -1,27 +1,35 @@
-"""Load the keys that sign and verify JWTs: from the environment, or generated in var/jwt/.
+"""Load the keys that sign and verify JWTs: from the environment, or generated in var/jwt/. Serve and check them.
 
 The first key of JWT_PRIVATE_KEY signs (RS256), and all verify. JWT_SECRET verifies tokens with `alg` HS256, and signs
 if there is no other key. With neither, a checkout generates its keys; the command `rotate_jwt_key` adds the next one.
 """
 
+import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
+from django.conf import settings
+from django.core.checks import Error, register
 from django.core.exceptions import ImproperlyConfigured
 
 from contentapi.auth.jwk import Key, KeyProblem
 from contentapi.conf import conf
+from contentapi.conf.checks import RANDOM, START_TAG
+from contentapi.conf.environment import build_error
 from contentapi.conf.secret_files import read_or_create
-from contentapi.conf.timeouts import KEY_RELOAD_INTERVAL, RETIRED_KEY_LIFETIME
+from contentapi.conf.timeouts import KEY_RELOAD_INTERVAL, KEY_SET_MAX_AGE, RETIRED_KEY_LIFETIME
 from contentapi.core.identity import OPERATOR
+from contentapi.http.documents import build_document_view
 from contentapi.monitoring.audit import Audit
 
+KEY_HINT = "Set it to an RSA key in PEM, the same for every process: openssl genrsa 2048"
 PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----.*?-----END \1-----", re.DOTALL)
 
 
@@ -152,3 +160,28 @@ def parse_private_keys(text: str) -> list[Key]:
 def parse_hmac_secret(text: str) -> list[Key]:
     """Return the key of JWT_SECRET. Raises `KeyProblem`."""
     return [Key.from_secret(text.encode(errors="surrogateescape"))] if text else []
+
+
+def render_key_set() -> bytes:
+    """Return the public keys with which other services verify our JWTs (RFC 7517)."""
+    return json.dumps({"keys": [key.public_jwk for key in get_key_ring().list_rs256_keys()]}).encode()
+
+
+jwks = build_document_view("application/json", render_key_set, {"Cache-Control": f"public, max-age={KEY_SET_MAX_AGE}"})
+
+
+@register(START_TAG)
+def check_signing_keys(**_: Any) -> Iterator[Error]:
+    """Check JWT_PRIVATE_KEY and JWT_SECRET. The messages never contain a key."""
+    environment = settings.ENVIRONMENT
+    if environment.database_url and not environment.jwt_private_key and not environment.jwt_secret:
+        message = "JWT_PRIVATE_KEY is required when DATABASE_URL is set."
+        yield build_error("JWT_PRIVATE_KEY", message, f"{KEY_HINT}. Or set JWT_SECRET.")
+    try:
+        parse_private_keys(environment.jwt_private_key)
+    except KeyProblem as error:
+        yield build_error("JWT_PRIVATE_KEY", f"JWT_PRIVATE_KEY {error}.", f"{KEY_HINT}.")
+    try:
+        parse_hmac_secret(environment.jwt_secret)
+    except KeyProblem as error:
+        yield build_error("JWT_SECRET", f"JWT_SECRET {error}.", f"Set it to random characters: {RANDOM}.")

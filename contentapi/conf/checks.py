@@ -1,6 +1,6 @@
 """System checks of the environment variables: one error for each invalid variable, with a hint.
 
-`contentapi.auth.checks` adds the checks of the signing keys.
+`contentapi.auth.signing_keys` adds the checks of the signing keys.
 """
 
 from typing import Any

@@ -156,7 +156,7 @@ MODULES = {
     "contentapi/front_door.py": "contentapi/server/fast_path.py",
     "contentapi/kept.py": "contentapi/conf/secret_files.py",
     "contentapi/keys.py": "contentapi/auth/signing_keys.py",
-    "contentapi/keys_view.py": "contentapi/auth/jwks.py",
+    "contentapi/keys_view.py": "contentapi/auth/signing_keys.py",
     "contentapi/origins.py": "contentapi/http/hosts.py",
     "contentapi/published.py": "contentapi/http/documents.py",
     "contentapi/requests.py": "contentapi/http/request_id.py",

@@ -172,7 +172,7 @@ def test_errors_outside_of_resources_have_the_same_format(
     def fail() -> None:
         raise exception
 
-    monkeypatch.setattr("contentapi.auth.jwks.get_key_ring", fail)
+    monkeypatch.setattr("contentapi.auth.signing_keys.get_key_ring", fail)
 
     found, given, content = send_request("GET", "/.well-known/jwks.json", HTTP_ACCEPT=accept)
 
