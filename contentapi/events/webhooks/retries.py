@@ -2,10 +2,9 @@
 
 import random
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import NamedTuple
-
-from django.utils.http import parse_http_date_safe
 
 from contentapi.conf.timeouts import WEBHOOK_LONGEST_RETRY_AFTER, WEBHOOK_RETRIES
 from contentapi.events.webhooks.models import PING, Delivery, DeliveryState
@@ -55,6 +54,9 @@ def read_retry_after(text: str, now: datetime) -> float:
     if text.isascii() and text.isdecimal():
         seconds = float(text[:9])
     else:
-        date = parse_http_date_safe(text)
-        seconds = 0.0 if date is None else date - now.timestamp()
+        try:
+            date = parsedate_to_datetime(text)
+        except (ValueError, TypeError, IndexError, OverflowError):
+            return 0.0
+        seconds = ((date if date.tzinfo else date.replace(tzinfo=UTC)) - now).total_seconds()
     return min(max(seconds, 0.0), WEBHOOK_LONGEST_RETRY_AFTER)

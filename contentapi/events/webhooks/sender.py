@@ -30,11 +30,10 @@ from contentapi.conf.timeouts import (
 )
 from contentapi.core.errors import Invalid
 from contentapi.events.webhooks.addresses import AddressRefused, Target, parse_url
-from contentapi.events.webhooks.bodies import describe_failure, read_bodies
+from contentapi.events.webhooks.bodies import describe_failure, get_selection, read_bodies
 from contentapi.events.webhooks.deliveries import MOST_TAKEN, Claim, claim, find_webhooks, record
 from contentapi.events.webhooks.models import Delivery, DeliveryState
 from contentapi.events.webhooks.retries import Result, judge
-from contentapi.events.webhooks.selections import get_selection
 from contentapi.events.webhooks.sending import ReceivedResponse, send
 from contentapi.events.webhooks.signing import UnreadableSecret, list_keys, sign
 from contentapi.worker.items import raise_outage, try_item

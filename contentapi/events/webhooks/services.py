@@ -22,10 +22,9 @@ from contentapi.events.feed import read_log
 from contentapi.events.sources import MAX_TYPES
 from contentapi.events.webhooks import selectors
 from contentapi.events.webhooks.addresses import validate_url
-from contentapi.events.webhooks.bodies import require_readable_selection
+from contentapi.events.webhooks.bodies import get_selection, require_readable_selection
 from contentapi.events.webhooks.models import LONGEST_COALESCE, MAX_NAME, DisabledReason, Webhook
 from contentapi.events.webhooks.planning import advance_stalled_subjects
-from contentapi.events.webhooks.selections import get_selection
 from contentapi.events.webhooks.signing import encrypt_secret, make_secret
 from contentapi.monitoring.audit import Audit
 
