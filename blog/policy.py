@@ -8,7 +8,7 @@ posts that are visible to them.
 from collections.abc import Iterable, Sequence
 from functools import partial, reduce
 from operator import or_
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from django.apps import apps
 from django.db.models import Exists, F, OuterRef, Q, Subquery
@@ -279,9 +279,13 @@ def visible_images(actor: Actor) -> Q:
     """Match all images for actors with `posts:write` or `images:write`, and those of visible posts for others."""
     if visible_image_events(actor) == EVERYTHING:
         return EVERYTHING
-    posts = apps.get_model("blog", "Post")._base_manager.filter(readable_posts(actor))  # noqa: SLF001 - a public name
-    used = Q(cover_id=OuterRef("pk")) | Q(ContainsValue(F("image_ids"), OuterRef("pk")))
-    return Q(Exists(posts.filter(used)))
+    posts = apps.get_model("blog", "Post")._base_manager.filter(visible_posts(actor))  # noqa: SLF001 - a public name
+    return Q(Exists(posts.filter(build_use_condition(OuterRef("pk")))))
+
+
+def build_use_condition(pk: Any) -> Q:
+    """Return the condition on the posts whose cover or text has an image."""
+    return Q(cover_id=pk) | Q(ContainsValue(F("image_ids"), pk))
 
 
 def visible_image_events(actor: Actor) -> Q:

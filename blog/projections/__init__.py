@@ -1,7 +1,7 @@
 """Projections: how each field of the SDL is read, and the rows of related posts, comments and images."""
 
 from blog.projections import images, posts
-from blog.projections.images import IMAGE, build_use_condition
+from blog.projections.images import IMAGE
 from blog.projections.posts import (
     AUTHOR,
     COMMENT,

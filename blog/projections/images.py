@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Expression, F, OuterRef, Q, QuerySet, TextField
+from django.db.models import Expression, F, OuterRef, QuerySet, TextField
 from django.db.models.functions import Coalesce, NullIf
 
+from blog import policy
 from blog.models import MAX_IMAGES, Image, ImageFormat, Post
 from blog.projections.rows import select_listed_posts
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
-from contentapi.db.arrays import ArrayItem, ContainsValue
+from contentapi.db.arrays import ArrayItem
 from contentapi.db.literals import TextLiteral
 from contentapi.media.access import get_media_url
 from contentapi.media.storage import PUBLIC
@@ -85,7 +86,7 @@ def validate_width(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def select_posts_with_image(_: QuerySet[Post], actor: Actor) -> QuerySet[Post]:
-    return select_listed_posts(actor).filter(build_use_condition(OuterRef("pk")))
+    return select_listed_posts(actor).filter(policy.build_use_condition(OuterRef("pk")))
 
 
 def select_images_of_text(images: QuerySet[Image]) -> QuerySet[Image]:
@@ -97,11 +98,6 @@ def annotate_place(images: QuerySet[Image], text: Any) -> QuerySet[Image]:
     """Return the images that are not deleted, with their texts in a place of a post, or else their own."""
     alt = Coalesce(NullIf(text, TextLiteral("")), "alt", output_field=TextField())
     return images.filter(deleted_at=None).annotate(place_alt=alt)
-
-
-def build_use_condition(pk: Any) -> Q:
-    """Return the condition on the posts whose cover or text has an image."""
-    return Q(cover_id=pk) | Q(ContainsValue(F("image_ids"), pk))
 
 
 IMAGE = Projection(

@@ -7,7 +7,7 @@ import html as entities
 from typing import NamedTuple
 
 from blog.rendering.addresses import list_addresses
-from blog.rendering.images import MOST, OURS, FindImages, ShownImage, find_no_images, list_used_images
+from blog.rendering.images import OURS, FindImages, ShownImage, find_no_images, list_used_images
 from blog.rendering.limits import MAX_IMAGES
 from blog.rendering.markdown import insert_images, render_markdown, sanitize_markdown
 from blog.rendering.summaries import extract_text, make_description, make_excerpt
@@ -34,12 +34,9 @@ class Rendering(NamedTuple):
 
 def render_post(body: str, excerpt: str | None, find_images: FindImages = find_no_images) -> Rendering:
     """Render the text of a post that has this excerpt of its own, or none."""
-    sanitized = sanitize_markdown(body)
-    used = list_used_images(sanitized)[:MOST]
-    ids = [image.id for image in used]
-    html = insert_images(sanitized, find_images(ids) if ids else {})
+    html, used = insert_images(sanitize_markdown(body), find_images)
     default = make_excerpt(html)
-    alts = [image.alt for image in used]
+    ids, alts = [image.id for image in used], [image.alt for image in used]
     return Rendering(html, default, make_description(excerpt or default), ids or None, alts or None)
 
 

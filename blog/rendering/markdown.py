@@ -8,7 +8,6 @@ that is not in the lists below. So the lists decide what is safe, not the render
 import html as entities
 import logging
 import re
-from collections.abc import Mapping
 from functools import partial
 from urllib.parse import quote
 
@@ -26,7 +25,7 @@ from blog.rendering.images import (
     OURS,
     SCHEME,
     FindImages,
-    ShownImage,
+    UsedImage,
     find_no_images,
     list_used_images,
     show_images,
@@ -151,9 +150,7 @@ def render_markdown(text: str, *, with_lines: bool = False, find_images: FindIma
     `with_lines` adds to each block the place in the text that it comes from: `<p data-sourcepos="5:1-6:12">` for the
     lines 5 and 6.
     """
-    sanitized = sanitize_markdown(text, with_lines=with_lines)
-    used = [image.id for image in list_used_images(sanitized)[:MOST]]
-    return insert_images(sanitized, find_images(used) if used else {})
+    return insert_images(sanitize_markdown(text, with_lines=with_lines), find_images)[0]
 
 
 def sanitize_markdown(text: str, *, with_lines: bool = False) -> str:
@@ -164,10 +161,12 @@ def sanitize_markdown(text: str, *, with_lines: bool = False) -> str:
     return connect_places(SANITIZERS[with_lines].clean(html))
 
 
-def insert_images(sanitized: str, images: Mapping[int, ShownImage]) -> SafeString:
-    """Return sanitised HTML with these images; without any if it would become too long."""
-    shown = show_images(sanitized, images)
-    return mark_safe(shown if len(shown) <= MAX_HTML else show_images(sanitized, {}))  # noqa: S308 - see `show_images`
+def insert_images(sanitized: str, find_images: FindImages) -> tuple[SafeString, list[UsedImage]]:
+    """Return sanitised HTML with its images, without any if it would become too long; and all images that it uses."""
+    used = list_used_images(sanitized)[:MOST]
+    shown = show_images(sanitized, find_images([image.id for image in used]) if used else {})
+    html = mark_safe(shown if len(shown) <= MAX_HTML else show_images(sanitized, {}))  # noqa: S308 - see `show_images`
+    return html, used
 
 
 def render_unsafe(text: str, *, with_lines: bool) -> str | None:

@@ -1,7 +1,6 @@
 """Reads of images."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -9,7 +8,6 @@ from django.db.models.fields.json import KT
 
 from blog import policy
 from blog.models import IS_UNRENDERED, Image, Post, WorkingCopy
-from blog.projections import build_use_condition
 from blog.selectors.posts import select_previewed_posts
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
@@ -35,10 +33,10 @@ def select_image_by_id(actor: Actor, *, pk: int) -> QuerySet[Image]:
 
 def build_visible_condition(actor: Actor) -> Q:
     """Return the condition on the images that the actor may see: with a preview, also those of the texts it shows."""
-    visible = policy.visible_images(replace(actor, preview=None))
+    visible = policy.visible_images(actor)
     if actor.preview is None:
         return visible
-    previewed = select_previewed_posts(actor).filter(build_use_condition(OuterRef("pk")))
+    previewed = select_previewed_posts(actor).filter(policy.build_use_condition(OuterRef("pk")))
     return visible | Q(Exists(previewed))
 
 
@@ -67,7 +65,7 @@ def find_images(actor: Actor, ids: Sequence[int]) -> QuerySet[Image]:
 def list_posts_with_image(pk: int) -> list[int]:
     """Return the ids of the posts that use an image: in what is shown, in a text not rendered yet, or in a copy."""
     mention = rf"image:{pk}([^0-9]|$)"
-    used = build_use_condition(pk) | (IS_UNRENDERED & Q(body__regex=mention))
+    used = policy.build_use_condition(pk) | (IS_UNRENDERED & Q(body__regex=mention))
     posts = Post.objects.filter(used).values_list("pk", flat=True)
     copied = WorkingCopy.objects.annotate(body=KT("content__body"))
     copies = copied.filter(Q(body__regex=mention) | Q(content__cover_id=pk)).values_list("pk", flat=True)

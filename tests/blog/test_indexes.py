@@ -18,7 +18,7 @@ from blog.models import (
     PostSource,
     PostStatus,
 )
-from blog.projections import build_use_condition, select_oldest_visible_comments, select_visible_posts_of
+from blog.projections import select_oldest_visible_comments, select_visible_posts_of
 from blog.rendering import RENDERER
 from blog.selectors import POST_ORDERS
 from blog.services import moderation
@@ -144,7 +144,7 @@ QUERIES: list[tuple[str, Callable[[Author], models.QuerySet[Any]]]] = [
         lambda _: Post.objects.filter(status=PostStatus.SCHEDULED, publish_at__lte=LATER).order_by("publish_at"),
     ),
     ("blog_post_slug", lambda _: Post.objects.filter(slug="a")),
-    ("blog_post_cover blog_post_images", lambda _: Post.objects.filter(build_use_condition(7))),
+    ("blog_post_cover blog_post_images", lambda _: Post.objects.filter(policy.build_use_condition(7))),
     (f"blog_post_unrendered_{RENDERER}", lambda _: Post.objects.filter(IS_UNRENDERED).order_by("pk")[:10]),
     ("blog_post_without_slug", lambda _: Post.objects.filter(slug=None).order_by("pk")[:100]),
     (
