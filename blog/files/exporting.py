@@ -82,7 +82,7 @@ def get_other_front_matter(post: Post) -> Table:
 
 
 def serialize_post(post: MarkdownPost) -> bytes:
-    """Return the content of a file that `parse_post` parses to this post."""
+    """Return the content of a file whose import gives this post."""
     lines = {
         KEYS.get(name, name): post.content[name]
         for name, kind, *_ in CONTENT_FIELDS

@@ -26,7 +26,7 @@ from blog.files.keys import (
     fold_key,
 )
 from blog.files.states import is_flag, read_state
-from blog.files.syntax import InvalidFile, Table, decode_value, parse_text, refuse_errors
+from blog.files.syntax import InvalidFile, Table, decode_value, refuse_errors
 from blog.files.words import choose_title, read_authors, read_line, read_tags, read_words
 from blog.models import CONTENT, CONTENT_FIELDS, COVER, SUMMARIES, Kind, PostStatus
 
@@ -73,14 +73,6 @@ class MarkdownPost:
     def release_date(self) -> datetime | None:
         """When the file says that the post becomes public: Hugo's publishDate, or the date."""
         return read_release_date(self.other) or self.date
-
-
-def parse_post(content: bytes, path: PurePath) -> MarkdownPost | None:
-    """Parse a file in this process. Return None for a page without title and text. Raises `InvalidFile`.
-
-    An import parses with limits: see `blog.files.limited_parsing`.
-    """
-    return build_post(*parse_text(content), path)
 
 
 def build_post(values: Table, body: str, path: PurePath) -> MarkdownPost | None:

@@ -8,7 +8,7 @@ from blog.files.syntax import InvalidFile, Table
 from contentapi.conf.timeouts import PARSER_LIMIT, PARSER_WAIT
 from contentapi.core.limited_child import ChildEnded, LimitedChild
 
-COMMAND = [sys.executable, "-m", "blog.files.parsing_process"]
+COMMAND = [sys.executable, "-m", "blog.files.syntax"]
 MAX_MEMORY = 512 * 2**20  # bytes of the child's address space
 
 
@@ -24,10 +24,9 @@ class LimitedParser(LimitedChild):
     def parse(self, content: bytes) -> tuple[Table, str]:
         """Return what `parse_text` returns for a file. Raises `InvalidFile`, also if the file breaks a limit."""
         self.begin(content)
-        is_done = False
-        while not is_done:
+        self.pause()
+        while not self.is_done(PARSER_WAIT):
             self.pause()
-            is_done = self.is_done(PARSER_WAIT)
         try:
             result = json.loads(self.read_response())
         except ChildEnded:

@@ -1,14 +1,16 @@
 """The syntax of front matter: TOML between `+++` lines, YAML between `---` lines, or a JSON object.
 
-The values of all three are stored as JSON: `encode_values` keeps the types that JSON does not have. This module needs
-no Django: the child process of `blog.files.limited_parsing` imports it.
+The values of all three are stored as JSON: `encode_values` keeps the types that JSON does not have. This module is also
+the child process of `blog.files.limited_parsing`: `python -m blog.files.syntax MEMORY SECONDS`. So it imports neither
+Django nor the settings, which take four times as long as the rest of the start.
 """
 
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
 from textwrap import shorten
 from typing import Any
@@ -17,10 +19,10 @@ import tomli_w
 import yaml
 
 from blog.files.keys import NULL, TEXT, keep_words
+from contentapi.core.limited_child import respond_within_limits
 from contentapi.core.unicode import is_storable
 
 MAX_FRONT_MATTER = 64_000  # bytes
-MAX_VALUES = 10_000
 MAX_NESTING = 50
 FENCES = {"+++": "TOML", "---": "YAML"}
 LINE_END = r"[ \t]*(?:\r\n?|\n|\Z)"
@@ -169,108 +171,99 @@ class FrontMatterLoader(yaml.SafeLoader):
 
 def dump_front_matter(meta: Table) -> str:
     """Return front matter in TOML, or in YAML if TOML cannot express a value: null, or a name that is not text."""
-    if can_be_toml(meta):
+    with suppress(TypeError):
         return f"+++\n{tomli_w.dumps(meta)}+++\n"
-    text = dump_yaml(meta, allow_unicode=True)
-    if not UNICODE_LINE_ENDS.isdisjoint(text):  # PyYAML writes them unescaped, and reads them as spaces
-        text = dump_yaml(meta, allow_unicode=False)
+    text = ""
+    for allow_unicode in (True, False):
+        text = yaml.safe_dump(meta, allow_unicode=allow_unicode, sort_keys=False, width=float("inf"))
+        if UNICODE_LINE_ENDS.isdisjoint(text):  # PyYAML writes them unescaped, and reads them as spaces
+            break
     return f"---\n{text}---\n"
-
-
-def dump_yaml(meta: Table, *, allow_unicode: bool) -> str:
-    text: str = yaml.safe_dump(meta, allow_unicode=allow_unicode, sort_keys=False, width=float("inf"))
-    return text
-
-
-def can_be_toml(value: Any) -> bool:
-    match value:
-        case None:
-            return False
-        case dict():
-            return all(isinstance(key, str) and can_be_toml(item) for key, item in value.items())
-        case list():
-            return all(map(can_be_toml, value))
-        case _:
-            return True
 
 
 def encode_values(meta: Table) -> Table:
     """Return front matter as JSON values. Raises `InvalidFile` for a value that cannot be stored, with its key."""
-    return ValueEncoder().encode_table(meta, 0)
+    encoder = ValueEncoder()
+    items = []
+    for key, value in meta.items():
+        try:
+            items.append([encoder.encode(key, 1), encoder.encode(value, 1)])
+        except InvalidFile as error:
+            raise InvalidFile(f"{shorten(str(key), 60)} {error}") from None
+    return build_table(items)
+
+
+def build_table(items: list[list[Any]]) -> Table:
+    if all(isinstance(key, str) and not key.startswith("$") for key, _ in items):
+        return dict(items)
+    return {"$items": items}
 
 
 class ValueEncoder:
     """Encodes the values of one file. Aliases of YAML can make few lines to very many values, or to a cycle."""
 
     def __init__(self) -> None:
-        self.number = 0
-        self.characters = 0
-        self.key = "the front matter"
+        self.size = 0
 
-    def encode_table(self, table: Table, depth: int) -> Table:
-        items = []
-        for key, value in table.items():
-            if depth == 0:
-                self.key = shorten(str(key), 60)
-            items.append([self.encode_value(key, depth + 1), self.encode_value(value, depth + 1)])
-        if all(isinstance(key, str) and not key.startswith("$") for key in table):
-            return dict(items)
-        return {"$items": items}
-
-    def encode_value(self, value: Any, depth: int) -> Any:
-        self.number += 1
-        if self.number > MAX_VALUES:
-            raise InvalidFile(f"the front matter has more than {MAX_VALUES:,} values. Remove some.")
+    def encode(self, value: Any, depth: int) -> Any:
+        self.size += len(value) if isinstance(value, str) else 1
+        if self.size > MAX_FRONT_MATTER:
+            raise InvalidFile(f"makes more than {MAX_FRONT_MATTER:,} values and characters. Remove some.")
         if depth > MAX_NESTING:
-            raise InvalidFile(f"{self.key} has more than {MAX_NESTING} levels. Remove some.")
+            raise InvalidFile(f"has more than {MAX_NESTING} levels. Remove some.")
         match value:
             case dict():
-                return self.encode_table(value, depth)
+                return build_table([[self.encode(key, depth + 1), self.encode(value[key], depth + 1)] for key in value])
             case list():
-                return [self.encode_value(item, depth + 1) for item in value]
-            case str():
-                return self.encode_text(value)
+                return [self.encode(item, depth + 1) for item in value]
             case _:
-                return self.encode_scalar(value)
+                return encode_scalar(value)
 
-    def encode_text(self, value: str) -> str:
-        self.characters += len(value)
-        if self.characters > MAX_FRONT_MATTER:
-            raise InvalidFile(f"the values of the front matter have more than {MAX_FRONT_MATTER:,} characters.")
-        if not is_storable(value):
-            raise InvalidFile(f"{self.key} contains a NUL character or a lone surrogate. Remove it.")
-        return value
 
-    def encode_scalar(self, value: Any) -> Any:
-        match value:
-            case None | bool():
-                return value
-            case int():
-                str(value)  # raises ValueError for thousands of digits, which could not be read again
-                return value
-            case float():
-                return value if DECIMAL.fullmatch(repr(value)) else {"$float": repr(value)}
-            case datetime():
-                return {"$datetime": value.isoformat()}
-            case date():
-                return {"$date": value.isoformat()}
-            case time():
-                return {"$time": value.isoformat()}
-            case _:
-                kind = type(value).__name__
-                raise InvalidFile(f"{self.key} has a value of the type {kind}. Write text, a number, a date or a list.")
+def encode_scalar(value: Any) -> Any:
+    match value:
+        case str() if not is_storable(value):
+            raise InvalidFile("contains a NUL character or a lone surrogate. Remove it.")
+        case None | bool() | str():
+            return value
+        case int():
+            str(value)  # raises ValueError for thousands of digits, which could not be read again
+            return value
+        case float():
+            return value if DECIMAL.fullmatch(repr(value)) else {"$float": repr(value)}
+        case datetime():
+            return {"$datetime": value.isoformat()}
+        case date() | time():
+            return {f"${type(value).__name__}": value.isoformat()}
+        case _:
+            kind = type(value).__name__
+            raise InvalidFile(f"has a value of the type {kind}. Write text, a number, a date or a list.")
 
 
 def decode_value(value: Any) -> Any:
     """Return the value that `encode_values` has encoded."""
     match value:
         case dict():
-            if len(value) == 1:
-                ((key, content),) = value.items()
-                if key in DECODERS:
-                    return DECODERS[key](content)
+            name = next(iter(value), "")
+            if name in DECODERS:
+                return DECODERS[name](value[name])
             return {key: decode_value(item) for key, item in value.items()}
         case list():
             return [decode_value(item) for item in value]
         case _:
             return value
+
+
+def respond(content: bytes) -> bytes:
+    """Return what `parse_text` returns for a file, or the reason why it refuses the file, as JSON."""
+    try:
+        values, body = parse_text(content)
+    except InvalidFile as error:
+        return json.dumps({"reason": str(error)}).encode()
+    except MemoryError:
+        sys.exit("A file needs more memory than the limit.")
+    return json.dumps({"values": values, "body": body}).encode()
+
+
+if __name__ == "__main__":
+    respond_within_limits(respond)

@@ -1,10 +1,12 @@
 """Markdown files with front matter, for the tests of the import."""
 
-from pathlib import Path
+from pathlib import Path, PurePath
 
-from blog.files import importing, reading
+from blog.files import front_matter, importing, reading
+from blog.files.front_matter import MarkdownPost
 from blog.files.importing import ImportOutcome
 from blog.files.reading import MarkdownFile
+from blog.files.syntax import parse_text
 from contentapi.core.identity import OPERATOR
 
 
@@ -20,6 +22,10 @@ def import_text(
     file.parent.mkdir(exist_ok=True, parents=True)
     file.write_text(text, newline="")
     return importing.import_file(actor=OPERATOR, file=build_file_at(file, name), status=status, dry_run=dry_run)
+
+
+def parse_post(content: bytes, path: PurePath) -> MarkdownPost | None:
+    return front_matter.build_post(*parse_text(content), path)
 
 
 def build_file_at(file: Path, path: str, source: str = "site") -> MarkdownFile:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.files import front_matter
 from blog.files.syntax import InvalidFile
+from tests.blog.markdown_files import parse_post
 from tests.blog.test_front_matter import HERE, build_toml_file, build_yaml_file
 
 LONG_NUMBER = "0x" + "f" * 5000  # more digits than Python writes down
@@ -88,14 +88,14 @@ BAD_FILES = [
 @pytest.mark.parametrize(("content", "message"), BAD_FILES)
 def test_invalid_file_raises_bad_file_with_the_reason(content: bytes, message: str) -> None:
     with pytest.raises(InvalidFile) as refusal:
-        front_matter.parse_post(content, HERE)
+        parse_post(content, HERE)
 
     assert str(refusal.value) == message
 
 
 def test_invalid_date_in_a_file_name_raises_bad_file() -> None:
     with pytest.raises(InvalidFile, match=r"^2015-13-01 is not a date\. Write the date as 2024-01-09\.$"):
-        front_matter.parse_post(build_toml_file('title = "Soup"'), PurePath("2015-13-01-soup.md"))
+        parse_post(build_toml_file('title = "Soup"'), PurePath("2015-13-01-soup.md"))
 
 
 @pytest.mark.parametrize(
@@ -116,14 +116,14 @@ def test_invalid_date_in_a_file_name_raises_bad_file() -> None:
 )
 def test_front_matter_that_crashes_its_parser_raises_bad_file(content: bytes) -> None:
     with pytest.raises(InvalidFile):
-        front_matter.parse_post(content, HERE)
+        parse_post(content, HERE)
 
 
 def test_message_about_nested_yaml_aliases_is_short() -> None:
     lines = ["a: &a0 [x, x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}, *a{n - 1}]" for n in range(1, 11))]
 
     with pytest.raises(InvalidFile) as refusal:
-        front_matter.parse_post(build_yaml_file("\n".join([*lines, "title: Soup", "date: *a10"])), HERE)
+        parse_post(build_yaml_file("\n".join([*lines, "title: Soup", "date: *a10"])), HERE)
 
     assert len(str(refusal.value)) < 1000
 
@@ -141,6 +141,6 @@ SOUPS = st.lists(PIECES | st.text(max_size=6) | st.sampled_from(["\n", "[", "]",
 )
 def test_any_other_content_is_parsed_or_raises_bad_file(content: bytes) -> None:
     with suppress(InvalidFile):
-        post = front_matter.parse_post(content, HERE)
+        post = parse_post(content, HERE)
 
         assert post is None or post.title.strip()

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.files import exporting, front_matter
+from blog.files import exporting
 from blog.files.front_matter import MarkdownPost
 from blog.models import (
     CONTENT_FIELDS,
@@ -24,6 +24,7 @@ from blog.models import (
     PostSource,
     PostStatus,
 )
+from tests.blog.markdown_files import parse_post
 from tests.content import TEXTS, make_text
 from tests.factories import make_author, make_comment, make_post
 from tests.thoroughness import scale_examples
@@ -70,7 +71,7 @@ def markdown_posts(draw: st.DrawFn) -> MarkdownPost:
 @settings(max_examples=scale_examples(1200), deadline=None)
 @given(post=markdown_posts())
 def test_serialized_post_is_parsed_to_an_equal_post(post: MarkdownPost) -> None:
-    assert front_matter.parse_post(exporting.serialize_post(post), PurePath("1999-01-01-other.md")) == post
+    assert parse_post(exporting.serialize_post(post), PurePath("1999-01-01-other.md")) == post
 
 
 def run_command(*arguments: str) -> tuple[str, str]:
@@ -147,7 +148,7 @@ def test_export_keeps_the_source_authors_while_they_are_those_of_the_post(
 
     run_command("export_posts", str(tmp_path))
 
-    read = front_matter.parse_post((tmp_path / f"{post.pk}.md").read_bytes(), PurePath("a.md"))
+    read = parse_post((tmp_path / f"{post.pk}.md").read_bytes(), PurePath("a.md"))
     assert read
     assert read.authors == exported
 

@@ -8,11 +8,11 @@ import pytest
 import yaml
 
 from blog import services
-from blog.files import exporting, front_matter
+from blog.files import exporting
 from blog.files.addresses import read_old_slugs, read_slug, refresh_addresses
 from blog.models import OldSlug, Post
 from contentapi.core.identity import OPERATOR
-from tests.blog.markdown_files import build_file, import_text
+from tests.blog.markdown_files import build_file, import_text, parse_post
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_export_states_a_slug_that_was_changed_here(tmp_path: Path) -> None:
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
 
     (text,) = export().values()
-    parsed = front_matter.parse_post(text.encode(), tmp_path / "a.md")
+    parsed = parse_post(text.encode(), tmp_path / "a.md")
     assert parsed
     assert (parsed.content["slug"], parsed.content["canonical_url"]) == ("stew", "https://www.example.com/")
     assert parsed.other == {"url": "/2015/stew/", "aliases": ["hot-soup"]}
@@ -108,7 +108,7 @@ def test_export_states_a_slug_that_was_changed_here(tmp_path: Path) -> None:
 def test_canonical_that_is_no_address_stays_in_the_file() -> None:
     text = f"---\n{yaml.safe_dump({'title': 'Soup', 'canonical': True})}---\nBoil."
 
-    parsed = front_matter.parse_post(text.encode(), Path("a.md"))
+    parsed = parse_post(text.encode(), Path("a.md"))
 
     assert parsed
     assert (parsed.content["canonical_url"], parsed.other) == (None, {"canonical": True})

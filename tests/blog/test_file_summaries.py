@@ -6,16 +6,17 @@ from typing import Any
 import pytest
 
 from blog import services
-from blog.files import exporting, front_matter, importing
+from blog.files import exporting, importing
 from blog.files.front_matter import MarkdownPost
 from blog.files.reading import MarkdownFile
 from blog.files.syntax import Table, dump_front_matter, split_front_matter
 from blog.models import MAX_DESCRIPTION, MAX_EXCERPT, Post
 from contentapi.core.identity import OPERATOR
+from tests.blog.markdown_files import parse_post
 
 
 def parse(**meta: Any) -> MarkdownPost:
-    post = front_matter.parse_post(f"{dump_front_matter({'title': 'Soup', **meta})}Boil.".encode(), PurePath("a.md"))
+    post = parse_post(f"{dump_front_matter({'title': 'Soup', **meta})}Boil.".encode(), PurePath("a.md"))
     assert post is not None
     return post
 

@@ -8,16 +8,16 @@ from pathlib import Path, PurePath
 import pytest
 from django.utils import timezone
 
-from blog.files import front_matter, importing
+from blog.files import importing
 from blog.files.front_matter import MarkdownPost
 from blog.models import Post, PostStatus
 from contentapi.core.identity import OPERATOR
-from tests.blog.markdown_files import build_file_at, import_text
+from tests.blog.markdown_files import build_file_at, import_text, parse_post
 from tests.blog.test_export_posts import run_command
 
 
 def parse(lines: str, body: str = "Boil.\n", path: str = "soup.md") -> MarkdownPost:
-    post = front_matter.parse_post(f"---\n{lines}\n---\n{body}".encode(), PurePath(path))
+    post = parse_post(f"---\n{lines}\n---\n{body}".encode(), PurePath(path))
     assert post is not None
     return post
 
@@ -94,7 +94,7 @@ def test_draft_of_another_program_that_is_published_here_is_exported_as_publishe
     run_command("export_posts", str(tmp_path / "export"))
     (file,) = (tmp_path / "export").glob("*.md")
 
-    post = front_matter.parse_post(file.read_bytes(), file)
+    post = parse_post(file.read_bytes(), file)
     assert post is not None
     assert post.status == PostStatus.PUBLISHED
     assert post.other == {"hidden": False, "publish": True, "published": True, "permalink": "soup"}
@@ -228,7 +228,7 @@ def test_author_is_the_name_that_readers_see_and_no_address_of_mail(author: str,
 def test_lines_end_as_in_other_programs(begin: str, last: str, end: str) -> None:
     text = end.join([f"{begin.replace(chr(10), end)}---", "title: Soup", "tags: [a]", last, "Boil.", ""])
 
-    post = front_matter.parse_post(text.encode(), PurePath("a.md"))
+    post = parse_post(text.encode(), PurePath("a.md"))
 
     assert post is not None
     assert (post.title, post.content["tags"], post.content["body"]) == ("Soup", ["a"], f"Boil.{end}")

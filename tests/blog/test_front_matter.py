@@ -6,9 +6,9 @@ from pathlib import PurePath
 
 import pytest
 
-from blog.files import front_matter
 from blog.files.front_matter import MarkdownPost
 from blog.models import PostStatus
+from tests.blog.markdown_files import parse_post
 from tests.content import EMPTY
 
 HERE = PurePath("soup.md")
@@ -24,7 +24,7 @@ def build_yaml_file(lines: str, body: str = "Boil.\n") -> bytes:
 
 
 def parse(content: bytes, path: PurePath = HERE) -> MarkdownPost:
-    post = front_matter.parse_post(content, path)
+    post = parse_post(content, path)
     assert post is not None
     return post
 
@@ -91,7 +91,7 @@ def test_only_a_separate_line_ends_the_front_matter(content: bytes, body: str) -
 
 @pytest.mark.parametrize("content", [b"+++\n+++\n", b'+++\ntemplate = "latest.html"\n+++\n \n', b"---\n---\n"])
 def test_page_without_title_and_text_is_not_a_post(content: bytes) -> None:
-    assert front_matter.parse_post(content, HERE) is None
+    assert parse_post(content, HERE) is None
 
 
 @pytest.mark.parametrize(

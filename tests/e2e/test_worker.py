@@ -27,7 +27,7 @@ def deployment(tmp_path: Path, template: Template) -> Iterator[Deployment]:
 def find_parser(worker: psutil.Process) -> psutil.Process | None:
     for child in worker.children():
         with suppress(psutil.NoSuchProcess):  # it has just ended
-            if "blog.files.parsing_process" in child.cmdline():
+            if "blog.files.syntax" in child.cmdline():
                 return child
     return None
 
