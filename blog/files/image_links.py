@@ -13,7 +13,6 @@ from urllib.parse import unquote
 
 from blog.rendering import list_addresses
 
-MAX_PARTS = 8  # the last folders of a path, and the name of the file
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".avif", ".gif")
 # Where an address may begin: after ](, after ]:, also on the next line, or in HTML
 START = re.compile(
@@ -84,9 +83,3 @@ def is_image_name(path: str) -> bool:
 def read_path(address: str) -> str:
     """Return the path of an address. macOS and other systems write the same name in two ways: here it is in NFC."""
     return normalize("NFC", unquote(re.split("[?#]", address, maxsplit=1)[0]))
-
-
-def build_path_ends(path: str) -> list[str]:
-    """Return all ends of a path: of `a/b.png` also `b.png`."""
-    parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")][-MAX_PARTS:]
-    return ["/".join(parts[start:]) for start in range(len(parts))]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
+from typing import Any, TypeVar
 from unicodedata import normalize
 from urllib.parse import unquote
 
@@ -38,6 +38,7 @@ MAX_DESCRIPTION = 20_000  # bytes
 ROOTS = (".", "static", "assets", "public")  # in which a site has the files of addresses that begin with a slash
 NO_FILE = "no file has this path"
 ReadImage = Callable[[str], bytes]
+AnyPath = TypeVar("AnyPath", bound=PurePath)
 
 
 class Description(msgspec.Struct, rename="camel"):
@@ -65,17 +66,21 @@ def require_image_size(size: int) -> None:
         raise UnusableImage(f"it has {size:,} bytes; at most {limit:,} are allowed")
 
 
+def list_places(root: AnyPath, file: AnyPath, path: str) -> list[AnyPath]:
+    """Return where site generators look for a path that a file names: beside the file, and in folders of the site."""
+    folders = [] if path.startswith("/") else [file.parent]
+    return [folder / path.lstrip("/") for folder in (*folders, *(root / each for each in ROOTS))]
+
+
 def read_image_of_folder(root: Path, file: Path, address: str) -> bytes:
     """Return the content of the image that a file names, below the imported folder. Raises `UnusableImage`."""
     path = read_path(address)
-    folders = [] if path.startswith("/") else [file.parent]
-    for folder in [*folders, *(root / each for each in ROOTS)]:
-        for form in ("NFC", "NFD"):
-            with suppress(OSError, ValueError):
-                resolved = (folder / normalize(form, path.lstrip("/"))).resolve()
-                if resolved.is_relative_to(root.resolve()) and resolved.is_file():
-                    require_image_size(resolved.stat().st_size)
-                    return resolved.read_bytes()
+    for place in (each for form in ("NFC", "NFD") for each in list_places(root, file, normalize(form, path))):
+        with suppress(OSError, ValueError):
+            resolved = place.resolve()
+            if resolved.is_relative_to(root.resolve()) and resolved.is_file():
+                require_image_size(resolved.stat().st_size)
+                return resolved.read_bytes()
     raise UnusableImage(NO_FILE)
 
 

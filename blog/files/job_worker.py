@@ -145,12 +145,8 @@ def process_files(job: ImportJob, actor: Actor, stop: Event) -> None:
             raise Stopped
         show_life(job)
 
-    with (
-        load_archive(job) as archive,
-        archives.open_archive(archive) as opened,
-        closing(LimitedParser(pause)) as parser,
-    ):
-        content = archives.list_content(opened, name=job.file_name, source=job.source)
+    with load_archive(job) as archive, closing(LimitedParser(pause)) as parser:
+        content = archives.Archive(archive, name=job.file_name, source=job.source)
         results = list(job.results.filter(is_plan=job.state == ImportState.CHECKING))
         earlier, remaining = collect_earlier(job, results), list_remaining(content.files, results)
         for number, read in enumerate(reading.read_files(parser, remaining), len(results) + 1):

@@ -72,8 +72,7 @@ def create_import_job(
         raise Unauthenticated("An import needs a user. The operator imports with import_posts.")
     if status not in STATES:
         raise Invalid({"status": [f"This must be one of: {', '.join(STATES)}."]})
-    with archives.open_archive(archive) as opened:
-        content = archives.list_content(opened, name=name, source=source.strip() or None)
+    content = archives.Archive(archive, name=name, source=source.strip() or None)
     if not content.files:
         raise archives.build_archive_error("The zip file has no Markdown files (.md, .markdown, .mdx).")
     with transaction.atomic():

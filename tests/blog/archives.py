@@ -4,7 +4,8 @@ import io
 from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from blog.files import archives, importing
+from blog.files import importing
+from blog.files.archives import Archive
 from blog.files.importing import FileReport
 from contentapi.core.identity import OPERATOR
 from tests.blog.markdown_files import build_file
@@ -38,9 +39,8 @@ class ArchiveReport(NamedTuple):
 
 
 def import_content(content: io.BytesIO, *, dry_run: bool = False, source: str | None = None) -> ArchiveReport:
-    with archives.open_archive(content) as opened:
-        found = archives.list_content(opened, name="site.zip", source=source)
-        reports = list(importing.import_files(actor=OPERATOR, files=found.files, dry_run=dry_run))
+    found = Archive(content, name="site.zip", source=source)
+    reports = list(importing.import_files(actor=OPERATOR, files=found.files, dry_run=dry_run))
     return ArchiveReport(found.source, reports, found.ignored)
 
 

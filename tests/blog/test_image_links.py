@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blog.files.image_links import build_path_ends, find_addresses, is_local, rewrite_addresses
+from blog.files.image_links import find_addresses, is_local, rewrite_addresses
 from tests.thoroughness import scale_examples
 
 CODE = "```\n![Soup](a.png)\n~~~\n```\n![](b.png)\n~~~~ x\n![](c.png)\n~~~\n"
@@ -53,10 +53,6 @@ def test_addresses_are_replaced_and_everything_else_stays() -> None:
 )
 def test_address_of_another_place_is_not_local(address: str) -> None:
     assert not is_local(address)
-
-
-def test_path_has_the_ends_by_which_site_generators_find_it() -> None:
-    assert build_path_ends("../img\\b/c.png") == ["img/b/c.png", "b/c.png", "c.png"]
 
 
 @pytest.mark.parametrize(
