@@ -76,25 +76,16 @@ def is_canonical_url(value: Any) -> bool:
     return isinstance(value, str) and not services.list_problems(CANONICAL_URL, value)
 
 
-def refresh_addresses(other: Table, slug: str | None, canonical_url: str | None) -> Table:
-    """Return the other keys of a file, without addresses that contradict those of the post.
+def refresh_address(address: Any, slug: str | None) -> Any:
+    """Return an address whose last segment is the slug, perhaps without its number.
 
-    The address of a file from which the post got its slug with a number is kept: on the site it is another page than
-    that of the post with the slug.
+    On the site, the address from which a post got its slug with a number is another page than that of the post with the
+    slug.
     """
-    fresh = dict(other)
-    for key in ADDRESS_KEYS:
-        stated = read_address(other.get(key))
-        if not slug or not stated:
-            continue
-        if not re.fullmatch(rf"{re.escape(stated)}(-\d+)?", slug):
-            fresh[key] = LAST_SEGMENT.sub(rf"{slug}\1", other[key].strip())
-    for key in CANONICAL_KEYS:
-        stated = other.get(key)
-        is_ours = canonical_url or is_canonical_url(stated)
-        if key in other and is_ours and stated != canonical_url:
-            del fresh[key]
-    return fresh
+    stated = read_address(address)
+    if not slug or not stated or re.fullmatch(rf"{re.escape(stated)}(-\d+)?", slug):
+        return address
+    return LAST_SEGMENT.sub(rf"{slug}\1", address.strip())
 
 
 def add_old_slugs(other: Table, slugs: Sequence[str]) -> Table:

@@ -2,25 +2,30 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, OuterRef, QuerySet
 
 from blog import policy
 from blog.files import images
-from blog.files.addresses import add_old_slugs, refresh_addresses
+from blog.files.addresses import add_old_slugs, read_canonical_url, refresh_address
 from blog.files.authors import get_author_names
 from blog.files.front_matter import (
     KEYS,
+    READERS,
     MarkdownPost,
     collect_other_keys,
-    read_first_date,
-    read_release_date,
-    refresh_summaries,
+    has_two_excerpts,
+    read_date_of_key,
+    read_excerpt,
 )
 from blog.files.keys import (
+    ADDRESS_KEYS,
     AUTHOR_KEYS,
+    CANONICAL_KEYS,
     CATEGORY_KEYS,
+    EXCERPT_KEYS,
     NESTED_TABLES,
     RELEASE_KEYS,
     SHOWING_KEYS,
@@ -30,7 +35,7 @@ from blog.files.keys import (
 from blog.files.states import is_flag, is_hiding
 from blog.files.syntax import Table, decode_value, dump_front_matter
 from blog.files.words import read_if_valid, read_names, read_words
-from blog.models import CONTENT, CONTENT_FIELDS, SUMMARIES, Author, Kind, Post, PostStatus, build_old_slugs
+from blog.models import CONTENT, CONTENT_FIELDS, Author, Kind, Post, PostStatus, build_old_slugs
 from contentapi.core.identity import Actor
 from contentapi.db.arrays import ArrayPosition, IsInArray
 
@@ -76,70 +81,74 @@ def get_other_front_matter(post: Post) -> Table:
         return {}
     stored = decode_value(source.front_matter)
     other = collect_other_keys(stored)  # there were fewer fields, perhaps, when the file was imported
-    other |= {key: stored[key] for key in SUMMARIES if key in stored}
     authors = get_author_names(post)
     return other if list(authors) == source.authors else replace_authors(other, authors)
 
 
 def serialize_post(post: MarkdownPost) -> bytes:
     """Return the content of a file whose import gives this post."""
-    lines = {
-        KEYS.get(name, name): post.content[name]
-        for name, kind, *_ in CONTENT_FIELDS
-        if kind not in (Kind.MARKDOWN, Kind.WORDS, Kind.IMAGE, Kind.IMAGE_TEXT)
-    }
-    words = {name: post.content[name] for name, kind, *_ in CONTENT_FIELDS if kind == Kind.WORDS}
+    content = post.content
     meta = {
-        **{name: line or None for name, line in lines.items()},
+        **{
+            KEYS.get(name, name): content[name] or None
+            for name, kind, *_ in CONTENT_FIELDS
+            if kind not in (Kind.MARKDOWN, Kind.WORDS, Kind.IMAGE, Kind.IMAGE_TEXT)
+        },
         "date": post.date,
         "updated": post.updated,
-        "authors": list(post.authors),
-        **words,
+        "authors": post.authors,
+        **{name: content[name] for name, kind, *_ in CONTENT_FIELDS if kind == Kind.WORDS},
         "draft": post.status == PostStatus.DRAFT,
         "status": post.status and post.status.value,
         "publishAt": post.publish_at,
         "publishedAt": post.published_at,
     }
     other = refresh_other_keys(post)
-    own = {name: value for name, value in meta.items() if value is not None and name not in other}
-    return f"{dump_front_matter(own | other)}{post.content['body']}".encode()
+    kept = {key: value for key, value in other.items() if meta.get(key) is None or READERS[key](other) == meta[key]}
+    own = {key: value for key, value in meta.items() if value is not None and key not in kept}
+    return f"{dump_front_matter(own | kept)}{content['body']}".encode()
 
 
 def refresh_other_keys(post: MarkdownPost) -> Table:
-    """Return the other keys of the file, without statements that contradict the post's present values."""
-    other = refresh_addresses(post.other, post.content["slug"], post.content["canonical_url"])
-    other = refresh_summaries(other, post.content["excerpt"], post.content["description"])
-    other = refresh_tags(other, post)  # an editor may have removed one that the file has as a category
-    for key in NESTED_TABLES:
-        if isinstance(other.get(key), dict):
-            other[key] = refresh_tags(other[key], post)
-    for key in UPDATED_KEYS:
-        if key in other and post.updated and read_first_date(other, [key]) != post.updated:
-            other[key] = post.updated
+    """Return the other keys of the file. Those that state a field of the post have its present value."""
+    excerpt = post.content["excerpt"]
     public_at = post.published_at if post.status == PostStatus.PUBLISHED else post.publish_at
-    for key in RELEASE_KEYS if public_at else ():
-        stated = read_release_date({key: other.get(key)})
-        if stated not in (None, public_at):
-            other[key] = public_at
-    return refresh_flags(other, post.status == PostStatus.DRAFT)
-
-
-def refresh_flags(other: Table, is_draft: bool) -> Table:  # noqa: FBT001 - the only value
-    """Return the other keys without those that hide a post that is no draft any more. `status` is written."""
-    fresh = {key: value for key, value in other.items() if is_draft or key in SHOWING_KEYS or not is_hiding(key, value)}
-    fresh.pop("post_status", None)
-    flags = {key: not is_draft for key in SHOWING_KEYS if key in fresh and (key == "publish" or is_flag(fresh[key]))}
-    return fresh | flags
-
-
-def refresh_tags(table: Table, post: MarkdownPost) -> Table:
-    fresh = dict(table)
-    for key in (*TAG_KEYS, *CATEGORY_KEYS):
-        words = read_if_valid(read_words, table, key)
-        present = [word for word in words if word in post.content["tags"]]
-        if present != words:
-            fresh[key] = present
+    times = dict.fromkeys(UPDATED_KEYS, post.updated) | dict.fromkeys(RELEASE_KEYS, public_at)
+    fresh: Table = {}
+    for key, value in post.other.items():
+        if is_outdated(key, value, post):
+            continue
+        fresh[key] = refresh_tags(key, value, post.content["tags"])
+        if times.get(key) and not is_flag(value) and read_date_of_key(post.other, key) not in (None, times[key]):
+            fresh[key] = times[key]
+        elif key in SHOWING_KEYS and (key == "publish" or is_flag(value)):
+            fresh[key] = post.status != PostStatus.DRAFT
+        elif key in ADDRESS_KEYS and not is_flag(value):
+            fresh[key] = refresh_address(value, post.content["slug"])
+        elif (
+            key == "summary" and read_excerpt({key: value}) not in (None, excerpt) and not has_two_excerpts(post.other)
+        ):
+            fresh[key] = excerpt
     return fresh
+
+
+def is_outdated(key: Any, value: Any, post: MarkdownPost) -> bool:
+    """Return whether a key states what the post has no more, or hides a post that is no draft any more."""
+    if key in EXCERPT_KEYS:
+        return post.content["excerpt"] is None and read_excerpt({key: value}) is not None
+    if key in CANONICAL_KEYS:
+        return read_canonical_url({key: value}) not in (None, post.content["canonical_url"])
+    is_hidden = key not in SHOWING_KEYS and is_hiding(key, value)
+    return key == "post_status" or (is_hidden and post.status != PostStatus.DRAFT)
+
+
+def refresh_tags(key: Any, value: Any, tags: Sequence[str]) -> Any:
+    """Return the value of a key without the words that are no tags of the post any more."""
+    if key in NESTED_TABLES and isinstance(value, dict):
+        return {name: refresh_tags(name, each, tags) for name, each in value.items()}
+    words = read_if_valid(read_words, {key: value}, key) if key in (*TAG_KEYS, *CATEGORY_KEYS) else []
+    present = [word for word in words if word in tags]
+    return value if present == words else present
 
 
 def replace_authors(other: Table, authors: Sequence[str]) -> Table:

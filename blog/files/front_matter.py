@@ -162,8 +162,7 @@ def collect_other_keys(meta: Table) -> Table:
 
 def is_foreign(key: str, value: Any) -> bool:
     """Return whether the value of one of our keys cannot be that of the optional field."""
-    name = next((name for name in (*SUMMARIES, "canonical_url") if KEYS.get(name, name) == key), None)
-    return name is not None and READERS[name]({key: value}) is None
+    return key in ("canonical", *SUMMARIES) and READERS[key]({key: value}) is None
 
 
 def read_content(meta: Table, body: str) -> Table:
@@ -172,8 +171,8 @@ def read_content(meta: Table, body: str) -> Table:
     for name, kind, *_ in CONTENT_FIELDS:
         if kind == Kind.MARKDOWN:
             content[name] = body
-        elif name in READERS:
-            content[name] = READERS[name](meta)
+        elif (key := KEYS.get(name, name)) in READERS:
+            content[name] = READERS[key](meta)
         elif name not in COVER:
             content[name] = read_words(meta.get(name), name) if kind == Kind.WORDS else read_line(meta.get(name), name)
     return content
@@ -199,32 +198,14 @@ def has_two_excerpts(meta: Table) -> bool:
     return len(texts) > 1 and None not in texts
 
 
-def refresh_summaries(other: Table, excerpt: str | None, description: str | None) -> Table:
-    """Return the other keys of a file in their order, without summaries that contradict those of the post.
-
-    The key `summary` is an excerpt only without the key `excerpt`. It stays if the file had another text in it before.
-    """
-    fresh = dict(other)
-    own, summary = (read_summary(EXCERPT, other.get(key)) for key in EXCERPT_KEYS)
-    is_outdated = summary not in (None, excerpt)
-    if is_outdated and excerpt is None:
-        del fresh["summary"]
-    elif is_outdated and not has_two_excerpts(other):
-        fresh["summary"] = excerpt
-    summary = read_summary(EXCERPT, fresh.get("summary"))
-    if own is not None or summary != excerpt:
-        fresh.pop("excerpt", None)
-    if description is not None or read_description(other) is not None:
-        fresh.pop("description", None)
-    return fresh
-
-
+# What the front matter states of a field, by our key
 READERS: dict[str, Callable[[Table], Any]] = {
     "slug": read_slug,
-    "canonical_url": read_canonical_url,
+    "canonical": read_canonical_url,
     "excerpt": read_excerpt,
     "description": read_description,
     "tags": read_tags,
+    "authors": read_authors,
 }
 
 

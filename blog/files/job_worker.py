@@ -8,8 +8,8 @@ worker whose number is no longer the last one stops.
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from tempfile import TemporaryFile
 from threading import Event
 from typing import IO, Any
@@ -17,13 +17,14 @@ from typing import IO, Any
 from django.contrib.auth import get_user_model
 from django.db import Error as DatabaseErrors
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from blog.files import archives, importing, jobs, reading, undoing
 from blog.files.authors import list_author_names
 from blog.files.importing import Earlier, FileReport, ImportOutcome
 from blog.files.limited_parsing import LimitedParser
-from blog.files.reading import MarkdownFile, ReadFile
+from blog.files.reading import MarkdownFile
 from blog.models import RUNNING_IMPORT, ImportJob, ImportResult, ImportState
 from contentapi.auth.sessions import build_session_actor
 from contentapi.conf.timeouts import IMPORT_SIGN_OF_LIFE
@@ -110,10 +111,8 @@ def work_on_import(job: ImportJob, stop: Event) -> None:
     try:
         actor = build_actor(job)
         importing.require_import_permission(actor)
-        if job.state == ImportState.UNDOING:
-            undo_files(job, actor, stop)
-        else:
-            process_files(job, actor, stop)
+        (undo_files if job.state == ImportState.UNDOING else process_files)(job, actor, stop)
+        finish(job, actor)
     except Stopped:
         return
     except DatabaseErrors:
@@ -128,17 +127,34 @@ def work_on_import(job: ImportJob, stop: Event) -> None:
 def build_actor(job: ImportJob) -> Actor:
     """Return the owner, or the person who undoes the import, as the actor with the present role."""
     is_undo = job.state == ImportState.UNDOING
-    person_id = job.undone_by or 0 if is_undo else job.owner_id
-    person = get_user_model().objects.filter(pk=person_id, is_active=True).first()
-    if person is None and is_undo:
-        raise Forbidden("The account of the person who undid the import is locked or deleted.")
+    people = get_user_model().objects.filter(pk=job.undone_by or 0 if is_undo else job.owner_id, is_active=True)
+    person = people.first()
     if person is None:
-        raise Forbidden("The account of the person who uploaded the zip file is locked.")
+        act = "undid the import" if is_undo else "uploaded the zip file"
+        raise Forbidden(f"The account of the person who {act} is locked or deleted.")
     return build_session_actor(person).through("import")
+
+
+def select_taken(job: ImportJob) -> "QuerySet[ImportJob]":
+    """Return the import, unless it was cancelled or deleted, or another worker has continued it."""
+    return ImportJob.objects.filter(pk=job.pk, run=job.run, state=job.state)
+
+
+@contextmanager
+def make_progress(job: ImportJob) -> Iterator[ImportJob]:
+    """Do a part of the work in a transaction, and store the progress. Raises `Stopped` if the import is not ours."""
+    with transaction.atomic():
+        current = select_taken(job).select_for_update().first()
+        if current is None:
+            raise Stopped
+        yield current
+        current.attempts, current.updated_at = 0, timezone.now()
+        current.save(update_fields=["state", "done", "attempts", "updated_at"])
 
 
 def process_files(job: ImportJob, actor: Actor, stop: Event) -> None:
     """Check or import the files, and store the result of each in its transaction."""
+    is_plan = job.state == ImportState.CHECKING
 
     def pause() -> None:
         if stop.is_set():
@@ -146,13 +162,16 @@ def process_files(job: ImportJob, actor: Actor, stop: Event) -> None:
         show_life(job)
 
     with load_archive(job) as archive, closing(LimitedParser(pause)) as parser:
-        content = archives.Archive(archive, name=job.file_name, source=job.source)
-        results = list(job.results.filter(is_plan=job.state == ImportState.CHECKING))
-        earlier, remaining = collect_earlier(job, results), list_remaining(content.files, results)
+        files = archives.Archive(archive, name=job.file_name, source=job.source).files
+        results = list(job.results.filter(is_plan=is_plan))
+        earlier, remaining = collect_earlier(job, results), list_remaining(files, results)
         for number, read in enumerate(reading.read_files(parser, remaining), len(results) + 1):
-            if not process_file(job, actor, number, read, earlier):
-                return
-    finish(job, actor)
+            with make_progress(job) as current:
+                report = importing.import_read_file(
+                    actor=actor, read=read, earlier=earlier, status=job.status, dry_run=is_plan
+                )
+                ImportResult.objects.create(job=job, is_plan=is_plan, number=number, **describe_report(report, is_plan))
+                current.done = number
 
 
 def load_archive(job: ImportJob) -> IO[bytes]:
@@ -179,103 +198,58 @@ def list_remaining(files: Sequence[MarkdownFile], results: Sequence[ImportResult
     return remaining
 
 
-@transaction.atomic
-def process_file(job: ImportJob, actor: Actor, number: int, read: ReadFile, earlier: Earlier) -> bool:
-    """Check or import a file, and store its result and the progress. Return False if the import has ended."""
-    current, is_plan = lock_job(job), job.state == ImportState.CHECKING
-    if current is None:
-        return False
-    report = importing.import_read_file(actor=actor, read=read, earlier=earlier, status=job.status, dry_run=is_plan)
-    ImportResult.objects.create(
-        job=current,
-        is_plan=is_plan,
-        number=number,
-        path=read.file.path.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}"),
-        outcome=report.outcome.value,
-        reason=report.reason,
-        post_id=report.post.pk if report.post and not is_plan else None,
-        details=describe_post(report),
-    )
-    current.done, current.attempts, current.updated_at = number, 0, timezone.now()
-    current.save(update_fields=["done", "attempts", "updated_at"])
-    return True
-
-
 def show_life(job: ImportJob) -> None:
-    """Store from time to time that the worker reads files, which takes some time before the first result.
-
-    Raises `Stopped` if the import was cancelled or deleted, or if another worker has continued it.
-    """
+    """Store from time to time that the worker reads files, which takes some time before the first result."""
     now = timezone.now()
     if now > job.updated_at + IMPORT_SIGN_OF_LIFE:
         job.updated_at = now
-        if not ImportJob.objects.filter(RUNNING_IMPORT, pk=job.pk, run=job.run).update(updated_at=now):
+        if not select_taken(job).update(updated_at=now):
             raise Stopped
-
-
-def lock_job(job: ImportJob) -> ImportJob | None:
-    """Return the import; None if it was cancelled or deleted, or if another worker has continued it."""
-    current = ImportJob.objects.select_for_update().filter(RUNNING_IMPORT, pk=job.pk)
-    return current.filter(run=job.run, state=job.state).first()
 
 
 def undo_files(job: ImportJob, actor: Actor, stop: Event) -> None:
     """Delete the posts that the import has created, each in its transaction."""
-    while not stop.is_set() and undo_next_file(job, actor):
-        pass
+    for result in list(undoing.select_undoable(job).order_by("number")):
+        if stop.is_set():
+            raise Stopped
+        with make_progress(job):
+            undoing.undo_result(actor, result)
 
 
-@transaction.atomic
-def undo_next_file(job: ImportJob, actor: Actor) -> bool:
-    """Delete the post of a file. Return False if the import has ended."""
-    current = lock_job(job)
-    if current is None:
-        return False
-    result = undoing.select_undoable(current).order_by("number").first()
-    if result is None:
-        jobs.end_import(current, ImportState.UNDONE, actor)
-        return False
-    undoing.undo_result(actor, result)
-    current.attempts, current.updated_at = 0, timezone.now()
-    current.save(update_fields=["attempts", "updated_at"])
-    return True
+def finish(job: ImportJob, actor: Actor) -> None:
+    with make_progress(job) as current:
+        if job.state == ImportState.CHECKING:
+            current.state = ImportState.CHECKED
+        else:
+            is_undo = job.state == ImportState.UNDOING
+            jobs.end_import(current, ImportState.UNDONE if is_undo else ImportState.DONE, actor)
 
 
-@transaction.atomic
-def finish(job: ImportJob, owner: Actor) -> None:
-    current = lock_job(job)
-    if current is None:
-        return
-    if current.state == ImportState.IMPORTING:
-        jobs.end_import(current, ImportState.DONE, owner)
-        logger.info("Finished import %s: %s files of the source %s.", job.pk, job.total, job.source)
-    else:
-        current.state, current.updated_at = ImportState.CHECKED, timezone.now()
-        current.save(update_fields=["state", "updated_at"])
-
-
-@transaction.atomic
 def fail(job: ImportJob, problem: str) -> None:
     """Set the state of the import to failed, if it still runs."""
-    current = ImportJob.objects.select_for_update().filter(RUNNING_IMPORT, pk=job.pk, run=job.run).first()
-    if current is not None:
+    with suppress(Stopped), make_progress(job) as current:
         jobs.end_import(current, ImportState.FAILED, WORKER, problem)
 
 
-def describe_post(report: FileReport) -> dict[str, Any] | None:
-    """Return what the page of an import shows of a file's post, as JSON values."""
+def describe_report(report: FileReport, is_plan: bool) -> dict[str, Any]:  # noqa: FBT001 - the only value
+    """Return what is stored of a file. `details` are what the page of the import shows of its post, as JSON values."""
     post = report.post
-    if post is None:
-        return None
     return {
-        "title": post.title,
-        "slug": post.slug,
-        "takenSlug": report.wanted_slug if report.wanted_slug != post.slug else "",
-        "date": post.created_at.isoformat(),
-        "author": ", ".join(list_author_names(post)),
-        "tags": list(post.tags),
-        "status": str(post.status),
-        "publishAt": post.publish_at and post.publish_at.isoformat(),
-        "notes": list(report.notes[:MAX_NOTES]),
-        "more": max(0, len(report.notes) - MAX_NOTES),
+        "path": report.file.path.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}"),
+        "outcome": report.outcome.value,
+        "reason": report.reason,
+        "post_id": post.pk if post and not is_plan else None,
+        "details": post
+        and {
+            "title": post.title,
+            "slug": post.slug,
+            "takenSlug": report.wanted_slug if report.wanted_slug != post.slug else "",
+            "date": post.created_at.isoformat(),
+            "author": ", ".join(list_author_names(post)),
+            "tags": list(post.tags),
+            "status": str(post.status),
+            "publishAt": post.publish_at and post.publish_at.isoformat(),
+            "notes": list(report.notes[:MAX_NOTES]),
+            "more": max(0, len(report.notes) - MAX_NOTES),
+        },
     }

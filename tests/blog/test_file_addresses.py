@@ -9,7 +9,7 @@ import yaml
 
 from blog import services
 from blog.files import exporting
-from blog.files.addresses import read_old_slugs, read_slug, refresh_addresses
+from blog.files.addresses import read_old_slugs, read_slug, refresh_address
 from blog.models import OldSlug, Post
 from contentapi.core.identity import OPERATOR
 from tests.blog.markdown_files import build_file, import_text, parse_post
@@ -40,17 +40,18 @@ def test_old_slugs_are_the_last_segments_of_the_aliases() -> None:
     assert read_old_slugs(meta) == ["soup", "old-soup"]
 
 
-def test_refreshed_addresses_differ_in_the_last_segment_only() -> None:
-    other = {
-        "permalink": "/2015/Soup.html",
-        "url": "/a/soup/",
-        "path": "/:year/:title/",
-        "canonicalURL": "https://a.b/c",
-    }
-
-    assert refresh_addresses(other, "soup", "https://a.b/c") == other
-    fresh = refresh_addresses(other, "tides", None)
-    assert fresh == {"permalink": "/2015/tides.html", "url": "/a/tides/", "path": "/:year/:title/"}
+@pytest.mark.parametrize(
+    ("address", "refreshed"),
+    [
+        ("/2015/Soup.html", "/2015/tides.html"),
+        ("/a/soup/", "/a/tides/"),
+        ("/:year/:title/", "/:year/:title/"),
+        ("/a/tides", "/a/tides"),
+    ],
+)
+def test_refreshed_address_differs_in_the_last_segment_only(address: str, refreshed: str) -> None:
+    assert refresh_address(address, "tides") == refreshed
+    assert refresh_address(refreshed, "tides-2") == refreshed
 
 
 def export() -> dict[int, str]:

@@ -97,7 +97,7 @@ def test_draft_of_another_program_that_is_published_here_is_exported_as_publishe
     post = parse_post(file.read_bytes(), file)
     assert post is not None
     assert post.status == PostStatus.PUBLISHED
-    assert post.other == {"hidden": False, "publish": True, "published": True, "permalink": "soup"}
+    assert post.other == {"hidden": False, "publish": True, "published": True}
 
 
 def test_keys_with_a_meaning_are_read_in_any_case_and_others_stay_as_they_are() -> None:

@@ -117,12 +117,16 @@ def test_silence_of_all_workers_is_noticed_after_some_seconds(editor: Actor) -> 
     assert not jobs.is_waiting_for_worker(job)
 
 
+def stop(**_: object) -> None:
+    raise job_worker.Stopped
+
+
 def test_worker_that_reads_the_files_for_the_first_time_is_not_silent(
     editor: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = upload(editor)
     ImportJob.objects.update(updated_at=timezone.now() - timedelta(seconds=60))
-    monkeypatch.setattr(job_worker, "process_file", lambda *_: False)
+    monkeypatch.setattr(job_worker.importing, "import_read_file", stop)
 
     finish_work()
 

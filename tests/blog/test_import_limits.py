@@ -72,7 +72,7 @@ def test_status_scheduled_is_refused_at_the_upload(editor: Actor) -> None:
     ("change", "problem"),
     [
         ({"role": Role.AUTHOR}, "You may not import posts."),
-        ({"is_active": False}, "The account of the person who uploaded the zip file is locked."),
+        ({"is_active": False}, "The account of the person who uploaded the zip file is locked or deleted."),
     ],
 )
 def test_import_of_a_person_who_may_not_import_any_more_fails(
