@@ -103,37 +103,36 @@ def serialize_post(post: MarkdownPost) -> bytes:
         "publishAt": post.publish_at,
         "publishedAt": post.published_at,
     }
-    other = refresh_other_keys(post)
+    other = {key: refresh_value(key, post.other[key], post) for key in post.other if not is_outdated(key, post)}
     kept = {key: value for key, value in other.items() if meta.get(key) is None or READERS[key](other) == meta[key]}
     own = {key: value for key, value in meta.items() if value is not None and key not in kept}
     return f"{dump_front_matter(own | kept)}{content['body']}".encode()
 
 
-def refresh_other_keys(post: MarkdownPost) -> Table:
-    """Return the other keys of the file. Those that state a field of the post have its present value."""
-    excerpt = post.content["excerpt"]
+def refresh_value(key: Any, value: Any, post: MarkdownPost) -> Any:
+    """Return the value of another key of the file: the present one, if it states a field of the post."""
+    if key in SHOWING_KEYS and (key == "publish" or is_flag(value)):
+        return post.status != PostStatus.DRAFT
+    if key in (*UPDATED_KEYS, *RELEASE_KEYS) and not is_flag(value):
+        return refresh_time(key, value, post)
+    if key in ADDRESS_KEYS and not is_flag(value):
+        return refresh_address(value, post.content["slug"])
+    if key == "summary" and not has_two_excerpts(post.other):
+        excerpt = post.content["excerpt"]
+        return excerpt if read_excerpt({key: value}) not in (None, excerpt) else value
+    return refresh_tags(key, value, post.content["tags"])
+
+
+def refresh_time(key: str, value: Any, post: MarkdownPost) -> Any:
     public_at = post.published_at if post.status == PostStatus.PUBLISHED else post.publish_at
-    times = dict.fromkeys(UPDATED_KEYS, post.updated) | dict.fromkeys(RELEASE_KEYS, public_at)
-    fresh: Table = {}
-    for key, value in post.other.items():
-        if is_outdated(key, value, post):
-            continue
-        fresh[key] = refresh_tags(key, value, post.content["tags"])
-        if times.get(key) and not is_flag(value) and read_date_of_key(post.other, key) not in (None, times[key]):
-            fresh[key] = times[key]
-        elif key in SHOWING_KEYS and (key == "publish" or is_flag(value)):
-            fresh[key] = post.status != PostStatus.DRAFT
-        elif key in ADDRESS_KEYS and not is_flag(value):
-            fresh[key] = refresh_address(value, post.content["slug"])
-        elif (
-            key == "summary" and read_excerpt({key: value}) not in (None, excerpt) and not has_two_excerpts(post.other)
-        ):
-            fresh[key] = excerpt
-    return fresh
+    present = post.updated if key in UPDATED_KEYS else public_at
+    stated = read_date_of_key({key: value}, key)
+    return present if present and stated not in (None, present) else value
 
 
-def is_outdated(key: Any, value: Any, post: MarkdownPost) -> bool:
+def is_outdated(key: Any, post: MarkdownPost) -> bool:
     """Return whether a key states what the post has no more, or hides a post that is no draft any more."""
+    value = post.other[key]
     if key in EXCERPT_KEYS:
         return post.content["excerpt"] is None and read_excerpt({key: value}) is not None
     if key in CANONICAL_KEYS:

@@ -130,8 +130,8 @@ def build_actor(job: ImportJob) -> Actor:
     people = get_user_model().objects.filter(pk=job.undone_by or 0 if is_undo else job.owner_id, is_active=True)
     person = people.first()
     if person is None:
-        act = "undid the import" if is_undo else "uploaded the zip file"
-        raise Forbidden(f"The account of the person who {act} is locked or deleted.")
+        deed = "undid the import" if is_undo else "uploaded the zip file"
+        raise Forbidden(f"The account of the person who {deed} is locked or deleted.")
     return build_session_actor(person).through("import")
 
 

@@ -254,7 +254,7 @@ def decode_value(value: Any) -> Any:
             return value
 
 
-def respond(content: bytes) -> bytes:
+def build_response(content: bytes) -> bytes:
     """Return what `parse_text` returns for a file, or the reason why it refuses the file, as JSON."""
     try:
         values, body = parse_text(content)
@@ -266,4 +266,4 @@ def respond(content: bytes) -> bytes:
 
 
 if __name__ == "__main__":
-    respond_within_limits(respond)
+    respond_within_limits(build_response)

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from blog import background
-from blog.files import job_worker, jobs
+from blog.files import importing, job_worker, jobs
 from blog.models import ImportJob, ImportPiece, ImportResult, Post
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
@@ -126,7 +126,7 @@ def test_worker_that_reads_the_files_for_the_first_time_is_not_silent(
 ) -> None:
     job = upload(editor)
     ImportJob.objects.update(updated_at=timezone.now() - timedelta(seconds=60))
-    monkeypatch.setattr(job_worker.importing, "import_read_file", stop)
+    monkeypatch.setattr(importing, "import_read_file", stop)
 
     finish_work()
 
