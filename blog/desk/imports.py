@@ -8,6 +8,8 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
 from django.utils.decorators import method_decorator
@@ -21,10 +23,9 @@ from blog.files import jobs, undoing
 from blog.files.archives import MAX_ARCHIVE, MAX_CONTENT, MAX_FILES, MEGABYTE
 from blog.files.importing import DEFAULT_STATE, STATES, ImportOutcome
 from blog.files.reading import MAX_FILE
-from blog.models import MAX_NAME, ImportJob, ImportState, PostStatus
+from blog.models import MAX_NAME, ImportJob, ImportState, PostSource, PostStatus
 from contentapi.auth.sessions import get_actor
 from contentapi.core.errors import ApiError, Invalid
-from contentapi.core.pagination import parse_id
 from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.rendering import build_column, build_time_column, render_time
 
@@ -46,6 +47,7 @@ COLORS = {
     ImportState.FAILED.value: "danger",
     ImportState.UNDOING.value: "info",
 }
+FILES = 100  # of a page
 NO_WORKER = "Nothing is doing this import: the process “worker” is not running. Ask the operator to start it."
 
 
@@ -151,20 +153,26 @@ class ImportJobAdmin(PolicyAdmin):
     ) -> HttpResponse:
         """Show an import: its progress, what it would do or has done with each file, and what the person may do."""
         job = jobs.find_import_job(actor=get_actor(request), job_id=object_id)
-        outcome = request.GET.get("outcome", "")
-        page = jobs.read_results(job, outcome=outcome, number=parse_id(request.GET.get("page", "")) or 1)
-        labels = {str(each): texts[0 if page.is_plan else 1] for each, texts in LABELS.items()}
+        outcome, is_plan = request.GET.get("outcome", ""), jobs.has_only_plan(job)
+        labels = {str(each): texts[0 if is_plan else 1] for each, texts in LABELS.items()}
+        chosen = Q(is_plan=is_plan, outcome=outcome) if outcome in labels else Q(is_plan=is_plan)
+        page = Paginator(job.results.filter(chosen).order_by("number"), FILES).get_page(request.GET.get("page"))
+        counts = jobs.count_outcomes(job, is_plan=is_plan)
+        known = PostSource.objects.filter(source=job.source)
+        paths = [result.path for result in page]
+        posts = dict(known.filter(path__in=paths).values_list("path", "post_id"))
         context = {
             "title": f"Import of {job.file_name}",
             "job": job,
+            "is_plan": is_plan,
             "page": page,
             "outcome": outcome if outcome in labels else "",
             "results": [
-                (result, labels[result.outcome], page.posts.get(result.path), describe_post(result.details))
-                for result in page.results
+                (result, labels[result.outcome], posts.get(result.path), describe_post(result.details))
+                for result in page
             ],
-            "counts": [(value, labels[value], count) for value, count in page.counts.items() if count],
-            "known_posts": jobs.count_known_posts(job.source),
+            "counts": [(value, label, counts[value]) for value, label in labels.items() if value in counts],
+            "known_posts": known.count(),
             "may_be_undone": undoing.may_be_undone(job),
             "progress": describe_progress(job),
         }

@@ -111,23 +111,22 @@ def serialize_post(post: MarkdownPost) -> bytes:
 
 def refresh_value(key: Any, value: Any, post: MarkdownPost) -> Any:
     """Return the value of another key of the file: the present one, if it states a field of the post."""
+    content = post.content
     if key in SHOWING_KEYS and (key == "publish" or is_flag(value)):
         return post.status != PostStatus.DRAFT
     if key in (*UPDATED_KEYS, *RELEASE_KEYS) and not is_flag(value):
-        return refresh_time(key, value, post)
+        public_at = post.published_at if post.status == PostStatus.PUBLISHED else post.publish_at
+        return refresh(value, read_date_of_key({key: value}, key), post.updated if key in UPDATED_KEYS else public_at)
     if key in ADDRESS_KEYS and not is_flag(value):
-        return refresh_address(value, post.content["slug"])
+        return refresh_address(value, content["slug"])
     if key == "summary" and not has_two_excerpts(post.other):
-        excerpt = post.content["excerpt"]
-        return excerpt if read_excerpt({key: value}) not in (None, excerpt) else value
-    return refresh_tags(key, value, post.content["tags"])
+        return refresh(value, read_excerpt({key: value}), content["excerpt"])
+    return refresh_tags(key, value, content["tags"])
 
 
-def refresh_time(key: str, value: Any, post: MarkdownPost) -> Any:
-    public_at = post.published_at if post.status == PostStatus.PUBLISHED else post.publish_at
-    present = post.updated if key in UPDATED_KEYS else public_at
-    stated = read_date_of_key({key: value}, key)
-    return present if present and stated not in (None, present) else value
+def refresh(value: Any, stated: Any, present: Any) -> Any:
+    """Return the present value of a field in place of a value that states another one."""
+    return value if None in (stated, present) or stated == present else present
 
 
 def is_outdated(key: Any, post: MarkdownPost) -> bool:

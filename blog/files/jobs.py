@@ -9,13 +9,11 @@ may cancel before the end. An import fails if its owner may no longer import, or
 `undoing` undoes an import that has ended.
 """
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO
 
 from django.contrib.auth import get_user_model
-from django.core.paginator import Paginator
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Sum
 from django.db.models.functions import Length
@@ -23,8 +21,8 @@ from django.utils import timezone
 
 from blog import policy, selectors
 from blog.files import archives
-from blog.files.importing import DEFAULT_STATE, STATES, ImportOutcome, require_import_permission
-from blog.models import RUNNING_IMPORT, ImportJob, ImportPiece, ImportResult, ImportState, PostSource
+from blog.files.importing import DEFAULT_STATE, STATES, require_import_permission
+from blog.models import RUNNING_IMPORT, ImportJob, ImportPiece, ImportState
 from blog.models.audit import Audit
 from contentapi.conf.timeouts import IMPORT_SILENCE_LIMIT, IMPORTS_KEPT_FOR
 from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
@@ -42,21 +40,6 @@ END_EVENTS = {
     ImportState.UNDONE: Audit.IMPORT_UNDONE,
 }
 UNDONE = "undone"  # the outcome of a file whose post was created, and deleted when the import was undone
-OUTCOMES = [*(each.value for each in ImportOutcome), UNDONE]
-
-
-class ResultPage(NamedTuple):
-    """Some results of an import, with the ids of the posts by path, and the number of results by outcome.
-
-    `is_plan` is whether they are what the import would do.
-    """
-
-    is_plan: bool
-    results: list[ImportResult]
-    posts: Mapping[str, int]
-    counts: Mapping[str, int]
-    number: int
-    last: int
 
 
 def create_import_job(
@@ -157,14 +140,21 @@ def end_import(job: ImportJob, state: ImportState, actor: Actor, problem: str = 
     job.state, job.problem, job.updated_at = state, problem, timezone.now()
     job.save(update_fields=["state", "problem", "updated_at"])
     job.pieces.all().delete()
-    states = {"from": str(old), "to": str(state)}
-    END_EVENTS[state].record(actor, "import", job.pk, **count_outcomes(job), **states)
+    counts = {outcome.replace(" ", "_"): number for outcome, number in count_outcomes(job, is_plan=False).items()}
+    END_EVENTS[state].record(actor, "import", job.pk, **counts, **{"from": str(old), "to": str(state)})
 
 
-def count_outcomes(job: ImportJob) -> dict[str, int]:
-    """Return the number of files of each outcome, by the outcome with underscores. A plan is not counted."""
-    counted = job.results.filter(is_plan=False).order_by().values_list("outcome").annotate(number=Count("pk"))
-    return {outcome.replace(" ", "_"): number for outcome, number in counted}
+def count_outcomes(job: ImportJob, *, is_plan: bool) -> dict[str, int]:
+    """Return the number of files of each outcome of the plan, or of the import."""
+    results = job.results.filter(is_plan=is_plan)
+    return dict(results.order_by().values_list("outcome").annotate(number=Count("pk")))
+
+
+def has_only_plan(job: ImportJob) -> bool:
+    """Whether the import has done nothing yet: its results are what it would do."""
+    if job.state in (ImportState.CANCELLED, ImportState.FAILED):
+        return not job.results.filter(is_plan=False).exists()
+    return job.state in (ImportState.CHECKING, ImportState.CHECKED)
 
 
 def purge_imports(*, actor: Actor) -> int:
@@ -185,23 +175,3 @@ def is_waiting_for_worker(job: ImportJob) -> bool:
         return False
     last = ImportJob.objects.filter(RUNNING_IMPORT).aggregate(last=Max("updated_at"))["last"]
     return last is None or last < timezone.now() - IMPORT_SILENCE_LIMIT
-
-
-def count_known_posts(source: str) -> int:
-    """Return the number of posts that come from a source."""
-    return PostSource.objects.filter(source=source).count()
-
-
-def read_results(job: ImportJob, *, outcome: str | None = None, number: int = 1, size: int = 100) -> ResultPage:
-    """Return a page of what the import has done or, before it is started, would do. An absent page is the last one."""
-    is_plan = job.state in (ImportState.CHECKING, ImportState.CHECKED)
-    if job.state in (ImportState.CANCELLED, ImportState.FAILED):
-        is_plan = not job.results.filter(is_plan=False).exists()
-    results = job.results.filter(is_plan=is_plan)
-    counted = dict(results.order_by().values_list("outcome").annotate(number=Count("pk")))
-    counts = {each: counted.get(each, 0) for each in OUTCOMES}
-    chosen = results.filter(outcome=outcome) if outcome in counts else results
-    page = Paginator(chosen.order_by("number"), size).get_page(number)
-    paths = [result.path for result in page]
-    posts = dict(PostSource.objects.filter(source=job.source, path__in=paths).values_list("path", "post_id"))
-    return ResultPage(is_plan, list(page), posts, counts, page.number, page.paginator.num_pages)
