@@ -7,7 +7,7 @@ Both work for any Host, without credentials, outside of the rate limits, and wit
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
@@ -35,36 +35,28 @@ def respond_ready(environ: Mapping[str, Any]) -> Response:
 
 
 def build_readiness_response(results: Results, environ: Mapping[str, Any]) -> Response:
-    results = exclude_checks(results, parse_excluded(environ.get("QUERY_STRING", "")))
-    is_ready = not any(result.is_problem for result in results.values())
-    checks = {
-        name: {"status": result.status, **({"reason": result.reason} if result.reason else {})}
-        for name, result in results.items()
-    }
-    body = msgspec.json.encode({"status": "ready" if is_ready else "not ready", "checks": checks})
-    if is_ready:
-        return Response(HTTPStatus.OK, body, {"Content-Type": JSON})
-    return Response(HTTPStatus.SERVICE_UNAVAILABLE, body, {"Content-Type": JSON, "Retry-After": RETRY_AFTER})
+    results = exclude_checks(results, environ.get("QUERY_STRING", "")[:MAX_QUERY])
+    checks = {name: describe(result) for name, result in results.items()}
+    if any(result.is_problem for result in results.values()):
+        body = msgspec.json.encode({"status": "not ready", "checks": checks})
+        return Response(HTTPStatus.SERVICE_UNAVAILABLE, body, {"Content-Type": JSON, "Retry-After": RETRY_AFTER})
+    body = msgspec.json.encode({"status": "ready", "checks": checks})
+    return Response(HTTPStatus.OK, body, {"Content-Type": JSON})
+
+
+def exclude_checks(results: Results, query: str) -> Results:
+    for name in ",".join(parse_qs(query).get("exclude", [])).split(","):
+        if name in results and results[name].is_problem:
+            results = results | {name: results[name]._replace(status="warning")}
+    return results
+
+
+def describe(result: CheckResult) -> dict[str, str]:
+    return {"status": result.status, "reason": result.reason} if result.reason else {"status": result.status}
 
 
 Probes = Mapping[str, Callable[[Mapping[str, Any]], Response]]
 PROBES: Probes = {"/healthz": respond_alive, "/readyz": respond_ready}
-
-
-def parse_excluded(query: str) -> set[str]:
-    return {
-        name
-        for key, value in parse_qsl(query[:MAX_QUERY], max_num_fields=None)
-        if key == "exclude"
-        for name in value.split(",")
-    }
-
-
-def exclude_checks(results: Results, excluded: set[str]) -> Results:
-    return {
-        name: CheckResult("warning", result.reason) if result.is_problem and name in excluded else result
-        for name, result in results.items()
-    }
 
 
 def respond_to_probe(environ: Mapping[str, Any], probes: Probes = PROBES) -> Response:
