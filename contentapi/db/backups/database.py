@@ -148,10 +148,9 @@ def run_program(command: Sequence[str | Path], environment: Mapping[str, str], g
     """
     streams: dict[str, Any] = {"input": given, "capture_output": True, "text": True, "errors": "replace"}
     done = subprocess.run(command, env=environment, check=False, **streams)
-    status = done.returncode
-    if status:
-        ended = f"Its status is {status}." if status > 0 else f"It was ended by signal {-status}."
-        raise CommandError(f"{Path(command[0]).name} failed. {done.stderr.strip() or ended}")
+    if done.returncode:
+        reason = done.stderr.strip() or f"Its status is {done.returncode}."
+        raise CommandError(f"{Path(command[0]).name} failed. {reason}")
     return str(done.stdout)
 
 

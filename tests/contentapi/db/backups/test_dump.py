@@ -123,17 +123,6 @@ def test_interrupted_backup_leaves_no_file_and_no_process(
     assert not blocked_backup.dump.is_running()
 
 
-def test_failure_of_pg_dump_ends_the_backup(blocked_backup: BlockedBackup, tmp_path: Path) -> None:
-    """Kill pg_dump, as the kernel does when the memory is full."""
-    blocked_backup.dump.kill()
-    blocked_backup.lock.rollback()
-    _, messages = blocked_backup.process.communicate(timeout=PATIENCE)
-
-    assert blocked_backup.process.returncode == 1
-    assert "CommandError: pg_dump failed. It was ended by signal 9." in messages
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_pg_dump_gets_the_parameters_of_the_url_and_none_as_argument(blocked_backup: BlockedBackup) -> None:
     arguments, environment = " ".join(blocked_backup.dump.cmdline()), blocked_backup.dump.environ()
 

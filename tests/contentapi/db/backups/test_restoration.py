@@ -8,9 +8,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 
-from contentapi.db.backups.database import Target, connect
 from tests.contentapi.db.backups.operators import IMAGE, Operator, is_waiting, require_error, require_success
 from tests.deployment.processes import PATIENCE, wait_until
 
@@ -109,16 +107,6 @@ def test_restored_triggers_and_sequences_work(operator: Operator, archive: Path)
         "SELECT max(id) FILTER (WHERE email <> 'new@example.invalid'), max(id) FROM users_user", database
     )
     assert newest > largest
-
-
-def test_time_limits_of_the_role_are_lifted(operator: Operator) -> None:
-    """ANALYZE after a restore takes longer than a statement of a server may."""
-    database = operator.create_database()
-    operator.execute(f'ALTER DATABASE "{database}" SET statement_timeout = 5000')
-    parameters = conninfo_to_dict(operator.build_url(database))
-
-    with connect(Target(parameters, {})) as connection:
-        assert connection.execute("SHOW statement_timeout").fetchone() == ("0",)
 
 
 def test_ordinary_role_restores_the_backup_of_an_earlier_release(

@@ -1,15 +1,11 @@
 """The restart of an embedded PostgreSQL server that was killed or stopped."""
 
-import fcntl
-import os
 import signal
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 
-from contentapi.db.embedded import server as embedded_server
 from contentapi.db.embedded.server import EmbeddedServer
 from tests.contentapi.db.embedded.server_users import (
     RESTARTER,
@@ -96,36 +92,4 @@ def test_failed_restart_writes_one_log_line_and_is_not_retried_at_once(
     server._no_restart_before = 0  # as after the pause
     assert server.restart_if_down()
     assert caplog.messages[1:] == ["The embedded PostgreSQL was not running and has been started again."]
-    server.release()
-
-
-def test_process_that_released_the_server_does_not_restart_it(data_directory: Path) -> None:
-    server = EmbeddedServer(data_directory)
-    folder = server.acquire()
-    server.release()
-
-    is_up = server.restart_if_down()
-
-    assert not is_up
-    assert is_down(data_directory, folder)
-
-
-def test_restart_waits_a_limited_time_for_another_process(
-    data_directory: Path, start_user: StartUser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedded_server, "POSTGRES_RESTART_LIMIT", 0.3)
-    start_user(data_directory)
-    server = EmbeddedServer(data_directory)
-    server.acquire()
-    kill_server(data_directory)
-    folder = os.open(data_directory.parent, os.O_RDONLY)
-    fcntl.flock(folder, fcntl.LOCK_EX)
-
-    began = time.monotonic()
-    is_up = server.restart_if_down()
-    took = time.monotonic() - began
-    os.close(folder)
-
-    assert not is_up
-    assert 0.3 <= took < 60
     server.release()

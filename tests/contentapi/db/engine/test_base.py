@@ -5,15 +5,14 @@ import os
 import signal
 import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from threading import Barrier, Thread
+from threading import Thread
 from typing import Any
 
 import psutil
 import psycopg
 import pytest
-from django.db import DataError, OperationalError, connection, connections, transaction
+from django.db import DataError, OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
@@ -175,17 +174,3 @@ def test_postgresql_reads_the_items_of_an_encoded_array(items: list[str]) -> Non
     (text,) = read_column(execute("default", "", b"SELECT to_json($1::text[])", [items], prepare=False), 0)
 
     assert json.loads(text) == items
-
-
-def test_each_thread_has_its_own_connection() -> None:
-    def get_both(_: int) -> tuple[Any, Any]:
-        started.wait()
-        return get_connection("default"), connections["default"]
-
-    started = Barrier(2)
-    with ThreadPoolExecutor(2) as threads:
-        (here, here_again), (there, there_again) = threads.map(get_both, range(2))
-
-    assert here is here_again
-    assert there is there_again
-    assert here is not there
