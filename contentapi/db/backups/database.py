@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import psycopg
+from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import sql
@@ -55,20 +56,14 @@ class Target(NamedTuple):
 
 
 def read_target() -> Target:
-    """Return the database of the settings."""
-    database = connections[DEFAULT_DB_ALIAS]
+    """Return the database of the settings. Programs lack the parameters for which libpq reads no variable."""
     known = {each.keyword.decode(): each.envvar for each in psycopg.pq.Conninfo.get_defaults()}
-    given = database.get_connection_params()
+    given = connections[DEFAULT_DB_ALIAS].get_connection_params()
     parameters = {name: value for name, value in given.items() if name in known and value not in ("", None)}
     variables = {name.decode(): str(parameters[key]) for key, name in known.items() if name and key in parameters}
-    is_embedded = database.settings_dict["ENGINE"] == "contentapi.db.embedded"
-    return Target(parameters, build_environment(variables, is_embedded=is_embedded))
-
-
-def build_environment(variables: dict[str, str], *, is_embedded: bool) -> dict[str, str]:
-    """Return the environment of programs. They lack the parameters for which libpq reads no variable."""
-    inherited = {name: value for name, value in os.environ.items() if not (is_embedded and name.startswith("PG"))}
-    return {**inherited, **variables, "LC_ALL": "C"}  # messages in English
+    foreign = ("PG",) if settings.EMBEDDED else ()  # variables of another server
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    return Target(parameters, {**inherited, **variables, "LC_ALL": "C"})  # messages in English
 
 
 def connect(target: Target) -> Connection:

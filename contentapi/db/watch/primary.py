@@ -43,7 +43,9 @@ PROBE = "SELECT pg_backend_pid()"  # through a pooler, this is not the process i
 # The insert position also covers a commit that does not wait for the disk (synchronous_commit = off).
 READ_STATE = """
 SELECT pg_backend_pid(), pg_is_in_recovery(),
-    (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END - '0/0')::int8,
+    coalesce(
+        CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END - '0/0', 0
+    )::int8,
     CASE WHEN pg_is_in_recovery() THEN 0
         ELSE ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int8 END,
     (SELECT system_identifier FROM pg_control_system())
