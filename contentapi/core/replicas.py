@@ -184,7 +184,7 @@ def leave_replica(error: Exception) -> bool:
     if is_outage(error):
         for replica in SERVERS.replicas:
             if replica.alias == alias:
-                replica.leave_out("a read failed")
+                replica.set_reason("a read failed")
     set_route(choose() if SERVERS.primary.is_gone else None)
     return ROUTE.alias != alias
 

@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from contentapi.conf.timeouts import OLDEST_STATE, REPLICA_CHECK_LIMIT, REPLICA_PAUSE, WATCH_INTERVAL
+from contentapi.conf.timeouts import OLDEST_STATE, REPLICA_CHECK_LIMIT, WATCH_INTERVAL
 from contentapi.db.watch.link import Connect
 from contentapi.db.watch.primary import Primary, Server, State
 
@@ -31,7 +31,6 @@ class Replica(Server):
         self.max_lag = max_lag
         self.reason = "not reached yet"
         self.state: State | None = None
-        self.paused_until = 0.0
         self.followed: tuple[int, int] | None = None  # the timeline and the cluster of the primary that it follows
         self.required_lsn = 0  # the position after which it is known to follow this primary
 
@@ -44,16 +43,13 @@ class Replica(Server):
 
     def accept_failure(self, reason: str) -> None:
         self.state = None
-        self.leave_out(f"unreachable ({reason})", pause=0)
+        self.set_reason(f"unreachable ({reason})")
         self.cut_connections()  # requests that wait for its response repeat their reads
 
     def accept_state(self, state: State) -> None:
         self.require_progress(state)
         self.state = state
-        reason = self.find_fault(state)
-        with self.lock:
-            if reason or monotonic() >= self.paused_until:
-                self.set_reason(reason)
+        self.set_reason(self.find_fault(state))
 
     def require_progress(self, state: State) -> None:
         """Notice a replica that does not follow the primary, and one that has not yet followed it to a new timeline.
@@ -90,13 +86,8 @@ class Replica(Server):
         accepted = self.max_lag if was_in_use else self.max_lag * RETURN_SHARE
         return f"it lags more than {accepted:g} s" if lag is None or lag > accepted else ""
 
-    def leave_out(self, reason: str, *, pause: float = REPLICA_PAUSE) -> None:
-        with self.lock:
-            self.paused_until = monotonic() + pause
-            self.set_reason(reason)
-
     def set_reason(self, reason: str) -> None:
-        """Use the replica, or leave it out for a reason. Logs each change once."""
+        """Use the replica, or leave it out for a reason, until its next state. Logs each change once."""
         if reason and not self.reason:
             LOG.warning("%s is left out: %s.", self.alias, reason)
         elif self.reason and not reason:

@@ -139,10 +139,9 @@ def test_replica_from_an_older_backup_must_reach_the_primary(watched: Watched) -
     assert watched.replay(150) == ""
 
 
-def test_replica_rests_after_a_failed_read(watched: Watched) -> None:
-    watched.replica.leave_out("a read failed")
-    assert watched.replay(100) == "a read failed"
-    watched.replica.paused_until = 0
+def test_replica_is_left_out_after_a_failed_read_until_it_responds(watched: Watched) -> None:
+    watched.replica.set_reason("a read failed")
+    assert not watched.replica.is_usable
     assert watched.replay(100) == ""
 
 
