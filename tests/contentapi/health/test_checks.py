@@ -79,7 +79,7 @@ def test_locked_table_of_migrations_does_not_hold_the_check(connection: Deadline
     other.query("BEGIN", monotonic() + 10)
     other.query("LOCK TABLE django_migrations", monotonic() + 10)
     try:
-        results = check_database(connection, 0.5)
+        results = check_database(connection, 0.2)
     finally:
         other.close()
 
@@ -120,7 +120,7 @@ def test_redis_that_responds_is_ok_and_a_suspended_one_fails_in_time(
 
     redis_server.hang()
     with monkeypatch.context() as patch:
-        patch.setattr(checks, "REDIS_CHECK_LIMIT", 0.5)
+        patch.setattr(checks, "REDIS_CHECK_LIMIT", 0.1)
         suspended = check_redis()
     redis_server.go_on()
 

@@ -45,7 +45,7 @@ def test_statement_ends_at_the_deadline_and_the_next_one_has_a_new_connection(co
     (pid,) = query(connection, "SELECT pg_backend_pid()")[0]
 
     with pytest.raises(QueryFailed, match=r"^PostgreSQL does not respond in time\.$"):
-        query(connection, "SELECT pg_sleep(600)", seconds=0.3)
+        query(connection, "SELECT pg_sleep(600)", seconds=0.1)
 
     assert query(connection, f"SELECT pg_terminate_backend({pid}, 30000)") == [(True,)]
 
@@ -74,12 +74,9 @@ def test_connection_to_a_silent_host_ends_at_the_deadline(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # the kernel accepts; nobody responds
         monkeypatch.setattr(module, "build_parameters", lambda *_: build_parameters(silent))
-        start = monotonic()
 
         with pytest.raises(QueryFailed, match=r"^PostgreSQL does not respond in time\.$"):
-            query(connection, "SELECT 1", seconds=0.3)
-
-    assert monotonic() - start > 0.2
+            query(connection, "SELECT 1", seconds=0.1)
 
 
 def test_refused_connection_is_explained_without_its_address(
@@ -148,7 +145,7 @@ def test_name_resolution_that_hangs_ends_at_the_deadline(
     monkeypatch.setattr(module, "open_connection", lambda _: may_end.wait() and FakeConnection())
 
     with pytest.raises(QueryFailed, match=r"^PostgreSQL does not respond in time\.$"):
-        query(connection, "SELECT 1", seconds=0.2)
+        query(connection, "SELECT 1", seconds=0.1)
 
     may_end.set()
 
