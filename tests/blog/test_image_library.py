@@ -94,23 +94,6 @@ def test_search_finds_each_word_in_name_and_texts(editor_client: Client) -> None
     ]
 
 
-def test_author_sees_all_images_and_changes_their_own(client: Client) -> None:
-    author = make_user(Role.AUTHOR)
-    own, other = make_ready_image(owner_id=author.pk), make_ready_image(alt="Of another")
-    client.force_login(author)
-
-    pages = [client.get(get_address(image)) for image in (own, other)]
-    saved = submit_form(client, get_address(own), alt="A boat")
-    refused = client.post(get_address(other), {"alt": "Mine"})
-
-    assert list_images(client) == [other.pk, own.pk]
-    assert [page.status_code for page in pages] == [200, 200]
-    assert [get_address(own, "replace") in page.text for page in pages] == [True, False]
-    assert ["act/delete/" in page.text for page in pages] == [True, False]
-    assert (saved.status_code, refused.status_code) == (302, 403)
-    assert list(Image.objects.order_by("pk").values_list("alt", flat=True)) == ["A boat", "Of another"]
-
-
 def test_form_saves_texts_and_focal_point_while_the_worker_processes(editor_client: Client) -> None:
     image = make_ready_image()
     values = editor_client.get(get_address(image)).context["adminform"].form.initial

@@ -8,7 +8,6 @@ from blog.rendering import count_images
 from blog.rendering.limits import MAX_IMAGES
 from contentapi.core.errors import Invalid
 from contentapi.core.identity import OPERATOR
-from tests.blog.post_versions import restore_text
 from tests.factories import make_author, make_post
 
 TOO_MANY = rf"At most {MAX_IMAGES} images are allowed \(got {MAX_IMAGES + 1}\)"
@@ -69,16 +68,3 @@ def test_text_that_has_more_images_keeps_them_and_gets_no_more() -> None:
     services.publish_working_copy(actor=OPERATOR, post_id=str(post.pk))
 
     assert count_images(Post.objects.get(pk=post.pk).body) == MAX_IMAGES + 15
-
-
-@pytest.mark.django_db
-def test_earlier_text_with_more_images_can_be_restored() -> None:
-    body = write_images(MAX_IMAGES + 1)
-    post = make_post(body=body)
-    draft = make_post(body=body, status="draft")
-    for each in (post, draft):
-        services.edit_post(actor=OPERATOR, post_id=str(each.pk), changes={"body": "Text."})
-        restore_text(each, 1)
-
-    assert WorkingCopy.objects.get().content["body"] == body
-    assert Post.objects.get(pk=draft.pk).body == body
