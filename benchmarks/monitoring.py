@@ -25,9 +25,8 @@ from contentapi.wsgi import application
 from django.core.management import call_command  # isort: skip
 
 from blog.models import Post
-from contentapi.http.request_id import RequestIdFilter
 from contentapi.monitoring.figures import FIGURES
-from contentapi.monitoring.logs import JsonFormatter, LineFormatter
+from contentapi.monitoring.logs import JsonFormatter, LineFormatter, RequestIdFilter
 from contentapi.monitoring.records import RequestRecord, current_record
 
 PAIRS = 400

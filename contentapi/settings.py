@@ -248,7 +248,7 @@ if LOG_FORMAT == "auto":
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "contentapi.http.request_id.RequestIdFilter"}},
+    "filters": {"request_id": {"()": "contentapi.monitoring.logs.RequestIdFilter"}},
     "formatters": {
         "json": {"()": "contentapi.monitoring.logs.JsonFormatter"},
         "text": {"()": "contentapi.monitoring.logs.LineFormatter"},

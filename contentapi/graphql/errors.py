@@ -6,8 +6,8 @@ from typing import Any
 from graphql import GraphQLError, GraphQLSyntaxError
 
 from contentapi.core.errors import ApiError, Malformed
-from contentapi.http.request_id import get_request_id
 from contentapi.http.request_log import classify_and_record
+from contentapi.monitoring.records import current_record
 
 LONGEST_MESSAGE = 500  # graphql-core repeats values of the request, which may be a megabyte
 WORST_FIRST = (500, 503, 429, 401, 403, 404, 409, 410, 413, 415, 422, 400)
@@ -34,7 +34,7 @@ def build_error_entries(errors: Iterable[GraphQLError]) -> tuple[list[dict[str, 
 
 def build_error_entry(kind: ApiError) -> dict[str, Any]:
     """Return one entry of `errors`, without its place in the document."""
-    extensions: dict[str, Any] = {"code": kind.code, "status": kind.status, "requestId": get_request_id()}
+    extensions: dict[str, Any] = {"code": kind.code, "status": kind.status, "requestId": current_record.get().id}
     if kind.fields:
         extensions["fields"] = kind.fields
     message = kind.message

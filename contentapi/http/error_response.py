@@ -11,9 +11,9 @@ from contentapi.core.errors import Internal, Malformed
 from contentapi.http.api_version import VERSION
 from contentapi.http.body import JSON
 from contentapi.http.negotiation import PROBLEM, wants_problem
-from contentapi.http.request_id import get_request_id
 from contentapi.http.request_log import classify_and_record
 from contentapi.http.response import Response
+from contentapi.monitoring.records import current_record
 
 # RFC 9110 changed these two phrases; Python has the new ones since 3.13.
 TITLES = responses | {413: "Content Too Large", 422: "Unprocessable Content"}
@@ -35,7 +35,7 @@ def error_response(exception: BaseException, accept: str) -> Response:
             "status": error.status,
             "detail": error.message,
             "errors": error.fields,
-            "requestId": get_request_id(),
+            "requestId": current_record.get().id,
         }
     headers = {"Content-Type": PROBLEM if is_problem else JSON, "X-Error-Code": error.code, **error.headers}
     return Response(error.status, msgspec.json.encode(content), headers)

@@ -18,6 +18,8 @@ from typing import Any
 
 import msgspec
 
+from contentapi.monitoring.records import current_record
+
 ENCODER = msgspec.json.Encoder()
 # No format shows these. Python's documentation names the switches; a record takes half the time without them.
 logging.logThreads = logging.logMultiprocessing = False
@@ -79,6 +81,15 @@ def find_line_handler(logger: logging.Logger) -> LineHandler | None:
     if is_alone and type(handlers[0]) is LineHandler and type(handlers[0].formatter) is JsonFormatter:
         return handlers[0]
     return None
+
+
+class RequestIdFilter(logging.Filter):
+    """Adds the id of the request to a log record, and the id of its trace where there is one."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request = current_record.get()
+        record.request_id, record.trace_id = request.id, request.trace_id
+        return True
 
 
 class JsonFormatter(logging.Formatter):

@@ -159,7 +159,7 @@ MODULES = {
     "contentapi/keys_view.py": "contentapi/auth/signing_keys.py",
     "contentapi/origins.py": "contentapi/http/hosts.py",
     "contentapi/published.py": "contentapi/http/documents.py",
-    "contentapi/requests.py": "contentapi/http/request_id.py",
+    "contentapi/requests.py": "contentapi/monitoring/records.py",
     "contentapi/routes.py": "contentapi/server/router.py",
     "contentapi/versions.py": "contentapi/core/entity_tags.py",
     "contentapi/graphql/changes.py": "contentapi/graphql/schema_diff.py",

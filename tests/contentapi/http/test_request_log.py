@@ -12,9 +12,9 @@ from django.test import Client
 from pytest_django import Settings
 
 from contentapi.core.identity import Role
-from contentapi.http.request_id import RequestIdFilter, get_request_id
 from contentapi.http.request_log import MAX_LINE
-from contentapi.monitoring.logs import LineFormatter
+from contentapi.monitoring.logs import LineFormatter, RequestIdFilter
+from contentapi.monitoring.records import current_record
 from tests.conftest import make_api_key
 from tests.contentapi.http.logged_requests import encode_query, get_applications, get_logged_line
 from tests.factories import make_actor, make_post
@@ -57,7 +57,7 @@ def test_line_contains_the_request_id_of_the_response(application: Any) -> None:
         f"contentapi.requests [{request_id}] GET /posts/{number} 404 NOT_FOUND There is no post with this id."
         for number, request_id in enumerate(ids)
     ]
-    assert get_request_id() == "-"
+    assert current_record.get().id == "-"
 
 
 @pytest.mark.parametrize("path", ["/posts/\r\n2026 ERROR forged", "/x\n", "/\x1b[31m", "/\x85\x9b", "/\u2028"])

@@ -12,9 +12,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentapi.http.request_id import RequestIdFilter
 from contentapi.http.request_log import log_request
-from contentapi.monitoring.logs import JsonFormatter, LineFormatter, LineHandler, find_line_handler
+from contentapi.monitoring.logs import JsonFormatter, LineFormatter, LineHandler, RequestIdFilter, find_line_handler
 from contentapi.monitoring.records import RequestRecord, current_record
 
 ROOT = logging.getLogger()
