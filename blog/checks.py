@@ -5,13 +5,13 @@ at the start, which names the field and the file. The same holds for the criteri
 """
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ariadne import convert_camel_case_to_snake
 from django.conf import settings
 from django.core.checks import Error
 from django.db.models import Model
-from graphql import FieldNode, FragmentDefinitionNode, InputObjectTypeDefinitionNode, ObjectTypeDefinitionNode, parse
+from graphql import FieldNode, InputObjectTypeDefinitionNode, ObjectTypeDefinitionNode, parse
 
 from blog.models import CONTENT, CONTENT_FIELDS, COVER, OPTIONAL, UNVERSIONED, VERSIONED, Post, PostSearch
 from blog.selectors import LOOKUPS, PostCriteria
@@ -86,11 +86,8 @@ def read_types() -> dict[str, list[str]]:
 
 def read_fragment(path: str) -> list[str]:
     """Return the fields of a representation."""
-    (fragment,) = parse((settings.BASE_DIR / path).read_text()).definitions
-    if not isinstance(fragment, FragmentDefinitionNode):
-        raise TypeError(f"{path} is not a fragment.")
-    nodes = [node for node in fragment.selection_set.selections if isinstance(node, FieldNode)]
-    return list_names(node.name.value for node in nodes)
+    fragment: Any = parse((settings.BASE_DIR / path).read_text()).definitions[0]
+    return list_names(node.name.value for node in fragment.selection_set.selections if isinstance(node, FieldNode))
 
 
 def list_names(fields: Iterable[str]) -> list[str]:

@@ -6,7 +6,6 @@ how.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -45,8 +44,7 @@ class Change(NamedTuple):
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(NamedTuple):
     """A version of a post. `values` has the fields of the post.
 
     `changed_fields` are the fields that differ from the version before; None if that version is unknown or not read.
@@ -135,7 +133,7 @@ def merge_versions(last: Version, earlier: Version) -> Version:
     """Return the last version of an entry, with the changes of an earlier one."""
     fields = None if earlier.changed_fields is None else {*earlier.changed_fields, *(last.changed_fields or ())}
     changed = None if fields is None else [name for name in VERSIONED if name in fields]
-    return replace(last, changed_fields=changed, is_restored=earlier.is_restored)
+    return last._replace(changed_fields=changed, is_restored=earlier.is_restored)
 
 
 def is_same_entry(last: Version, earlier: Version) -> bool:

@@ -116,7 +116,6 @@ def parametrised(
     When a statement is compiled, the actor's id and the arguments are parameters. Only None and the members of an enum
     are passed as values, and each of them has its own statement. So the function may branch on the actor's role and
     scopes, on whether an argument is None, and on which member of an enum it is, but on no other value.
-
     Arguments can be given by position. `parsers` parse those of their names: an id as clients send it. A `Position` is
     two arguments: its value, and its id with the name `…_pk`. `order` is that of the rows (`Rows.order`).
     """
