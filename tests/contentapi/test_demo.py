@@ -1,14 +1,19 @@
 """The demo: complete after the first load, unchanged by the second, with valid credentials."""
 
 import io
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from django.apps import apps
+from django.conf import settings as django_settings
 from django.core.management import call_command
-from django.test import Client
-from pytest_django import Settings
+from django.db import transaction
+from django.test import Client, override_settings
+from pytest_django import DjangoDbBlocker, Settings
 
 from blog.models import Comment, Image, Post
 from blog.rendering import RENDERER
@@ -22,17 +27,36 @@ DRAFTS = {"query": "{ posts(status: draft) { title } }"}
 BLOG = ("blog.Author", "blog.Post", "blog.PostSource", "blog.Image", "blog.Comment")
 MODELS = ("users.User", "users.ApiKey", *BLOG, "orders.Order")
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media")]
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def loaded(
+    django_db_setup: None,  # noqa: ARG001
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Path]:
+    """Load the demo once for all tests of this module. Return the folder of its files."""
+    folder = tmp_path_factory.mktemp("demo")
+    environment = msgspec.structs.replace(django_settings.ENVIRONMENT, contentapi_media=str(folder / "media"))
+    settings_of_demo, patches = override_settings(ENVIRONMENT=environment), pytest.MonkeyPatch.context()
+    with django_db_blocker.unblock(), settings_of_demo, patches as patch, transaction.atomic():
+        place_credentials(patch, folder)
+        demo.load_demo()
+        yield folder
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(autouse=True)
-def credentials_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(demo, "PASSWORD_FILE", tmp_path / "demo_password")
-    monkeypatch.setattr(demo, "API_KEY_FILE", tmp_path / "demo_api_key")
+def files(loaded: Path, db: None, media: FolderStorage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:  # noqa: ARG001
+    """Give a test a copy of the files of the demo."""
+    shutil.copytree(loaded, tmp_path, dirs_exist_ok=True)
+    place_credentials(monkeypatch, tmp_path)
 
 
-def load() -> None:
-    demo.load_demo()
+def place_credentials(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    patch.setattr(demo, "PASSWORD_FILE", folder / "demo_password")
+    patch.setattr(demo, "API_KEY_FILE", folder / "demo_api_key")
 
 
 def snapshot() -> dict[str, list[dict[str, Any]]]:
@@ -49,8 +73,6 @@ def count_drafts(key: str) -> int:
 
 
 def test_demo_has_users_posts_comments_and_orders() -> None:
-    load()
-
     assert {user.email: user.role for user in User.objects.all()} == {
         "admin@example.com": "admin",
         "editor@example.com": "editor",
@@ -66,8 +88,6 @@ def test_demo_has_users_posts_comments_and_orders() -> None:
 
 
 def test_posts_of_the_demo_have_covers_and_images_with_texts(media: FolderStorage) -> None:
-    load()
-
     images = {image.name: image for image in Image.objects.all()}
     covers = Post.objects.exclude(cover_id=None).values_list("slug", "cover_id")
     assert dict(covers) == {
@@ -86,42 +106,38 @@ def test_posts_of_the_demo_have_covers_and_images_with_texts(media: FolderStorag
 
 
 def test_load_lets_posts_with_addresses_of_another_port_be_rendered(settings: Settings) -> None:
-    load()
     post = Post.objects.get(slug="reading-a-tide-table")
     for port, renderer in ((settings.ENVIRONMENT.port, RENDERER), (8999, 0)):
         html = f'<img srcset="http://localhost:{port}/media/1-a/320.webp 320w">'
         Post.objects.filter(pk=post.pk).update(body_html=html, renderer=RENDERER)
 
-        load()
+        demo.load_demo()
 
         assert Post.objects.get(pk=post.pk).renderer == renderer
 
 
 def test_second_load_changes_nothing() -> None:
-    load()
     before = snapshot()
     key, password = demo.API_KEY_FILE.read_text(), demo.PASSWORD_FILE.read_text()
 
-    load()
+    demo.load_demo()
 
     assert snapshot() == before
     assert (demo.API_KEY_FILE.read_text(), demo.PASSWORD_FILE.read_text()) == (key, password)
 
 
 def test_load_keeps_changes_of_the_user() -> None:
-    load()
     Post.objects.update(title="Changed", version=2)
     User.objects.update(name="Changed")
     Order.objects.update(status="paid")
     before = snapshot()
 
-    load()
+    demo.load_demo()
 
     assert snapshot() == before
 
 
 def test_key_and_password_are_valid_and_private() -> None:
-    load()
     browser = Client()
 
     logged_in = browser.login(username="ADMIN@example.com", password=demo.PASSWORD_FILE.read_text())
@@ -150,11 +166,10 @@ def overwrite_file() -> None:
 
 @pytest.mark.parametrize("lose_key", [delete_row, revoke_key, delete_file, overwrite_file])
 def test_lost_key_is_replaced_by_a_valid_one(lose_key: Any) -> None:
-    load()
     old = demo.API_KEY_FILE.read_text()
 
     lose_key()
-    load()
+    demo.load_demo()
 
     new = demo.API_KEY_FILE.read_text()
     assert new != old
@@ -162,17 +177,14 @@ def test_lost_key_is_replaced_by_a_valid_one(lose_key: Any) -> None:
 
 
 def test_changed_password_is_set_again() -> None:
-    load()
     User.objects.update(password="!")
 
-    load()
+    demo.load_demo()
 
     assert User.objects.with_email(demo.ADMIN).get().check_password(demo.PASSWORD_FILE.read_text())
 
 
 def test_greeting_has_addresses_credentials_and_a_query() -> None:
-    load()
-
     greeting = demo.build_greeting()
 
     assert demo.API_KEY_FILE.read_text() in greeting

@@ -9,7 +9,7 @@ from math import ceil
 import pytest
 
 DATABASE_FIXTURES = {"db", "transactional_db"}
-MUTANT_LIMIT = 10  # seconds of processor time. Those of the clock, which mutmut limits, depend on other programs
+MUTANT_LIMIT = 5  # seconds of processor time. Those of the clock, which mutmut limits, depend on other programs
 
 
 def pytest_configure() -> None:
