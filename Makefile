@@ -28,7 +28,7 @@ help:
 	@echo "make test     run the tests in parallel, in about four minutes on two cores"
 	@echo "make test-servers run the tests that start servers"
 	@echo "make test-citus run tests on a cluster of Citus, and tests of the API on it; needs Citus: see docs/operations/cluster.md"
-	@echo "make coverage run the tests of make test, and measure the lines that they execute"
+	@echo "make coverage run the tests of make test without property tests, and measure the lines that they execute"
 	@echo "make thorough run the long tests: all examples of the property tests, fuzzing, browsers"
 	@echo "make slow-path run the end-to-end tests with CONTENTAPI_FAST_PATH=off"
 	@echo "make mutation change the code in small ways; each change must make a test fail"
