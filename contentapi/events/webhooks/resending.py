@@ -11,7 +11,7 @@ from contentapi.core.identity import Actor
 from contentapi.db.ids import take_id
 from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import read_log
-from contentapi.events.partitions import read_today
+from contentapi.events.partitions import list_partitions, prepare_partitions, read_today
 from contentapi.events.webhooks import selectors
 from contentapi.events.webhooks.bodies import find_actor
 from contentapi.events.webhooks.models import PING, Delivery, Webhook
@@ -40,7 +40,6 @@ class Replay(NamedTuple):
 def ping_webhook(*, actor: Actor, webhook_id: str) -> Delivery:
     """Send `webhook.ping` soon, in one attempt. Raises `NotFound`, and `Conflict` if the webhook is disabled."""
     webhook = get_enabled_webhook(actor, webhook_id, "ping webhooks")
-    read_log()  # without which there is no partition for the delivery
     with connection.cursor() as cursor:
         day = read_today(cursor)
     pk = take_id()
@@ -134,6 +133,10 @@ def get_enabled_webhook(actor: Actor, webhook_id: str, action: str) -> Webhook:
     webhook = get_webhook_for_update(actor, webhook_id, action)
     if not webhook.is_enabled:
         raise Conflict("The webhook is disabled. Enable it first.")
+    with connection.cursor() as cursor:
+        has_partition = read_today(cursor) in list_partitions(cursor, "events_delivery")
+    if not has_partition:  # no worker has run for a week. Otherwise nothing waits for its lock until the end
+        prepare_partitions()
     return webhook
 
 

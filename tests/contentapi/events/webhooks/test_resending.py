@@ -4,12 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from blog.models import Post
 from contentapi.core.errors import Conflict, EventsExpired, Forbidden, Invalid, Malformed
 from contentapi.core.identity import Actor, Role, Scope
 from contentapi.events.feed import read_log
+from contentapi.events.partitions import list_partitions, read_today
 from contentapi.events.webhooks import resending
 from contentapi.events.webhooks.models import Webhook
 from contentapi.events.webhooks.resending import ping_webhook, redeliver, replay_webhook
@@ -34,6 +36,16 @@ def test_ping_is_sent_once_whatever_the_answer(admin_actor: Actor) -> None:
     assert list_states(webhook) == ["failed"]
     webhook.refresh_from_db()
     assert webhook.failing_since is None
+
+
+def test_ping_makes_the_partition_of_today_if_no_worker_has(admin_actor: Actor) -> None:
+    webhook = make_hook()
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE " + list_partitions(cursor, "events_delivery")[read_today(cursor)])
+
+    ping = ping_webhook(actor=admin_actor, webhook_id=str(webhook.pk))
+
+    assert list_deliveries(webhook) == [ping]
 
 
 def test_delivery_is_sent_again_with_the_same_id(admin_actor: Actor) -> None:
