@@ -54,23 +54,19 @@ def work_on_imports(stop: Event) -> None:
 
     Any worker can then continue the import. After any other error, the import has failed.
     """
-    while not stop.is_set() and (job := find_work()) is not None:
-        try:
+    is_busy = True
+    while is_busy and not stop.is_set():
+        running = ImportJob.objects.filter(RUNNING_IMPORT).order_by("pk")
+        is_busy = any(work_if_free(job, stop) for job in running)
+
+
+def work_if_free(waiting: ImportJob, stop: Event) -> bool:
+    """Work on an import, unless another worker works on its source. Return whether there was something to do."""
+    with lock_source(waiting.source) as is_free:
+        job = take_up_import(waiting.pk) if is_free else None
+        if job is not None:
             work_on_import(job, stop)
-        finally:
-            unlock(job.source)
-
-
-def find_work() -> ImportJob | None:
-    """Take up the oldest import whose source no other worker works on; return None if there is nothing to do."""
-    for job in ImportJob.objects.filter(RUNNING_IMPORT).order_by("pk"):
-        if not try_lock(job.source):
-            continue
-        taken = take_up_import(job.pk)
-        if taken is not None:
-            return taken
-        unlock(job.source)
-    return None
+        return job is not None
 
 
 @transaction.atomic
@@ -89,21 +85,20 @@ def take_up_import(job_id: int) -> ImportJob | None:
     return job
 
 
-def try_lock(source: str) -> bool:
+@contextmanager
+def lock_source(source: str) -> Iterator[bool]:
+    """Lock a source for this session, if it is free. The lock of a killed worker ends with its session."""
     with connection.cursor() as cursor:
         cursor.execute(LOCK_SOURCE, [source])
-        return bool(cursor.fetchone()[0])
-
-
-def unlock(source: str) -> None:
-    """Release the lock on a source. Without a connection there is none: the lock ended with the session."""
-    if connection.connection is None or connection.needs_rollback:
-        return
+        is_free = bool(cursor.fetchone()[0])
     try:
-        with connection.cursor() as cursor:
-            cursor.execute(UNLOCK, [source])
-    except DatabaseErrors:
-        connection.close()
+        yield is_free
+    finally:
+        if is_free and connection.connection is not None and not connection.needs_rollback:
+            try:
+                connection.cursor().execute(UNLOCK, [source])
+            except DatabaseErrors:
+                connection.close()
 
 
 def work_on_import(job: ImportJob, stop: Event) -> None:

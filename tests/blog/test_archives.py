@@ -10,6 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from blog.files.archives import Archive
+from blog.files.syntax import InvalidFile
 from blog.models import Post
 from contentapi.core.errors import Invalid
 from tests.blog.archives import build_archive, import_content, read_outcomes
@@ -118,7 +120,6 @@ WHOLE = build_archive({f"{number}.md": build_file() for number in range(3)}).get
 
 
 @pytest.mark.property
-@pytest.mark.django_db
 @settings(deadline=None, max_examples=scale_examples(300))
 @given(at=st.integers(0, len(WHOLE) - 1), value=st.integers(0, 255))
 @example(at=WHOLE.rindex(b"0.md"), value=0)  # a file without a name
@@ -127,7 +128,6 @@ def test_archive_with_one_changed_byte_is_read_or_refused(at: int, value: int) -
     content = io.BytesIO(WHOLE[:at] + bytes([value]) + WHOLE[at + 1 :])
 
     with suppress(Invalid):
-        report = import_content(content, dry_run=True)
-
-        assert len(report.files) <= 3
-    assert not Post.objects.exists()
+        for file in Archive(content, name="site.zip").files:
+            with suppress(InvalidFile):
+                file.read()

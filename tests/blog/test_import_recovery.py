@@ -147,7 +147,7 @@ def test_two_workers_import_each_file_once(editor: Actor) -> None:
 
 def test_worker_whose_import_another_worker_has_continued_stops(editor: Actor) -> None:
     job = upload(editor, make_files(3))
-    taken = job_worker.find_work()
+    taken = job_worker.take_up_import(job.pk)
     assert taken is not None
     ImportJob.objects.filter(pk=job.pk).update(run=7)
 

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from blog.files import importing, reading
+from blog.files import reading
 from blog.files.importing import ImportOutcome
 from blog.models import PostSource
 from contentapi.core.errors import Invalid
-from contentapi.core.identity import OPERATOR
 from tests.blog.markdown_files import build_file, import_text
 
 
@@ -50,18 +49,6 @@ def test_path_of_a_file_is_its_name_with_any_suffix(tmp_path: Path) -> None:
     (found,) = reading.find_markdown_files([tmp_path / "soup.txt"])
 
     assert (found.source, found.path) == (tmp_path.name, "soup.txt")
-
-
-@pytest.mark.django_db
-def test_files_of_two_sources_do_not_replace_each_other(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "soup.md").write_text(build_file(title=name))
-        for file in reading.find_markdown_files([tmp_path / name]):
-            assert importing.import_file(actor=OPERATOR, file=file) == ImportOutcome.CREATED
-
-    rows = PostSource.objects.order_by("source").values_list("source", "path", "post__title")
-    assert list(rows) == [("one", "soup.md", "one"), ("two", "soup.md", "two")]
 
 
 def test_source_of_a_file_is_its_folder_unless_it_is_named(tmp_path: Path) -> None:
