@@ -86,7 +86,7 @@ class Archive:
         for place in list_places(PurePosixPath(self.root), file, path):
             if (found := normpath(place.as_posix())) in self.by_path:
                 return found
-        end = "/" + normpath(f"/{path}").lstrip("/")
+        end = "/" + normpath("/" + path.replace("\\", "/")).lstrip("/")
         matching = [found for found in self.by_path if f"/{found}".endswith(end)]
         if len(matching) != 1:
             raise UnusableImage("several files have this path" if matching else NO_FILE)

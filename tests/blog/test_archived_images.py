@@ -47,6 +47,7 @@ def read(files: dict[str, str | bytes], file: str, address: str, compression: in
         ("img/c%20d.png", b"with a space"),
         ("/somewhere/else/only.png", "no file has this path"),
         ("else/only.png", b"only"),
+        ("..\\else\\only.png", b"only"),
         ("double.png", "several files have this path"),
         ("../../../../etc/passwd", "no file has this path"),
         ("a.txt", b""),
