@@ -18,7 +18,7 @@ from blog.desk.comments import build_newest_comments
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, StatusFilter, TagFilter, WriterFilter
 from blog.desk.local_times import LocalTimeField
 from blog.desk.posts import announcements, conflict, history, links, reading, saving, states, trash, writing
-from blog.desk.posts.form import PostForm, read_action
+from blog.desk.posts.form import LINES, OPENED, WORDS, PostForm, read_action
 from blog.desk.posts.list import (
     PostList,
     choose_columns,
@@ -35,7 +35,7 @@ from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action
 from contentapi.desk.bases import Page, PolicyAdmin
 from contentapi.desk.pages import restrict_admin_page
-from contentapi.desk.rendering import build_column, build_time_column, render_time
+from contentapi.desk.rendering import build_column, build_time_column
 
 PAGES = [
     Page("<str:object_id>/events/", "events", announcements.show_events),
@@ -167,12 +167,7 @@ class PostAdmin(PolicyAdmin):
     show_coauthors = build_column("Co-authors", lambda post: ", ".join(queries.name_authors(post.coauthor_ids)))
     show_text = build_column("Text", reading.render_text)
     show_cover = build_column("Cover", reading.render_cover)
-    show_source = build_column("Source", lambda post: post.source.source)
-    show_path = build_column("Path", lambda post: post.source.path)
-    show_file_authors = build_column("Authors in the file", lambda post: ", ".join(post.source.authors))
-    show_file_status = build_column("Status of the last import", lambda post: post.source.status)
-    show_file_time = build_column("Publish at, of the last import", lambda post: render_time(post.source.publish_at))
-    show_front_matter = build_column("Other front matter", reading.show_front_matter)
+    show_source = build_column("File", reading.render_source)
 
     # The form
 
@@ -226,36 +221,25 @@ class PostAdmin(PolicyAdmin):
 
         The time of the button "Schedule" is in neither: it is beside the button.
         """
-        if obj is not None and not self.may_change(get_actor(request), obj):
+        actor = get_actor(request)
+        if obj is not None and not self.may_change(actor, obj):
             return reading.FIELDSETS
-        elsewhere = {*OPTIONAL, *reading.SOURCE, *self.list_hidden(request), "schedule_at"}
-        above = [name for name in self.get_fields(request, obj) if name not in elsewhere]
-        panels = {None: above, reading.PANEL: OPTIONAL}
+        authors, times = ["author", "coauthor_ids"], []
+        if not policy.may_manage_posts_and_authors(actor):
+            authors = ["author", "show_coauthors"] if obj else []
+        if obj is not None:
+            is_editable = obj.published_at is not None and policy.may_manage_publication(actor)
+            times = ["published_at" if is_editable else "show_published_at", "show_created_at", "show_updated_at"]
+        panels = {None: [*LINES, "body", *authors, *WORDS, *times, *OPENED], reading.PANEL: OPTIONAL}
         if hasattr(obj, "source"):
-            panels["Post source"] = reading.SOURCE
+            panels["Post source"] = ["show_source"]
         return [(title, {"fields": names}) for title, names in panels.items()]
 
-    def list_hidden(self, request: HttpRequest) -> list[str]:
-        """Return the fields that the user may not see: the co-authors, unless the user may set them."""
-        return [] if policy.may_manage_posts_and_authors(get_actor(request)) else ["coauthor_ids"]
-
-    def get_exclude(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
-        """Leave out the author of a new post for actors who write as themselves only, and a time that is read only."""
-        hidden = [] if self.may_edit_publication_time(request, obj) else ["published_at"]
-        return hidden if obj or policy.may_manage_posts_and_authors(get_actor(request)) else [*hidden, "author"]
-
     def get_readonly_fields(self, request: HttpRequest, obj: Post | None = None) -> list[str]:
-        hidden = self.list_hidden(request)
-        if obj is None:
-            return hidden
-        shown = [] if self.may_edit_publication_time(request, obj) else ["show_published_at"]
-        authors = ["author", "show_coauthors", *hidden] if hidden else []
-        file = reading.SOURCE if hasattr(obj, "source") else []
-        return [*authors, *shown, "show_created_at", "show_updated_at", *file]
-
-    def may_edit_publication_time(self, request: HttpRequest, post: Post | None) -> bool:
-        """Whether the form has the time at which the post first became public."""
-        return bool(post and post.published_at) and policy.may_manage_publication(get_actor(request))
+        """Return the fields that the user sees only, and the authors, if the user may not set them."""
+        names = [name for _, panel in self.get_fieldsets(request, obj) for name in panel["fields"]]
+        authors = [] if policy.may_manage_posts_and_authors(get_actor(request)) else ["author", "coauthor_ids"]
+        return [*authors, *(name for name in names if name.startswith("show_"))]
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         if db_field.name == "published_at":

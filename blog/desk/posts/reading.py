@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from blog import services
@@ -11,6 +11,7 @@ from blog.desk.images.library import render_thumbnail
 from blog.files.syntax import decode_value, dump_front_matter
 from blog.models import Image, Post
 from contentapi.desk.forms import ServiceForm
+from contentapi.desk.rendering import render_time
 
 PANEL = "Address and search engines"
 TIMES = ["show_published_at", "show_created_at", "show_updated_at"]
@@ -18,7 +19,6 @@ FIELDSETS: list[tuple[str | None, dict[str, Any]]] = [
     (None, {"fields": ["title", "show_text", "show_tags", "author", "show_coauthors", *TIMES]}),
     (PANEL, {"fields": ["slug", "canonical_url", "excerpt", "description", "show_cover"]}),
 ]
-SOURCE = ["show_source", "show_path", "show_file_authors", "show_file_status", "show_file_time", "show_front_matter"]
 
 
 class ReadingForm(ServiceForm):
@@ -46,7 +46,16 @@ def render_cover(post: Post) -> SafeString | None:
     return format_html('<a href="{}">{} {}</a>', page, render_thumbnail(image), image.name)
 
 
-def show_front_matter(post: Post) -> SafeString | str:
-    """Return the keys of the file of an imported post that have no field here, as `export_posts` writes them."""
-    kept = post.source.front_matter
-    return format_html("<pre>{}</pre>", dump_front_matter(decode_value(kept))) if kept else "None"
+def render_source(post: Post) -> SafeString:
+    """Return what an import has read from the file of a post that has no field here."""
+    source = post.source
+    kept = dump_front_matter(decode_value(source.front_matter)) if source.front_matter else "None"
+    rows = {
+        "Source": source.source,
+        "Path": source.path,
+        "Authors": ", ".join(source.authors),
+        "Status of the last import": source.status,
+        "Publish at, of the last import": render_time(source.publish_at) or "None",
+        "Other front matter": format_html("<pre>{}</pre>", kept),  # as `export_posts` writes it
+    }
+    return format_html("<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd>{}</dd>", rows.items()))
