@@ -6,7 +6,7 @@ pattern names all letters that are equal, so that the locale of the database has
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -69,6 +69,17 @@ class BoundedList(ChangeList):
             return ordering
         first = ordering[0]
         return [first, "-pk" if str(first).startswith("-") else "pk"]
+
+    def build_links(self, parameter: str, values: Mapping[str, str], **others: None) -> list[tuple[str, str, bool]]:
+        """Return the label and the address of each value of a parameter, and whether it is the present one.
+
+        The links keep the other parameters, without those in `others`. They lead to the first page.
+        """
+        chosen = self.params.get(parameter, "")
+        return [
+            (label, self.get_query_string({parameter: value or None, **others}), chosen == value)
+            for label, value in values.items()
+        ]
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)

@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from blog import services
-from blog.desk.posts import announcements
+from blog.history import versions
 from blog.models import Post
 from contentapi.core.identity import OPERATOR
 from tests.event_log import relay
@@ -40,7 +40,7 @@ def test_events_of_a_deleted_post_are_listed(editor_client: Client) -> None:
 
 
 def test_page_has_a_link_to_older_events(editor_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(announcements, "SHOWN", 2)
+    monkeypatch.setattr(versions, "PAGE", 2)
     post = make_post()
     for number in range(3):
         Post.objects.filter(pk=post.pk).update(title=str(number))

@@ -9,7 +9,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from blog import policy
-from blog.desk.posts.list import Tab
 from blog.models import IS_UNRENDERED, Image, ImageStatus, Post, WorkingCopy
 from contentapi.conf import conf
 from contentapi.conf.timeouts import RESTORABLE_FOR
@@ -43,23 +42,17 @@ class ImageList(BoundedList):
     """A list with links to its filters and its orders."""
 
     @property
-    def tabs(self) -> list[Tab]:
-        chosen = self.params.get(SHOW, "")
-        return [
-            Tab(label, self.get_query_string({SHOW: value or None}), chosen == value) for label, value in TABS.items()
-        ]
+    def tabs(self) -> list[tuple[str, str, bool]]:
+        return self.build_links(SHOW, TABS)
 
     @property
-    def orders(self) -> list[Tab]:
+    def orders(self) -> list[tuple[str, str, bool]]:
         """Return the links to the orders. Django numbers the columns of a list, with that of the boxes."""
-        chosen = self.params.get(ORDER, "")
-        links = []
-        for label, column in ORDERS.items():
-            name = column.removeprefix("-")
-            number = str(self.list_display.index(name)) if name else ""
-            value = f"-{number}" if column.startswith("-") else number
-            links.append(Tab(label, self.get_query_string({ORDER: value or None}), chosen == value))
-        return links
+        numbers = {
+            label: re.sub(r"\w+", lambda name: str(self.list_display.index(name[0])), column)
+            for label, column in ORDERS.items()
+        }
+        return self.build_links(ORDER, numbers)
 
 
 def select_library(actor: Actor) -> QuerySet[Image]:

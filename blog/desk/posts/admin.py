@@ -17,7 +17,7 @@ from blog.desk import authors, queries
 from blog.desk.comments import build_newest_comments
 from blog.desk.filters import DayFilter, PublicationDayFilter, ScheduleDayFilter, StatusFilter, TagFilter, WriterFilter
 from blog.desk.local_times import LocalTimeField
-from blog.desk.posts import announcements, conflict, history, links, reading, saving, states, trash, writing
+from blog.desk.posts import conflict, history, links, reading, saving, states, trash, writing
 from blog.desk.posts.form import LINES, OPENED, WORDS, PostForm, read_action
 from blog.desk.posts.list import (
     PostList,
@@ -38,7 +38,7 @@ from contentapi.desk.pages import restrict_admin_page
 from contentapi.desk.rendering import build_column, build_time_column
 
 PAGES = [
-    Page("<str:object_id>/events/", "events", announcements.show_events),
+    Page("<str:object_id>/events/", "events", history.show_events),
     Page("<str:object_id>/autosave/", "autosave", saving.save_text),
     Page("<str:object_id>/changes/", "changes", history.show_changes, "../change/"),
     Page("<str:object_id>/history/changes/<int:number>/", "copy", history.show_copy),

@@ -17,11 +17,14 @@ from blog.history.versions import Change, Comparison, Version
 from blog.models import CONTENT_FIELDS, VERSIONED, Image, Post, PostStatus, WorkingCopy
 from blog.services import CopyAction, find_visible_copy
 from blog.services.edits import MOST_STEPS
+from contentapi.auth.people import name_users
 from contentapi.auth.sessions import get_actor
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.desk.bases import PolicyAdmin
 from contentapi.desk.rendering import describe_origin
+from contentapi.events.feed import list_last_events
+from contentapi.events.webhooks.selectors import list_deliveries_of_subject
 
 # The fields of a post in the words of the editors
 LABELS = {name: name.replace("_", " ") for name in VERSIONED} | {field.name: field.label for field in CONTENT_FIELDS}
@@ -47,6 +50,28 @@ def show_history(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
         "object_id": object_id,
     }
     return model_admin.render(request, "admin/blog/post/history.html", context)
+
+
+def show_events(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
+    """Show the events of a post, the last first; for admins, to whom they were sent."""
+    actor, post_id = get_actor(request), parse_id(object_id)
+    page = versions.list_versions(actor=actor, post_id=object_id, limit=1)
+    events = list_last_events(actor, post_id, before=read_position(request, "before"), limit=versions.PAGE + 1)
+    shown = events[: versions.PAGE]
+    deliveries = list_deliveries_of_subject(actor, post_id, positions=[event.position for event in shown])
+    sent = {
+        event.position: [delivery for delivery in deliveries if delivery.position == event.position] for event in shown
+    }
+    names = name_users(event.actor_id for event in shown)
+    context = {
+        "title": f"Events of {page.title}",
+        "page": page,
+        "events": [(event, names.get(event.actor_id or 0, ""), sent[event.position]) for event in shown],
+        "has_deliveries": bool(deliveries),
+        "next_before": shown[-1].position if len(events) > versions.PAGE else None,
+        "object_id": object_id,
+    }
+    return model_admin.render(request, "admin/blog/post/events.html", context)
 
 
 def show_version(request: HttpRequest, model_admin: PolicyAdmin, object_id: str, number: int) -> HttpResponse:

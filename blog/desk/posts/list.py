@@ -1,7 +1,7 @@
 """The list of posts: its tabs, its search, three of its columns, and which of its posts are scheduled."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.contrib import messages
 from django.db import models
@@ -22,25 +22,12 @@ STATUS = "status__exact"  # the parameter of the filter by status
 TABS = {"Drafts": "draft", "Scheduled": "scheduled", "Published": "published", "All": ""}
 
 
-class Tab(NamedTuple):
-    """A link to the posts of one status, or to all. It keeps the other filters and the search."""
-
-    label: str
-    address: str
-    is_current: bool
-
-
 class PostList(BoundedList):
     """A list of posts with its tabs, and with the working copies that the person may see."""
 
     @property
-    def tabs(self) -> list[Tab]:
-        """Return the tabs. Each list begins with its first page, in its own order."""
-        chosen = self.params.get(STATUS, "")
-        return [
-            Tab(label, self.get_query_string({STATUS: status or None, ORDER: None}), chosen == status)
-            for label, status in TABS.items()
-        ]
+    def tabs(self) -> list[tuple[str, str, bool]]:
+        return self.build_links(STATUS, TABS, **{ORDER: None})  # each list begins in its own order
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
         copies = WorkingCopy.objects.filter(policy.visible_working_copies(get_actor(request)), pk=OuterRef("pk"))
