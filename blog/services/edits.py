@@ -76,18 +76,6 @@ def list_actions(actor: Actor, post: Post) -> list[StateAction]:
     return actions
 
 
-def list_actions_on_some(actor: Actor) -> list[StateAction]:
-    """Return the actions that the actor may do to some posts, perhaps only to their own."""
-    return [
-        action
-        for action, paths in PATHS.items()
-        if any(
-            all(policy.may_transition_posts(actor, old, new) for old, new in list_steps(action, status))
-            for status in paths
-        )
-    ]
-
-
 class Edit(NamedTuple):
     """The changes of a form, and the action of its button. `publish_at` is the time for `SCHEDULE`.
 

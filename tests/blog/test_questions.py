@@ -76,7 +76,8 @@ def test_each_action_that_destroys_or_hides_something_asks_first() -> None:
     asking = {name for name, action in list_actions() if action.is_dangerous and action.confirmed_from == 1}
 
     assert asking == {
-        "ApiKey.revoke", "Comment.delete", "Image.delete", "Order.cancel", "Post.archive", "Post.unpublish",
+        "ApiKey.revoke", "Comment.delete", "Image.delete", "Order.cancel", "Post.archive", "Post.delete_selected",
+        "Post.unpublish",
         "User.lock", "Webhook.disable",
     }  # fmt: skip
     dangerous = re.compile(r"delete|\barchive$|cancel|disable|\block$|remove|revoke|unpublish")

@@ -67,7 +67,7 @@ PAGES = [
 
 @admin.register(Post)
 class PostAdmin(PolicyAdmin):
-    desk_actions = states.STATE_ACTIONS
+    desk_actions = [*states.STATE_ACTIONS, states.DELETION]
     has_action_buttons = False  # the buttons of the form also save it
     pages = PAGES
     list_class = PostList
@@ -127,7 +127,7 @@ class PostAdmin(PolicyAdmin):
         return ["publish_at", "id"] if lists_scheduled(request) else list(self.ordering)
 
     def list_actions(self, request: HttpRequest) -> list[Action]:
-        return states.list_actions_on_some(get_actor(request))
+        return self.desk_actions
 
     def select_for_action(self, request: HttpRequest, action: Action) -> models.QuerySet[Any]:
         if action is trash.RESTORE:

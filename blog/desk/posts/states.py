@@ -118,14 +118,6 @@ NEW_POST: Mapping[str, PostStatus] = {
 }  # actions on a post that is new
 
 
-def list_actions_on_some(actor: Actor) -> list[Action]:
-    """Return the actions that the actor may do to some posts, perhaps only to their own."""
-    if not policy.may_write_posts(actor):
-        return []
-    offered = edits.list_actions_on_some(actor)
-    return [*(action for action in STATE_ACTIONS if action.name in offered), DELETION]
-
-
 @dataclass(frozen=True)
 class Button:
     """A button of the form, which saves it and does an action. With a `verb`, a dialog asks before.
@@ -149,11 +141,7 @@ def list_state_buttons(actor: Actor, post: Post | None) -> list[Button]:
     """Return the buttons that change the state of a post, or of a new one."""
     if post is not None:
         return [build_button(action, post.status) for action in list_offered_actions(STATE_ACTIONS, actor, post)]
-    return [
-        build_button(action, PostStatus.DRAFT)
-        for action in STATE_ACTIONS
-        if action.name in NEW_POST and policy.may_transition_posts(actor, PostStatus.DRAFT, NEW_POST[action.name])
-    ]
+    return [build_button(action, PostStatus.DRAFT) for action in STATE_ACTIONS if action.name in NEW_POST]
 
 
 def build_button(action: Action, status: str) -> Button:
