@@ -209,7 +209,7 @@ def open_schedule(page: Page, run: Run) -> None:
     page.locator("input.action-select").first.check()
     page.locator("select[name=action]").select_option("schedule")
     page.get_by_role("button", name="Run").click()
-    expect(page.locator(".page-title")).to_contain_text("Schedule: 1 post")
+    expect(page.locator(".action-title")).to_contain_text("Schedule: 1 post")
 
 
 def open_conflict(page: Page, run: Run, post: str) -> None:

@@ -51,7 +51,7 @@ def test_actions_work_on_everything_that_the_filter_matches(desk: Desk) -> None:
     page.locator(".action-toggle").check()
     page.get_by_role("link", name="Select all 120 posts").click()
     choose(page, "archive")
-    expect(page.locator(".page-title")).to_have_text("Archive: 120 posts", timeout=WAIT)
+    expect(page.locator(".action-title")).to_have_text("Archive: 120 posts", timeout=WAIT)
     held: list[Route] = []
     sent: list[Any] = []
 
