@@ -232,9 +232,3 @@ def test_unknown_action_is_not_found_and_the_page_needs_a_post_request(editor_cl
 
     assert editor_client.post(reverse("admin:blog_post_bulk", args=["explode"]), values).status_code == 404
     assert editor_client.get(reverse("admin:blog_post_bulk", args=["publish"])).status_code == 405
-
-
-def test_last_slice_leads_to_no_other_site(editor_client: Client) -> None:
-    response = confirm(editor_client, "archive", [make_post()], next="https://elsewhere.invalid/")
-
-    assert response.redirect_chain == [(LIST, 302)]
