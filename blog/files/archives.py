@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable
 from functools import partial
 from pathlib import PurePosixPath
-from posixpath import normpath
+from posixpath import basename, normpath
 from typing import IO
 from unicodedata import normalize
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
@@ -25,6 +25,7 @@ from contentapi.core.errors import Invalid
 MEGABYTE = 1_000_000
 MAX_ARCHIVE = 50 * MEGABYTE
 MAX_FILES = 10_000
+MAX_NAMES = 5 * MEGABYTE  # of the paths of the files, which are split into folders
 MAX_CONTENT = 200 * MEGABYTE  # of the Markdown files
 MAX_IMAGES = 500 * MEGABYTE  # decompressed, those of at most CONTENTAPI_IMAGE_MAX_BYTES
 IS_ENCRYPTED = 0x1
@@ -49,6 +50,9 @@ class Archive:
         require_small("Markdown files", (member for _, member in posts), MAX_CONTENT)
         require_small("images", images, MAX_IMAGES)
         self.by_path = {normpath(path.as_posix()): member for path, member in others}
+        self.by_name: dict[str, list[str]] = {}
+        for found in self.by_path:
+            self.by_name.setdefault(basename(found), []).append(found)
         self.root = find_common_folder(path for path, _ in members)
         self.source = reading.require_source_name(source or self.root or PurePosixPath(name).stem)
         self.files = [self.build_markdown_file(path, member) for path, member in posts]
@@ -87,7 +91,7 @@ class Archive:
             if (found := normpath(place.as_posix())) in self.by_path:
                 return found
         end = "/" + normpath("/" + path.replace("\\", "/")).lstrip("/")
-        matching = [found for found in self.by_path if f"/{found}".endswith(end)]
+        matching = [found for found in self.by_name.get(basename(end), ()) if f"/{found}".endswith(end)]
         if len(matching) != 1:
             raise UnusableImage("several files have this path" if matching else NO_FILE)
         return matching[0]
@@ -117,6 +121,9 @@ def open_archive(archive: IO[bytes]) -> ZipFile:
         raise build_archive_error("This is not a zip file, or it is damaged. Create it again.") from None
     if any(member.flag_bits & IS_ENCRYPTED for member in opened.infolist()):
         raise build_archive_error("The zip file is encrypted. Create it without a password.")
+    length = sum(len(member.filename) + len(member.extra) for member in opened.infolist())
+    if length > MAX_NAMES:
+        raise build_archive_error(f"Its names have {length:,} bytes together; at most {MAX_NAMES:,} are allowed.")
     return opened
 
 
