@@ -14,8 +14,8 @@ from tests.factories import make_post
 def test_server_starts_answers_on_both_transports_and_ends(tmp_path: Path) -> None:
     make_post(title="Soup")
     database = connection.get_connection_params()
-    socket = quote(database["host"], safe="")
-    host = Host(tmp_path / "log", {"DATABASE_URL": f"postgresql://postgres@{socket}/{database['dbname']}"}).start()
+    address = f"{database['user']}@{quote(database['host'], safe='')}:{database.get('port', 5432)}"
+    host = Host(tmp_path / "log", {"DATABASE_URL": f"postgresql://{address}/{database['dbname']}"}).start()
     process = host.process
 
     try:
