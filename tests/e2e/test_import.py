@@ -68,5 +68,6 @@ def test_editor_imports_a_site_undoes_it_and_restores_it(desk: Desk, archive: Pa
     assert count_posts(desk) == 0
     page.goto("/admin/blog/post/deleted/")
     page.get_by_role("button", name="Restore the import of harbour.zip").click()
+    page.get_by_role("button", name="Restore: 7 posts").click()
     expect(page.get_by_text("7 posts are restored.")).to_be_visible()
     assert count_posts(desk) == 7
