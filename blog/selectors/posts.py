@@ -61,8 +61,10 @@ class PostCriteria(NamedTuple):
     @classmethod
     def parse(cls, **values: Any) -> Self:
         """Parse the values that a client sent. Raises `Malformed`."""
-        given = {name: value for name, value in values.items() if value is not None}
-        return cls(**given | {name: parse(given[name]) for name, parse in PARSERS.items() if name in given})
+        for name, parse in PARSERS.items():
+            if values.get(name) is not None:
+                values[name] = parse(values[name])
+        return cls(**values)
 
 
 def parse_status(status: str) -> PostStatus:

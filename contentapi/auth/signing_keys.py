@@ -67,10 +67,10 @@ class KeyDirectory:
         self.loaded_at = float("-inf")
 
     def get(self, kid: str | None, /) -> Key | None:
-        return self.load(KEY_RELOAD_INTERVAL).get(kid) or self.load().get(kid)
+        return self.get_recent_keys().get(kid) or self.load().get(kid)
 
     def get_signing_key(self) -> Key:
-        keys = self.load(KEY_RELOAD_INTERVAL)
+        keys = self.get_recent_keys()
         return (keys if self.by_number else self.create(1)).get_signing_key()
 
     def list_rs256_keys(self) -> list[Key]:
@@ -98,15 +98,18 @@ class KeyDirectory:
         read_or_create(self.get_path(number), lambda: Key.generate().private_pem)
         return self.load()
 
-    def load(self, max_age: float = 0) -> KeySet:
-        """Return the keys as they were at most some seconds ago. A file is read once."""
+    def get_recent_keys(self) -> KeySet:
+        is_recent = self.clock() - self.loaded_at < KEY_RELOAD_INTERVAL
+        return self.keys if is_recent else self.load()
+
+    def load(self) -> KeySet:
+        """Return the keys that the folder has now. A file is read once."""
         with self.lock:
-            if self.clock() - self.loaded_at >= max_age:
-                numbers = [int(path.stem) for path in self.folder.glob("*.pem") if path.stem.isdecimal()]
-                found = {number: self.by_number.get(number) or self.read(number) for number in sorted(numbers)[::-1]}
-                self.by_number = {number: key for number, key in found.items() if key}
-                self.keys = KeySet([*self.by_number.values()])
-                self.loaded_at = self.clock()
+            numbers = [int(path.stem) for path in self.folder.glob("*.pem") if path.stem.isdecimal()]
+            found = {number: self.by_number.get(number) or self.read(number) for number in sorted(numbers)[::-1]}
+            self.by_number = {number: key for number, key in found.items() if key}
+            self.keys = KeySet([*self.by_number.values()])
+            self.loaded_at = self.clock()
             return self.keys
 
     def read(self, number: int) -> Key | None:

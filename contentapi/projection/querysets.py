@@ -116,8 +116,8 @@ def parametrised(
     When a statement is compiled, the actor's id and the arguments are parameters. Only None and the members of an enum
     are passed as values, and each of them has its own statement. So the function may branch on the actor's role and
     scopes, on whether an argument is None, and on which member of an enum it is, but on no other value.
-    Arguments can be given by position. `parsers` parse those of their names: an id as clients send it. A `Position` is
-    two arguments: its value, and its id with the name `…_pk`. `order` is that of the rows (`Rows.order`).
+    Arguments can be given by position. `parsers` parse those of their names: an id as clients send it. If `after` is a
+    `Position`, it is two arguments: its value, and its id as `after_pk`. `order` is that of the rows (`Rows.order`).
     """
 
     def decorate(select: Select) -> Callable[..., Rows[M]]:
@@ -125,12 +125,15 @@ def parametrised(
 
         @wraps(select)
         def selector(actor: Actor, *values: Any, **arguments: Any) -> Rows[M]:
-            arguments.update(zip(names[: len(values)], values, strict=True))
-            for name, value in [*arguments.items()]:
-                if isinstance(value, Position):
-                    arguments |= {name: value.value, f"{name}_pk": value.id}
-                elif value is not None and name in parsers:
+            if values:
+                arguments.update(zip(names, values))  # noqa: B905 - at each request: `strict` makes it slower
+            for name in parsers:
+                value = arguments.get(name)
+                if value is not None:
                     arguments[name] = parsers[name](value)
+            after = arguments.get("after")
+            if after is not None and isinstance(after, Position):
+                arguments |= {"after": after.value, "after_pk": after.id}
             return Rows(model, select, actor, arguments, order=order)
 
         return selector

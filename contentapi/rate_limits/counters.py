@@ -71,8 +71,10 @@ class Window:
         """Add units. Return the seconds until the oldest leave the window."""
         entries = self.entries
         if amount:
-            is_same_tick = entries and entries[-1][0] * TICKS // length == now * TICKS // length
-            entries.append((now, amount + entries.pop()[1] if is_same_tick else amount))
+            if entries and entries[-1][0] * TICKS // length == now * TICKS // length:
+                entries[-1] = now, entries[-1][1] + amount
+            else:
+                entries.append((now, amount))
             self.used += amount
         oldest = entries[0][0] if entries else now
         return length - (now - oldest)  # in this order, rounding never exceeds the window
