@@ -87,7 +87,7 @@ def list_problems(field: ContentField, value: Any) -> list[str]:
     if value is None:
         return []
     if field.kind is WORDS:
-        return list_word_problems(field, value)
+        return list_word_problems(field, value) if value else []
     if field.kind is IMAGE:
         return [] if value > 0 else [UNKNOWN_IMAGE]
     if not value and field.is_required:
