@@ -1,21 +1,13 @@
 """The commands create_order, ship_order and deliver_order. test_services.py and test_shipping.py test the rules."""
 
-import io
-
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from orders.models import Order
 from tests.factories import make_order, make_user
+from tests.users.command_runs import run_command
 
 pytestmark = pytest.mark.django_db
-
-
-def run_command(*arguments: str) -> tuple[str, str]:
-    """Run a command and return its output on stdout and stderr."""
-    out, err = io.StringIO(), io.StringIO()
-    call_command(*arguments, stdout=out, stderr=err)
-    return out.getvalue(), err.getvalue()
 
 
 def test_commands_create_ship_and_deliver_an_order() -> None:

@@ -55,14 +55,6 @@ def test_scope_outside_of_the_role_has_no_effect() -> None:
     assert (actor.has(Scope.POSTS_WRITE), actor.has(Scope.COMMENTS_WRITE)) == (False, True)
 
 
-@pytest.mark.django_db
-def test_token_keeps_its_role_until_it_expires() -> None:
-    token = tokens.issue_token(user=make_user(Role.EDITOR))
-    User.objects.update(role=Role.READER)
-
-    assert authenticate({"Authorization": f"Bearer {token}"}).role == Role.EDITOR
-
-
 def make_token(**claims: Any) -> str:
     now = int(time.time())
     usual = {"iss": "http://localhost", "aud": tokens.AUDIENCE, "sub": "7", "role": "author", "jti": "1"}

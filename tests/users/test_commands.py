@@ -40,19 +40,27 @@ def test_create_user_reads_the_password_from_the_first_line(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([EMAIL], "the following arguments are required: --name"),
-        (["--name", "Ines"], "the following arguments are required: EMAIL"),
-        ([EMAIL, "--name", " "], "name: This must not be empty."),
-        (["ines", "--name", "Ines"], "email: This is not an email address."),
-        ([EMAIL, "--name", "Ines", "--role", "owner"], "invalid choice: 'owner'"),
+        (["create_user", "new"], "the following arguments are required: --name"),
+        (["create_user", "--name", "Ines"], "the following arguments are required: EMAIL"),
+        (["create_user", "new@example.invalid", "--name", " "], "name: This must not be empty."),
+        (["create_user", "ines", "--name", "Ines"], "email: This is not an email address."),
+        (["create_user", "new", "--name", "Ines", "--role", "owner"], "invalid choice: 'owner'"),
+        (["create_api_key", "nobody@example.invalid", "--name", "x"], "There is no user with the email nobody@"),
+        (["create_api_key", EMAIL], "the following arguments are required: --name"),
+        (["create_api_key", EMAIL, "--name", ""], "name: From 1 to 100 characters."),
+        (["create_api_key", EMAIL, "--name", "x", "--scope", "posts:burn"], "invalid choice: 'posts:burn'"),
+        (["create_api_key", EMAIL, "--name", "x", "--expires-in-days", "0"], "From 1 to 36500."),
+        (["create_api_key", EMAIL, "--name", "x", "--expires-in-days", "soon"], "invalid int value: 'soon'"),
     ],
 )
-def test_create_user_rejects_invalid_arguments(arguments: list[str], message: str) -> None:
+def test_invalid_arguments_are_rejected_and_nothing_is_stored(arguments: list[str], message: str) -> None:
+    user = make_user(email=EMAIL)
+
     with pytest.raises(CommandError) as raised:
-        run_command("create_user", *arguments)
+        run_command(*arguments)
 
     assert message in str(raised.value)
-    assert not User.objects.exists()
+    assert (User.objects.get(), ApiKey.objects.exists()) == (user, False)
 
 
 @pytest.mark.django_db
@@ -89,28 +97,6 @@ def test_create_api_key_warns_on_stderr_of_scopes_outside_of_the_role() -> None:
 
     assert err == "Note: the role reader does not allow posts:write; the key cannot use it.\n"
     assert query_status(out.strip()) == 200
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["nobody@example.invalid", "--name", "x"], "There is no user with the email nobody@example.invalid."),
-        ([EMAIL], "the following arguments are required: --name"),
-        ([EMAIL, "--name", ""], "name: From 1 to 100 characters."),
-        ([EMAIL, "--name", "x", "--scope", "posts:burn"], "invalid choice: 'posts:burn'"),
-        ([EMAIL, "--name", "x", "--expires-in-days", "0"], "From 1 to 36500."),
-        ([EMAIL, "--name", "x", "--expires-in-days", "soon"], "invalid int value: 'soon'"),
-    ],
-)
-def test_create_api_key_rejects_invalid_arguments(arguments: list[str], message: str) -> None:
-    make_user(email=EMAIL)
-
-    with pytest.raises(CommandError) as raised:
-        run_command("create_api_key", *arguments)
-
-    assert message in str(raised.value)
-    assert not ApiKey.objects.exists()
 
 
 @pytest.mark.django_db

@@ -2,13 +2,13 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-import msgspec
 import pytest
 from django.core import signing
 from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
+from tests.behaviour.rate_limits import set_limits
 from tests.users.oauth.flow import PASSWORD, make_member
 
 pytestmark = pytest.mark.django_db
@@ -16,11 +16,6 @@ pytestmark = pytest.mark.django_db
 PAGES = ["/admin/login/", "/oauth/login"]
 MOST = 10  # for an account from an address
 MOST_OF_ADDRESS = 30
-
-
-def set_limits(settings: Settings, **limits: str) -> None:
-    named = {f"contentapi_rate_{name}": value for name, value in limits.items()}
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **named)
 
 
 def post_login(browser: Client, email: str, password: str) -> int:

@@ -15,15 +15,6 @@ pytestmark = pytest.mark.django_db
 ADA = {"name": "Ada", "email": "ada@example.invalid"}
 
 
-def test_user_has_exactly_three_fields() -> None:
-    user = make_user(name="Ada", email="ada@example.invalid")
-
-    response = send_request("GET", f"/users/{user.pk}", actor=make_actor(Role.ADMIN))
-
-    assert (response.status, response.body) == (200, {"id": user.pk, "name": "Ada", "email": "ada@example.invalid"})
-    assert list(response.body) == ["id", "name", "email"]
-
-
 @pytest.mark.parametrize("text", ["0", "x", "-1", "01", "9" * 30, "%00"])
 def test_missing_user_is_404(text: str) -> None:
     admin = make_actor(Role.ADMIN)
@@ -58,7 +49,7 @@ def test_created_user_is_at_its_location() -> None:
 
     user = User.objects.get(email="ada@example.invalid")
     assert (response.status, response.headers["Location"]) == (201, f"/users/{user.pk}")
-    assert response.body == {"id": user.pk, **ADA}
+    assert list(response.body.items()) == [("id", user.pk), *ADA.items()]
     assert response.content == send_request("GET", f"/users/{user.pk}", actor=admin).content
     assert (user.role, user.has_usable_password()) == ("reader", False)
 

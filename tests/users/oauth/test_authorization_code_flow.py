@@ -11,7 +11,6 @@ from pytest_django import Settings
 
 from blog.models import Post
 from tests.users.oauth.flow import (
-    CALLBACK,
     PASSWORD,
     Application,
     Browser,
@@ -95,17 +94,8 @@ def test_public_application_needs_no_secret() -> None:
 def test_secret_in_the_form_is_accepted() -> None:
     application = Application()
     code = Browser(make_member()).obtain_code(application)
-    form = {"client_id": application.registered.client_id, "client_secret": application.registered.secret}
 
-    exchanged = application.post(
-        "/oauth/token",
-        secret="",
-        grant_type="authorization_code",
-        code=code,
-        redirect_uri=CALLBACK,
-        code_verifier=application.verifier,
-        **form,
-    )
+    exchanged = application.exchange(code, secret="", client_secret=application.registered.secret)
 
     assert exchanged.status_code == 200
 

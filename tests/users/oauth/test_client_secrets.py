@@ -48,14 +48,7 @@ def test_client_made_public_exchanges_without_a_secret_and_back_with_a_new_one_o
     assert application.exchange(browser.obtain_code(application)).status_code == 200
 
     public = change_application(admin_client, client, client_type="public")
-    by_id = application.post(
-        "/oauth/token",
-        secret="",
-        grant_type="authorization_code",
-        code=browser.obtain_code(application),
-        redirect_uri=CALLBACK,
-        code_verifier=application.verifier,
-    )
+    by_id = application.exchange(browser.obtain_code(application), secret="")
     confidential = change_application(admin_client, client, client_type="confidential")
 
     assert "shown this once" not in public.text

@@ -1,15 +1,14 @@
 """Applications on a device: loopback redirect URIs and private-use schemes (RFC 8252)."""
 
-from io import StringIO
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from django.contrib.messages import get_messages
-from django.core.management import call_command
 from django.test import Client
 from oauth2_provider.models import Application as Registration
 
 from contentapi.core.errors import Invalid
+from tests.users.command_runs import run_command
+from tests.users.oauth.client_forms import change_application, submit_application
 from tests.users.oauth.flow import Application, Browser, make_member
 from users.oauth.clients import allows_redirect_uri, register_client
 
@@ -155,38 +154,31 @@ def test_consent_page_names_where_the_user_goes_and_allows_only_that(uri: str, s
 
 
 def test_command_warns_of_localhost() -> None:
-    out, err = StringIO(), StringIO()
-
     uris = ["--redirect-uri", "http://localhost/callback", "--redirect-uri", LOOPBACK]
-    call_command("create_oauth_client", "App", "--public", *uris, stdout=out, stderr=err)
 
-    assert out.getvalue().split() == [Registration.objects.get().client_id]
-    assert err.getvalue().count("Prefer 127.0.0.1") == 1
+    out, err = run_command("create_oauth_client", "App", "--public", *uris)
 
-
-ADD = "/admin/oauth2_provider/application/add/"
+    assert out.split() == [Registration.objects.get().client_id]
+    assert err.count("Prefer 127.0.0.1") == 1
 
 
-def test_admin_page_registers_a_native_application_and_warns_of_localhost(client: Client) -> None:
-    client.force_login(make_member("admin"))
-    form = {"name": "App", "redirect_uris": "http://localhost/callback\r\ncom.example.app:/callback"}
+def test_admin_page_registers_a_native_application_and_warns_of_localhost(admin_client: Client) -> None:
+    uris = "http://localhost/callback\r\ncom.example.app:/callback"
 
-    refused = client.post(ADD, {**form, "client_type": "confidential"})
-    saved = client.post(ADD, {**form, "client_type": "public"})
+    refused = submit_application(admin_client, redirect_uris=uris)
+    saved = submit_application(admin_client, redirect_uris=uris, client_type="public")
 
-    assert "only a public client may have it" in refused.content.decode()
-    assert [message.level_tag for message in get_messages(saved.wsgi_request)] == ["warning"]
+    assert "only a public client may have it" in refused.text
+    assert "Prefer 127.0.0.1" in saved.text
     assert Registration.objects.get().redirect_uris == "http://localhost/callback com.example.app:/callback"
 
 
-def test_application_with_a_native_uri_cannot_become_confidential(client: Client) -> None:
-    client.force_login(make_member("admin"))
-    registered = register_client(name="App", redirect_uris=[LOOPBACK], public=True)
-    row = Registration.objects.get(client_id=registered.client_id)
-    form = {"name": "App", "redirect_uris": LOOPBACK, "client_type": "confidential"}
+def test_application_with_a_native_uri_cannot_become_confidential(admin_client: Client) -> None:
+    register_client(name="App", redirect_uris=[LOOPBACK], public=True)
+    row = Registration.objects.get()
 
-    page = client.post(f"/admin/oauth2_provider/application/{row.pk}/change/", form)
+    page = change_application(admin_client, row, client_type="confidential")
 
-    assert "only a public client may have it" in page.content.decode()
+    assert "only a public client may have it" in page.text
     row.refresh_from_db()
     assert row.client_type == "public"

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 from oauth2_provider.models import AccessToken, Grant, RefreshToken
+from oauth2_provider.models import Application as Registration
 
 from tests.users.oauth.flow import CALLBACK, Application, Browser, make_member, query_api
 
@@ -46,7 +47,7 @@ def test_wrong_secret_is_401() -> None:
     application = Application()
     code = Browser(make_member()).obtain_code(application)
 
-    response = application.post("/oauth/token", secret="wrong", grant_type="authorization_code", code=code)
+    response = application.exchange(code, secret="wrong")
 
     assert response.status_code == 401
     assert response["WWW-Authenticate"].startswith("Basic")
@@ -56,11 +57,8 @@ def test_wrong_secret_is_401() -> None:
 def test_confidential_application_without_its_secret_is_401() -> None:
     application = Application()
     code = Browser(make_member()).obtain_code(application)
-    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK}
 
-    response = application.post("/oauth/token", secret="", code_verifier=application.verifier, **form)
-
-    assert response.status_code == 401
+    assert application.exchange(code, secret="").status_code == 401
 
 
 def test_code_is_valid_for_its_own_application_only() -> None:
@@ -203,18 +201,11 @@ def test_no_usable_credential_is_stored() -> None:
     unspent, code = browser.obtain_code(application), browser.obtain_code(application)
     granted = json.loads(application.exchange(code).content)
 
-    kept = " ".join(
-        str(row) for model in (Grant, AccessToken, RefreshToken) for row in model.objects.values_list()
-    ) + " ".join(map(str, read_application_rows()))
+    tables = (Grant, AccessToken, RefreshToken, Registration)
+    kept = " ".join(str(row) for table in tables for row in table.objects.values_list())
 
     for secret in (unspent, code, granted["access_token"], granted["refresh_token"], application.registered.secret):
         assert secret not in kept
-
-
-def read_application_rows() -> list[Any]:
-    from oauth2_provider.models import Application as Row
-
-    return list(Row.objects.values_list())
 
 
 def test_repeated_parameter_in_the_form_is_400() -> None:
