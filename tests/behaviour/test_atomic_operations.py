@@ -39,7 +39,6 @@ $$;
 CREATE TRIGGER note AFTER UPDATE ON blog_post FOR EACH ROW EXECUTE FUNCTION pg_temp.note_timeouts();
 CREATE TRIGGER note AFTER DELETE ON blog_workingcopy FOR EACH ROW EXECUTE FUNCTION pg_temp.note_timeouts();
 """
-IN_ONE_TRANSACTION = pytest.mark.parametrize(("directive", "key"), [("@atomic", ""), ("", "one")])
 ARCHIVE = "archivePost(id: {}) {{ id }}"
 
 
@@ -50,34 +49,6 @@ def build_operation(*mutations: str, directive: str = "@atomic") -> str:
 
 def create(title: str) -> str:
     return f'createPost(input: {{title: "{title}", body: "b"}}) {{ id title }}'
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("failing", "status", "code"),
-    [
-        (ARCHIVE.format(0), 404, "NOT_FOUND"),
-        ('createPost(input: {title: " ", body: "b"}) { id }', 422, "INVALID"),
-        ('createPost(input: {title: "C", body: "b"}) { comments(limit: 0) { id } }', 400, "BAD_REQUEST"),
-    ],
-)
-def test_first_error_ends_the_operation_and_rolls_it_back(gql: GraphQL, failing: str, status: int, code: str) -> None:
-    query = build_operation(create("A"), failing, create("C"), ARCHIVE.format(1))
-
-    response = gql(query, actor=make_actor(Role.ADMIN))
-
-    assert (response.status, response.codes, response.body["data"]) == (status, [code], None)
-    assert response.body["errors"][0]["path"][0] == "m1"
-    assert not Post.objects.exists()
-
-
-@pytest.mark.django_db
-def test_without_the_directive_the_others_keep_their_effects(gql: GraphQL) -> None:
-    query = build_operation(create("A"), ARCHIVE.format(0), create("C"), directive="")
-
-    response = gql(query, actor=make_actor(Role.ADMIN))
-
-    assert (response.status, Post.objects.count()) == (294, 2)
 
 
 @pytest.mark.django_db
@@ -110,18 +81,6 @@ def test_operation_may_have_fifty_mutations(gql: GraphQL, number: int, status: i
     assert (response.status, Post.objects.count()) == (status, number if status == 200 else 0)
 
 
-@pytest.mark.django_db
-@IN_ONE_TRANSACTION
-def test_too_late_operation_is_rolled_back(monkeypatch: pytest.MonkeyPatch, directive: str, key: str) -> None:
-    monkeypatch.setattr(transactions, "TRANSACTION_LIMIT", 0)
-    query = build_operation(create("A"), create("B"), directive=directive)
-
-    response = send(query, make_api_key(make_actor(Role.ADMIN)), key)
-
-    assert (response.status, response.codes, response.body["data"]) == (503, ["UNAVAILABLE"], None)
-    assert not Post.objects.exists()
-
-
 @pytest.mark.django_db(transaction=True)
 def test_statement_ends_at_the_time_limit(gql: GraphQL) -> None:
     """The limit of the transaction is below that of a statement, and ends with the transaction."""
@@ -142,7 +101,7 @@ def test_statement_ends_at_the_time_limit(gql: GraphQL) -> None:
 
 
 @pytest.mark.django_db
-@IN_ONE_TRANSACTION
+@pytest.mark.parametrize(("directive", "key"), [("@atomic", ""), ("", "one")])
 def test_mutation_ends_when_the_time_passes_within_it(
     monkeypatch: pytest.MonkeyPatch, directive: str, key: str
 ) -> None:
