@@ -2,16 +2,16 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from secrets import token_urlsafe
 
 from tests.deployment.live_server import Site
 from tests.deployment.ports import find_free_port
-from tests.deployment.processes import PATIENCE, ROOT
+from tests.deployment.processes import ROOT
 from tests.deployment.s3_server import VARIABLES, S3Server
 from tests.deployment.template import GIVEN, Template
 from tests.e2e.streams import serve_streams
@@ -49,36 +49,22 @@ class ClientSite:
     def create_credentials(self) -> dict[str, str]:
         """Create a user with a password, applications and tokens. Returns them as environment variables."""
         password = token_urlsafe(18)
-        self.manage(
-            "create_user", MEMBER, "--name", "Mara Member", "--role", "author", "--password-stdin", given=password
-        )
+        manage = partial(self.site.manage, **self.settings)
+        manage("create_user", MEMBER, "--name", "Mara Member", "--role", "author", "--password-stdin", given=password)
         application = ["create_oauth_client", "Harbour News", "--redirect-uri", REDIRECT_URI]
-        client_id, secret = self.manage(*application).split()
-        public_id = self.manage(*application, "--public").strip()
+        client_id, secret = manage(*application).split()
+        public_id = manage(*application, "--public")
         # `env`, because a client's own Python must not import from this folder.
         browser = ["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "tests.clients.browser", MEMBER, password]
         return {
             "API_KEY": (self.site.folder / "var/demo_api_key").read_text(),
-            "ACCESS_TOKEN": self.manage("issue_token", "editor@example.com", "--ttl", "3600").strip(),
+            "ACCESS_TOKEN": manage("issue_token", "editor@example.com", "--ttl", "3600"),
             "BROWSER": json.dumps(browser),
             "OAUTH_CLIENT_ID": client_id,
             "OAUTH_CLIENT_SECRET": secret,
             "OAUTH_PUBLIC_CLIENT_ID": public_id,
             "OAUTH_REDIRECT_URI": REDIRECT_URI,
         }
-
-    def manage(self, *arguments: str, given: str = "") -> str:
-        """Run a command of `manage.py`. Returns what it prints."""
-        return subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=ROOT,
-            env=self.site.environment(**self.settings),
-            input=given,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=PATIENCE,
-        ).stdout
 
     @contextmanager
     def serve(self) -> Iterator[None]:

@@ -152,10 +152,6 @@ def shipped_order_request(**values: Any) -> MakeRequest:
     return lambda world: Request({"order_id": world.shipped.pk}, **values)
 
 
-def user_request(**values: Any) -> MakeRequest:
-    return lambda world: Request({"user_id": world.user.pk}, **values)
-
-
 def webhook_request(**values: Any) -> MakeRequest:
     return lambda world: Request({"webhook_id": world.webhook.pk, "delivery_id": world.delivery.pk}, **values)
 

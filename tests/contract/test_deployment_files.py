@@ -58,14 +58,6 @@ def test_manifest_conforms_to_the_schema_of_kubernetes(manifest: dict[str, Any])
     kubernetes_validate.validate(manifest, KUBERNETES_VERSION, strict=True)
 
 
-def test_schema_of_kubernetes_rejects_a_misspelt_key() -> None:
-    (server,) = (manifest for manifest in MANIFESTS if manifest["kind"] == "Deployment" and "server" in str(manifest))
-    broken = json.loads(json.dumps(server).replace("readinessProbe", "readynessProbe"))
-
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(broken, KUBERNETES_VERSION, strict=True)
-
-
 def test_kustomization_names_every_manifest() -> None:
     listed = yaml.safe_load((DEPLOY / "kubernetes/kustomization.yaml").read_text())["resources"]
 
@@ -109,11 +101,6 @@ def test_unit_limits_its_memory(name: str) -> None:
     assert MEMORY.fullmatch(limit)
 
 
-@pytest.mark.parametrize("name", COMPOSE["services"])
-def test_container_limits_its_memory(name: str) -> None:
-    assert MEMORY.fullmatch(COMPOSE["services"][name]["deploy"]["resources"]["limits"]["memory"])
-
-
 def test_ingress_does_not_route_readyz() -> None:
     """A Service without a selector has no pods. An exact path takes precedence over `/`."""
     services = {each["metadata"]["name"]: each["spec"] for each in MANIFESTS if each["kind"] == "Service"}
@@ -155,8 +142,6 @@ def test_compose_file_conforms_to_the_schema_of_compose() -> None:
     schema = json.loads((files("check_jsonschema") / "builtin_schemas/vendor/compose-spec.json").read_text())
 
     jsonschema.validate(COMPOSE, schema)
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**COMPOSE, "services": {"server": {"read_onyl": True}}}, schema)
 
 
 @pytest.mark.parametrize("name", COMPOSE["services"])
@@ -168,6 +153,7 @@ def test_container_is_restricted(name: str) -> None:
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert "healthcheck" in service
     assert bool(service.get("ports")) == (name == "caddy")
+    assert MEMORY.fullmatch(service["deploy"]["resources"]["limits"]["memory"])
 
 
 def test_images_have_exact_versions() -> None:
@@ -195,17 +181,11 @@ def test_compose_migrates_before_servers_and_worker_start() -> None:
     assert COMPOSE["networks"]["internal"] == {"internal": True}
 
 
-def test_hadolint_accepts_the_dockerfile(tmp_path: Path) -> None:
-    hadolint = Path(sys.executable).with_name("hadolint")
-    broken = tmp_path / "Dockerfile"
-    broken.write_text("FROM python\nRUN cd /app\n")
+def test_hadolint_accepts_the_dockerfile() -> None:
+    command = [str(Path(sys.executable).with_name("hadolint")), "--no-color", str(DEPLOY / "Dockerfile")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
 
-    def lint(path: Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([hadolint, "--no-color", path], capture_output=True, text=True, check=False)
-
-    done = lint(DEPLOY / "Dockerfile")
     assert (done.returncode, done.stdout) == (0, "")
-    assert "DL3006" in lint(broken).stdout
 
 
 def read_variables() -> Iterator[tuple[str, str]]:

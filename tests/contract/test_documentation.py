@@ -59,38 +59,6 @@ def test_every_response_follows_a_runnable_block_and_is_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "expected"),
-    [
-        ("# The *fast* path", {"the-fast-path"}),
-        ("## OAuth 2.0\n", {"oauth-20"}),
-        ("# `make run`, and [links](x.md)", {"make-run-and-links"}),
-        ("# Twice\n# Twice\n", {"twice", "twice-1"}),
-        ("```sh\n# a comment\n```\n", set()),
-        ('<a id="mark"></a>', {"mark"}),
-    ],
-)
-def test_anchor_equals_that_of_github(document: str, expected: set[str]) -> None:
-    assert find_anchors(document) == expected
-
-
-def test_links_in_code_are_ignored() -> None:
-    document = "[a](a.md#b) `[no](no.md)`\n\n```md\n[no](no.md)\n```\n\n[c]: ../c.md\n"
-
-    assert find_link_targets(document) == ["a.md#b", "../c.md"]
-
-
-def test_response_belongs_to_the_runnable_block_before_it(tmp_path: Path) -> None:
-    document = tmp_path / "page.md"
-    document.write_text(
-        "```sh\na\n```\n```sh runnable\nb\n```\ntext\n```json response\n1\n```\n```sh runnable\nc\n```\n"
-    )
-
-    found = [(it.block.text, it.response and it.response.text) for it in examples(document)]
-
-    assert found == [("b\n", "1\n"), ("c\n", None)]
-
-
-@pytest.mark.parametrize(
     ("expected", "actual", "count"),
     [
         ({"a": "…", "b": [1]}, {"a": {"c": 2}, "b": [1]}, 0),
