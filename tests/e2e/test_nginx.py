@@ -2,13 +2,13 @@
 
 import socket
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.deployment.proxies import find_nginx, start_nginx
-from tests.e2e.upstream import Upstream, run_upstream
+from tests.receiver_behaviours import respond
+from tests.webhook_receivers import Receiver
 
 pytestmark = [
     pytest.mark.servers,
@@ -16,20 +16,12 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def upstream() -> Iterator[Upstream]:
-    with run_upstream() as server:
-        yield server
-
-
-@pytest.fixture
-def port(upstream: Upstream, tmp_path: Path) -> Iterator[int]:
-    with start_nginx(upstream.port, tmp_path) as port:
-        yield port
-
-
-def test_incomplete_body_does_not_reach_the_server(port: int, upstream: Upstream) -> None:
-    with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
+def test_incomplete_body_does_not_reach_the_server(tmp_path: Path) -> None:
+    with (
+        Receiver(respond(200)) as upstream,
+        start_nginx(upstream.port, tmp_path) as port,
+        socket.create_connection(("127.0.0.1", port), timeout=120) as connection,
+    ):
         connection.sendall(b"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nab")
         time.sleep(0.5)
         received_before = list(upstream.received)
