@@ -1,8 +1,12 @@
 """examples/site: builds against a real server, and works in Chromium for readers and for editors."""
 
+import os
 import re
 import shutil
-from collections.abc import Iterator
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,12 +17,13 @@ from playwright.sync_api import Browser, Page, expect
 from contentapi.frontend.build import has_node
 from tests.deployment.checkout import Checkout
 from tests.deployment.ports import find_free_port
-from tests.deployment.processes import PATIENCE, wait_until
+from tests.deployment.processes import PATIENCE, start_process, wait_until
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.example_site import EXAMPLE, NODE, NOT_TRACKED, Site, Visit, install, read_node_version, serve
-from tests.e2e.example_site_builds import check_builds
+from tests.e2e.http_client import HttpClient
 
 DRAFT = "Notes for the winter issue"
+BUILT = "The site is built."
 
 pytestmark = [*NEEDS_CHROMIUM, pytest.mark.skipif(not has_node(), reason="Node and npm are not installed")]
 
@@ -157,3 +162,39 @@ def check_failing_builds(site: Site) -> None:
     assert refused.returncode != 0
     assert "API_KEY needs the scope posts:read only, and has" in refused.stderr
     assert site.read_build() == before
+
+
+def check_builds(site: Site) -> None:
+    ids = [post["id"] for post in site.send("/posts?status=published&limit=5", method="GET")["data"]]
+    with build_on_webhook(site) as (receiver, count_builds):
+        wait_until(lambda: count_builds() == 1, "the first build", PATIENCE)
+
+        changes = [f'p{pk}: updatePost(input: {{id: {pk}, title: "Changed {pk}"}}) {{ id }}' for pk in ids]
+        done = site.send("/graphql", {"query": f"mutation @atomic {{ {' '.join(changes)} }}"})
+        assert "errors" not in done
+        wait_until(lambda: count_builds() == 2, "the build after the changes", PATIENCE)
+        page = site.read_build()["index.html"]
+        assert [pk for pk in ids if f"Changed {pk}" not in page] == []
+
+        headers = {"webhook-id": "msg_1", "webhook-timestamp": str(int(time.time())), "webhook-signature": "v1,AAAA"}
+        for forged in ({}, headers):
+            assert HttpClient(receiver).post("/", {"type": "events.batch"}, **forged).status == 401
+        site.send(f"/posts/{ids[0]}", {"title": "Changed once more"}, "PATCH")
+        wait_until(lambda: count_builds() == 3, "the last build", PATIENCE)
+        assert "Changed once more" in site.read_build()["index.html"]
+
+
+@contextmanager
+def build_on_webhook(site: Site) -> Iterator[tuple[str, Callable[[], int]]]:
+    """Run the receiver. Yield its address, and a function that counts its builds. All changes of a second are one."""
+    address = f"http://127.0.0.1:{find_free_port()}"
+    webhook = site.send("/webhooks", {"url": address, "types": ["post.*"], "coalesce": 1, "name": "Site"})
+    settings = {"PORT": address.rsplit(":", 1)[1], "WEBHOOK_SECRET": webhook["secret"], "BUILD": "npm exec vite build"}
+    log = site.folder / "builds.log"
+    process = start_process(["npm", "run", "build-on-webhook"], log, site.environment | settings, cwd=site.folder)
+    try:
+        yield address, lambda: log.read_text().count(BUILT)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(PATIENCE)
+        site.send(f"/webhooks/{webhook['id']}", method="DELETE")
