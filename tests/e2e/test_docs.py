@@ -48,19 +48,6 @@ def test_reader_finds_an_operation_and_sends_its_request(run: Run, browser: Brow
     assert (visit.errors, visit.hosts) == ([], {f"localhost:{run.port}"})
 
 
-def test_samples_have_the_address_of_the_server(run: Run, browser: Browser) -> None:
-    page = Visit(browser, f"http://localhost:{run.port}", "/docs").page
-    open_operation(page, "createPost")
-    section = page.locator("[id='api-1/tag/posts/POST/posts']")
-
-    expect(section).to_contain_text(f"curl http://localhost:{run.port}/posts")
-    expect(section).to_contain_text("--request POST")
-    section.get_by_role("button", name="Shell").click()
-    page.get_by_role("option", name="Fetch").first.click()
-
-    expect(section).to_contain_text(f"fetch('http://localhost:{run.port}/posts'")
-
-
 def test_page_works_behind_a_proxy_with_tls(checkout: Checkout, browser: Browser) -> None:
     run = checkout.run(CONTENTAPI_HTTPS="on").wait_until_ready()
     forwarded = {"extra_http_headers": {"X-Forwarded-Proto": "https"}}

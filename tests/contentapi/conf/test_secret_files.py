@@ -50,21 +50,13 @@ def test_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     assert [oct(path.stat().st_mode & 0o777) for path in (created, existing)] == ["0o600", "0o600"]
 
 
-def test_write_replaces_the_value(tmp_path: Path) -> None:
-    path = tmp_path / "secret"
-    read_or_create(path, lambda: "old")
-
-    write_atomically(path, "new")
-
-    assert read_or_create(path, refuse) == "new"
-
-
-def test_no_draft_is_left_beside_the_value(tmp_path: Path) -> None:
+def test_write_replaces_the_value_and_leaves_no_draft_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "secret"
 
     read_or_create(path, lambda: "one")
     write_atomically(path, "two")
 
+    assert read_or_create(path, refuse) == "two"
     assert list(tmp_path.iterdir()) == [path]
 
 

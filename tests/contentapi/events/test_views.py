@@ -110,15 +110,6 @@ def test_preview_changes_no_feed_unless_it_is_of_the_site(mode: str) -> None:
     assert shown == ["Public" if mode == "latest" else "Not yet"] * 2
 
 
-@pytest.mark.parametrize("subject", ["x", "0", "9" * 30])
-def test_subject_that_is_not_an_id_has_no_events(client: Client, gql: GraphQL, subject: str) -> None:
-    make_author()
-    relay()
-
-    assert get_events(client, f"?subject={subject}")["data"] == []
-    assert gql(PAGE, subject=subject).data["events"]["edges"] == []
-
-
 def test_object_that_the_caller_may_not_see_any_more_is_null(client: Client) -> None:
     pk = make_post().pk
     relay()

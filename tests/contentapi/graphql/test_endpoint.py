@@ -1,7 +1,5 @@
 """Status, media types and methods of the endpoint (docs/decisions/0001 and 0014)."""
 
-import json
-
 import pytest
 from django.test import Client
 
@@ -132,18 +130,6 @@ def test_body_of_another_media_type_is_415(post: PostToGraphQL, content_type: st
 
     error = build_error_entry(response, "UNSUPPORTED_MEDIA_TYPE", 415, "Send the body as application/json in UTF-8.")
     assert (response.status, response.body) == (415, {"errors": [error]})
-
-
-def test_body_over_the_limit_is_413(post: PostToGraphQL) -> None:
-    body = json.dumps({**HELLO, "more": "x" * 1024 * 1024}).encode()
-
-    response = post(body)
-
-    message = "The body is too large. At most 1048576 bytes are allowed (CONTENTAPI_MAX_BODY)."
-    assert (response.status, response.body) == (
-        413,
-        {"errors": [build_error_entry(response, "TOO_LARGE", 413, message)]},
-    )
 
 
 def test_invalid_content_length_is_not_a_server_error(db: None) -> None:  # noqa: ARG001

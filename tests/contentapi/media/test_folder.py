@@ -24,15 +24,10 @@ def test_stored_file_is_read_measured_replaced_and_deleted(media: FolderStorage)
     assert media.head(NAME) == 10
     assert [(file.name, file.size) for file in media.list_files("media/")] == [(NAME, 10)]
     media.delete(NAME)
-    assert media.head(NAME) is None
-    assert list_paths(media.folder) == ["media"]
-
-
-def test_file_that_does_not_exist(media: FolderStorage) -> None:
     media.delete(NAME)
-
     assert media.head(NAME) is None
     assert list(media.list_files()) == []
+    assert list_paths(media.folder) == ["media"]
     with pytest.raises(FileNotFoundError):
         media.open(NAME)
 

@@ -27,7 +27,6 @@ def bind(
     field: Any,
     *,
     author_model: Any = Author,
-    others: str = "",
     name: str = "Post",
     types: str = TYPES,
 ) -> None:
@@ -39,9 +38,8 @@ def bind(
     make_executable_schema(
         types
         + f"type Post {{ title: String! {post_sdl} }}"
-        + "type Author { name: String! } type Comment { body: String! } type Other { title: String! }"
-        + "type Source { path: String! }"
-        + others,
+        + "type Author { name: String! } type Comment { body: String! }"
+        + "type Source { path: String! }",
         DATE_TIME,
         EnumType("Way", {"up": Ordering("created_at")}),
         ProjectionBindable(

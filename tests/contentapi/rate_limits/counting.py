@@ -25,10 +25,6 @@ class Ten(Limit):
 TEN = Ten("anonymous")
 
 
-def make_counter(clock: Clock, **more: Any) -> InProcessCounter:
-    return InProcessCounter(clock, **more)
-
-
 def consume(counter: InProcessCounter, amount: int = 1, key: str = "somebody") -> tuple[bool, Any]:
     taken, [status] = counter.consume(key, [Charge.to(amount, TEN)])
     return taken, status

@@ -64,18 +64,6 @@ def test_processes_share_one_limit(redis_server: RedisServer) -> None:
     assert 30 < status.wait <= 60  # less than 60 on a busy machine
 
 
-def test_concurrent_threads_consume_no_more_than_the_limit(redis_server: RedisServer) -> None:
-    accepted: list[bool] = []
-    with redis_counter(redis_server.url) as counter:
-        threads = [Thread(target=lambda: accepted.extend(consume(counter)[0] for _ in range(10))) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    assert sum(accepted) == 10
-
-
 @given(amounts=st.lists(st.integers(1, 10), min_size=1, max_size=12), refunds=st.sets(st.integers(0, 11)))
 @examples(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
 def test_redis_counts_as_this_process_does(redis_server: RedisServer, amounts: list[int], refunds: set[int]) -> None:

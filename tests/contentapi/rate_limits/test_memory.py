@@ -6,8 +6,9 @@ from math import ceil
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contentapi.rate_limits.counters import InProcessCounter
 from contentapi.rate_limits.limits import Charge
-from tests.contentapi.rate_limits.counting import LIMIT, TEN, WINDOW, Clock, consume, make_counter
+from tests.contentapi.rate_limits.counting import LIMIT, TEN, WINDOW, Clock, consume
 
 TICK = 1 / 16  # longer than a tick of the storage; a power of two, so that sums of times are exact
 Hits = list[tuple[float, int]]
@@ -29,7 +30,7 @@ def most_in_a_window(accepted: Sequence[tuple[float, int]]) -> int:
 @given(sequences)
 def test_counter_accepts_what_the_model_accepts(sequence: list[tuple[int, int]]) -> None:
     clock, accepted = Clock(), Hits()
-    counter = make_counter(clock)
+    counter = InProcessCounter(clock)
 
     for ticks, amount in sequence:
         clock.now += ticks * TICK
@@ -46,7 +47,7 @@ def test_counter_accepts_what_the_model_accepts(sequence: list[tuple[int, int]])
 @given(sequences)
 def test_request_succeeds_after_the_wait_and_not_a_second_earlier(sequence: list[tuple[int, int]]) -> None:
     clock = Clock()
-    counter = make_counter(clock)
+    counter = InProcessCounter(clock)
 
     for ticks, amount in sequence:
         clock.now += ticks * TICK
@@ -61,7 +62,7 @@ def test_request_succeeds_after_the_wait_and_not_a_second_earlier(sequence: list
 @given(st.lists(st.tuples(st.integers(0, 200), st.integers(1, LIMIT)), min_size=1, max_size=80))
 def test_units_closer_than_a_tick_never_exceed_the_limit(sequence: list[tuple[int, int]]) -> None:
     clock, accepted = Clock(), Hits()
-    counter = make_counter(clock)
+    counter = InProcessCounter(clock)
 
     for thousandths, amount in sequence:
         clock.now += thousandths / 1024
@@ -79,7 +80,7 @@ def test_units_closer_than_a_tick_never_exceed_the_limit(sequence: list[tuple[in
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(1, LIMIT), st.integers(0, LIMIT)), max_size=60))
 def test_refund_gives_back_the_newest_units_only(sequence: list[tuple[int, int, int]]) -> None:
     clock, accepted = Clock(), Hits()
-    counter = make_counter(clock)
+    counter = InProcessCounter(clock)
 
     for ticks, amount, refund in sequence:
         clock.now += ticks * TICK
@@ -94,7 +95,7 @@ def test_refund_gives_back_the_newest_units_only(sequence: list[tuple[int, int, 
 
 def test_unit_after_a_refund_of_the_newest_does_not_renew_older_units() -> None:
     clock = Clock()
-    counter = make_counter(clock)
+    counter = InProcessCounter(clock)
     consume(counter, LIMIT - 1)
     clock.now += 30
     consume(counter)
@@ -107,7 +108,7 @@ def test_unit_after_a_refund_of_the_newest_does_not_renew_older_units() -> None:
 
 
 def test_refund_of_an_unknown_key_changes_nothing() -> None:
-    counter = make_counter(Clock())
+    counter = InProcessCounter(Clock())
 
     counter.refund("somebody", [Charge.to(1, TEN)])
 
@@ -118,7 +119,7 @@ def test_refund_of_an_unknown_key_changes_nothing() -> None:
 
 def test_window_includes_both_its_ends() -> None:
     clock = Clock()
-    counter = make_counter(clock)
+    counter = InProcessCounter(clock)
     consume(counter, LIMIT)
 
     clock.now += WINDOW
@@ -129,7 +130,7 @@ def test_window_includes_both_its_ends() -> None:
 
 def test_units_of_one_entry_count_from_the_latest() -> None:
     clock = Clock()
-    counter = make_counter(clock)
+    counter = InProcessCounter(clock)
     consume(counter, 1)
     clock.now += 1 / 32
     consume(counter, LIMIT - 1)
@@ -142,7 +143,7 @@ def test_units_of_one_entry_count_from_the_latest() -> None:
 @given(paid=st.integers(1, LIMIT), before=st.integers(0, LIMIT), total=st.integers(1, 2 * LIMIT))
 def test_wait_includes_what_the_request_has_paid_already(paid: int, before: int, total: int) -> None:
     clock = Clock()
-    counter = make_counter(clock)
+    counter = InProcessCounter(clock)
     if before:
         consume(counter, before)
     clock.now += 5

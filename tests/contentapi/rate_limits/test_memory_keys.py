@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from contentapi.rate_limits.counters import InProcessCounter
 from contentapi.rate_limits.limits import Charge, Limit
-from tests.contentapi.rate_limits.counting import LIMIT, TEN, WINDOW, Clock, consume, make_counter
+from tests.contentapi.rate_limits.counting import LIMIT, TEN, WINDOW, Clock, consume
 
 
 class Billion(Limit):
@@ -20,7 +20,7 @@ BILLION = Billion("authenticated")
 
 def test_window_of_a_million_units_stays_small() -> None:
     clock = Clock()
-    counter = make_counter(clock)
+    counter = InProcessCounter(clock)
     for _ in range(100_000):
         clock.now += WINDOW / 100_000
         assert counter.consume("somebody", [Charge.to(10, BILLION)])[0]
@@ -31,7 +31,7 @@ def test_window_of_a_million_units_stays_small() -> None:
 
 def test_new_keys_replace_idle_keys_and_never_a_busy_one() -> None:
     clock = Clock()
-    counter = make_counter(clock, max_keys=100)
+    counter = InProcessCounter(clock, max_keys=100)
     consume(counter, LIMIT, "busy")
 
     for number in range(1000):
@@ -45,7 +45,7 @@ def test_new_keys_replace_idle_keys_and_never_a_busy_one() -> None:
 
 def test_expired_windows_make_room_for_new_ones() -> None:
     clock = Clock()
-    counter = make_counter(clock)
+    counter = InProcessCounter(clock)
     for number in range(100):
         consume(counter, 1, f"address {number}")
 
@@ -57,7 +57,7 @@ def test_expired_windows_make_room_for_new_ones() -> None:
 
 
 def test_concurrent_threads_consume_no_more_than_the_limit() -> None:
-    counter = make_counter(Clock())
+    counter = InProcessCounter(Clock())
     accepted: list[bool] = []
     threads = [Thread(target=lambda: accepted.extend(consume(counter)[0] for _ in range(50))) for _ in range(8)]
 
@@ -90,6 +90,6 @@ def test_window_of_a_new_key_ends_after_its_length_at_any_uptime(now: float) -> 
     clock = Clock()
     clock.now = now
 
-    _, status = consume(make_counter(clock))
+    _, status = consume(InProcessCounter(clock))
 
     assert status.reset_in == WINDOW

@@ -3,9 +3,7 @@
 import re
 from typing import Any
 
-import msgspec
 import pytest
-from pytest_django import Settings
 
 from contentapi.core.identity import Role
 from tests.factories import make_actor, make_author, make_post, make_user
@@ -21,34 +19,9 @@ def read_remaining_units(response: Any) -> dict[str, int]:
     return {name: int(remaining) for name, remaining, _ in RATE.findall(response.headers["RateLimit"])}
 
 
-def test_other_method_is_405_with_allow() -> None:
-    allow = "GET, HEAD, PATCH, DELETE, OPTIONS"
-
-    refused, options = send_request("PUT", "/posts/1"), send_request("OPTIONS", "/posts/1")
-
-    assert refused.error == (405, "METHOD_NOT_ALLOWED", f"PUT is not allowed here; allowed: {allow}.")
-    assert refused.headers["Allow"] == allow
-    assert (options.status, options.content, options.headers["Allow"]) == (204, b"", allow)
-
-
 @pytest.mark.parametrize("method", ["RESPOND", "ANSWER", "METHODS", "__CLASS__", "TRACE"])
 def test_other_attributes_are_no_methods(method: str) -> None:
     assert send_request(method, "/posts").error[:2] == (405, "METHOD_NOT_ALLOWED")
-
-
-@pytest.mark.parametrize("path", ["/posts/", "/posts/1/", "/users/1/x", "/orders//payment"])
-def test_other_paths_are_404(path: str) -> None:
-    assert send_request("GET", path).error == (404, "NOT_FOUND", "There is nothing at this address.")
-
-
-def test_head_equals_get_without_the_body() -> None:
-    path = f"/posts/{make_post().pk}"
-
-    got, head = send_request("GET", path), send_request("HEAD", path)
-
-    assert (head.status, head.content) == (200, b"")
-    assert head.headers["Content-Length"] == got.headers["Content-Length"] == str(len(got.content))
-    assert head.headers["Content-Type"] == "application/json"
 
 
 @pytest.mark.parametrize(
@@ -125,15 +98,6 @@ def test_patch_accepts_a_merge_patch(content_type: str) -> None:
     )
 
     assert (response.status, response.body["title"]) == (200, "New")
-
-
-def test_body_over_the_limit_is_413(settings: Settings) -> None:
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, contentapi_max_body=100)
-
-    response = send_request("POST", "/posts", {**NEW, "body": "x" * 100}, actor=make_actor(Role.AUTHOR))
-
-    assert response.error[:2] == (413, "TOO_LARGE")
-    assert "CONTENTAPI_MAX_BODY" in response.body["error"]
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/problem+json;q=0, application/json"])

@@ -4,33 +4,12 @@ import asyncio
 import threading
 
 import pytest
-from django.db import OperationalError
-from psycopg import OperationalError as ConnectionLost
-from psycopg.errors import AdminShutdown, DeadlockDetected, QueryCanceled, TooManyConnections
 
 from contentapi.events.feed import LogState
 from contentapi.streams import hub
-from contentapi.streams.hub import may_end
 from contentapi.streams.plans import Excerpt
 from tests.contentapi.streams.hubs import World, run
 from tests.contentapi.streams.plans import MemoryPlan
-
-
-@pytest.mark.parametrize(
-    ("cause", "expected"),
-    [
-        (ConnectionLost("gone"), True),
-        (AdminShutdown("the end"), True),
-        (TooManyConnections("full"), True),
-        (QueryCanceled("late"), False),
-        (DeadlockDetected("a deadlock"), False),
-    ],
-)
-def test_only_a_database_that_is_away_is_an_outage(*, cause: Exception, expected: bool) -> None:
-    error = OperationalError(str(cause))
-    error.__cause__ = cause
-
-    assert may_end(error) is expected
 
 
 class HeldPlan(MemoryPlan):

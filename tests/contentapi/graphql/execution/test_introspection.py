@@ -69,10 +69,6 @@ def test_standard_query_costs_its_objects_and_at_most_1000(switches: dict[str, b
 
 
 TOOLS = {
-    "graphql-js, newer, 12 levels of ofType": get_introspection_query(
-        specified_by_url=True, directive_is_repeatable=True, schema_description=True, input_value_deprecation=True,
-        one_of=True, type_depth=12,
-    ),
     "a tool that detects features first": """
         query Features {
           schemaType: __type(name: "__Schema") { name fields { name } }
