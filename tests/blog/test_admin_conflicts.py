@@ -12,8 +12,8 @@ from blog.models import Post, PostVersion
 from contentapi.core.identity import Actor, Role
 from tests.admin_forms import get_page, read_form
 from tests.blog.racing import race
-from tests.factories import make_actor, make_author, make_post, make_user
-from users.models import User
+from tests.blog.test_copy_history import make_editor
+from tests.factories import make_author, make_post, make_user
 
 pytestmark = pytest.mark.django_db
 BODY = "One\ntwo\nthree\nfour\nfive\n"
@@ -22,9 +22,7 @@ MINE, THEIRS = BODY.replace("One", "Mine"), BODY.replace("five", "theirs")
 
 @pytest.fixture
 def ada(db: None) -> Actor:
-    actor = make_actor(Role.EDITOR).through("GraphQL")
-    User.objects.filter(pk=actor.user_id or 0).update(name="Ada")
-    return actor
+    return make_editor("Ada").through("GraphQL")
 
 
 @pytest.fixture

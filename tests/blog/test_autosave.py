@@ -14,16 +14,12 @@ from blog.history import versions
 from blog.models import Post, WorkingCopy
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.admin_forms import get_page, read_form
+from tests.blog.test_copy_form import read_copy
 from tests.factories import make_actor, make_author, make_post, make_working_copy
 
 pytestmark = pytest.mark.django_db
 
 LIST = reverse("admin:blog_post_changelist")
-
-
-def read_copy() -> dict[str, Any]:
-    content: dict[str, Any] = WorkingCopy.objects.get().content
-    return content
 
 
 def autosave(client: Client, post: Post, **edits: str) -> Any:

@@ -8,16 +8,10 @@ from blog import services
 from blog.models import Author, Post
 from contentapi.core.identity import OPERATOR, Role
 from tests.admin_forms import get_form_errors, get_page, read_form, submit_form
-from tests.factories import get_user, make_actor, make_author, make_post
+from tests.blog.author_clients import browse
+from tests.factories import make_author, make_post
 
 ADD = reverse("admin:blog_post_add")
-
-
-def log_in_as(role: Role, **values: object) -> tuple[Client, int]:
-    """Return a browser in which a new user with an author profile is logged in, and the id of the profile."""
-    author, browser = make_author(**values), Client()
-    browser.force_login(get_user(make_actor(role, author=author)))
-    return browser, author.pk
 
 
 def test_editor_sets_the_coauthors_in_their_order(editor_client: Client) -> None:
@@ -47,9 +41,9 @@ def test_wrong_coauthors_are_errors_of_the_form(editor_client: Client, wrong: st
 
 @pytest.mark.django_db
 def test_authors_see_the_coauthors_of_their_posts_and_cannot_change_them() -> None:
-    browser, own = log_in_as(Role.AUTHOR)
+    browser = browse(Role.AUTHOR, name="Own")
     ines = make_author(name="Ines")
-    post = make_post(author=Author.objects.get(pk=own), coauthor_ids=[ines.pk], status="draft")
+    post = make_post(author=Author.objects.get(name="Own"), coauthor_ids=[ines.pk], status="draft")
 
     page = browser.get(get_page(post)).text
     submit_form(browser, get_page(post), title="New", coauthor_ids=[])

@@ -13,6 +13,7 @@ from blog import services
 from blog.models import Author, Comment, CommentState
 from contentapi.core.identity import Role
 from tests.admin_forms import get_page, log_in
+from tests.blog.comments_in_states import make_comment_in
 from tests.factories import make_actor, make_author, make_comment, make_post, make_user
 from users.models import User
 
@@ -29,10 +30,6 @@ def editor() -> User:
 @pytest.fixture
 def browser(editor: User) -> Client:
     return log_in(editor)
-
-
-def make_comment_in(state: str, **values: Any) -> Comment:
-    return make_comment(values.pop("post", None) or make_post(), state=state, state_changed_at=timezone.now(), **values)
 
 
 def list_comments(browser: Client, **filters: str | int) -> set[Comment]:
@@ -159,7 +156,7 @@ def test_comment_has_no_page_to_delete_it_for_good(browser: Client) -> None:
 def test_post_shows_its_newest_comments_with_buttons(browser: Client) -> None:
     post, now = make_post(), timezone.now()
     comments = [make_comment(post, created_at=now - timedelta(hours=age)) for age in range(12)]
-    make_comment_in("deleted", post=post)
+    make_comment_in("deleted", post)
     make_comment(make_post())
 
     context = browser.get(get_page(post)).context

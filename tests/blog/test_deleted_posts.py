@@ -12,19 +12,15 @@ from blog.history import versions
 from blog.models import RENDERED, Comment, Post, PostSource, PostVersion
 from blog.services import moderation
 from contentapi.core.errors import Conflict, NotFound
-from contentapi.core.identity import OPERATOR, Actor, Role
+from contentapi.core.identity import OPERATOR, Role
 from tests.blog.post_deletions import TRANSACTIONS, delete, list_deleted, restore
+from tests.blog.post_versions import get_name
 from tests.blog.racing import race
 from tests.factories import make_actor, make_author, make_comment, make_post
-from users.models import User
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
 pytestmark = pytest.mark.django_db
-
-
-def get_name(actor: Actor) -> str:
-    return User.objects.get(pk=actor.user_id or 0).name
 
 
 def read_rows(model: Any) -> list[dict[str, Any]]:

@@ -1,9 +1,7 @@
 """How many images of a person may wait, whose come first, and how many bytes a person may store."""
 
-import hashlib
 import io
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -18,6 +16,7 @@ from contentapi.core.errors import RateLimited, TooLarge
 from contentapi.core.identity import OPERATOR, WORKER, Actor, Role
 from contentapi.media.folder import FolderStorage
 from tests.blog.stored_images import list_stored, make_ready_image
+from tests.blog.test_image_uploads import announce
 from tests.conftest import make_api_key
 from tests.environment import set_environment
 from tests.factories import get_user, make_actor, make_image
@@ -30,14 +29,6 @@ JPEG = make_jpeg()
 
 def upload(actor: Actor) -> Image:
     return services.create_image(actor=actor, read_file=send_file(JPEG))
-
-
-def announce(actor: Actor, size: int = len(JPEG)) -> Any:
-    digest = hashlib.sha256(JPEG).hexdigest()
-    upload, _ = services.create_upload(
-        actor=actor, name="boat.jpg", content_type="image/jpeg", size=size, sha_256=digest
-    )
-    return upload
 
 
 def list_claims() -> list[int | None]:

@@ -19,14 +19,6 @@ from tests.blog.markdown_files import build_file
 pytestmark = pytest.mark.django_db
 
 
-def add_results(job: ImportJob, number: int) -> None:
-    """Add results of files to a plan, without the work of importing them."""
-    ImportResult.objects.bulk_create(
-        ImportResult(job=job, is_plan=True, number=each + 2, path=f"{each:03}.md", outcome="created")
-        for each in range(number)
-    )
-
-
 def test_upload_shows_what_would_happen_to_each_file(editor_client: Client) -> None:
     job = upload_and_check(editor_client)
 
@@ -135,7 +127,10 @@ def test_long_report_has_pages_and_filters(editor_client: Client) -> None:
     send_archive(editor_client, build_archive({"bad.md": "<b>x</b>"}).getvalue())
     job = ImportJob.objects.get()
     finish_work()
-    add_results(job, 101)
+    ImportResult.objects.bulk_create(  # without the work of importing the files
+        ImportResult(job=job, is_plan=True, number=each + 2, path=f"{each:03}.md", outcome="created")
+        for each in range(101)
+    )
 
     first = editor_client.get(get_url("change", job))
     second = editor_client.get(get_url("change", job), {"page": "2"})

@@ -12,10 +12,8 @@ from blog import policy, selectors
 from blog.models import (
     IS_UNRENDERED,
     Author,
-    Coauthorship,
     Comment,
     Post,
-    PostSource,
     PostStatus,
 )
 from blog.projections import select_oldest_visible_comments, select_visible_posts_of
@@ -24,10 +22,10 @@ from blog.selectors import POST_ORDERS
 from blog.services import moderation
 from contentapi.core.identity import ANONYMOUS, OPERATOR, Actor, Role
 from contentapi.projection import Rows
+from tests.blog.test_models import TABLES
 from tests.factories import make_actor, make_author
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
-TABLES: tuple[type[models.Model], ...] = (Author, Post, Coauthorship, Comment, PostSource)
 BY_BOTH = "blog_coauthorship_newest blog_post_pkey"
 
 

@@ -15,8 +15,8 @@ from blog.services import presence
 from contentapi.core.errors import Forbidden, NotFound
 from contentapi.core.identity import OPERATOR, Actor, Role
 from tests.admin_forms import read_form, submit_form
+from tests.blog.test_copy_history import make_editor
 from tests.factories import make_actor, make_author, make_post
-from users.models import User
 
 pytestmark = pytest.mark.django_db
 
@@ -26,14 +26,9 @@ def announce(actor: Actor, post: Post, page: object = None) -> list[str]:
     return [person.name for person in people]
 
 
-def name_actor(actor: Actor, name: str) -> Actor:
-    User.objects.filter(pk=actor.user_id or 0).update(name=name)
-    return actor
-
-
 def test_editors_see_each_other_and_not_themselves() -> None:
     post, other = make_post(), make_post()
-    ada, ben = name_actor(make_actor(Role.EDITOR), "Ada"), name_actor(make_actor(Role.ADMIN), "Ben")
+    ada, ben = make_editor("Ada"), make_editor("Ben")
 
     assert announce(ada, post) == []
     assert announce(ben, post) == ["Ada"]
@@ -85,7 +80,7 @@ def test_only_who_may_change_the_post_sees_and_announces() -> None:
 
 
 def test_form_names_who_has_the_post_open_and_a_save_closes_the_page(editor_client: Client) -> None:
-    post, ada = make_post(), name_actor(make_actor(Role.EDITOR), "Ada <b>")
+    post, ada = make_post(), make_editor("Ada <b>")
     announce(ada, post)
     page = reverse("admin:blog_post_change", args=[post.pk])
 
@@ -110,7 +105,7 @@ def test_page_announces_and_closes_itself(editor_client: Client) -> None:
 
 
 def test_page_learns_who_has_saved_the_post_since_it_was_opened(editor_client: Client) -> None:
-    post, ada = make_post(), name_actor(make_actor(Role.EDITOR), "Ada")
+    post, ada = make_post(), make_editor("Ada")
     shown = editor_client.get(reverse("admin:blog_post_change", args=[post.pk]))
     values = {
         "_page": str(shown.context["presence"]["page"]),
@@ -133,7 +128,7 @@ def test_page_learns_who_has_saved_the_post_since_it_was_opened(editor_client: C
 
 
 def test_page_learns_what_others_did_to_the_working_copy_that_it_shows(editor_client: Client) -> None:
-    post, ada = make_post(), name_actor(make_actor(Role.EDITOR), "Ada")
+    post, ada = make_post(), make_editor("Ada")
     url, form = (reverse(f"admin:blog_post_{name}", args=[post.pk]) for name in ("presence", "change"))
     pages = []
 

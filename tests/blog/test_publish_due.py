@@ -57,17 +57,15 @@ def test_post_unscheduled_during_the_run_stays_a_draft() -> None:
     assert (post.status, post.version, post.changed_with) == ("draft", 2, "database")
 
 
-def lock_table() -> None:
-    """Let the locks of rows wait; a locked row would be skipped."""
-    with connection.cursor() as cursor:
-        cursor.execute("LOCK TABLE blog_post IN EXCLUSIVE MODE")
-
-
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_runs_publish_each_post_once() -> None:
     first, second = make_scheduled_post(-10), make_scheduled_post(-5)
 
-    outcomes = race(lock_table, publish_due_posts, publish_due_posts)
+    outcomes = race(  # the locks of rows wait for that of the table; a locked row would be skipped
+        lambda: connection.cursor().execute("LOCK TABLE blog_post IN EXCLUSIVE MODE"),
+        publish_due_posts,
+        publish_due_posts,
+    )
 
     assert sorted([*outcomes[0], *outcomes[1]]) == sorted([first.pk, second.pk])
     assert set(Post.objects.values_list("status", "version")) == {("published", 2)}

@@ -4,7 +4,6 @@ The sites under tests/blog/sites/ follow the documentation of Jekyll (posts, dra
 bundles, sections, front matter in three languages).
 """
 
-import io
 import json
 from datetime import UTC, date, datetime, time
 from pathlib import Path, PurePath
@@ -13,7 +12,6 @@ from typing import Any, NamedTuple
 import hypothesis
 import pytest
 from django.conf import settings
-from django.core.management import call_command
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -24,6 +22,7 @@ from blog.files.syntax import decode_value, dump_front_matter, split_front_matte
 from blog.models import MAX_COAUTHORS, Author, OldSlug, Post, PostSource
 from contentapi.core.identity import OPERATOR
 from tests import content
+from tests.blog.test_export_posts import run_command
 from tests.blog.test_front_matter_syntax import COMMON, NUMBERS, TEXTS, TOML_TABLES, YAML_TABLES
 from tests.thoroughness import scale_examples
 
@@ -42,12 +41,6 @@ REWRITTEN = {
 }  # fmt: skip
 
 pytestmark = pytest.mark.django_db
-
-
-def run_command(*arguments: str) -> str:
-    err = io.StringIO()
-    call_command(*arguments, stderr=err)
-    return err.getvalue()
 
 
 def read_posts() -> list[str]:
@@ -113,7 +106,7 @@ def require_complete_export(site: Path, exports: Path) -> None:
 
 
 def test_jekyll_site_is_imported_with_its_states_and_tags() -> None:
-    said = run_command("import_posts", str(JEKYLL))
+    _, said = run_command("import_posts", str(JEKYLL))
 
     assert "8 files" in said
     assert "7 created, 0 updated, 0 unchanged, 1 not a post, 0 refused." in said
@@ -142,7 +135,7 @@ def test_jekyll_site_is_imported_with_its_states_and_tags() -> None:
 
 
 def test_hugo_site_is_imported_with_its_states_and_tags() -> None:
-    said = run_command("import_posts", str(HUGO))
+    _, said = run_command("import_posts", str(HUGO))
 
     assert "8 files" in said
     assert "6 created, 0 updated, 0 unchanged, 2 not a post, 0 refused." in said
