@@ -104,10 +104,3 @@ def test_pages_before_a_deletion_are_our_own_and_load_no_scripts_of_lists(editor
     for text in (page, page_of_authors):
         assert "DateTimeShortcuts" not in text
         assert "admin/js/actions.js" not in text
-
-
-def test_api_error_outside_of_a_form_is_an_html_page(editor_client: Client) -> None:
-    response = editor_client.get(reverse("admin:blog_post_history", args=["7"]))
-
-    assert (response.status_code, response["Content-Type"]) == (404, "text/html; charset=utf-8")
-    assert "There is no post with this id." in response.text

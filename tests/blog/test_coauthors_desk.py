@@ -4,10 +4,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from blog import services
 from blog.models import Author, Post
-from blog.search.indexing import index_changed_posts, write_documents
-from contentapi.core.identity import OPERATOR, Role
+from contentapi.core.identity import Role
 from tests.admin_forms import log_in
 from tests.blog.stored_images import make_ready_image
 from tests.factories import get_user, make_actor, make_author, make_comment, make_post, make_working_copy
@@ -74,21 +72,6 @@ def test_list_of_an_author_has_joint_posts_for_editors(editor_client: Client, jo
     assert list_titles(editor_client, author__id__exact=str(jo.pk)) == ["Joint", "Alone"]
     assert list_titles(editor_client, author__id__exact="1000") == []
     assert editor_client.get(LIST, {"author__id__exact": "x"}).headers["Location"] == f"{LIST}?e=1"
-
-
-def test_search_follows_the_names_of_coauthors(editor_client: Client, jo: Author) -> None:
-    post = make_post(title="Joint", coauthor_ids=[jo.pk])
-    write_documents([post.pk])
-
-    services.edit_author(actor=OPERATOR, author_id=str(jo.pk), changes={"name": "Joanna Feather"})
-    while index_changed_posts():
-        pass
-    assert (list_titles(editor_client, q="quill"), list_titles(editor_client, q="feather")) == ([], ["Joint"])
-
-    services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes={"coauthor_ids": []})
-    while index_changed_posts():
-        pass
-    assert list_titles(editor_client, q="feather") == []
 
 
 @pytest.mark.parametrize("status", ["draft", "published"])

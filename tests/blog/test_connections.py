@@ -1,15 +1,14 @@
-"""The connections of posts and comments: visibility, filters, orders and invalid arguments."""
+"""The connections of posts and comments: pages, filters and invalid arguments."""
 
 from typing import Any
 
 import pytest
 
 from blog.models import Post
-from blog.selectors import COMMENT_ORDERS
 from contentapi.core.identity import Role
 from tests.blog.connection_queries import COMMENTS, POSTS, get_error_message, get_ids, get_time, query_posts
 from tests.conftest import GraphQL
-from tests.factories import make_actor, make_author, make_comment, make_post
+from tests.factories import make_actor, make_author, make_post
 
 pytestmark = pytest.mark.django_db
 
@@ -78,19 +77,6 @@ def test_conditions_of_a_filter_are_combined(gql: GraphQL, chosen: dict[str, Any
 
     assert get_ids(page) == [by_title[title] for title in titles]
     assert page["totalCount"] == len(titles)
-
-
-def test_comments_are_ordered_oldest_first_by_default(gql: GraphQL) -> None:
-    post = make_post()
-    first, third, second = (make_comment(post, created_at=get_time(hour)).pk for hour in (1, 2, 1))
-    make_comment(make_post())
-
-    pages = [
-        gql(COMMENTS, id=post.pk, order=order).data["post"]["commentsConnection"] for order in (None, *COMMENT_ORDERS)
-    ]
-
-    assert [get_ids(page) for page in pages] == [[first, second, third], [first, second, third], [third, second, first]]
-    assert {page["totalCount"] for page in pages} == {3}
 
 
 # --- Rejected arguments -------------------------------------------------------------------------------

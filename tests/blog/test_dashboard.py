@@ -26,15 +26,6 @@ def titles(excerpt: queries.Excerpt) -> list[str]:
     return [post.title for post in excerpt.rows]
 
 
-def test_desk_shows_scheduled_posts_in_the_order_of_publication() -> None:
-    later, sooner = schedule(days=2), schedule(days=1)
-
-    desk = queries.build_desk(OPERATOR, timezone.now())
-
-    assert titles(desk.scheduled) == [sooner.title, later.title]
-    assert desk.overdue == queries.Excerpt([], 0)
-
-
 def test_desk_names_scheduled_posts_that_no_worker_has_published() -> None:
     overdue = schedule(minutes=-2)
     schedule(seconds=-30)

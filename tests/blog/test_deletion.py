@@ -8,6 +8,7 @@ from blog.models import Comment, Post
 from contentapi.core.errors import Conflict, NotFound, to_api_error
 from contentapi.core.identity import OPERATOR, Role
 from tests.blog.racing import race
+from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
 
 
@@ -18,6 +19,21 @@ def test_own_comment_on_an_archived_post_raises_not_found() -> None:
 
     with pytest.raises(NotFound):
         services.delete_comment(actor=make_actor(Role.READER, author=author), comment_id=str(comment.pk))
+
+
+@pytest.mark.django_db
+def test_delete_mutations_return_the_id(gql: GraphQL) -> None:
+    post, comment = make_post(), make_comment(make_post())
+
+    response = gql(
+        "mutation ($post: ID!, $comment: ID!) { deletePost(id: $post) deleteComment(id: $comment) }",
+        actor=make_actor(Role.EDITOR),
+        post=post.pk,
+        comment=comment.pk,
+    )
+
+    assert response.data == {"deletePost": str(post.pk), "deleteComment": str(comment.pk)}
+    assert Comment.objects.get().state == "deleted"
 
 
 def run_and_get_outcome(action: object) -> str:

@@ -101,13 +101,6 @@ def test_json_object_at_the_start_is_front_matter(text: str, body: str) -> None:
     assert split_front_matter(text) == ({"title": "Soup"}, body)
 
 
-def test_values_of_yaml_aliases_are_counted() -> None:
-    lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))]
-
-    with pytest.raises(InvalidFile, match=r"^a\d+ makes more than 64,000 values and characters\. Remove some\.$"):
-        encode_values(load_front_matter("\n".join(lines), "YAML"))
-
-
 def test_cycle_of_yaml_aliases_is_refused() -> None:
     with pytest.raises(InvalidFile, match=r"^a has more than 50 levels\. Remove some\.$"):
         encode_values(load_front_matter("a: &a [*a]", "YAML"))

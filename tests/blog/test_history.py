@@ -1,15 +1,13 @@
-"""The history of posts: versions, differences, permissions, and restoring a version."""
+"""The history of posts: versions, differences, and the names of deleted people."""
 
 import pytest
 
 from blog.history import versions
 from blog.models import Author, Post, PostVersion
 from contentapi.core.identity import OPERATOR, Role
-from tests.blog.post_versions import edit, get_name, get_newest, list_versions, restore_draft
+from tests.blog.post_versions import edit, get_newest, list_versions
 from tests.factories import make_actor, make_author, make_post
 from users.models import User
-
-# Versions
 
 
 @pytest.mark.django_db
@@ -58,25 +56,6 @@ def test_comparison_has_the_changed_fields_and_the_lines_of_the_text() -> None:
         ("removed", "two\n"),
         ("added", "2\n"),
     ]
-
-
-# Restoring a version
-
-
-@pytest.mark.django_db
-def test_restored_version_is_a_new_version_with_the_old_text() -> None:
-    post = make_post(title="Old", body="Old.", tags=["old"], status="draft")
-    edit(post, title="New", body="New.", tags=[], status="archived")
-    actor = make_actor(Role.EDITOR).through("admin")
-
-    restored = restore_draft(post, 1, actor=actor)
-
-    assert (restored.version, restored.title, restored.body, restored.tags) == (3, "Old", "Old.", ["old"])
-    assert restored.status == "archived"
-    newest, replaced, _ = list_versions(post)
-    assert (newest.number, newest.changed_fields) == (3, ["title", "body", "tags"])
-    assert newest.made.person == get_name(actor)
-    assert (replaced.number, replaced.values["title"]) == (2, "New")
 
 
 @pytest.mark.django_db

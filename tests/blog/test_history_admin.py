@@ -116,7 +116,7 @@ def test_editor_restores_a_version_of_a_hidden_post_from_its_page(editor_client:
 
     assert response.redirect_chain == [(get_url("change", post.pk), 302)]
     assert get_messages(response) == ["The text of version 1 is restored as version 3."]
-    assert Post.objects.values_list("title", "body", "version").get() == ("Old", "Old.", 3)
+    assert Post.objects.values_list("title", "body", "status", "version").get() == ("Old", "Old.", status, 3)
     assert list_log_messages() == ["Changed title and text."]
 
 

@@ -71,12 +71,6 @@ def test_link_to_an_image_leads_to_its_widest_file_if_it_is_ready() -> None:
     assert list_used_images(sanitize_markdown("[![b](image:8)](image:7) ![a](image:7)")) == [(7, "a"), (8, "b")]
 
 
-def test_images_of_a_text_are_listed_once_in_their_order() -> None:
-    html = sanitize_markdown("![a](image:8) ![b](image:7) ![c](image:8) ![d](https://x.invalid/image:9) `image:5`")
-
-    assert list_used_images(html) == [(8, "a"), (7, "b")]
-
-
 def test_rendering_lists_also_the_images_that_are_not_shown() -> None:
     rendering = render_post("![a &quot;b&quot;](image:8)", None, find)
 

@@ -39,13 +39,6 @@ def indexer() -> SearchIndexer:
     return indexer
 
 
-def test_new_post_is_indexed_with_the_next_update(indexer: SearchIndexer) -> None:
-    post = make_post(body="kelp")
-    assert find("kelp") == set()
-    update(indexer)
-    assert find("kelp") == {post.pk}
-
-
 def test_post_with_a_lower_id_that_is_committed_later_is_indexed(indexer: SearchIndexer) -> None:
     post = make_post(body="kelp")
     late = Post.objects.get(pk=post.pk)

@@ -12,7 +12,7 @@ from blog.desk.local_times import LocalTimeField, LocalTimeWidget, find_moments,
 from tests.thoroughness import scale_examples
 
 BERLIN = "Europe/Berlin"
-GAP, OVERLAP = "2027-03-28T02:30", "2027-10-31T02:30"
+OVERLAP = "2027-10-31T02:30"
 FIRST, SECOND = datetime(2027, 10, 31, 0, 30, tzinfo=UTC), datetime(2027, 10, 31, 1, 30, tzinfo=UTC)
 
 
@@ -29,15 +29,6 @@ FIRST, SECOND = datetime(2027, 10, 31, 0, 30, tzinfo=UTC), datetime(2027, 10, 31
 )
 def test_typed_time_is_a_moment_in_the_zone_of_the_browser(typed: tuple[str, str, str], moment: datetime) -> None:
     assert resolve_time(*typed) == moment
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [(GAP, "skip this time: 02:30 does not exist on that day"), (OVERLAP, "show this time twice")],
-)
-def test_time_that_the_clocks_skip_or_show_twice_is_refused(text: str, problem: str) -> None:
-    with pytest.raises(ValidationError, match=problem):
-        resolve_time(text, BERLIN, "")
 
 
 def test_page_offers_both_moments_of_a_time_that_is_shown_twice() -> None:

@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 from blog.history.merging import has_marks, merge_lists, merge_texts, merge_values
 from tests.thoroughness import scale_examples
 
-BASE = "One\ntwo\nthree\nfour\nfive\n"
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n"]), max_size=8).map("".join)
-
-
-def test_changes_of_different_lines_are_both_kept() -> None:
-    merged = merge_texts(BASE, BASE.replace("One", "1"), BASE.replace("five", "5"), their_name="Ada")
-
-    assert merged == ("1\ntwo\nthree\nfour\n5\n", 0)
 
 
 def test_changes_of_the_same_line_are_marked() -> None:

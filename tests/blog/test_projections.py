@@ -6,7 +6,7 @@ import pytest
 
 from blog.models import Comment, Post
 from tests.conftest import GraphQL
-from tests.factories import make_author, make_post
+from tests.factories import make_author
 
 pytestmark = pytest.mark.django_db
 
@@ -26,22 +26,3 @@ def test_lists_have_the_requested_length(gql: GraphQL, limit: Any) -> None:
 
     number = limit if isinstance(limit, int) else None
     assert (found["commentCount"], len(found["comments"]), len(of_author)) == (101, number or 100, number or 10)
-
-
-@pytest.mark.parametrize("limit", [-1, 0, 101])
-@pytest.mark.parametrize("place", ["comments", "posts"])
-def test_limit_out_of_range_is_rejected_with_the_range(gql: GraphQL, place: str, limit: int) -> None:
-    post = make_post()
-    document, row, path = {
-        "comments": (COMMENTS, post.pk, ["post", "comments"]),
-        "posts": (POSTS, post.author_id, ["author", "posts"]),
-    }[place]
-
-    response = gql(document, id=row, limit=limit)
-
-    assert (response.status, response.codes) == (400, ["BAD_REQUEST"])
-    assert response.body["data"] == {path[0]: None}
-    assert response.body["errors"][0]["path"] == path
-    assert response.body["errors"][0]["message"] == (
-        f"limit must be from 1 to 100 (CONTENTAPI_MAX_PAGE), and is {limit}."
-    )

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from blog import background, services
 from blog.history import trash
-from blog.models import IS_UNRENDERED, Post, PostStatus
+from blog.models import IS_UNRENDERED, Post
 from blog.rendering import RENDERER
 from blog.services import Edit, StateAction, save_edit
 from blog.services.renderings import POSTS_AT_ONCE
@@ -132,9 +132,3 @@ def test_worker_renders_all_posts_in_batches_and_says_so(caplog: pytest.LogCaptu
     assert not Post.objects.filter(IS_UNRENDERED).exists()
     assert set(Post.objects.values_list("version", "rendered_version", "renderer")) == {(1, 1, RENDERER)}
     assert [record.getMessage() for record in caplog.records] == [f"Rendered {2 * POSTS_AT_ONCE + 1} posts."]
-
-
-def test_status_of_a_draft_that_is_archived_costs_no_rendering(editor: Actor) -> None:
-    post = create_post(editor)
-    edit_post(post, status=PostStatus.ARCHIVED)
-    assert Post.objects.get(pk=post.pk).rendered_version is None

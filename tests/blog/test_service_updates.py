@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from blog import services
 from blog.models import Post
+from contentapi.core.errors import Forbidden
 from contentapi.core.identity import OPERATOR, Role
 from tests.blog.post_rows import PAST, read_row
 from tests.blog.racing import race
@@ -35,6 +37,15 @@ def test_update_without_effect_keeps_version_and_time(changes: dict[str, Any]) -
     services.edit_post(actor=OPERATOR, post_id=str(post.pk), changes=changes)
 
     assert Post.objects.values().get(pk=post.pk) == before
+
+
+@pytest.mark.django_db
+def test_author_may_not_change_the_time_at_which_an_own_post_became_public() -> None:
+    author = make_author()
+    post, actor = make_post(author=author, published_at=timezone.now()), make_actor(Role.AUTHOR, author=author)
+
+    with pytest.raises(Forbidden):
+        services.edit_post(actor=actor, post_id=str(post.pk), changes={"published_at": PAST})
 
 
 @pytest.mark.django_db(transaction=True)

@@ -9,7 +9,6 @@ from pytest_django import DjangoAssertNumQueries
 
 from blog.models import Comment, Post
 from contentapi.core.identity import Actor, Role, Scope
-from tests.blog.own_posts import make_own_post
 from tests.blog.stored_images import make_ready_image
 from tests.conftest import GraphQL
 from tests.factories import make_actor, make_author, make_comment, make_post
@@ -112,18 +111,6 @@ def test_created_post_is_at_its_location() -> None:
     assert (response.status, response.headers["Location"]) == (201, f"/posts/{post.pk}")
     assert response.content == send_request("GET", f"/posts/{post.pk}").content
     assert (post.title, post.status, post.tags) == ("Hello", "published", ["x"])
-
-
-def test_deleted_post_and_comment_are_404() -> None:
-    actor, post = make_own_post()
-    comment = make_comment(post)
-
-    first = send_request("DELETE", f"/posts/{post.pk}/comments/{comment.pk}", actor=actor)
-    second, third = (send_request("DELETE", f"/posts/{post.pk}", actor=actor) for _ in range(2))
-
-    assert (first.status, first.content, second.status, third.status) == (204, b"", 204, 404)
-    assert "Content-Type" not in second.headers
-    assert not Post.objects.exists()
 
 
 def test_posts_are_filtered_by_tag_author_and_status() -> None:

@@ -1,4 +1,4 @@
-"""Working copies by REST and GraphQL: representations, entity tags, idempotency keys, `@atomic`."""
+"""Working copies by REST and GraphQL: representations, entity tags, and who sees them."""
 
 from typing import Any
 
@@ -8,9 +8,8 @@ from blog.models import Post, WorkingCopy
 from contentapi.core.identity import Actor, Role, Scope
 from contentapi.core.text import convert_to_camel
 from tests.blog.own_posts import make_own_post
-from tests.conftest import GraphQL, make_api_key
+from tests.conftest import GraphQL
 from tests.content import EMPTY, SELECTION
-from tests.contentapi.http.idempotent_requests import REPLAYED
 from tests.factories import get_user, make_actor, make_author, make_post, make_working_copy
 from tests.resources import RestResponse, send_request
 
@@ -89,25 +88,6 @@ def test_outdated_tag_is_409_and_the_present_one_publishes() -> None:
 
     assert (published.status, published.body["title"], published.headers["ETag"][:3]) == (200, "Flood", '"2-')
     assert send("GET", post, actor).error == (404, "NOT_FOUND", "There is no working copy with this id.")
-
-
-def test_delete_discards_the_working_copy_once() -> None:
-    actor, post = make_own_post()
-    send("PUT", post, actor, {"title": "Ebb"})
-
-    assert [send("DELETE", post, actor).status for _ in range(2)] == [204, 404]
-    assert Post.objects.get().version == 1
-
-
-def test_put_with_an_idempotency_key_saves_once() -> None:
-    actor, post = make_own_post()
-    headers = {"X_API_Key": make_api_key(actor), "Idempotency_Key": "once"}
-
-    first, again = [send("PUT", post, None, {"title": "Ebb"}, **headers) for _ in range(2)]
-
-    assert (first.status, again.status, again.headers[REPLAYED]) == (201, 201, "true")
-    assert (again.content, again.headers["ETag"]) == (first.content, first.headers["ETag"])
-    assert send("GET", post, actor).headers["ETag"] == first.headers["ETag"]
 
 
 def test_mutations_save_publish_and_discard(gql: GraphQL) -> None:
