@@ -16,7 +16,6 @@ from tests.graphql_requests import PostToGraphQL, build_error_entry
     [
         (b"{", "Input data was truncated."),
         (b"query { __typename }", "JSON is malformed: invalid character (byte 0)."),
-        (b"{'query': '{ __typename }'}", "JSON is malformed: object keys must be strings (byte 1)."),
         (b'{"query": "{ __typename }"} more', "JSON is malformed: trailing characters (byte 29)."),
         (b"[{", "Expected `object`, got `array`."),
         (b'{"query": 1}', "Expected `str`, got `int` - at `$.query`."),
@@ -32,7 +31,6 @@ from tests.graphql_requests import PostToGraphQL, build_error_entry
         ),
         (b'{"query": "{a}", "ignored": ' + b"[" * 100_000, "it is nested too deeply."),
         (build_body("NaN"), "JSON is malformed: invalid character (byte 75)."),
-        (build_body("01"), "JSON is malformed: invalid number (byte 76)."),
         (build_body("-1e999"), "Number out of range - at `$.variables[...]`."),
         (build_body("1" * 5000), "Integer value out of range - at `$.variables[...]`."),
         (build_body(r'"\udc00\ud800"'), "JSON is malformed: invalid utf-16 surrogate pair (byte 82)."),
@@ -61,10 +59,7 @@ def test_body_without_a_document_is_400(post: PostToGraphQL, body: bytes) -> Non
     ("body", "length"),
     [
         (b"[]", 1),
-        (b'[{"query": "{ __typename }"}]', 1),
         (b' [{"query": "{ __typename }"}, {"query": "{ __typename }"}]', 2),
-        (b"[1, null, [], {}]", 4),
-        (b"[" + b"1," * 9 + b"1]", 10),
         (b"[" + b"1," * 100_000 + b"1]", 10),
     ],
     ids=lambda value: value[:40].decode() if isinstance(value, bytes) else "",

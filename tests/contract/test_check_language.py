@@ -10,12 +10,8 @@ from tests.contract.check_language import check_names, check_text
     [
         ("The value stands in the header.", "stands"),
         ("def test_a_client_is_told_why():", "told"),
-        ("except ApiError as trouble:", "trouble"),
-        ("What is asked for is alone on stdout.", "What is asked"),
-        ("Both faces use it.", "faces"),
         ('    """Say whether a host is allowed."""', "Say whether"),
         ("The answer has a header.", "The answer"),
-        ("An act needs role and scope.", "An act"),
         ("for act in acts:", "acts"),
     ],
 )
@@ -32,7 +28,6 @@ def test_replaced_word_is_reported(text: str, word: str) -> None:
         "A stand-alone server answers a request; each answers with its own status.",
         "The caller asks the server for a page. The page is made up of ten rows.",
         "Clients act for users, and operators act by commands.",
-        "Troubleshooting restored a deliverable.",
     ],
 )
 def test_plain_english_is_not_reported(text: str) -> None:
@@ -43,9 +38,3 @@ def test_replaced_function_name_is_reported_with_its_line() -> None:
     hits = [*check_names("module.py", "x = 1\n\n\ndef admitted():\n    pass\n")]
 
     assert [str(hit) for hit in hits] == ["module.py:4: def admitted -> authenticate_request"]
-
-
-def test_replaced_constant_is_reported_where_it_is_assigned() -> None:
-    hits = [*check_names("module.py", "from other import BATCH\n\nLOCK: str = BATCH\n")]
-
-    assert [str(hit) for hit in hits] == ["module.py:3: LOCK -> LOCK_FILE, LOCK_SOURCE"]

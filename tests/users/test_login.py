@@ -3,9 +3,12 @@
 import pytest
 from django.contrib.sessions.models import Session
 from django.test import Client
+from pytest_django import Settings
 
 from contentapi import settings as project
+from contentapi.core.identity import OPERATOR
 from tests.users.oauth.flow import PASSWORD, Browser, make_member
+from users.services import lock_user, unlock_user
 
 pytestmark = pytest.mark.django_db
 
@@ -72,3 +75,19 @@ def test_session_cookie_is_httponly_and_samesite_lax() -> None:
     assert response.cookies["sessionid"]["httponly"]
     assert response.cookies["sessionid"]["samesite"] == "Lax"
     assert project.SESSION_COOKIE_SECURE == project.HTTPS
+
+
+def test_session_from_before_a_lock_is_not_valid_with_a_new_secret_key(settings: Settings) -> None:
+    user, client = make_member("editor"), Client()
+    lock_user(actor=OPERATOR, user_id=str(user.pk))
+    unlock_user(actor=OPERATOR, user_id=str(user.pk))
+    user.refresh_from_db()
+    client.force_login(user)
+    settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "another" * 10
+
+    assert client.get("/admin/").status_code == 200
+
+    lock_user(actor=OPERATOR, user_id=str(user.pk))
+    unlock_user(actor=OPERATOR, user_id=str(user.pk))
+
+    assert client.get("/admin/").status_code == 302

@@ -55,15 +55,12 @@ def test_issue_token_names_scopes_that_the_role_does_not_allow() -> None:
         ([], "the following arguments are required: EMAIL"),
         (["nobody@example.invalid"], "There is no user with the email nobody@example.invalid."),
         ([EMAIL, "--ttl", "0"], "ttl: From 1 to 86400 seconds."),
-        ([EMAIL, "--ttl", "86401"], "ttl: From 1 to 86400 seconds."),
         ([EMAIL, "--ttl", "soon"], "invalid int value: 'soon'"),
         ([EMAIL, "--scope", "posts:burn"], "invalid choice: 'posts:burn'"),
-        (["locked@example.invalid"], "This account is locked."),
     ],
 )
 def test_issue_token_rejects_invalid_arguments(arguments: list[str], message: str) -> None:
     make_user(email=EMAIL)
-    make_user(email="locked@example.invalid", is_active=False)
 
     with pytest.raises(CommandError, match=message):
         run_command("issue_token", *arguments)

@@ -5,15 +5,12 @@ from pathlib import Path
 
 import jwt as pyjwt
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from contentapi.auth import jwt
 from contentapi.auth.signing_keys import get_key_ring
 from contentapi.conf.timeouts import ACCESS_TOKEN_LIFETIME, TOKEN_MAX_LIFETIME
 from contentapi.core.errors import Invalid
-from contentapi.core.identity import ROLE_SCOPES, Role, Scope
+from contentapi.core.identity import Role, Scope
 from tests.factories import make_user
 from users.tokens import AUDIENCE, issue_token, read_claims
 
@@ -53,14 +50,6 @@ def test_header_is_that_of_an_access_token() -> None:
     }
 
 
-@pytest.mark.parametrize("role", Role)
-def test_token_without_scopes_argument_has_all_scopes_of_the_role(role: Role) -> None:
-    claims = read_claims(issue_token(user=make_user(role)))
-
-    assert claims is not None
-    assert claims["scope"].split() == sorted(ROLE_SCOPES[role])
-
-
 def test_additional_claims_do_not_replace_the_standard_claims() -> None:
     user = make_user()
 
@@ -96,29 +85,6 @@ def test_locked_user_gets_no_token() -> None:
         issue_token(user=make_user(is_active=False))
 
     assert raised.value.fields == {"user": ["This account is locked."]}
-
-
-def test_reading_a_token_executes_no_query() -> None:
-    token = issue_token(user=make_user())
-
-    with CaptureQueriesContext(connection) as queries:
-        read_claims(token)
-
-    assert len(queries) == 0
-
-
-def test_token_of_another_audience_or_issuer_is_read_as_none() -> None:
-    now = int(time.time())
-    claims = {"iss": "http://localhost", "aud": "billing", "sub": "1", "jti": "1", "iat": now, "exp": now + 60}
-
-    assert read_claims(jwt.encode(claims, get_key_ring().get_signing_key())) is None
-    assert (
-        read_claims(
-            jwt.encode({**claims, "aud": AUDIENCE, "iss": "https://evil.invalid"}, get_key_ring().get_signing_key())
-        )
-        is None
-    )
-    assert read_claims(jwt.encode({**claims, "aud": AUDIENCE}, get_key_ring().get_signing_key()))
 
 
 def test_public_url_is_the_issuer(settings: Settings) -> None:

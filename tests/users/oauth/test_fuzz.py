@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.admin_forms import log_in
 from tests.thoroughness import scale_examples
-from tests.users.oauth.flow import CALLBACK, Application, Browser, make_member
+from tests.users.oauth.flow import CALLBACK, Application, make_member
 
 pytestmark = pytest.mark.django_db
 
@@ -82,9 +82,3 @@ def test_any_bytes_at_an_endpoint_are_rejected_without_a_server_error(path: str,
 
     assert_no_server_error(response)
     assert response.status_code >= 400
-
-
-def test_nul_characters_at_the_login_page_cause_no_server_error() -> None:
-    browser = Browser()
-
-    assert_no_server_error(browser.log_in("/oauth/login", "a\0b@example.invalid", "\0"))
