@@ -8,6 +8,7 @@ from threading import Barrier
 
 import pytest
 from cryptography.hazmat.primitives import serialization
+from django.core.exceptions import ImproperlyConfigured
 
 from contentapi.auth.jwk import Key
 from contentapi.auth.signing_keys import KeyDirectory
@@ -67,6 +68,19 @@ def test_other_process_signs_with_a_new_key_after_the_reload_interval(tmp_path: 
     assert here.get_signing_key() == old
     clock.now += 0.1
     assert here.get_signing_key() == new
+
+
+def test_file_that_is_no_key_leaves_the_known_keys_in_use(tmp_path: Path) -> None:
+    clock = Clock()
+    keys = KeyDirectory(tmp_path, clock)
+    known = keys.get_signing_key()
+    (tmp_path / "2.pem").write_text("-----BEGIN")
+    clock.now += KEY_RELOAD_INTERVAL
+
+    with pytest.raises(ImproperlyConfigured, match="remove it"):
+        keys.get(known.kid)
+
+    assert keys.get(known.kid) == known
 
 
 def retire(folder: Path, number: int, now: float, seconds: float) -> None:
