@@ -153,6 +153,7 @@ class Primary(Server):
         self.waiting: set[Connection] = set()  # at the last look
         self.unanswered_since: float | None = None
         self.lost: set[tuple[int, int]] = set()  # backend process and client port of connections that were cut
+        self.ending = frozenset(self.lost)  # those that the question under way ends
         self.failures = 0  # without a response between them
         self.latest: State | None = None
         # The newest states of one timeline, the oldest first, for somewhat longer than the accepted lag.
@@ -176,7 +177,8 @@ class Primary(Server):
             self.link.close()  # a present connection does not show whether the server accepts new ones
         self.proves_return = self.link.connection is None
         state = PROBE if self.max_lag is None else READ_STATE
-        self.question = f"{build_end_of_backends(self.lost)}; {state}" if self.lost else state
+        self.ending = frozenset(self.lost)
+        self.question = f"{build_end_of_backends(self.ending)}; {state}" if self.ending else state
         super().ask()
 
     def check_connections(self) -> bool:
@@ -194,11 +196,11 @@ class Primary(Server):
             self.waiting = set()
             self.lost |= self.cut_connections()
         is_idle = self.max_lag is None and self.unanswered_since is None and self.link.connection is not None
-        return self.is_silent or not is_idle
+        return self.is_silent or bool(self.lost) or not is_idle
 
     def accept_sign_of_life(self, pid: int) -> None:
         self.unanswered_since = None
-        self.lost = set()
+        self.lost -= self.ending
         self.is_pooled = self.link.is_pooled(pid)
         self.answer_limit = ANSWER_LIMIT + (settings.TIMEOUTS.statement if self.is_pooled else 0)
         if self.proves_return:
@@ -206,7 +208,7 @@ class Primary(Server):
 
     def accept_failure(self, reason: str) -> None:
         if self.link.connection is not None:  # PostgreSQL answered, and refuses to end the backends
-            self.lost = set()
+            self.lost -= self.ending
         self.failures += 1
         if self.failures == GONE_AFTER and self.max_lag is not None:
             LOG.error("The primary is unavailable (%s). Reads continue on the replicas.", reason)

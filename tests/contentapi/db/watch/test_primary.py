@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import psutil
 import psycopg
@@ -189,6 +190,30 @@ def test_backend_of_a_lost_connection_is_ended_and_no_other() -> None:
         with pytest.raises(psycopg.OperationalError, match="terminating connection"):
             lost.execute("SELECT 1")
         assert other.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_backend_whose_connection_is_cut_during_a_question_is_ended_by_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def begin(_: object, question: str, __: float) -> "Future[Any]":
+        asked.append(question)
+        return Future()
+
+    monkeypatch.setattr(primary, "start", begin)
+    watched = Servers().primary
+    monkeypatch.setattr(watched.link, "connection", Mock(info=Mock(backend_pid=1)))
+
+    watched.ask()
+    watched.lost = {(4711, 50122)}
+    for _ in range(2):
+        assert watched.answer is not None
+        watched.answer.set_result([(1,)])
+        watched.asked_at = float("-inf")
+        watched.update()
+
+    assert ["4711" in question for question in asked] == [False, True]
 
 
 @pytest.mark.servers
