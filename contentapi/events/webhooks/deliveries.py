@@ -125,8 +125,10 @@ def claim(lease: UUID, webhook_id: int) -> Claim | None:
         if actor is None:
             disable(webhook, DisabledReason.MAKER)
             return None
-        if webhook.may_plan:  # type: ignore[attr-defined]
-            plan(webhook, actor, read_log())  # after the lock: another sender may have planned events until then
+        log = read_log()  # after the lock: another sender may have planned events until then
+        is_new = (webhook.epoch, webhook.position) != (log.epoch, log.position)
+        if is_new and webhook.may_plan:  # type: ignore[attr-defined]
+            plan(webhook, actor, log)
         due = webhook.deliveries.filter(state=DeliveryState.WAITING, due_at__lte=Now()).order_by("due_at", "pk")
         return Claim(webhook, actor, list(due[: 1 if webhook.failing_since else MOST_TAKEN]))
     return None

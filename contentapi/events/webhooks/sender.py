@@ -141,13 +141,13 @@ class Sender:
     def record(self) -> None:
         """Record results. After an outage of the database, and of webhooks that are locked, in the next round.
 
-        Those that cannot be recorded are failed attempts. If that cannot be recorded either, they are sent again, when
-        the lease has ended at the latest.
+        Those that twice cannot be recorded are failed attempts. If that cannot be recorded either, they are sent again,
+        when the lease has ended at the latest.
         """
         for pk in [pk for pk, batch in self.batches.items() if not batch.places]:
             results = self.batches[pk].results
             unrecorded = fail([result.delivery for result in results], UNRECORDED)
-            for each in (results, unrecorded, []):
+            for each in (results, results, unrecorded, []):
                 is_recorded = try_item("webhooks", f"the results of webhook {pk}", record, self.lease, pk, each)
                 if is_recorded is not None:
                     break

@@ -5,12 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Event as StopEvent
 from threading import Thread
+from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
+from psycopg.errors import LockNotAvailable
 
 from blog.models import Post
 from contentapi.events.webhooks.deliveries import claim, record
@@ -108,6 +110,24 @@ def test_position_of_a_webhook_never_goes_back() -> None:
 
     assert Webhook.objects.get(pk=webhook.pk).position == planned + 5
     assert len(list_deliveries(webhook)) == 2
+
+
+def test_result_is_recorded_after_an_error_that_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = [OperationalError("canceling statement due to lock timeout")]
+    errors[0].__cause__ = LockNotAvailable()
+
+    def fail_once(*values: Any) -> bool:
+        if errors:
+            raise errors.pop()
+        return record(*values)
+
+    monkeypatch.setattr("contentapi.events.webhooks.sender.record", fail_once)
+    with Receiver(accept) as receiver:
+        webhook = make_hook(receiver.url)
+        make_events(1)
+        send_all()
+
+    assert list_states(webhook) == ["delivered"]
 
 
 @with_transactions

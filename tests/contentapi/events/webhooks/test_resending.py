@@ -184,6 +184,18 @@ def test_events_are_collected_in_one_delivery() -> None:
     assert list_states(webhook) == ["delivered", "delivered"]
 
 
+def test_ping_does_not_delay_collected_events(admin_actor: Actor) -> None:
+    with Receiver(accept) as receiver:
+        webhook = make_hook(receiver.url, coalesce=300)
+        send_all()
+        ping_webhook(actor=admin_actor, webhook_id=str(webhook.pk))
+        send_all()
+        make_author()
+        send_all()
+
+    assert [each.event["type"] for each in receiver.received] == ["webhook.ping", "events.batch"]
+
+
 @pytest.mark.usefixtures("no_retry_by_itself")
 def test_collected_events_wait_behind_a_delivery_that_fails_and_are_read_with_the_present_rights() -> None:
     with Receiver(respond(500)) as receiver:
