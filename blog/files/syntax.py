@@ -206,7 +206,7 @@ class ValueEncoder:
         self.size = 0
 
     def encode(self, value: Any, depth: int) -> Any:
-        self.size += len(value) if isinstance(value, str) else 1
+        self.size += len(value) or 1 if isinstance(value, str) else 1
         if self.size > MAX_FRONT_MATTER:
             raise InvalidFile(f"makes more than {MAX_FRONT_MATTER:,} values and characters. Remove some.")
         if depth > MAX_NESTING:
