@@ -105,11 +105,13 @@ class KeyDirectory:
     def load(self) -> KeySet:
         """Return the keys that the folder has now. A file is read once."""
         with self.lock:
-            self.loaded_at = self.clock()  # first: with a file that cannot be read, the known keys remain in use
-            numbers = [int(path.stem) for path in self.folder.glob("*.pem") if path.stem.isdecimal()]
-            found = {number: self.by_number.get(number) or self.read(number) for number in sorted(numbers)[::-1]}
-            self.by_number = {number: key for number, key in found.items() if key}
-            self.keys = KeySet([*self.by_number.values()])
+            try:
+                numbers = [int(path.stem) for path in self.folder.glob("*.pem") if path.stem.isdecimal()]
+                found = {each: self.by_number.get(each) or self.read(each) for each in sorted(numbers)[::-1]}
+                self.by_number = {number: key for number, key in found.items() if key}
+                self.keys = KeySet([*self.by_number.values()])
+            finally:
+                self.loaded_at = self.clock()  # beside a file that cannot be read, the known keys remain in use
             return self.keys
 
     def read(self, number: int) -> Key | None:
