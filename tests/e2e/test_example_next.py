@@ -1,9 +1,12 @@
 """examples/next: Draft Mode shows previews on the site, in Chromium, and readers get public texts only."""
 
+import os
 import re
 import shutil
+import signal
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +14,68 @@ import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
 from contentapi.frontend.build import has_node
-from tests.deployment.checkout import Checkout
+from tests.deployment.checkout import Checkout, Run
 from tests.deployment.ports import find_free_port
-from tests.deployment.processes import wait_until
+from tests.deployment.processes import PATIENCE, ROOT, start_process, wait_until
 from tests.e2e.chromium import NEEDS_CHROMIUM, launch_chromium
 from tests.e2e.desk_pages import log_in
-from tests.e2e.example_site import NODE, install, read_node_version
-from tests.e2e.http_client import HttpClient
-from tests.e2e.next_site import EXAMPLE, KEPT, NOT_TRACKED, NextSite
+from tests.e2e.example_site import NODE, Site, install, read_node_version
+from tests.e2e.http_client import HttpClient, HttpResponse
 
+EXAMPLE = ROOT / "examples" / "next"
+NOT_TRACKED = shutil.ignore_patterns("node_modules", ".next", "next-env.d.ts", ".env.local")
+NEXT = "node_modules/next/dist/bin/next"
+TYPES = ["post.*", "author.updated", "image.*"]
+KEPT = "3600"  # seconds for which a page is kept, unless a webhook says that it is old
 FORGED = f"cap_{64 * '0'}"
 
 pytestmark = [*NEEDS_CHROMIUM, pytest.mark.skipif(not has_node(), reason="Node and npm are not installed")]
+
+
+class NextSite(Site):
+    """A copy of the example, and what it shows. The server sends it the events of posts."""
+
+    def __init__(self, folder: Path, run: Run, port: int) -> None:
+        super().__init__(folder, run, port)
+        hook = {"url": f"http://127.0.0.1:{port}/api/webhook", "types": TYPES, "name": "Next.js"}
+        self.webhook = self.send("/webhooks", hook)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        settings = {"API_URL": self.api, "REVALIDATE": KEPT, "WEBHOOK_SECRET": self.webhook["secret"]}
+        return {**super().environment, **settings, "NEXT_TELEMETRY_DISABLED": "1"}
+
+    def build(self) -> None:
+        done = self.run_npm("run", "build")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    @contextmanager
+    def serve(self) -> Iterator[None]:
+        """Serve the build. The files that this writes are the cache of static pages."""
+        command = ["node", NEXT, "start", "--port", self.address.rsplit(":", 1)[1]]
+        process = start_process(command, self.folder / "printed.log", self.environment, cwd=self.folder)
+        try:
+            wait_until(self.is_reachable, "the first response of the site", PATIENCE)
+            yield
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(PATIENCE)
+
+    def is_reachable(self) -> bool:
+        try:
+            return self.get("/").status == 200
+        except OSError:
+            return False
+
+    def write(self, title: str, **values: str) -> dict[str, Any]:
+        return self.send("/posts", {"title": title, "body": "Only **mud**.", **values})
+
+    def create_link(self, post: dict[str, Any], **values: str) -> dict[str, Any]:
+        return self.send(f"/posts/{post['id']}/preview-links", values)
+
+    def get(self, path: str) -> HttpResponse:
+        """Send a request without cookies, and return the response, also if it is a redirect."""
+        return HttpClient(self.address).get(path)
 
 
 @pytest.fixture
