@@ -19,7 +19,6 @@ class Results:
     statuses: dict[int, int] = field(default_factory=dict)  # numbers of responses
     failures: list[str] = field(default_factory=list)  # of requests without a response
     closed: int = 0  # connections that the server closed politely
-    longest: float = 0.0  # seconds
 
     @property
     def total(self) -> int:
@@ -30,7 +29,6 @@ class Results:
             self.statuses[status] = self.statuses.get(status, 0) + number
         self.failures += other.failures
         self.closed += other.closed
-        self.longest = max(self.longest, other.longest)
 
 
 def send_requests(
@@ -41,7 +39,6 @@ def send_requests(
     connection: HTTPConnection | None = None
     while results.total < count or (stop is not None and not stop.is_set()):
         connection = connection or HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-        start = time.monotonic()
         try:
             connection.request("POST", "/graphql", BODY, HEADERS)
             response = connection.getresponse()
@@ -51,7 +48,6 @@ def send_requests(
             connection.close()
             connection = None
             continue
-        results.longest = max(results.longest, time.monotonic() - start)
         results.statuses[response.status] = results.statuses.get(response.status, 0) + 1
         if response.will_close or not keep_alive:
             results.closed += response.will_close

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.chromium import NEEDS_CHROMIUM
-from tests.e2e.desk_pages import PAGES
+from tests.e2e.desk_pages import PAGES, send_login
 from tests.e2e.page_visits import WATCH
 from tests.e2e.shared_servers import SharedServer
 
@@ -34,11 +34,7 @@ class Desk:
         self.page.add_init_script(WATCH)
         self.page.on("console", self.record_message)
         self.page.on("pageerror", lambda error: self.problems.append(f"{self.page.url}: {error}"))
-        self.open("/admin/")
-        self.page.get_by_label("Email").fill("admin@example.com")
-        self.page.locator("#id_password").fill((server.live.site.var / "demo_password").read_text())
-        self.page.get_by_role("button", name="Log in").click()
-        self.page.wait_for_url(f"{self.address}/admin/")
+        send_login(self.page, self.address, server.live.site.var)
 
     def record_message(self, message: object) -> None:
         kind, text = getattr(message, "type", ""), getattr(message, "text", "")

@@ -2,36 +2,16 @@
 
 import re
 from pathlib import Path
-from zipfile import ZipFile
 
-import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.e2e.chromium import NEEDS_CHROMIUM
+from tests.e2e.desk_pages import WAIT, upload, write_site
 from tests.e2e.writing import Desk
 
-SITE = Path(__file__).parents[1] / "blog" / "sites" / "jekyll"
 SLUG = 3  # the column of the plan
-WAIT = 120_000  # milliseconds: the worker begins an import after at most five seconds, and later on a busy machine
 
 pytestmark = NEEDS_CHROMIUM
-
-
-@pytest.fixture
-def archive(tmp_path: Path) -> Path:
-    """Return a zip file with a site of Jekyll, and a file that is refused."""
-    path = tmp_path / "harbour.zip"
-    with ZipFile(path, "w") as opened:
-        for file in sorted(SITE.rglob("*")):
-            opened.write(file, f"harbour/{file.relative_to(SITE).as_posix()}")
-        opened.writestr("harbour/_posts/bad.md", "No front matter")
-    return path
-
-
-def upload(page: Page, archive: Path) -> None:
-    page.goto("/admin/blog/importjob/add/")
-    page.get_by_label("Zip file").set_input_files(archive)
-    page.get_by_role("button", name="Upload and check").click()
 
 
 def count_posts(desk: Desk) -> int:
@@ -41,14 +21,16 @@ def count_posts(desk: Desk) -> int:
     )
 
 
-def test_editor_imports_a_site_undoes_it_and_restores_it(desk: Desk, archive: Path) -> None:
+def test_editor_imports_a_site_undoes_it_and_restores_it(desk: Desk, tmp_path: Path) -> None:
+    archive = tmp_path / "harbour.zip"
+    write_site(archive)
     page = desk.open("/admin/blog/post/")
     expect(page.get_by_role("link", name="Import", exact=True)).to_be_visible()
 
-    upload(page, archive)
+    upload(page, desk.run, archive)
     expect(page.get_by_role("heading", name="What would happen")).to_be_visible(timeout=WAIT)
     expect(page.get_by_role("link", name="new post: 7")).to_be_visible()
-    expect(page.get_by_role("row", name=re.compile("bad.md"))).to_contain_text("does not begin with front matter")
+    expect(page.get_by_role("row", name=re.compile("notes.md"))).to_contain_text("does not begin with front matter")
     soup = page.get_by_role("row", name=re.compile("soup-for-forty"))
     expect(soup).to_contain_text("Published")
     expect(page.get_by_role("columnheader").nth(SLUG)).to_have_text("Slug")

@@ -20,7 +20,7 @@ from contentapi.core import redis
 from contentapi.rate_limits.counters import InProcessCounter
 from contentapi.rate_limits.limits import Charge, Limit
 from contentapi.rate_limits.redis_windows import RedisCounter
-from tests.contentapi.rate_limits.counting import Clock
+from tests.contentapi.rate_limits.counting import TEN, Clock
 from tests.contentapi.rate_limits.test_account import limited, make_account
 from tests.deployment.redis_server import RedisServer
 
@@ -31,11 +31,7 @@ class Four(Limit):
     text = "4/second"
 
 
-class Ten(Limit):
-    text = "10/minute"
-
-
-FOUR, TEN = Four("anonymous"), Ten("anonymous")
+FOUR = Four("anonymous")
 
 
 @contextmanager
