@@ -18,6 +18,7 @@ from django.core.management.base import CommandError
 
 from contentapi.db.backups.database import (
     NOT_DUMPED,
+    SETS_TRANSACTION_TIMEOUT,
     Connection,
     Program,
     Target,
@@ -94,9 +95,12 @@ def write_archive(path: Path, archive: Path, report: Report) -> Manifest:
     """Write a complete archive, which `pg_restore` reads to its end, and return its manifest."""
     target = read_target()
     with connect(target) as connection:
-        version = connection.info.parameter_status("server_version")
-        program = find_program("pg_dump", get_major(connection))
+        major, version = get_major(connection), connection.info.parameter_status("server_version")
+        program = find_program("pg_dump", major)
         report(f"Writing {path} with {program.path} ({program.version}).")
+        if program.major >= SETS_TRANSACTION_TIMEOUT > major:
+            needed = f"PostgreSQL {SETS_TRANSACTION_TIMEOUT} or newer"
+            report(f"Note: this backup can be restored only on {needed}. Install postgresql-client-{major}.")
         try:
             with stop_writes(connection, partial(connect, target), report):
                 tables = dump_snapshot(connection, target, program, archive)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.management.base import CommandError
 
-from contentapi.db.backups import database
+from contentapi.db.backups import database, dump
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,17 @@ def test_server_without_a_program_is_an_error(monkeypatch: pytest.MonkeyPatch) -
 
     with pytest.raises(CommandError, match=r"No pg_restore fits PostgreSQL 16\. Found only: none"):
         database.find_program("pg_restore", 16)
+
+
+@pytest.mark.django_db
+def test_backup_that_its_server_cannot_restore_is_noted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    reported: list[str] = []
+    (archive := tmp_path / "archive").touch()
+    monkeypatch.setattr(dump, "get_major", lambda _: 16)
+    monkeypatch.setattr(dump, "find_program", lambda *_: database.Program(Path("pg_dump"), 17, "17.1"))
+    monkeypatch.setattr(dump, "dump_snapshot", lambda *_: {})
+    monkeypatch.setattr(dump, "run_program", lambda *_: "")
+
+    dump.write_archive(tmp_path / "demo.dump", archive, reported.append)
+
+    assert "restored only on PostgreSQL 17 or newer. Install postgresql-client-16." in reported[1]
