@@ -58,7 +58,7 @@ def test_invalid_application_name_is_rejected(name: str) -> None:
 
 
 def test_command_prints_the_client_id_and_the_secret() -> None:
-    client_id, secret = run_command("create_oauth_client", "App", "--redirect-uri", CALLBACK)[0].split()
+    client_id, secret = run_command("create_oauth_client", "App", "--redirect-uri", CALLBACK)[0].splitlines()
 
     assert Application.objects.get().client_id == client_id
     assert len(secret) == 43
