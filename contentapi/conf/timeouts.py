@@ -165,7 +165,7 @@ ANSWER_LIMIT = 0.75  # in which a server that works answers
 CONNECT_LIMIT = 1.25  # for which a request waits for a new connection
 RECONNECT_LIMIT = 2.0  # in which the watch connects, for each host
 OLDEST_STATE = QUESTION_INTERVAL + WATCH_INTERVAL + ANSWER_LIMIT  # after it, the next state or its failure is known
-REPLICA_CHECK_LIMIT = 2.0  # to look at a replica from a process that does not watch it
+REPLICA_CHECK_LIMIT = READINESS_LIMIT - 2 * WATCH_INTERVAL  # for replicas to be in use after the start of the watch
 
 # PostgreSQL
 MAX_LOCK_TIMEOUT = 2.0  # for which a request waits for a lock at most

@@ -7,6 +7,7 @@ from threading import Event, Thread
 import pytest
 from pytest_django import Settings
 
+from contentapi.conf.timeouts import READINESS_LIMIT, REPLICA_CHECK_LIMIT, WATCH_INTERVAL
 from contentapi.health import readiness
 from contentapi.health.readiness import BackgroundCheck, Readiness
 from contentapi.health.results import OK, CheckResult, Results, failed
@@ -58,6 +59,10 @@ def test_result_is_read_again_after_the_cache_time(check: ControlledCheck) -> No
     check.result = failed("It broke.")
 
     assert parts.read() == {"part": failed("It broke.")}
+
+
+def test_replica_that_does_not_come_into_use_is_known_before_the_check_is_late() -> None:
+    assert REPLICA_CHECK_LIMIT + WATCH_INTERVAL < READINESS_LIMIT
 
 
 def test_check_that_hangs_delays_the_first_request_only_and_is_not_started_twice(
