@@ -50,9 +50,9 @@ MAX_LINKS_OF_PERSON = 50
 TOKEN = re.compile(r"cap_[0-9a-f]{64}")
 NAMED = re.compile(r"([\w-]+)=(https?://.*)")
 UNNAMED, PAGE = "site", "page"  # the names of an address without one, and of the page of this server
-# A rendering weighs its texts. The key is a digest of what it was made of.
+# A rendering weighs its texts; its key is a digest of what it was made of. A request of the site shows all copies.
 RENDERINGS: BoundedCache[Rendering] = BoundedCache(
-    8 * 1024 * 1024, weigh=lambda rendering: 1000 + 2 * sum(map(len, rendering[:3])), name="previews"
+    32 * 1024 * 1024, weigh=lambda rendering: 1000 + 2 * sum(map(len, rendering[:3])), name="previews"
 )
 
 

@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from blog import services
 from blog.models import PreviewLink
-from blog.rendering import render_post
+from blog.rendering import Rendering, render_post
 from blog.services import previews
 from contentapi.core.errors import Conflict
 from contentapi.core.identity import Role
@@ -60,6 +60,23 @@ def capture(function: Callable[[], Any]) -> list[str]:
     with CaptureQueriesContext(connection) as captured:
         function()
     return [each["sql"] for each in captured]
+
+
+def test_renderings_of_some_hundred_working_copies_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A preview of the site shows all of them at each request, in turn: a cache that is too small would have none."""
+    rendered: list[str] = []
+
+    def render(body: str, *_: Any) -> Rendering:
+        rendered.append(body)
+        return Rendering("x" * 25_000, "", "", None, None)
+
+    monkeypatch.setattr(previews, "render_post", render)
+    previews.RENDERINGS.clear()
+    for body in [*map(str, range(500))] * 2:
+        previews.render_content(body, None)
+
+    previews.RENDERINGS.clear()
+    assert len(rendered) == 500
 
 
 @pytest.mark.parametrize("mode", ["version", "site"])
