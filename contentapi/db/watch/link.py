@@ -2,10 +2,11 @@
 
 Django's connections wait as long as PostgreSQL and TCP permit: libpq waits without a limit for the result of a
 statement, and TCP notices only a machine that is gone, not a process that hangs. Name resolution and the attempts at
-several hosts have no common limit either. So each wait is that of a thread of its own, which is left at the deadline.
+several hosts have no common limit either, so an attempt to connect runs in a thread of its own.
 """
 
 import os
+import select
 import socket
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -17,6 +18,10 @@ from typing import Any
 import psycopg
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
+from psycopg import errors
+from psycopg.adapt import Transformer
+from psycopg.pq import ExecStatus
+from psycopg.pq.abc import PGconn
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[[dict[str, Any]], Any]
@@ -109,7 +114,7 @@ class DeadlineConnection:
             REACHED[self.alias] = (self.connection.info.host, str(self.connection.info.port))
             return execute(self.connection, sql, deadline)
         except TimeoutError:
-            self.connection = None  # its thread closes it
+            self.close()
             raise QueryFailed(LATE) from None
         except psycopg.Error as error:
             reason = LOST if self.connection is not None else explain_failure(str(error), self.alias)
@@ -128,24 +133,29 @@ class DeadlineConnection:
 
 def execute(connection: Connection, sql: str, deadline: float) -> Rows:
     """Return the rows of the last statement. Raises `QueryFailed`, `TimeoutError`, and psycopg's if it is lost."""
-    attempt = start(fetch, connection, sql)
-    try:
-        return list(attempt.result(max(0, deadline - monotonic())))
-    except TimeoutError:
-        cut(connection)
-        attempt.add_done_callback(lambda _: connection.close())
-        raise
-    except psycopg.Error as error:
-        if connection.closed:
-            raise
-        raise QueryFailed(f"PostgreSQL refused a statement of the check ({type(error).__name__}).") from error
+    raw, rows, error = connection.pgconn, Rows(), None
+    raw.send_query(sql.encode())
+    while (result := wait_for_result(raw, deadline)) is not None:
+        if result.status == ExecStatus.TUPLES_OK:
+            loader = Transformer(connection)
+            loader.set_pgresult(result)
+            rows = loader.load_rows(0, result.ntuples, tuple)
+        elif result.status != ExecStatus.COMMAND_OK:
+            error = errors.error_from_result(result)
+    if error is not None:
+        raise QueryFailed(f"PostgreSQL refused a statement of the check ({type(error).__name__}).")
+    return rows
 
 
-def fetch(connection: Connection, sql: str) -> Rows:
-    cursor = connection.execute(sql)
-    while cursor.nextset():
-        pass
-    return cursor.fetchall() if cursor.description else []
+def wait_for_result(raw: PGconn, deadline: float) -> Any:
+    """Return the next result, or None after the last. What has arrived counts, however late this thread runs."""
+    poll = select.poll()
+    poll.register(raw.socket, select.POLLIN)
+    while raw.is_busy():
+        if not poll.poll(1000 * max(0, deadline - monotonic())):
+            raise TimeoutError
+        raw.consume_input()
+    return raw.get_result()
 
 
 def cut(connection: Connection) -> tuple[int, int] | None:

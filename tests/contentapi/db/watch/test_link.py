@@ -1,9 +1,11 @@
 """The connection of the checks: each wait ends at its deadline, and no message contains an address or a name."""
 
+import select
 import socket
 from collections.abc import Iterator
 from threading import Event
 from time import monotonic
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -48,6 +50,24 @@ def test_statement_ends_at_the_deadline_and_the_next_one_has_a_new_connection(co
         query(connection, "SELECT pg_sleep(600)", seconds=0.1)
 
     assert query(connection, f"SELECT pg_terminate_backend({pid}, 30000)") == [(True,)]
+
+
+def test_response_that_has_arrived_counts_after_the_deadline(
+    connection: DeadlineConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class LatePoll:
+        """A thread that runs only after the response has arrived."""
+
+        def register(self, descriptor: int, _: int) -> None:
+            self.descriptor = descriptor
+
+        def poll(self, _: float) -> list[int]:
+            return select.select([self.descriptor], [], [])[0]
+
+    query(connection, "SELECT 1")
+    monkeypatch.setattr(module, "select", SimpleNamespace(poll=LatePoll, POLLIN=select.POLLIN))
+
+    assert query(connection, "SELECT 2", seconds=0) == [(2,)]
 
 
 def test_refused_statement_names_its_error_and_keeps_the_connection(connection: DeadlineConnection) -> None:
