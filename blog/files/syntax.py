@@ -51,7 +51,10 @@ Table = dict[Any, Any]
 
 
 class InvalidFile(ValueError):
-    """The file cannot be imported. The message is for its author."""
+    """The file cannot be imported. The message is for its author, and can be stored."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message.encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}"))
 
 
 def parse_text(content: bytes) -> tuple[Table, str]:

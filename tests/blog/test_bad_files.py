@@ -25,6 +25,7 @@ BAD_FILES = [
     (b"---\ntitle: Soup\n+++\n ---\n", "the front matter has no end. Write --- on a line of its own after it."),
     (b"+++\n\xff\n+++\n", "not UTF-8 (byte 4). Save the file in UTF-8."),
     (build_toml_file('title = "Soup"', "a\0b"), "contains a NUL character. Remove it."),
+    (rb'{"title": "Soup", "a\u0000\ud800": 1}', f"a\N{REPLACEMENT CHARACTER}? {NUL}"),  # the report can store it
     (
         build_toml_file("title"),
         "the front matter is not TOML: Expected '=' after a key in a key/value pair (at line 1, column 6)",
