@@ -3,9 +3,11 @@
 The rows are counted in the snapshot that `pg_dump` reads, so the numbers are exact while others write.
 """
 
+import fcntl
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -63,12 +65,16 @@ def write_backup(path: Path, *, replace: bool, report: Report, write_files: Writ
             manifest = write_archive(path, archive, report)
             manifest.media = write_files(media)
             draft.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
-            locate_manifest(path).unlink(missing_ok=True)  # first: it never describes another archive
-            locate_media(path).unlink(missing_ok=True)
-            if media.exists() and manifest.media:
-                publish(media, locate_media(path))
-            publish(archive, path)
-            publish(draft, locate_manifest(path))
+            with opened(path.parent) as names:
+                fcntl.flock(names, fcntl.LOCK_EX)
+                require_writable_place(path, replace=replace)  # another backup may have ended meanwhile
+                locate_manifest(path).unlink(missing_ok=True)  # first: it never describes another archive
+                locate_media(path).unlink(missing_ok=True)
+                if media.exists() and manifest.media:
+                    publish(media, locate_media(path))
+                publish(archive, path)
+                publish(draft, locate_manifest(path))
+                os.fsync(names)
     except OSError as error:
         raise CommandError(f"Cannot write to {path.parent}: {error.strerror}.") from None
     return manifest
@@ -141,14 +147,16 @@ def compute_digest(path: Path) -> str:
 def publish(draft: Path, path: Path) -> None:
     """Give a complete file its name, readable for its owner only."""
     draft.chmod(0o600)
-    synchronize(draft)
+    with opened(draft) as handle:
+        os.fsync(handle)
     draft.replace(path)
-    synchronize(path.parent)
 
 
-def synchronize(path: Path) -> None:
+@contextmanager
+def opened(path: Path) -> Iterator[int]:
+    """Open a file or a folder for the block."""
     handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        yield handle
     finally:
         os.close(handle)

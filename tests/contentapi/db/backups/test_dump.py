@@ -6,10 +6,13 @@ import signal
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
+from django.core.management.base import CommandError
 
+from contentapi.db.backups import dump
 from contentapi.db.embedded.programs import PROGRAMS
 from tests.contentapi.db.backups.operators import Operator, is_waiting, require_error, require_success
 from tests.deployment.processes import PATIENCE, wait_until
@@ -50,6 +53,20 @@ def test_existing_file_is_replaced_only_with_force(operator: Operator, tmp_path:
     assert path.read_text() == "an older backup"
     require_success(operator.manage("source", "backup", "--force", str(path)))
     assert path.read_bytes().startswith(b"PGDMP")
+
+
+def test_backup_that_has_ended_meanwhile_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "demo.dump"
+
+    def write_archive(_: Path, archive: Path, __: Any) -> dump.Manifest:
+        archive.write_text("mine")
+        path.write_text("another backup")
+        return dump.Manifest("18", {}, dump.Archive(4, ""))
+
+    monkeypatch.setattr(dump, "write_archive", write_archive)
+    with pytest.raises(CommandError, match="exists"):
+        dump.write_backup(path, replace=False, report=print)
+    assert path.read_text() == "another backup"
 
 
 @pytest.mark.parametrize(("name", "message"), [("missing/demo.dump", "There is no folder"), ("", "is a folder")])
