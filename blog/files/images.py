@@ -98,7 +98,8 @@ def import_images(actor: Actor, post: MarkdownPost, read_image: ReadImage, *, dr
             try:
                 known[address] = store_image(actor, address, read_image, dry_run=dry_run)
             except UnusableImage as error:
-                notes.append(f"The image {unquote(address)} is not imported: {error}.")
+                shown = unquote(address).replace("\0", "\N{REPLACEMENT CHARACTER}")  # PostgreSQL cannot store it
+                notes.append(f"The image {shown} is not imported: {error}.")
             if len(known) - len(notes) > MAX_IMAGES:
                 raise InvalidFile(f"the text has more than {MAX_IMAGES} images. Split the post.")
         return known[address]

@@ -116,7 +116,7 @@ def test_images_of_an_upload_are_imported_once(editor: Actor, media: FolderStora
 
 
 def test_link_leads_to_the_image_that_is_imported_with_it(editor: Actor, media: FolderStorage) -> None:
-    body = "[![Boat](small.jpg)](boat.jpg) [x](boat.jpg) [other](file.pdf) `![](boat.jpg)` [lost](lost.png)"
+    body = "[![Boat](small.jpg)](boat.jpg) [x](boat.jpg) [other](file.pdf) `![](boat.jpg)` [lost](lost%00.png)"
     files: dict[str, str | bytes] = {
         "a.md": build_file(body=body, title="A"),
         "small.jpg": make_jpeg(8, 8),
@@ -128,8 +128,8 @@ def test_link_leads_to_the_image_that_is_imported_with_it(editor: Actor, media: 
 
     small, boat = (Image.objects.get(name=name).pk for name in ("small.jpg", "boat.jpg"))
     one, two = f"[![Boat](image:{small})](image:{boat})", f"[x](image:{boat})"
-    assert Post.objects.get().body == f"{one} {two} [other](file.pdf) `![](boat.jpg)` [lost](lost.png)"
-    notes = ["The image lost.png is not imported: no file has this path."]
+    assert Post.objects.get().body == f"{one} {two} [other](file.pdf) `![](boat.jpg)` [lost](lost%00.png)"
+    notes = ["The image lost\N{REPLACEMENT CHARACTER}.png is not imported: no file has this path."]
     assert [(details or {})["notes"] for details in job.results.values_list("details", flat=True)] == [notes, notes]
     assert len(list(media.list_files())) == 2
 
