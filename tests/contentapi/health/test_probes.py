@@ -1,6 +1,7 @@
 """/healthz and /readyz through the WSGI application and through Django alone."""
 
 import json
+from collections.abc import Iterator
 from threading import Thread
 from time import monotonic
 from typing import Any
@@ -23,8 +24,10 @@ PATHS = ("/healthz", "/readyz")
 
 
 @pytest.fixture(autouse=True)
-def new_checks() -> None:
-    """Begin each test without cached results."""
+def new_checks() -> Iterator[None]:
+    """Begin and end each test without cached results, which a test of another file would meet."""
+    get_readiness.cache_clear()
+    yield
     get_readiness.cache_clear()
 
 
