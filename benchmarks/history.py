@@ -42,7 +42,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="count the instructions, and compare them")
     if parser.parse_args().check:
-        return compare(count_thousands(), find_newest_row(read_rows(HISTORY), describe_python()))
+        return check(find_newest_row(read_rows(HISTORY), describe_python()))
     ratios = measure_ratios()
     row = {"date": str(date.today()), "commit": read_commit(), "python": describe_python()}  # noqa: DTZ011 - the operator's day
     row |= {f"cpu {name}": f"{ratio:.2f}" for name, ratio in ratios.items()}
@@ -72,6 +72,16 @@ def read_rows(path: Path) -> list[Row]:
 
 def find_newest_row(rows: list[Row], python: str) -> Row | None:
     return next((row for row in reversed(rows) if row["python"] == python), None)
+
+
+def check(row: Row | None) -> int:
+    """Count the instructions, and once more if there are too many: on a busy machine, other threads add to a count."""
+    found = count_thousands()
+    if not compare(found, row):
+        return 0
+    print("Counting once more:")
+    again = count_thousands()
+    return compare({kind: min(thousands, again[kind]) for kind, thousands in found.items()}, row)
 
 
 def compare(found: dict[str, float], row: Row | None) -> int:

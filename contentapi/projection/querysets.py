@@ -116,8 +116,7 @@ def parametrised(
     When a statement is compiled, the actor's id and the arguments are parameters. Only None and the members of an enum
     are passed as values, and each of them has its own statement. So the function may branch on the actor's role and
     scopes, on whether an argument is None, and on which member of an enum it is, but on no other value.
-    Arguments can be given by position. `parsers` parse those of their names: an id as clients send it. If `after` is a
-    `Position`, it is two arguments: its value, and its id as `after_pk`. `order` is that of the rows (`Rows.order`).
+    `parsers` parse arguments, also those by position. A `Position` in `after` is its value, and its id as `after_pk`.
     """
 
     def decorate(select: Select) -> Callable[..., Rows[M]]:
@@ -125,7 +124,8 @@ def parametrised(
 
         @wraps(select)
         def selector(actor: Actor, *values: Any, **arguments: Any) -> Rows[M]:
-            arguments |= zip(names, values)  # noqa: B905 - at each request: `strict` makes it slower
+            for name, value in zip(names, values):  # noqa: B905 - at each request: `strict` makes it slower
+                arguments[name] = value  # noqa: PERF403 - so does an update
             for name in parsers:
                 if arguments.get(name) is not None:
                     arguments[name] = parsers[name](arguments[name])
