@@ -125,7 +125,7 @@ def refresh_value(key: Any, value: Any, post: MarkdownPost) -> Any:
 
 
 def refresh(value: Any, stated: Any, present: Any) -> Any:
-    """Return the present value of a field in place of a value that states another one."""
+    """Return `present`, or `value` if it states the same or if either is missing. `stated` is what `value` means."""
     return value if None in (stated, present) or stated == present else present
 
 

@@ -30,7 +30,7 @@ DELETE_PREVIEW_LINKS = pgtrigger.Trigger(
 
 
 class WorkingCopy(models.Model):
-    """The unpublished changes of a post. Only users who may edit the post can see them.
+    """The unpublished changes to a post, visible only to users who may edit the post.
 
     `content` has the fields of `CONTENT` and `slug_is_chosen`, by name, so that a new field of a post needs no
     migration here. Code that writes a row locks its post first. No two saves have the same `version`, also after the

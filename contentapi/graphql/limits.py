@@ -55,7 +55,7 @@ Sizes = Mapping[str, MeasuredOperation]
 def measure_operations(document: DocumentNode) -> Sizes:
     """Return the sizes of the operations of a document by name, with an empty name for an anonymous one.
 
-    Raises `LimitExceeded` if one of them is nested too deeply: all are validated, whichever is selected.
+    Raises `LimitExceeded` if any operation is nested too deeply, including one that the request does not execute.
     """
     sizes = DocumentSizes(document)
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]

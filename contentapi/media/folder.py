@@ -26,7 +26,7 @@ class FolderStorage:
         return self.folder / require_name(name)
 
     def put(self, name: str, file: IO[bytes]) -> None:
-        """Store a file, in place of an earlier one: rename a draft beside it when that is on the disk."""
+        """Store a file, replacing an existing one: write a temporary file, then rename it."""
         path = self.locate(name)
         is_new = not path.parent.is_dir()
         if is_new:

@@ -5,7 +5,7 @@ together. It is at least as new as the event. An event that the receiver may not
 
 Nothing of it is stored: the next attempt, also after a sender was killed, reads the object again.
 
-A webhook may select the fields of `data`, in place of those of REST, by GraphQL fragments:
+By default, `data` has the fields that REST shows. A webhook may select others by GraphQL fragments:
 
     fragment Data on Post { title author { name } }
 
