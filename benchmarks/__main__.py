@@ -6,10 +6,11 @@ import shutil
 import signal
 import sys
 from datetime import datetime
+from pathlib import Path
 
 from benchmarks import check, memory
 from benchmarks.database import Postgres, make_credentials
-from benchmarks.install import install
+from benchmarks.install import describe_python, install, use_optimised_python
 from benchmarks.measure import Run, measure_with_retry, save, warm_up
 from benchmarks.options import Options, read_options
 from benchmarks.places import LOGS, RESULTS, WORK
@@ -28,6 +29,8 @@ Key = tuple[str, str]  # a server's name and its transport to PostgreSQL
 def main() -> None:
     options = read_options()
     require_supported_machine(options)
+    use_optimised_python()
+    print(f"Python {describe_python()}", flush=True)
     for folder in (LOGS, RESULTS):
         folder.mkdir(parents=True, exist_ok=True)
     lock_checkout()
@@ -78,11 +81,12 @@ def make_servers(postgres: Postgres, options: Options, plan: list[Step], peers: 
         keys = dict.fromkeys((peer.name, SOCKET) for peer in peers)
     else:
         keys.setdefault((REFERENCE, SOCKET))
-    databases = postgres.load()
-    credentials = make_credentials(databases["contentapi"])
+    others = {peer.database: (peer.folder, Path(peer.command[0])) for peer in peers if peer.is_ours and peer.kit}
+    databases = postgres.load(others)
+    credentials = {name: make_credentials(databases[name]) for name in ("contentapi", *others)}
     return {
-        (name, transport): Server(PEERS_BY_NAME[name], databases[PEERS_BY_NAME[name].database], credentials, transport)
-        for name, transport in keys
+        (peer.name, transport): Server(peer, databases[peer.database], credentials.get(peer.database, {}), transport)
+        for peer, transport in ((PEERS_BY_NAME[name], transport) for name, transport in keys)
     }
 
 

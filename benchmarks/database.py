@@ -6,9 +6,10 @@
 import hashlib
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -41,10 +42,12 @@ EDITOR = "bench@example.test"
 class Database:
     """One of the databases. The benchmark itself connects over the Unix socket."""
 
-    def __init__(self, address: Address | str, name: str) -> None:
-        """Take the address of the server, or just the folder of its socket."""
+    def __init__(
+        self, address: Address | str, name: str, folder: Path = ROOT, python: str | Path = sys.executable
+    ) -> None:
+        """Take the address of the server, or just the folder of its socket; and the code that uses the database."""
         self.address = Address(address) if isinstance(address, str) else address
-        self.name = name
+        self.name, self.folder, self.python = name, folder, python
 
     @property
     def url(self) -> str:
@@ -111,20 +114,22 @@ class Postgres:
     def pid(self) -> int:
         return self.server.process_id
 
-    def load(self) -> dict[str, Database]:
-        """Return the databases by name. Load their rows if they are missing or their sources have changed."""
+    def load(self, others: Mapping[str, tuple[Path, Path]]) -> dict[str, Database]:
+        """Return the databases by name. Load their rows if they are missing or their sources have changed.
+
+        `others` has the folder and the Python of other commits, by the name of their database.
+        """
         loaders: dict[str, Callable[[Database], None]] = {"bench": load_peers, "contentapi": load_ours}
+        loaders |= dict.fromkeys(others, load_other)
+        databases = {name: Database(self.address, name, *others.get(name, ())) for name in loaders}
         maintenance = Database(self.address, "postgres")
         for name, load in loaders.items():
             if self.version_of(name, maintenance) != digest():
                 print(f"Loading the database {name} (once; about half a minute)", flush=True)
                 maintenance.run(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)", f"CREATE DATABASE {name}")
-                database = Database(self.address, name)
-                load(database)
-                database.run("VACUUM (FREEZE, ANALYZE)", f"COMMENT ON DATABASE {name} IS '{digest()}'")
-                database.connection.close()
+                load(databases[name])
+                databases[name].run("VACUUM (FREEZE, ANALYZE)", f"COMMENT ON DATABASE {name} IS '{digest()}'")
         maintenance.connection.close()
-        databases = {name: Database(self.address, name) for name in loaders}
         for database in databases.values():
             database.clean()
         return databases
@@ -172,6 +177,13 @@ def load_ours(database: Database) -> None:
     database.run(f"SELECT setval('{SEQUENCE}', {highest})")  # of all tables together
 
 
+def load_other(database: Database) -> None:
+    """Load the rows as the code of another commit does."""
+    code = "import sys; from benchmarks.database import *; load_ours(Database(*sys.argv[1:]))"
+    command = [database.python, "-c", code, database.address.folder, database.name]
+    subprocess.run(command, cwd=database.folder, env=clean_environment(), check=True)
+
+
 def copy(database: Database, table: str, columns: list[str], rows: list[Any]) -> None:
     into = sql.SQL("COPY {} ({}) FROM STDIN").format(
         sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
@@ -189,8 +201,8 @@ def our_environment(database: Database, transport: str = SOCKET) -> dict[str, st
 def manage(database: Database, *arguments: str) -> str:
     """Run one of our operators' commands and return its output."""
     done = subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=ROOT,
+        [database.python, "manage.py", *arguments],
+        cwd=database.folder,
         env=clean_environment() | our_environment(database),
         check=True,
         text=True,

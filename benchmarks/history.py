@@ -9,7 +9,6 @@ builds execute other instructions. The exit status is 1 if a request has become 
 
 import argparse
 import csv
-import platform
 import subprocess
 import sys
 from datetime import date
@@ -17,12 +16,13 @@ from pathlib import Path
 
 import msgspec
 
+from benchmarks.install import describe_python, use_optimised_python
 from benchmarks.instructions import KINDS, count_instructions
 from benchmarks.measure import Run
 from benchmarks.medians import find_medians
 from benchmarks.places import HERE, RESULTS, ROOT
 from benchmarks.plan import MAIN, Cell
-from benchmarks.servers import OURS
+from benchmarks.servers import BASELINE, OURS
 
 HISTORY = HERE / "history.csv"
 BASE = "mercurius-dataloader"
@@ -41,7 +41,10 @@ Row = dict[str, str]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="count the instructions, and compare them")
-    if parser.parse_args().check:
+    arguments = parser.parse_args()
+    use_optimised_python()
+    print(f"Python {describe_python()}", flush=True)
+    if arguments.check:
         return check(find_newest_row(read_rows(HISTORY), describe_python()))
     ratios = measure_ratios()
     row = {"date": str(date.today()), "commit": read_commit(), "python": describe_python()}  # noqa: DTZ011 - the operator's day
@@ -59,10 +62,6 @@ def main() -> int:
 
 def count_thousands() -> dict[str, float]:
     return {kind: instructions / 1000 for kind, instructions in count_instructions().items()}
-
-
-def describe_python() -> str:
-    return f"{platform.python_version()} of {platform.python_build()[1]}"
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -100,7 +99,7 @@ def compare(found: dict[str, float], row: Row | None) -> int:
 
 def measure_ratios() -> dict[str, float]:
     """Return the processor time of a request, divided by that of Mercurius, for each workload. It takes minutes."""
-    options = f"--peers {OURS},{BASE} --workloads {','.join(WORKLOADS)} --conditions varied --connections 16 --rounds 2"
+    options = f"--peers {OURS},{BASELINE},{BASE} --workloads {','.join(WORKLOADS)} --conditions varied --rounds 2"
     subprocess.run([sys.executable, "-m", "benchmarks", *options.split()], cwd=ROOT, check=True)
     lines = max(RESULTS.glob("*.json")).read_text().splitlines()
     medians = find_medians([msgspec.json.decode(line, type=Run) for line in lines])

@@ -50,7 +50,7 @@ class Step(NamedTuple):
 def main() -> None:
     postgres = Postgres()
     postgres.start()
-    database = postgres.load()["contentapi"]
+    database = postgres.load({})["contentapi"]
     os.environ.update(our_environment(database) | {"CONTENTAPI_LOG_SAMPLE": "0"})
     steps = list(create_steps(database, *capture_inserts(database)))
     try:

@@ -11,11 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.inside import send
+from benchmarks.install import describe_python, use_optimised_python
 from benchmarks.places import ROOT, WORK
 from benchmarks.workloads import CREATE, PAGE, POST
 from tests.deployment.processes import UNREACHED_RATES
@@ -40,6 +41,8 @@ def main() -> None:
     if arguments.measured:
         send_measured_requests()
         return
+    use_optimised_python()
+    print(f"Python {describe_python()}\n", flush=True)
     print("| Request | Thousands of instructions |\n|---|--:|")
     for kind, instructions in count_instructions(arguments.profiles).items():
         print(f"| {kind} | {instructions / 1000:,.0f} |")
@@ -109,16 +112,21 @@ def make_requests(application: object) -> dict[str, Callable[[], None]]:
     numbers = count(time.time_ns() // 1_000_000)  # titles differ from those of earlier runs in the same database
 
     def build(query: str, make: Callable[[int], dict[str, object]], headers: dict[str, str]) -> Callable[[], None]:
-        def call() -> None:
-            number = next(numbers)
-            body = json.dumps({"query": query, "variables": make(number), "extensions": {"n": number}}).encode()
-            varied = {
-                "HTTP_TRACEPARENT": f"00-{next(numbers):032x}-{1:016x}-00",
-                "HTTP_ORIGIN": "http://localhost:8000",
-            }
-            send(application, body, varied | headers)
-
-        return call
+        """Prepare the bodies and headers of all requests, which are no part of the count."""
+        varied = iter(
+            [
+                (
+                    json.dumps({"query": query, "variables": make(number), "extensions": {"n": number}}).encode(),
+                    {
+                        "HTTP_TRACEPARENT": f"00-{number:032x}-{1:016x}-00",
+                        "HTTP_ORIGIN": "http://localhost:8000",
+                        **headers,
+                    },
+                )
+                for number in islice(numbers, WARM_UP + REQUESTS)
+            ]
+        )
+        return lambda: send(application, *next(varied))
 
     text = "A new post. " * 120
     resource = {"REQUEST_METHOD": "GET", "PATH_INFO": f"/posts/{post_id}", "CONTENT_LENGTH": "0"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from benchmarks.conditions import CONDITIONS
 from benchmarks.plan import Step, combine_settings, make_default_plan, make_plan
 from benchmarks.postgres import TRANSPORTS
-from benchmarks.servers import PEERS_BY_NAME
+from benchmarks.servers import PEERS_BY_NAME, find_peer
 from benchmarks.workloads import ALL, GROUPS
 
 MEMORY = "memory"
@@ -47,9 +47,9 @@ def read_options(arguments: Sequence[str] | None = None) -> Options:
     add = parser.add_argument
     add(
         "--peers",
-        type=make_names_parser(PEERS_BY_NAME),
+        type=parse_peers,
         default=list(PEERS_BY_NAME),
-        help="comma-separated; default: all",
+        help="comma-separated; default: all; ours@06a75a9 is this server at a commit",
     )
     add("--workloads", type=parse_workloads, default=["default"], help=f"groups ({groups}), or: {', '.join(ALL)}")
     add("--conditions", type=make_names_parser(CONDITIONS), help=f"of {', '.join(CONDITIONS)}")
@@ -62,6 +62,10 @@ def read_options(arguments: Sequence[str] | None = None) -> Options:
     if found["workloads"] == ["default"]:
         found["workloads"] = list(GROUPS["default"])
     return Options(**found)
+
+
+def parse_peers(text: str) -> list[str]:
+    return make_names_parser([*PEERS_BY_NAME, *filter(find_peer, text.split(","))])(text)
 
 
 def parse_workloads(text: str) -> list[str]:

@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from benchmarks import requirements
+from benchmarks.install import describe_python
 from benchmarks.measure import Run
 from benchmarks.medians import Median, find_medians, format_number, in_order
 from benchmarks.plan import MAIN, Cell, Setting
@@ -21,7 +22,7 @@ def report(runs: list[Run], seconds: int, notes: list[str]) -> str:
     lines = [
         f"# Comparison with other servers, {date.today()}",  # noqa: DTZ011 - the operator's day
         "",
-        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}.",
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {describe_python()}.",
         f"One process for each server, on core {SERVER_CORE}; PostgreSQL and wrk on core {DATABASE_CORE}.",
         f"Medians of {rounds} interleaved rounds of {seconds} s.",
         f"CPU is user and system time per request. `of {OURS}` is a server's figure divided by that of `{OURS}`.",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from benchmarks.conditions import BROWSER
 from benchmarks.measure import Run
 from benchmarks.plan import MAIN, Cell, Setting
-from benchmarks.servers import OURS, PEERS_BY_NAME
+from benchmarks.servers import BASELINE, OURS, PEERS_BY_NAME
 
 Results = Mapping[Cell, Run]  # the medians of each cell
 
@@ -21,6 +21,13 @@ RUST_CPU = {"page10": 0.395, "page100": 2.80}  # ms of server and PostgreSQL tog
 RUST_FACTOR = 1.15
 BROWSER_SHARE = 0.90  # of the requests per second of `varied`
 BROWSER_WORKLOADS = ("post", "create", "page10")
+CPU_LIMITS = {  # CPU of server and PostgreSQL, as a part of that of another server
+    ("post", BASELINE): 0.75,
+    ("create", BASELINE): 0.70,
+    ("post", "mercurius-dataloader"): 0.95,
+    ("page10", "mercurius-dataloader"): 0.50,
+    ("create", "mercurius-dataloader"): 2.50,
+}
 TAIL = 3.0  # p99 divided by p50
 
 
@@ -41,6 +48,7 @@ def judge(results: Results) -> list[Verdict]:
         *(judge_page(results, workload) for workload in ("page10", "page100")),
         *(judge_rust(results, workload) for workload in RUST_CPU),
         judge_create(results),
+        *(judge_cpu(results, *cell) for cell in CPU_LIMITS),
         *(judge_browser(results, workload) for workload in BROWSER_WORKLOADS),
         judge_tails(results),
         judge_soundness(results),
@@ -92,6 +100,16 @@ def judge_create(results: Results) -> Verdict:
     compared = ", ".join(f"{run.server} {run.per_second:,.0f}" for run in others)
     is_met = all(ours.per_second > run.per_second for run in others)
     return Verdict(requirement, f"{ours.per_second:,.0f}; {compared}", is_met)
+
+
+def judge_cpu(results: Results, workload: str, server: str) -> Verdict:
+    limit = CPU_LIMITS[workload, server]
+    requirement = f"`{workload}`: CPU of server and PostgreSQL at most {limit:.2f} of that of `{server}`"
+    ours, other = find(results, workload, OURS), find(results, workload, server)
+    if not ours or not other:
+        return not_measured(requirement)
+    part = ours.total_cpu / other.total_cpu
+    return Verdict(requirement, f"{ours.total_cpu:.3f} ms; {other.total_cpu:.3f} ms ({part:.2f})", part <= limit)
 
 
 def judge_browser(results: Results, workload: str) -> Verdict:

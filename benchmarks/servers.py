@@ -12,7 +12,7 @@ from benchmarks import postgraphile
 from benchmarks.conditions import ORIGIN
 from benchmarks.database import Database, our_environment
 from benchmarks.install import BUN, NODE, python_of
-from benchmarks.places import LOGS, PEERS, ROOT, clean_environment
+from benchmarks.places import LOGS, PEERS, ROOT, WORK, clean_environment
 from benchmarks.postgres import SOCKET
 from benchmarks.processes import SERVER_CORE
 from benchmarks.workloads import Dialect
@@ -41,7 +41,7 @@ class Peer:
     name: str
     command: list[str]
     folder: Path
-    kit: str = ""  # the packages that it needs: "python", "graphene" or "node"
+    kit: str = ""  # the packages that it needs: "python", "graphene", "node", or those of a commit
     environment: dict[str, str] = field(default_factory=dict)
     database: str = "bench"
     credentials: Mapping[str, str] = field(default_factory=dict)  # by workload
@@ -49,7 +49,7 @@ class Peer:
 
     @property
     def is_ours(self) -> bool:
-        return self.database == "contentapi"
+        return self.database.startswith("contentapi")
 
     @property
     def is_floor(self) -> bool:
@@ -75,7 +75,8 @@ class Peer:
         return None
 
 
-def ours(name: str, server: str) -> Peer:
+def ours(name: str, server: str, commit: str = "") -> Peer:
+    """Return this server, or as it was at a commit, with its own packages and its own database."""
     environment = {
         "CONTENTAPI_BIND": "127.0.0.1",
         "CORS_ALLOWED_ORIGINS": ORIGIN,
@@ -83,7 +84,18 @@ def ours(name: str, server: str) -> Peer:
         "CONTENTAPI_LOG_SAMPLE": "0",  # the others log no requests either
         **UNREACHED_RATES,  # requests are charged as usual
     }
-    return Peer(name, COMMANDS[server], ROOT, "", environment, database="contentapi", credentials=CREDENTIALS)
+    if not commit:
+        return Peer(name, COMMANDS[server], ROOT, "", environment, database="contentapi", credentials=CREDENTIALS)
+    command, database = [str(python_of(name) / "python"), *COMMANDS[server][1:]], f"contentapi_{commit}"
+    return Peer(name, command, WORK / name, name, environment, database=database, credentials=CREDENTIALS)
+
+
+def find_peer(name: str) -> Peer | None:
+    """Return a peer by its name, or None. `ours@06a75a9` is this server at a commit, which joins the others."""
+    _, is_commit, commit = name.partition(f"{OURS}@")
+    if is_commit and commit.isalnum():
+        PEERS_BY_NAME.setdefault(name, ours(name, "granian", commit))
+    return PEERS_BY_NAME.get(name)
 
 
 def django(name: str, module: str, *, server: str = "gunicorn", kit: str = "python") -> Peer:
@@ -104,6 +116,7 @@ def node(name: str, dialect: Dialect | None = None, program: str = "node") -> Pe
 
 
 OURS, OURS_GUNICORN = "ours", "ours-gunicorn"
+BASELINE = "ours@06a75a9"  # ratios to it depend less on the machine than ratios to other servers
 REFERENCE = "ariadne"  # the most usual implementation: the responses of all servers must equal its responses
 PEERS_BY_NAME = {
     peer.name: peer

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,6 +77,11 @@ def install(lock: Path) -> None:
         [*pip, "--require-hashes", "--only-binary=:all:", "--requirement", str(lock)],
         "The locked dependencies could not be installed (is a package index reachable?)",
     )
+
+
+def is_optimised() -> bool:
+    """Return whether this Python was built with profiles. Those of distributions are; Debian's does not say so."""
+    return "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "") or sys.base_prefix == "/usr"
 
 
 def run(command: "list[str]", error: str) -> None:

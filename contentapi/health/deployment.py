@@ -4,6 +4,7 @@ It runs only if the caller permits the use of a database, as `doctor` and `check
 problem must be solved, and a warning is worth knowing. Messages contain no secret.
 """
 
+import platform
 import shutil
 import tempfile
 import time
@@ -18,6 +19,7 @@ from django.conf import settings
 from django.core import checks as system_checks
 from django.core.checks import CheckMessage
 
+from contentapi.bootstrap import is_optimised
 from contentapi.conf import conf
 from contentapi.conf.timeouts import DATABASE_CHECK_LIMIT, EVENTS_DELAY_LIMIT, LARGEST_CLOCK_DRIFT
 from contentapi.db.watch.link import DeadlineConnection, QueryFailed
@@ -75,6 +77,7 @@ def examine() -> Results:
     results = run_check(("database",), examine_database)
     single: dict[str, Callable[[], CheckResult]] = {
         "keys": checks.check_keys,
+        "python": check_python,
         "redis": check_redis,
         "media": checks.check_storage,
         "disk": check_disks,
@@ -184,6 +187,12 @@ FACT_CHECKS: dict[str, Callable[[Facts], CheckResult]] = {
     "events": check_events,
     "webhooks": check_webhooks,
 }
+
+
+def check_python() -> CheckResult:
+    kind = "an optimised" if is_optimised() else "a slow"
+    hint = "" if is_optimised() else ": one with --enable-optimizations executes an eighth fewer instructions"
+    return CheckResult("ok", f"Python {platform.python_version()} is {kind} build{hint}.")
 
 
 def check_redis() -> CheckResult:

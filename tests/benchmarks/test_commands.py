@@ -5,14 +5,18 @@ import os
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from graphql import parse, validate
 
 from benchmarks import memory
 from benchmarks.hostile.documents import EXPENSIVE, Kind, large_response, make_document
+from benchmarks.install import python_of
 from benchmarks.measure import name_series
+from benchmarks.options import read_options
 from benchmarks.plan import MAIN
+from benchmarks.servers import PEERS_BY_NAME
 from benchmarks.workloads import ALL, Dialect, variables
 from contentapi.graphql.limits import measure_operations, require_within_limits
 from contentapi.schema import SCHEMA
@@ -78,6 +82,16 @@ def test_workload_is_valid_for_the_schema(workload: str) -> None:
 def test_other_requests_are_valid_for_the_schema() -> None:
     for query in (large_response(), *(json.loads(memory.body(number))["query"] for number in range(50))):
         assert validate(SCHEMA, parse(query)) == []
+
+
+def test_peer_is_this_server_at_a_commit() -> None:
+    assert read_options(["--peers", "ours,ours@06a75a9"]).peers == ["ours", "ours@06a75a9"]
+
+    peer = PEERS_BY_NAME["ours@06a75a9"]
+    assert (peer.folder.name, peer.database, peer.is_ours) == ("ours@06a75a9", "contentapi_06a75a9", True)
+    assert Path(peer.command[0]).parent == python_of("ours@06a75a9")
+    with pytest.raises(SystemExit):
+        read_options(["--peers", "ours@;"])
 
 
 @pytest.mark.parametrize("kind", EXPENSIVE)

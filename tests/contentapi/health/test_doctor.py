@@ -200,6 +200,27 @@ def test_command_without_a_problem_succeeds(capsys: pytest.CaptureFixture[str]) 
     assert printed.err.startswith("Problems: 0. Warnings: ")
 
 
+@pytest.mark.parametrize(
+    ("options", "prefix", "kind"),
+    [
+        ("'--enable-optimizations' '--with-lto'", "/opt/python", "an optimised build."),
+        ("'--enable-shared'", "/usr", "an optimised build."),  # as Debian's
+        ("'--enable-shared'", "/opt/python", "a slow build: one with --enable-optimizations executes"),
+        (None, "/opt/python", "a slow build: one with --enable-optimizations executes"),
+    ],
+)
+def test_doctor_notes_a_slow_build_of_python(
+    options: str | None, prefix: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sysconfig.get_config_var", {"CONFIG_ARGS": options}.get)
+    monkeypatch.setattr("sys.base_prefix", prefix)
+
+    result = deployment.check_python()
+
+    assert result.status == "ok"
+    assert kind in result.reason
+
+
 def test_part_that_fails_is_a_problem_and_the_others_continue(monkeypatch: pytest.MonkeyPatch) -> None:
     def check_disks() -> CheckResult:
         raise OSError("disk")
