@@ -7,10 +7,13 @@ VENV_PYTHON := .venv/bin/python
 BLOCK_SIGINT := $(shell env --block-signal=INT true 2>/dev/null && echo env --block-signal=INT)
 export PORT
 
-# Tests in parallel. Compiled files are kept, whatever the environment says: tests start Python a thousand times.
+# Compiled files are kept, whatever the environment says: without them, a start takes a third longer.
+unexport PYTHONDONTWRITEBYTECODE
+
+# Tests in parallel.
 # Property tests have the same examples in each run. EXAMPLES=default lets them find new ones.
 EXAMPLES ?= ci
-PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal \
+PYTEST := $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal \
 	--hypothesis-profile $(EXAMPLES)
 # Tests with servers wait for them a third of the time.
 SERVER_PROCESSES = $(shell $(VENV_PYTHON) -c "import os; print(max(2, os.cpu_count() * 3 // 2))")

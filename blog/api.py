@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from blog import background, policy, projections, resolvers, selectors, views
+from blog import policy, projections, resolvers, selectors, views
 from blog.desk.preview_page import show_preview_page
 from blog.desk.uploads import build_uploads
 from contentapi.core.policy import STAFF
@@ -49,7 +49,7 @@ API = App(
     resources=RESOURCES,
     pages=[path("previews", show_preview_page, name="preview_page")],
     build_uploads=build_uploads,
-    jobs=background.list_jobs,
+    jobs="blog.background",
     sidebar=[
         Entry("Posts", "article", "blog.Post"),
         Entry("Images", "image", "blog.Image"),

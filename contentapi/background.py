@@ -1,14 +1,10 @@
-"""What the kernel itself declares: webhooks, with their deliveries, and the jobs that belong to no app."""
+"""The jobs that belong to no app."""
 
 from threading import Event
 
 from contentapi.auth.sessions import SessionStore
 from contentapi.conf.timeouts import PURGE_INTERVAL, TOKEN_PURGE_INTERVAL
 from contentapi.events import background as events
-from contentapi.events import resolvers as event_resolvers
-from contentapi.events import views as event_views
-from contentapi.events.declarations import App, Entry, Group, Type
-from contentapi.events.webhooks import projections, resolvers, selectors, views
 from contentapi.events.webhooks.sender import Sender
 from contentapi.http.idempotency import purge_expired_records
 from contentapi.worker.jobs import Job
@@ -31,18 +27,3 @@ def purge_idempotency_keys(stop: Event) -> None:
 
 def purge_sessions(_: Event) -> None:
     SessionStore.clear_expired()
-
-
-API = App(
-    types=[
-        Type(projections.WEBHOOK, selectors.select_visible_webhooks),
-        Type(projections.DELIVERY, selectors.select_visible_deliveries),  # the last: it looks into all partitions
-    ],
-    projections=projections.PROJECTIONS,
-    representations=views.REPRESENTATIONS,
-    bindables=[*event_resolvers.BINDABLES, *resolvers.BINDABLES],
-    resources={**event_views.RESOURCES, **views.RESOURCES},
-    jobs=list_jobs,
-    sidebar=[Entry("Webhooks", "webhook", "events.Webhook", Group.ADMINISTRATION)],
-    links=["events"],
-)

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from ariadne import load_schema_from_path, make_executable_schema
+from ariadne import make_executable_schema
 from django.conf import settings
 from graphql import GraphQLSchema
 
@@ -24,7 +24,7 @@ PROJECTIONS = [PAGE_INFO, NODE, *EVENT_TYPES.projections, *(each for app in APPS
 @cache
 def load_sdl() -> str:
     """Return the SDL of the files in schema/. Its subfolders contain fragments and the released SDL."""
-    return "\n".join(load_schema_from_path(path) for path in sorted(settings.SCHEMA_DIR.glob("*.graphql")))
+    return "\n".join(path.read_text() for path in sorted(settings.SCHEMA_DIR.glob("*.graphql")))
 
 
 def build_schema() -> GraphQLSchema:

@@ -3,7 +3,7 @@
 from django.urls import include, path
 
 from contentapi.events.declarations import App, Entry, EventSource, Group, Type
-from users import background, password_pages, policy, projections, resolvers, selectors, views
+from users import password_pages, policy, projections, resolvers, selectors, views
 
 ACTIONS = ("created", "updated", "deleted")
 EVENTS = EventSource(ACTIONS, policy.USER_EVENTS, ("id", "name", "email"), views.represent_user)
@@ -21,7 +21,7 @@ API = App(
         path("admin/password/chosen", password_pages.show_chosen, name="password_chosen"),
         path("", include("users.oauth.urls")),
     ],
-    jobs=background.list_jobs,
+    jobs="users.background",
     sidebar=[
         Entry("API keys", "key", "users.ApiKey", Group.ACCOUNT),
         Entry("Users", "group", "users.User", Group.ADMINISTRATION),

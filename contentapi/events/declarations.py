@@ -8,7 +8,7 @@ API = App(
 )
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -65,7 +65,8 @@ class Type:
 class App:
     """What an app adds. `projections` has those of `types` too. `pages` are neither resources nor in the admin.
 
-    `links` are the collections in the index of the API. `desk_roles` are the roles that may use the app in the admin.
+    `links` are the collections in the index of the API. `jobs` is the name of a module, which only workers import; its
+    function `list_jobs` returns the jobs. `desk_roles` are the roles that may use the app in the admin.
     """
 
     types: Sequence[Type] = ()
@@ -73,7 +74,7 @@ class App:
     representations: Sequence[Representation] = ()
     bindables: Sequence[SchemaBindable] = ()
     pages: Sequence[URLPattern | URLResolver] = ()
-    jobs: Callable[[], Iterable[Job]] = tuple
+    jobs: str = ""
     sidebar: Sequence[Entry] = ()
     desk_roles: Sequence[Role] = ADMINS
     links: Sequence[str] = ()
@@ -84,7 +85,7 @@ class App:
 @cache
 def load_apps() -> Sequence[App]:
     """Return what the apps declare. The kernel is the last: `node` looks for its objects last."""
-    modules = [*(f"{name}.api" for name in settings.CONTENT_APPS), "contentapi.background"]
+    modules = [*(f"{name}.api" for name in settings.CONTENT_APPS), "contentapi.kernel"]
     return [import_module(name).API for name in modules]
 
 
@@ -107,7 +108,7 @@ def collect_resources() -> dict[str, type[Resource]]:
 
 def load_jobs() -> list[Job]:
     """Return the jobs of all apps. Raises `ValueError` if two have the same name."""
-    jobs = [job for app in load_apps() for job in app.jobs()]
+    jobs = [job for app in load_apps() if app.jobs for job in import_module(app.jobs).list_jobs()]
     names = [job.name for job in jobs]
     if len(names) != len(set(names)):
         raise ValueError(f"Two jobs have the same name: {', '.join(sorted(names))}.")

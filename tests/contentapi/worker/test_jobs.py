@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 
-from contentapi.events import declarations
+from contentapi.events import background, declarations
 from contentapi.events.declarations import App, load_jobs
 from contentapi.health import CONNECTIONS_OF_WORKER
 from contentapi.worker.jobs import Job
@@ -34,7 +34,8 @@ def test_document_lists_the_jobs_and_their_intervals() -> None:
 
 def test_two_jobs_of_one_name_prevent_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job("twice", Event.is_set, interval=1)
-    monkeypatch.setattr(declarations, "load_apps", lambda: [App(jobs=lambda: [job, job])])
+    monkeypatch.setattr(background, "list_jobs", lambda: [job, job])
+    monkeypatch.setattr(declarations, "load_apps", lambda: [App(jobs=background.__name__)])
 
     with pytest.raises(ValueError, match=r"Two jobs have the same name: .*twice, twice\b"):
         load_jobs()
