@@ -124,6 +124,7 @@ check: installed-dev
 	$(VENV_PYTHON) -m tests.quality.migrations
 	$(VENV_PYTHON) manage.py check_schema
 	$(VENV_PYTHON) -m tests.contract.generated --check
+	$(VENV_PYTHON) -m pytest -q tests/contract/test_content_fields.py
 	$(VENV_PYTHON) -m tests.contract.check_language
 	$(VENV_PYTHON) -m tests.quality.weight
 

@@ -76,7 +76,7 @@ class ContentField(NamedTuple):
         return convert_to_camel(self.name)
 
 
-# Services, history, desk, files and search use this list. `blog.checks` names other places that lack a field.
+# Services, history, desk, files and search use this list. `make check` names other places that lack a field.
 CONTENT_FIELDS = (
     ContentField("title", Kind.LINE, "title", MAX_TITLE, "A", is_required=True),
     ContentField("slug", Kind.ADDRESS, "slug", MAX_SLUG, ""),
