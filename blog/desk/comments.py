@@ -16,7 +16,6 @@ from blog.desk.filters import AuthorFilter, DayFilter
 from blog.models import Comment, CommentState, Post
 from blog.services import moderation
 from contentapi.conf.timeouts import RESTORABLE_FOR
-from contentapi.core.errors import Conflict
 from contentapi.core.identity import Actor
 from contentapi.desk.actions import Action, list_offered_actions
 from contentapi.desk.bases import PolicyAdmin
@@ -32,11 +31,7 @@ STATES = {
 
 
 def moderate(actor: Actor, comment: Comment, values: Mapping[str, Any], name: str) -> Comment:
-    """Do an action of `blog.services.moderation`. Return the changed comment. Raises `Conflict` with the reason."""
-    moderated = moderation.moderate_comments(name, actor=actor, comment_ids=[str(comment.pk)])
-    for _, reason in moderated.refused:
-        raise Conflict(reason)
-    return moderated.changed[0]
+    return moderation.moderate_comment(name, actor=actor, comment_id=str(comment.pk))
 
 
 def build_action(name: str, done: str, effect: str, **options: Any) -> Action:

@@ -5,7 +5,6 @@ Nobody changes the words of a comment.
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -17,7 +16,7 @@ from blog.models.audit import Audit
 from blog.services.authors import get_or_create_own_author_id, require_author
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
-from contentapi.core.errors import Invalid, require_found
+from contentapi.core.errors import Conflict, Invalid, require_found
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
@@ -56,7 +55,7 @@ def delete_comment(
 ) -> str:
     """Delete a visible comment; with `post_id`, only a comment of this post. Returns its id. Raises `NotFound`.
 
-    `moderate_comments` can restore it for some time.
+    `moderate_comment` can restore it for some time.
     """
     require_credential(actor, "delete comments")
     comments = selectors.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()
@@ -65,30 +64,18 @@ def delete_comment(
     owner, post_owner = comment.author.user_id, comment.post.author.user_id
     require_permission(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
     require_version("comment", UNCHANGING, expected_version)
-    change_comment_state([comment], CommentState.DELETED, actor)
+    change_comment_state(comment, CommentState.DELETED, actor)
     return comment_id
 
 
-def change_comment_state(comments: Collection[Comment], state: CommentState, actor: Actor) -> None:
-    """Save a new state of some comments, with who changed it, when and with which credential."""
-    ids, posts = [comment.pk for comment in comments], {comment.post_id for comment in comments}
-    Comment.objects.filter(pk__in=ids, post__in=posts).update(
-        state=state,
-        state_changed_at=timezone.now(),
-        state_changed_by=actor.user_id,
-        state_changed_with=actor.origin,
-    )
-    for comment in comments:
-        event = Audit.COMMENT_RESTORED if comment.state == CommentState.DELETED else COMMENT_EVENTS[state]
-        states = {"from": str(comment.state), "to": str(state)}
-        event.record(actor, "comment", comment.pk, post_id=comment.post_id, **states)
-
-
-class Moderation(NamedTuple):
-    """The comments whose state has changed, and those that were refused, each with the reason in words."""
-
-    changed: list[Comment]
-    refused: list[tuple[Comment, str]]
+def change_comment_state(comment: Comment, state: CommentState, actor: Actor) -> None:
+    """Save a new state of a comment, with who changed it, when and with which credential."""
+    changed = {"state": state, "state_changed_by": actor.user_id, "state_changed_with": actor.origin}
+    stored = Comment.objects.filter(pk=comment.pk, post=comment.post_id)
+    stored.update(**changed, state_changed_at=timezone.now())
+    event = Audit.COMMENT_RESTORED if comment.state == CommentState.DELETED else COMMENT_EVENTS[state]
+    states = {"from": str(comment.state), "to": str(state)}
+    event.record(actor, "comment", comment.pk, post_id=comment.post_id, **states)
 
 
 # The states in which a comment allows an action, and the one to which it leads. Those who moderate it see it in each.
@@ -101,28 +88,17 @@ PATHS: Mapping[str, tuple[Collection[CommentState], CommentState]] = {
 
 
 @transaction.atomic
-def moderate_comments(action: str, *, actor: Actor, comment_ids: Collection[str]) -> Moderation:
-    """Do an action of `PATHS` to comments, in the same number of statements for every number of them.
-
-    The comments are locked in the order of their ids, so that two moderators do not wait for each other in a circle.
-    Raises `NotFound` for an unknown id.
-    """
+def moderate_comment(action: str, *, actor: Actor, comment_id: str) -> Comment:
+    """Do an action of `PATHS` to a comment, and return it. Raises `NotFound`, and `Conflict` for its state."""
     require_credential(actor, f"{action} comments")
-    ids = {parse_id(comment_id) for comment_id in comment_ids}
-    known = selectors.select_known_comments(actor).filter(pk__in=ids).select_related("author", "post__author")
-    known = known.defer("post__body", "post__body_html").order_by("pk")
-    comments = list(get_backend().lock(known, of=("self",)))
-    require_found(len(comments) == len(ids) or None, "comment")
-    moderation = Moderation([], [])
-    for comment in comments:
-        may = may_act(actor, comment, action)
-        reason = find_obstacle(comment, action) if may else f"You may not {action} this comment."
-        if reason:
-            moderation.refused.append((comment, reason))
-        else:
-            moderation.changed.append(comment)
-    change_comment_state(moderation.changed, PATHS[action][1], actor)
-    return moderation
+    known = selectors.select_known_comments(actor).filter(pk=parse_id(comment_id))
+    known = known.select_related("author", "post__author").defer("post__body", "post__body_html")
+    comment = require_found(get_backend().lock(known, of=("self",)).first(), "comment")
+    require_permission(actor, may_act(actor, comment, action), f"{action} this comment")
+    if obstacle := find_obstacle(comment, action):
+        raise Conflict(obstacle)
+    change_comment_state(comment, PATHS[action][1], actor)
+    return comment
 
 
 def find_obstacle(comment: Comment, action: str) -> str:

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from blog.models import Comment, Post
 from blog.services import moderation
-from blog.services.moderation import Moderation
+from contentapi.core.errors import ApiError
 from contentapi.core.identity import OPERATOR, Actor
 from tests.factories import make_comment, make_post
 
@@ -15,5 +15,10 @@ def make_comment_in(state: str, post: Post | None = None, **values: Any) -> Comm
     return make_comment(post or make_post(), state=state, state_changed_at=timezone.now(), **values)
 
 
-def action(name: str, *comments: Comment, actor: Actor = OPERATOR) -> Moderation:
-    return moderation.moderate_comments(name, actor=actor, comment_ids=[str(comment.pk) for comment in comments])
+def action(name: str, comment: Comment, actor: Actor = OPERATOR) -> str:
+    """Do an action to a comment. Return why it is refused, or an empty text."""
+    try:
+        moderation.moderate_comment(name, actor=actor, comment_id=str(comment.pk))
+    except ApiError as error:
+        return error.message
+    return ""

@@ -20,7 +20,7 @@ def test_comment_deleted_more_than_30_days_ago_cannot_be_restored() -> None:
     comment = make_comment_in("deleted")
     Comment.objects.update(state_changed_at=timezone.now() - timedelta(days=30, seconds=1))
 
-    assert action("restore", comment).refused == [(comment, "It was deleted more than 30 days ago.")]
+    assert action("restore", comment) == "It was deleted more than 30 days ago."
 
 
 def test_purge_deletes_the_comments_that_were_deleted_long_ago_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ def test_comments_of_a_restored_post_have_the_states_that_they_had() -> None:
     post = make_post()
     make_comment(post, body="Good")
     bad, spam = make_comment(post, body="Bad"), make_comment(post, body="Spam")
-    moderation.moderate_comments("hide", actor=OPERATOR, comment_ids=[str(bad.pk)])
+    moderation.moderate_comment("hide", actor=OPERATOR, comment_id=str(bad.pk))
     services.delete_comment(actor=OPERATOR, comment_id=str(spam.pk))
     before = list(Comment.objects.order_by("pk").values())
     delete(post)

@@ -1,6 +1,6 @@
-"""The lists of a post's fields that are written by hand have each of `CONTENT_FIELDS`: `make check` names those missing.
+"""Each list of a post's fields that is written by hand has `CONTENT_FIELDS`: `make check` names what is missing.
 
-Services, history, desk, files and search derive from it. The contracts do not. The same holds for the criteria of posts.
+Services, history, desk, files and search derive from it, the contracts do not. So it is with the criteria of posts.
 """
 
 from collections.abc import Iterable

@@ -71,8 +71,8 @@ class Editor:
         """Publish a post, with other texts and without its comments."""
         if post := self.choose(is_public=False):
             secret = Comment.objects.filter(post=post, body__startswith="secret").exclude(state="deleted")
-            if ids := [str(comment.pk) for comment in secret]:
-                moderation.moderate_comments("delete", actor=OPERATOR, comment_ids=ids)
+            for comment in secret:
+                moderation.moderate_comment("delete", actor=OPERATOR, comment_id=str(comment.pk))
             services.edit_post(
                 actor=OPERATOR, post_id=str(post.pk), changes={**self.make_texts("open"), "status": "published"}
             )
@@ -112,7 +112,7 @@ class Editor:
         shown_or_hidden = Comment.objects.filter(post__in=self.mine).exclude(state="deleted")
         if comment := self.rng.choice([None, *shown_or_hidden]):
             action = self.rng.choice(["hide", "show"])
-            moderation.moderate_comments(action, actor=OPERATOR, comment_ids=[str(comment.pk)])
+            moderation.moderate_comment(action, actor=OPERATOR, comment_id=str(comment.pk))
 
     def delete(self) -> None:
         if post := self.choose(is_public=self.rng.random() < 0.5):

@@ -40,7 +40,7 @@ def change_state(action: StateAction, **values: Any) -> Callable[[Actor, Post], 
 
 
 def moderate(action: str) -> Callable[[Actor, Comment], object]:
-    return lambda actor, comment: moderation.moderate_comments(action, actor=actor, comment_ids=[str(comment.pk)])
+    return lambda actor, comment: moderation.moderate_comment(action, actor=actor, comment_id=str(comment.pk))
 
 
 def call(service: Callable[..., object], parameter: str, **values: Any) -> Callable[[Actor, Any], object]:
