@@ -37,7 +37,7 @@ def list_jobs() -> list[Job]:
         Job("imports", job_worker.work_on_imports, interval=IMPORT_INTERVAL),
         Job("purge_history", purge_history, interval=PURGE_INTERVAL),
         Job("purge_comments", purge_comments, interval=PURGE_INTERVAL),
-        Job("purge_imports", purge_imports, interval=PURGE_INTERVAL),
+        Job("purge_imports", lambda _: jobs.purge_imports(actor=WORKER), interval=PURGE_INTERVAL),
         Job("purge_images", purge_images, interval=PURGE_INTERVAL),
     ]
 
@@ -54,7 +54,7 @@ def publish_due(stop: Event) -> None:
             return
 
 
-def report(work: Callable[[Event], int], message: str) -> Callable[[Event], None]:
+def report(message: str, work: Callable[[Event], int]) -> Callable[[Event], None]:
     """Return a job that logs how much it has done, if there was anything to do."""
 
     def run(stop: Event) -> None:
@@ -64,32 +64,26 @@ def report(work: Callable[[Event], int], message: str) -> Callable[[Event], None
     return run
 
 
-give_first_slugs = report(services.give_first_slugs, "Gave a slug to %s posts, which were created without one.")
-render_posts = report(services.render_posts, "Rendered %s posts.")
-purge_comments = report(
-    lambda _: moderation.purge_comments(actor=WORKER),
-    "Deleted %s comments, which moderators or authors deleted more than 30 days ago.",
-)
-
-
-def process_images(stop: Event) -> None:
-    """Make the files of uploaded images, and delete those of deleted ones. Return early when `stop` is set."""
+def make_and_hide_files(stop: Event) -> int:
+    """Delete the files of deleted images, and make those of uploaded ones. Return the number of these."""
     services.hide_deleted_images(actor=WORKER, stop=stop)
-    processed = services.process_images(actor=WORKER, stop=stop)
-    if processed:
-        LOG.info("Processed %s images.", processed)
+    return services.process_images(actor=WORKER, stop=stop)
 
 
-def purge_history(_: Event) -> None:
+def purge_posts(_: Event) -> int:
     """Delete what is left of posts that were deleted long ago, and the links that expired long ago."""
     services.purge_preview_links(actor=WORKER)
-    purged = trash.purge_history(actor=WORKER)
-    if purged:
-        LOG.info("Deleted the history of %s posts, which were deleted more than 30 days ago.", purged)
+    return trash.purge_history(actor=WORKER)
 
 
-def purge_imports(_: Event) -> None:
-    jobs.purge_imports(actor=WORKER)
+give_first_slugs = report("Gave a slug to %s posts, which were created without one.", services.give_first_slugs)
+render_posts = report("Rendered %s posts.", services.render_posts)
+process_images = report("Processed %s images.", make_and_hide_files)
+purge_history = report("Deleted the history of %s posts, which were deleted more than 30 days ago.", purge_posts)
+purge_comments = report(
+    "Deleted %s comments, which moderators or authors deleted more than 30 days ago.",
+    lambda _: moderation.purge_comments(actor=WORKER),
+)
 
 
 def purge_images(_: Event) -> None:

@@ -80,8 +80,3 @@ def merge_post(conflict: EditConflict, mine: Mapping[str, Any], *, their_name: s
             if len(set(versions_of_field)) == 3:
                 disputed.append(label)
     return MergedPost(values, body, disputed)
-
-
-def compare_bodies(conflict: EditConflict, body: str) -> list[DifferenceLine]:
-    """Return the difference of my body from the present one, regardless of their line ends."""
-    return compare_texts(conflict.present.values["body"].replace("\r\n", "\n"), body.replace("\r\n", "\n"))

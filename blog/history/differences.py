@@ -82,7 +82,8 @@ def list_lines(
     for number, (kind, old_start, old_end, new_start, new_end) in enumerate(operations):
         old, new = before[old_start:old_end], after[new_start:new_end]
         if kind == "equal":
-            yield from list_context(old, is_first=number == 0, is_last=number == len(operations) - 1)
+            is_last = number == len(operations) - 1
+            yield from list_context(old, CONTEXT if number else 0, 0 if is_last else CONTEXT)
             continue
         pairs = min(len(old), MOST_COMPARED_LINES - compared) if len(old) == len(new) else 0
         compared += pairs
@@ -93,21 +94,13 @@ def list_lines(
         yield from (DifferenceLine("added", [LinePart(line)]) for line in new[pairs:])
 
 
-def list_context(lines: Sequence[str], *, is_first: bool, is_last: bool) -> Iterator[DifferenceLine]:
-    """Yield the equal lines next to a change, and a note that states how many others are left out."""
-    head = 0 if is_first else CONTEXT
-    tail = 0 if is_last else CONTEXT
+def list_context(lines: Sequence[str], head: int, tail: int) -> list[DifferenceLine]:
+    """Return the equal lines next to a change, and a note that states how many others are left out."""
+    shown = [DifferenceLine("same", [LinePart(line)]) for line in lines]
     omitted = len(lines) - head - tail
-    if omitted <= 1:  # a note would be as long as the line
-        yield from map(build_equal_line, lines)
-        return
-    yield from map(build_equal_line, lines[:head])
-    yield build_note(f"{omitted} equal lines")
-    yield from map(build_equal_line, lines[len(lines) - tail :])
-
-
-def build_equal_line(line: str) -> DifferenceLine:
-    return DifferenceLine("same", [LinePart(line)])
+    if omitted > 1:  # otherwise a note would be as long as the line
+        shown[head : len(lines) - tail] = [build_note(f"{omitted} equal lines")]
+    return shown
 
 
 def build_note(text: str) -> DifferenceLine:

@@ -5,7 +5,7 @@ differently, the merged text has both, between marks, and the person decides.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 from blog.history.differences import MOST_LINES, match_sequences
@@ -23,33 +23,20 @@ class MergedText(NamedTuple):
     conflicts: int
 
 
-class CommonBlock(NamedTuple):
-    """Lines that are equal in all three texts: where they begin in each, and their number."""
-
-    base: int
-    mine: int
-    theirs: int
-    length: int
-
-    @property
-    def end(self) -> "CommonBlock":
-        """The empty block after this one."""
-        return CommonBlock(self.base + self.length, self.mine + self.length, self.theirs + self.length, 0)
-
-
 def merge_texts(base: str, mine: str, theirs: str, *, their_name: str) -> MergedText:
     """Return the merged text of two texts that began as `base`.
 
     A conflict is written as `<<<<<<< your text`, the lines, `=======`, the other lines, `>>>>>>> text of NAME`.
     """
-    old, my, their = map(split_lines, (base, mine, theirs))
+    texts = old, my, their = [split_lines(text) for text in (base, mine, theirs)]
+    my_places, their_places = match_lines(old, my), match_lines(old, their)
     parts: list[str] = []
-    conflicts = 0
-    ends = CommonBlock(0, 0, 0, 0)
-    for block in [*list_common_blocks(old, my, their), CommonBlock(len(old), len(my), len(their), 0)]:
-        old_lines = old[ends.base : block.base]
-        my_lines = my[ends.mine : block.mine]
-        their_lines = their[ends.theirs : block.theirs]
+    conflicts, starts = 0, [0, 0, 0]
+    for line in [*sorted(my_places.keys() & their_places.keys()), len(old)]:  # that neither has changed, and the end
+        ends = [line, my_places.get(line, len(my)), their_places.get(line, len(their))]
+        old_lines, my_lines, their_lines = (
+            text[start:end] for text, start, end in zip(texts, starts, ends, strict=True)
+        )
         if their_lines in (old_lines, my_lines):
             parts += my_lines
         elif my_lines == old_lines:
@@ -58,31 +45,15 @@ def merge_texts(base: str, mine: str, theirs: str, *, their_name: str) -> Merged
             conflicts += 1
             parts += [f"{START} your text\n", *end_last_line(my_lines), f"{MIDDLE}\n", *end_last_line(their_lines)]
             parts.append(f"{END} text of {their_name}\n")
-        ends = block.end
-        parts += old[block.base : ends.base]
+        parts += old[line : line + 1]
+        starts = [end + 1 for end in ends]
     return MergedText("".join(parts), conflicts)
 
 
-def list_common_blocks(base: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) -> Iterator[CommonBlock]:
-    """Yield the blocks of lines that neither editor changed, in their order, as diff3 finds them.
-
-    They are the intersections of the blocks that the base has in common with each of the two texts.
-    """
-    my_blocks, their_blocks = (list_equal_blocks(base, text) for text in (mine, theirs))
-    while my_blocks and their_blocks:
-        (my_base, my_start, my_length), (their_base, their_start, their_length) = my_blocks[-1], their_blocks[-1]
-        start = max(my_base, their_base)
-        end = min(my_base + my_length, their_base + their_length)
-        if start < end:
-            yield CommonBlock(start, my_start + start - my_base, their_start + start - their_base, end - start)
-        ends_first = my_blocks if my_base + my_length <= their_base + their_length else their_blocks
-        ends_first.pop()
-
-
-def list_equal_blocks(base: Sequence[str], text: Sequence[str]) -> list[tuple[int, int, int]]:
-    """Return the blocks of equal lines, the last one first: their starts in both texts, and their numbers of lines."""
-    operations = match_sequences(base, text, MOST_LINES)
-    return [(old, new, old_end - old) for kind, old, old_end, new, _ in reversed(operations) if kind == "equal"]
+def match_lines(base: Sequence[str], text: Sequence[str]) -> dict[int, int]:
+    """Return the place in a text of each line of the base that it still has, by the place there."""
+    equal = [each for each in match_sequences(base, text, MOST_LINES) if each[0] == "equal"]
+    return {old + line: new + line for _, old, end, new, _ in equal for line in range(end - old)}
 
 
 def split_lines(text: str) -> list[str]:

@@ -1,7 +1,6 @@
 """Insertions of posts, each in one statement if possible."""
 
 from collections.abc import Mapping, Sequence
-from enum import Enum
 from typing import Any
 
 from django.db import transaction
@@ -29,13 +28,6 @@ DRAFTS = PreparedInsert(Post, requiring="author", unique="slug", reserved=OldSlu
 OWN_DRAFTS = PreparedInsert(Post, requiring="author", found_by="user", unique="slug", reserved=OldSlug, without=UNUSED)
 
 
-class Refusal(Enum):
-    """Why a row is not inserted."""
-
-    TAKEN = "its slug is taken"
-    UNKNOWN_AUTHOR = "there is no such author"
-
-
 @transaction.atomic
 def insert_joint_post(
     actor: Actor, author_id: int | None, coauthor_ids: Sequence[str], values: Mapping[str, Any]
@@ -54,14 +46,14 @@ def insert_post(actor: Actor, author_id: int | None, values: Mapping[str, Any]) 
     slug = values["slug"] or slugs.make_slug(values["title"])
     if not slug:
         return insert_post_without_letters(actor, author_id, values)
-    inserted = insert_row(values, owner, slug)
-    while not isinstance(inserted, Post):  # until no other transaction takes the slug at the same moment
-        if inserted is Refusal.UNKNOWN_AUTHOR:
+    post = insert_row(values, owner, slug)
+    while post is None:  # until no other transaction takes the slug at the same moment
+        if not has_author(owner):
             return insert_first_post(actor, author_id, values)
         if values["slug"]:
             raise slugs.build_conflict(slug)
-        inserted = insert_row(values, owner, slugs.find_free_slug(slug, None))
-    return inserted
+        post = insert_row(values, owner, slugs.find_free_slug(slug, None))
+    return post
 
 
 @transaction.atomic
@@ -77,25 +69,27 @@ def insert_post_without_letters(actor: Actor, author_id: int | None, values: Map
     """Insert a post whose slug is made of its id, which is known after the insertion."""
     author = get_or_create_own_author_id(actor) if author_id is None else author_id
     post = insert_row(values, {"author_id": author}, None)
-    if isinstance(post, Refusal):
+    if post is None:
         raise build_unknown_author_error()
     slugs.give_first_slug(post)
     return post if post.slug == f"post-{post.pk}" else Post.objects.get(pk=post.pk)  # to be selected again
 
 
-def insert_row(values: Mapping[str, Any], owner: Mapping[str, int | None], slug: str | None) -> Post | Refusal:
-    """Insert a row by the shortest statement for its values. `owner` has the id of its author, or of their user."""
+def insert_row(values: Mapping[str, Any], owner: Mapping[str, int | None], slug: str | None) -> Post | None:
+    """Insert a row by the shortest statement for its values. `owner` has the id of its author, or of their user.
+
+    Returns None for an unknown author, and for a slug that is taken.
+    """
     row = {**values, **owner, "slug": slug}
     if values["slug"]:
         row["slug_is_chosen"] = True
-    post = get_backend().insert(insert_in_one_statement, insert_in_steps)(row)
-    return explain_refusal(owner) if post is None else post
+    return get_backend().insert(insert_in_one_statement, insert_in_steps)(row)
 
 
-def explain_refusal(owner: Mapping[str, int | None]) -> Refusal:
-    is_own = "user_id" in owner
-    author = AUTHOR_OF_USER.first(user=owner["user_id"]) if is_own else AUTHOR.first(id=owner["author_id"])
-    return Refusal.TAKEN if author else Refusal.UNKNOWN_AUTHOR
+def has_author(owner: Mapping[str, int | None]) -> bool:
+    if "user_id" in owner:
+        return AUTHOR_OF_USER.first(user=owner["user_id"]) is not None
+    return AUTHOR.first(id=owner["author_id"]) is not None
 
 
 def insert_in_one_statement(row: dict[str, Any]) -> Post | None:
@@ -109,10 +103,7 @@ def insert_in_one_statement(row: dict[str, Any]) -> Post | None:
 
 @transaction.atomic
 def insert_in_steps(row: dict[str, Any]) -> Post | None:
-    """Insert a row of a distributed database, where no statement reads several shards and writes to one.
-
-    Returns None without the author, and for a slug that is taken.
-    """
+    """Insert a row of a distributed database, where no statement reads several shards and writes to one."""
     found = {"user": row.pop("user_id")} if "user_id" in row else {"pk": row.pop("author_id")}
     author, pk = Author.objects.only("pk").filter(**found).first(), take_id()
     if author is None or (row["slug"] is not None and not slugs.claim_slug(row["slug"], pk)):

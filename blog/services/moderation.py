@@ -93,7 +93,8 @@ def moderate_comment(action: str, *, actor: Actor, comment_id: str) -> Comment:
     require_credential(actor, f"{action} comments")
     known = selectors.select_known_comments(actor).filter(pk=parse_id(comment_id))
     known = known.select_related("author", "post__author").defer("post__body", "post__body_html")
-    comment = require_found(get_backend().lock(known, of=("self",)).first(), "comment")
+    locked = get_backend().lock(known, of=("self",))
+    comment = require_found(locked.first(), "comment")
     require_permission(actor, may_act(actor, comment, action), f"{action} this comment")
     if obstacle := find_obstacle(comment, action):
         raise Conflict(obstacle)

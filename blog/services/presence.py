@@ -39,11 +39,6 @@ class Save(NamedTuple):
     action: str = "saved this post"
 
 
-def list_others(*, actor: Actor, post_id: str) -> list[PresentPerson]:
-    """Return the other people who have a post open, the first one first. Raises `NotFound` and `Forbidden`."""
-    return list_people(actor, require_writable_post(actor, post_id).pk)
-
-
 def announce_page(*, actor: Actor, post_id: str, page: UUID) -> list[PresentPerson]:
     """Note that the actor has a post open in a page. Return the other people. Raises `NotFound` and `Forbidden`."""
     pk = require_writable_post(actor, post_id).pk
@@ -76,19 +71,14 @@ def find_save(*, actor: Actor, post_id: str, opened: int, opened_copy: int | Non
     post = require_writable_post(actor, post_id)
     copy = WorkingCopy.objects.filter(pk=post.pk).only("version", "updated_at", "updated_by").first()
     if copy is not None and copy.version != opened_copy:
-        person = name_person(actor, copy.updated_by)
-        return Save(person, copy.updated_at, "saved changes of this post")
+        return Save(name_person(actor, copy.updated_by), copy.updated_at, "saved changes of this post")
     if copy is None and opened_copy:
         ended = CopyVersion.objects.filter(post=post.pk, pgh_label="delete").order_by("-version").first()
         if ended is not None:
             context = ended.pgh_context or {}
             action = f"{context.get('action', 'discarded')} the changes of this post"
-            person = name_person(actor, context.get("changed_by"))
-            return Save(person, ended.pgh_created_at, action)
-    if post.version == opened:
-        return None
-    person = name_person(actor, post.changed_by)
-    return Save(person, post.changed_at)
+            return Save(name_person(actor, context.get("changed_by")), ended.pgh_created_at, action)
+    return None if post.version == opened else Save(name_person(actor, post.changed_by), post.changed_at)
 
 
 def name_person(actor: Actor, user_id: int | None) -> str:
@@ -107,6 +97,7 @@ def require_writable_post(actor: Actor, post_id: str) -> Post:
 
 
 def list_people(actor: Actor, pk: int) -> list[PresentPerson]:
+    """Return the other people who have a post open, the first one first."""
     seen = PostPresence.objects.filter(post_id=pk, seen_at__gte=timezone.now() - PRESENCE_LIFETIME)
     others = seen.exclude(user=actor.user_id).values_list("user__name").annotate(since=Min("opened_at"))
     return [PresentPerson(name, since) for name, since in others.order_by("since")[:MOST_NAMED] if name]

@@ -1,16 +1,14 @@
 """Imports of uploaded zip files: their states and results, the work of workers, and the purge."""
 
 from datetime import timedelta
-from threading import Event
 
 import pytest
 from django.utils import timezone
 
-from blog import background
 from blog.files import importing, job_worker, jobs
 from blog.models import ImportJob, ImportPiece, ImportResult, Post
 from contentapi.core.errors import Conflict
-from contentapi.core.identity import Actor
+from contentapi.core.identity import WORKER, Actor
 from tests.blog.archives import BAD
 from tests.blog.import_work import finish_work, import_completely, list_results, process_files, upload
 from tests.factories import make_post
@@ -137,7 +135,7 @@ def test_worker_deletes_imports_after_30_days_but_no_running_one(editor: Actor) 
     past = timezone.now() - timedelta(days=31)
     ImportJob.objects.filter(pk__in=[old.pk, running.pk]).update(created_at=past)
 
-    background.purge_imports(Event())
+    jobs.purge_imports(actor=WORKER)
 
     assert set(ImportJob.objects.values_list("pk", flat=True)) == {recent.pk, running.pk}
     assert not ImportResult.objects.filter(job_id=old.pk).exists()

@@ -42,7 +42,7 @@ def test_person_with_several_pages_is_named_once_with_the_first_time() -> None:
     first = PostPresence.objects.get().opened_at
     announce(ada, post)
 
-    people = presence.list_others(actor=ben, post_id=str(post.pk))
+    people = presence.list_people(ben, post.pk)
 
     assert [person.since for person in people] == [first]
 
@@ -52,7 +52,7 @@ def test_announcement_expires_and_is_deleted_by_the_next_one() -> None:
     announce(ada, post)
     PostPresence.objects.update(seen_at=timezone.now() - timedelta(seconds=91))
 
-    assert presence.list_others(actor=ben, post_id=str(post.pk)) == []
+    assert presence.list_people(ben, post.pk) == []
     announce(ben, post)
     assert PostPresence.objects.values_list("user_id", flat=True).get() == ben.user_id
 

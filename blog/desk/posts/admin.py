@@ -6,6 +6,7 @@ the values of the route.
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import uuid4
 
 from django.contrib import admin, messages
 from django.db import models
@@ -28,6 +29,7 @@ from blog.desk.posts.list import (
     search_posts,
 )
 from blog.models import OPTIONAL, Author, Post, PostVersion
+from blog.services import presence
 from contentapi.auth.sessions import get_actor
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.errors import NotFound
@@ -196,7 +198,8 @@ class PostAdmin(PolicyAdmin):
         context |= build_newest_comments(actor, row)
         context["show_history"] = policy.may_see_history_of(actor, row.author.user_id)
         if may_change:
-            context["presence"] = writing.build_presence(actor, row)
+            people = presence.list_people(actor, row.pk)
+            context["presence"] = {"people": people, "page": uuid4(), "post_id": row.pk}
             context |= links.build_preview_links(actor, row)
             context |= history.build_copy_state(actor, row, services.find_visible_copy(actor, row))
         return context

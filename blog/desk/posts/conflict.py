@@ -14,6 +14,7 @@ from blog.desk.posts.states import list_copy_buttons, list_state_buttons
 from blog.desk.queries import name_authors
 from blog.history import conflicts, versions
 from blog.history.conflicts import EditConflict
+from blog.history.differences import compare_texts
 from blog.models import CONTENT, CONTENT_FIELDS, Kind, Post, WorkingCopy
 from blog.services import CopyAction, find_visible_copy
 from contentapi.auth.sessions import get_actor
@@ -50,7 +51,7 @@ def show_conflict(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm
         "other_name": name,
         "newer": [(version, describe_person(version.made), describe_changes(version)) for version in conflict.newer],
         "fields": list(list_fields(conflict, mine)),
-        "my_difference": conflicts.compare_bodies(conflict, mine["body"]),
+        "my_difference": compare_texts(*(text.replace("\r\n", "\n") for text in (other.values["body"], mine["body"]))),
         "my_body": mine["body"],
         "merged": merged,
         "merge_fields": [merge_form[name] for name in merged_names],

@@ -21,7 +21,7 @@ from blog.desk.posts.form import NEW, OPENED, PostForm, list_versions, read_acti
 from blog.desk.posts.history import build_log_message
 from blog.desk.posts.states import NEW_POST, describe_result, link_post
 from blog.models import ADDRESSES, CONTENT, Post, PostStatus
-from blog.services import CopyAction, Edit, Saved, StateAction
+from blog.services import CopyAction, Edit, Saved, StateAction, presence
 from contentapi.auth.sessions import get_actor
 from contentapi.core.entity_tags import require_version
 from contentapi.core.errors import ApiError, Invalid, Malformed, VersionConflict
@@ -57,7 +57,8 @@ def save_form(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) ->
         return None
     if isinstance(saved, VersionConflict):
         return conflict.show_conflict(request, model_admin, form)
-    writing.forget_saved_page(get_actor(request), post, request.POST)
+    if page := writing.read_page(request.POST):  # the response replaces it
+        presence.forget_page(actor=get_actor(request), post_id=str(post.pk), page=page)
     return writing.name_saved_text(request, choose_next_page(request, model_admin, saved, edit))
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -125,19 +125,6 @@ def announce_page(request: HttpRequest, model_admin: PolicyAdmin, object_id: str
     copy = parse_id(sent) if sent else None
     save = presence.find_save(actor=actor, post_id=object_id, opened=opened, opened_copy=copy) if opened else None
     return JsonResponse({"people": [person._asdict() for person in people], "save": save and save._asdict()})
-
-
-def build_presence(actor: Actor, post: Post) -> dict[str, Any]:
-    """Return the number of a page that shows the form of a post, and the other people who have it open."""
-    people = presence.list_others(actor=actor, post_id=str(post.pk))
-    return {"people": people, "page": uuid4(), "post_id": post.pk}
-
-
-def forget_saved_page(actor: Actor, post: Post, sent: Mapping[str, Any]) -> None:
-    """Forget the page whose form was saved: the response replaces it."""
-    page = read_page(sent)
-    if page is not None:
-        presence.forget_page(actor=actor, post_id=str(post.pk), page=page)
 
 
 def read_page(sent: Mapping[str, Any]) -> UUID | None:
