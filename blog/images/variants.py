@@ -87,7 +87,7 @@ def write_files(kind: Format, frames: Frames, folder: Path, *, has_alpha: bool, 
         smaller = shrink(smaller, (each, min(MAX_VARIANT_SIDE, side)))
         for name in list_variants([each], extensions):
             if name != original:
-                kind_of_file = find_format(name)
+                kind_of_file = next(kind for kind in FORMATS if name.endswith(kind.extension))
                 is_animated = kind_of_file in ANIMATED
                 save(smaller, folder / name, kind_of_file, VARIANTS[kind_of_file], animate=is_animated)
                 files.append(name)
@@ -120,20 +120,13 @@ def shrink_image(image: Image.Image, size: tuple[int, int]) -> Image.Image:
     return small.convert("RGBA") if small.mode == "RGBa" else small
 
 
-def find_format(name: str) -> Format:
-    return next(each for each in FORMATS if each.extension == name.rpartition(".")[2])
-
-
 def make_thumbhash(image: Image.Image) -> str:
-    small = image if max(image.size) <= THUMB_SIDE else image.resize(fit(image.size), reducing_gap=2.0)
+    largest = max(image.size)
+    width, height = (max(1, round(side * THUMB_SIDE / largest)) for side in image.size)
+    small = image if largest <= THUMB_SIDE else image.resize((width, height), reducing_gap=2.0)
     content = small.convert("RGBA").tobytes()
     pixels = [content[start : start + 4] for start in range(0, len(content), 4)]
     return b64encode(encode_thumbhash(*small.size, pixels)).decode()
-
-
-def fit(size: tuple[int, int]) -> tuple[int, int]:
-    width, height = (max(1, round(side * THUMB_SIDE / max(size))) for side in size)
-    return width, height
 
 
 def save(frames: Frames, path: Path, kind: Format, options: dict[str, Any], *, animate: bool) -> None:

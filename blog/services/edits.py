@@ -58,18 +58,13 @@ MOST_STEPS = 2
 TARGETS = {action: next(iter(paths.values()))[-1] for action, paths in PATHS.items()}
 
 
-def list_steps(action: StateAction, status: str) -> list[tuple[str, str]]:
-    """Return the transitions of an action from a state: pairs of an old state and a new one."""
-    path = PATHS[action].get(status, ())
-    return list(zip((status, *path), path, strict=False))
-
-
 def list_actions(actor: Actor, post: Post) -> list[StateAction]:
     """Return the actions that change the present state of a post, and whose transitions the actor may make."""
     owner_id = post.author.user_id
     actions = []
-    for action in PATHS:
-        steps = list_steps(action, post.status)
+    for action, paths in PATHS.items():
+        path = paths.get(post.status, ())
+        steps = list(zip((post.status, *path), path, strict=False))  # pairs of an old state and a new one
         is_change = any(old != new for old, new in steps)
         if is_change and all(policy.may_transition_posts_of(actor, owner_id, old, new) for old, new in steps):
             actions.append(action)
@@ -77,7 +72,7 @@ def list_actions(actor: Actor, post: Post) -> list[StateAction]:
 
 
 class Edit(NamedTuple):
-    """The changes of a form, and the action of its button. `publish_at` is the time for `SCHEDULE`.
+    """The changes of a form, and the action of its button. `publish_at` is the time of an action `SCHEDULE`.
 
     With a `copy_version` (0: there is none yet), the text is that of the working copy, which is based on the `version`
     of the post. The authors and the time at which the post became public are no part of the text: they change at once,
@@ -85,8 +80,7 @@ class Edit(NamedTuple):
     """
 
     changes: Mapping[str, Any] = {}
-    action: StateAction | None = None
-    copy_action: CopyAction | None = None
+    action: StateAction | CopyAction | None = None
     publish_at: datetime | None = None
     version: str | None = None
     copy_version: str | None = None
@@ -109,7 +103,7 @@ def save_edit(actor: Actor, post_id: str, edit: Edit) -> Saved | VersionConflict
         with transaction.atomic():
             if edit.copy_version is not None:
                 return save_on_copy(actor, post_id, edit)
-            if edit.action is not None:
+            if isinstance(edit.action, StateAction):
                 return Saved(change_state(actor, post_id, edit.action, edit))
             changes, version = edit.changes, edit.version
             return Saved(edit_post(actor=actor, post_id=post_id, changes=changes, expected_version=version))
@@ -141,14 +135,14 @@ def save_on_copy(actor: Actor, post_id: str, edit: Edit) -> Saved:
     settings = {name: value for name, value in edit.changes.items() if name not in CONTENT}
     if settings:
         edit_post(actor=actor, post_id=post_id, changes=settings, expected_version=edit.settings_version)
-    if edit.copy_action is CopyAction.DISCARD:
+    if edit.action is CopyAction.DISCARD:
         version = edit.copy_version
         return Saved(working_copies.discard_working_copy(actor=actor, post_id=post_id, expected_version=version))
     post = get_post_for_update(actor, post_id, "change posts")
     copy = save_text(actor, post, edit)
-    if edit.action is not None:
+    if isinstance(edit.action, StateAction):
         return Saved(take_over_text(actor, post, copy, edit.action, edit.publish_at))
-    if copy is not None and edit.copy_action is CopyAction.PUBLISH:
+    if copy is not None and edit.action is CopyAction.PUBLISH:
         working_copies.require_present_base(post, copy)
     return Saved(post, copy)
 
@@ -156,10 +150,10 @@ def save_on_copy(actor: Actor, post_id: str, edit: Edit) -> Saved:
 def save_text(actor: Actor, post: Post, edit: Edit) -> WorkingCopy | None:
     """Save the text of an edit in the working copy if it differs from it. Return the copy, if there is one."""
     changes = {name: value for name, value in edit.changes.items() if name in CONTENT}
-    if edit.copy_action is CopyAction.SCHEDULE:
+    if edit.action is CopyAction.SCHEDULE:
         validate_publish_at(SCHEDULED, edit.publish_at)
         changes["publish_at"] = edit.publish_at
-    elif edit.copy_action is CopyAction.UNSCHEDULE:
+    elif edit.action is CopyAction.UNSCHEDULE:
         changes["publish_at"] = None
     copy = working_copies.find_visible_copy(actor, post)
     is_merged = copy is not None and str(copy.base_version) != edit.version

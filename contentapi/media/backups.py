@@ -21,30 +21,24 @@ from contentapi.media.storage import is_complete
 
 
 def write_files(draft: Path) -> dict[str, Any]:
-    """Write the files of the folder to a tar file, and return what the manifest states of them.
+    """Write the complete files of the folder to a tar file, and return what the manifest states of them.
 
     A bucket is not part of a backup: the manifest names it. Raises `CommandError`.
     """
-    folder = find_media_folder()
+    folder, number = find_media_folder(), 0
     if folder is None:
         return {"place": conf.environment.contentapi_media.partition("?")[0]}
+    storage = FolderStorage(folder)
     try:
-        number = archive_files(FolderStorage(folder), draft)
+        with tarfile.open(draft, "w") as archive:
+            for each in storage.list_files():
+                if is_complete(each.name):
+                    with suppress(FileNotFoundError), storage.open(each.name) as content:  # deleted meanwhile
+                        archive.addfile(archive.gettarinfo(arcname=each.name, fileobj=content), content)
+                        number += 1
     except OSError as error:
         raise CommandError(f"The files of images in {folder} cannot be copied. {error.strerror}.") from None
     return {"files": number, "bytes": draft.stat().st_size, "sha256": compute_digest(draft)} if number else {}
-
-
-def archive_files(storage: FolderStorage, draft: Path) -> int:
-    """Write the complete files of a folder to a tar file. Return their number."""
-    number = 0
-    with tarfile.open(draft, "w") as archive:
-        for each in storage.list_files():
-            if is_complete(each.name):
-                with suppress(FileNotFoundError), storage.open(each.name) as content:  # deleted meanwhile
-                    archive.addfile(archive.gettarinfo(arcname=each.name, fileobj=content), content)
-                    number += 1
-    return number
 
 
 class ArchivedFiles:
@@ -54,10 +48,11 @@ class ArchivedFiles:
     """
 
     def __init__(self, path: Path, report: Report) -> None:
-        described = read_description(path)
-        self.archive = locate_media(path)
-        self.folder = find_media_folder()
-        self.report = report
+        self.archive, self.folder, self.report = locate_media(path), find_media_folder(), report
+        try:
+            described = msgspec.json.decode(locate_manifest(path).read_bytes(), type=Manifest).media
+        except (OSError, msgspec.MsgspecError):  # the restore of the database refuses it
+            described = {}
         if "place" in described:
             report(f"Note: the files of images were in {described['place']}, and are not in this backup.")
         if "sha256" in described:
@@ -83,14 +78,6 @@ class ArchivedFiles:
             raise CommandError(f"{message} Extract {self.archive} into {self.folder}.") from None
         os.sync()
         self.report(f"Restored the files of images into {self.folder}.")
-
-
-def read_description(path: Path) -> dict[str, Any]:
-    """Return what the manifest states of the files. The restore of the database refuses one that is damaged."""
-    try:
-        return msgspec.json.decode(locate_manifest(path).read_bytes(), type=Manifest).media
-    except (OSError, msgspec.MsgspecError):
-        return {}
 
 
 def verify(archive: Path, size: int, digest: str) -> None:

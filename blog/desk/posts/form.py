@@ -214,11 +214,10 @@ class PostForm(ServiceForm):
 
     def read_edit(self) -> Edit:
         """Return what the form changes, and the action of the pressed button."""
-        opened_copy, action = self.cleaned_data["opened_copy"], read_action(self.data)
+        opened_copy = self.cleaned_data["opened_copy"]
         return Edit(
             changes=self.read_changes(),
-            action=action if isinstance(action, StateAction) else None,
-            copy_action=action if isinstance(action, CopyAction) else None,
+            action=read_action(self.data),
             publish_at=self.cleaned_data.get("schedule_at"),
             version=str(self.cleaned_data["opened_version"]),
             copy_version=None if opened_copy is None else str(opened_copy),

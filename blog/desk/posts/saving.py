@@ -84,13 +84,13 @@ def save_edit(
 def choose_next_page(request: HttpRequest, model_admin: PolicyAdmin, saved: Saved, edit: Edit) -> HttpResponse:
     """Return the page after a save, and show what the pressed button has done."""
     post = saved.post
-    if edit.copy_action is CopyAction.PUBLISH and saved.copy is not None:  # a page shows first what it changes
+    if edit.action is CopyAction.PUBLISH and saved.copy is not None:  # a page shows first what it changes
         return HttpResponseRedirect(reverse("admin:blog_post_changes", args=[post.pk]))
-    if edit.action is not None:
+    if isinstance(edit.action, StateAction):
         message = describe_result(edit.action, post)
     elif edit.copy_version is not None:
         copy_address = reverse("admin:blog_post_copy", args=[post.pk, edit.copy_version])
-        message = format_html(RESULTS[edit.copy_action], link_post(post), copy_address)
+        message = format_html(RESULTS[edit.action], link_post(post), copy_address)
     else:
         response: HttpResponse = model_admin.response_change(request, post)
         return response
