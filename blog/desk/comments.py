@@ -47,6 +47,7 @@ def build_action(name: str, done: str, effect: str, **options: Any) -> Action:
     )
 
 
+NEWEST = 10  # comments of a post, beside its form
 DELETED = f"Readers do not see the comment any more. For {RESTORABLE_FOR.days} days you can restore it."
 ACTIONS = [
     build_action("hide", "Hidden", "Readers do not see the comment any more. You can show it again."),
@@ -127,8 +128,12 @@ class CommentAdmin(PolicyAdmin):
 
 
 def build_newest_comments(actor: Actor, post: Post) -> dict[str, Any]:
-    """Return the newest comments of a post with their actions, their number, and the address of the whole list."""
-    newest = queries.list_newest_comments(actor, post)
+    """Return the newest comments of a post that the actor may see and that are not deleted, with their actions; their
+    number, and the address of the whole list.
+    """
+    found = selectors.filter_comments_by_state(selectors.select_known_comments(actor).filter(post=post), "")
+    found = found.select_related("author", "post__author").defer("post__body", "post__body_html")
+    newest = queries.build_excerpt(queries.name_moderators(found).order_by("-created_at", "-id"), NEWEST)
     comments = [
         (comment, describe_moderator(comment), list_offered_actions(ACTIONS, actor, comment)) for comment in newest.rows
     ]

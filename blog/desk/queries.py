@@ -1,7 +1,7 @@
 """Reads that only the desk makes: its first page, the lists beside forms, and suggestions."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -28,7 +28,6 @@ from contentapi.core.pagination import parse_id
 from contentapi.projection import NEWEST_FIRST
 
 EXCERPT = 5  # rows of a list on the desk
-NEWEST_COMMENTS = 10  # of a post, beside its form
 MAX_COUNT = 10_000
 MAX_SUGGESTIONS = 10
 CHOICES = 20  # of one page of suggestions of authors, and of accounts
@@ -96,11 +95,6 @@ def name_authors(ids: Sequence[int]) -> list[str]:
     return [author.name for author in Author.objects.in_order_of(ids)]
 
 
-def count_comments(posts: Collection[Post]) -> int:
-    """Return the number of comments of some posts that are not deleted."""
-    return filter_comments_by_state(Comment.objects.filter(post__in=posts), "").count()
-
-
 class Excerpt(NamedTuple):
     """The first rows of a list, and the number of all its rows; above `MAX_COUNT`, one more than that."""
 
@@ -158,10 +152,3 @@ def build_excerpt(rows: QuerySet[Any], length: int = EXCERPT) -> Excerpt:
     """Return the first rows and their number."""
     total = count_rows(rows)
     return Excerpt(list(rows[:length]) if total else [], total)
-
-
-def list_newest_comments(actor: Actor, post: Post) -> Excerpt:
-    """Return the newest comments of a post that are not deleted, those that the actor may see, and their number."""
-    comments = filter_comments_by_state(select_known_comments(actor).filter(post=post), "")
-    named = name_moderators(comments.select_related("author", "post__author").defer("post__body", "post__body_html"))
-    return build_excerpt(named.order_by("-created_at", "-id"), NEWEST_COMMENTS)

@@ -38,7 +38,6 @@ from blog.selectors.posts import (
     filter_posts_by_writer,
     find_locked_scheduler,
     find_post,
-    find_post_ids,
     find_present_slug,
     select_editable_posts,
     select_newest_posts,

@@ -17,7 +17,7 @@ from blog.projections import (
     show_previewed_list,
     show_previewed_texts,
 )
-from blog.search.query import MAX_MATCHES, RELEVANCE, find_posts, parse_search
+from blog.search.query import RELEVANCE, find_posts, parse_search
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_connection_args, parse_id, require_page_size
@@ -204,20 +204,6 @@ def build_posts_connection(
     order = order_by or posts.order or NEWEST_FIRST
     cursor_scope = {**{name: str(value) for name, value in given.items()}, "orderBy": order.terms()}
     return ConnectionQuery(posts, order, parse_connection_args("postsConnection", cursor_scope, **window))
-
-
-class FoundPosts(NamedTuple):
-    """The ids of the posts that a search finds, and the number that it finds at most, if there are as many."""
-
-    ids: list[int]
-    limit: int | None
-
-
-def find_post_ids(actor: Actor, text: str) -> FoundPosts:
-    """Search once for a list that reads its rows more than once. Raises `Malformed`."""
-    found = select_posts(actor, PostCriteria.parse(search=text)).queryset()
-    ids = list(found.order_by().values_list("pk", flat=True))
-    return FoundPosts(ids, MAX_MATCHES if len(ids) == MAX_MATCHES else None)
 
 
 def select_editable_posts(actor: Actor) -> PostQuerySet:

@@ -73,20 +73,15 @@ def rebuild_image(*, actor: Actor, pk: int, everything: bool = False) -> str:
     try:
         with create_work_folder() as folder:
             outcome = make_files(image, image.name_file(image.original), folder, Event())
-            if outcome is None:
-                return BUSY
-            if "rejection" in outcome:
-                release(image)
-                return str(outcome["rejection"])
+            if outcome is None or "rejection" in outcome:
+                return str(outcome["rejection"]) if outcome else BUSY
             store = accept if everything else add_variants
             store(image, keep_original(image, outcome, folder), folder / FILES)
+            return ""
     except FileNotFoundError:
-        release(image)
         return MISSING
-    except BaseException:
-        release(image)
-        raise
-    return ""
+    finally:
+        release(image)  # without an effect once the outcome is stored
 
 
 def add_variants(image: Image, result: Mapping[str, Any], folder: Path) -> None:
@@ -94,8 +89,7 @@ def add_variants(image: Image, result: Mapping[str, Any], folder: Path) -> None:
     storage = get_storage()
     missing = [name for name in result["files"] if storage.head(image.name_file(name)) is None]
     store_files(image, image.key, missing, folder)
-    values = describe_variants(result, folder)
-    finish(image, "ready", **values)
+    finish(image, "ready", **describe_variants(result, folder))
 
 
 class Finding(NamedTuple):

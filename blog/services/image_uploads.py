@@ -77,16 +77,11 @@ def complete_upload(*, actor: Actor, upload_id: str) -> Image:
         with transaction.atomic():
             upload = require_found(uploads.select_for_update().first(), "upload")
             if upload.image_id is None:
-                return create_announced_image(actor, upload, kind)
+                facts: dict[str, Any] = {"name": upload.name, "size": upload.size, "sha256": bytes(upload.sha256)}
+                image = insert_image(actor, pk=upload.pk, kind=kind, **facts)
+                uploads.update(image_id=image.pk)
+                return image
     return require_found(Image.objects.filter(pk=upload.image_id, deleted_at=None).first(), "image")
-
-
-def create_announced_image(actor: Actor, upload: ImageUpload, kind: Format) -> Image:
-    facts: dict[str, Any] = {"name": upload.name, "size": upload.size, "sha256": bytes(upload.sha256)}
-    image = insert_image(actor, pk=upload.pk, kind=kind, **facts)
-    upload.image_id = image.pk
-    upload.save(update_fields=["image_id"])
-    return image
 
 
 def read_announced_file(upload: ImageUpload) -> Format:

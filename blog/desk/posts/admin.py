@@ -28,7 +28,7 @@ from blog.desk.posts.list import (
     render_status,
     search_posts,
 )
-from blog.models import OPTIONAL, Author, Post, PostVersion
+from blog.models import OPTIONAL, Author, Comment, Post, PostVersion
 from blog.services import presence
 from contentapi.auth.sessions import get_actor
 from contentapi.conf.timeouts import RESTORABLE_FOR
@@ -157,7 +157,8 @@ class PostAdmin(PolicyAdmin):
         return super().build_list(request, {"may_import": may_import, **(extra_context or {})})
 
     def count_dependents(self, rows: list[Any]) -> dict[str, int]:
-        return {"comments": queries.count_comments(rows)}
+        comments = Comment.objects.filter(post__in=rows)
+        return {"comments": selectors.filter_comments_by_state(comments, "").count()}
 
     show_status = build_column("Status", render_status, label=states.STATUS_COLORS)
     show_site = build_column("Site", states.link_site)

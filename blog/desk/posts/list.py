@@ -12,6 +12,8 @@ from django.utils.safestring import SafeString
 
 from blog import policy, selectors
 from blog.models import Post, PostStatus, WorkingCopy
+from blog.search.query import MAX_MATCHES
+from blog.selectors import PostCriteria
 from contentapi.auth.sessions import get_actor
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed
@@ -55,14 +57,19 @@ def choose_columns(request: HttpRequest, columns: Sequence[str]) -> list[str]:
 
 
 def search_posts(request: HttpRequest, posts: models.QuerySet[Post], text: str) -> models.QuerySet[Post]:
-    """Return those of the posts that the search of the API finds, in the order of the list."""
+    """Return those of the posts that the search of the API finds, in the order of the list.
+
+    It searches once: the list reads its rows more than once, and says so if there are as many as it finds at most.
+    """
     try:
-        found = selectors.find_post_ids(get_actor(request), text)
+        found = selectors.select_posts(get_actor(request), PostCriteria.parse(search=text)).queryset()
     except Malformed as error:
         messages.warning(request, f"No posts are shown: {error.message}")
         return posts.none()
-    request.search_limit = found.limit  # type: ignore[attr-defined]  # for the list, which says so
-    return posts.filter(pk__in=found.ids)
+    ids = list(found.order_by().values_list("pk", flat=True))
+    if len(ids) == MAX_MATCHES:
+        request.search_limit = MAX_MATCHES  # type: ignore[attr-defined]
+    return posts.filter(pk__in=ids)
 
 
 def render_status(post: Post) -> tuple[str, SafeString]:

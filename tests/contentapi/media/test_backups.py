@@ -104,9 +104,9 @@ def test_bucket_is_named_and_not_archived(backup: Path, settings: Settings, tmp_
 
 @pytest.mark.usefixtures("media")
 def test_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> int:
+    def fail(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(backups, "archive_files", fail)
+    monkeypatch.setattr(backups.tarfile, "open", fail)
     with pytest.raises(CommandError, match=r"cannot be copied\. Permission denied"):
         write_files(tmp_path / "draft")
