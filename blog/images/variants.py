@@ -16,7 +16,6 @@ from PIL import Image
 from blog.images.decoding import Frames, Rejected, explain, read_image, release
 from blog.images.formats import (
     AVIF,
-    FORMATS,
     GIF,
     JPEG,
     MAX_ENCODED,
@@ -87,7 +86,7 @@ def write_files(kind: Format, frames: Frames, folder: Path, *, has_alpha: bool, 
         smaller = shrink(smaller, (each, min(MAX_VARIANT_SIDE, side)))
         for name in list_variants([each], extensions):
             if name != original:
-                kind_of_file = next(kind for kind in FORMATS if name.endswith(kind.extension))
+                kind_of_file = find_format(name)
                 is_animated = kind_of_file in ANIMATED
                 save(smaller, folder / name, kind_of_file, VARIANTS[kind_of_file], animate=is_animated)
                 files.append(name)
@@ -118,6 +117,10 @@ def shrink_image(image: Image.Image, size: tuple[int, int]) -> Image.Image:
         image = release(image, image.convert("RGBa"))
     small = release(image, image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0))
     return small.convert("RGBA") if small.mode == "RGBa" else small
+
+
+def find_format(name: str) -> Format:
+    return next(each for each in VARIANTS if each.extension == name.rpartition(".")[2])
 
 
 def make_thumbhash(image: Image.Image) -> str:

@@ -71,14 +71,19 @@ def find_save(*, actor: Actor, post_id: str, opened: int, opened_copy: int | Non
     post = require_writable_post(actor, post_id)
     copy = WorkingCopy.objects.filter(pk=post.pk).only("version", "updated_at", "updated_by").first()
     if copy is not None and copy.version != opened_copy:
-        return Save(name_person(actor, copy.updated_by), copy.updated_at, "saved changes of this post")
+        person = name_person(actor, copy.updated_by)
+        return Save(person, copy.updated_at, "saved changes of this post")
     if copy is None and opened_copy:
         ended = CopyVersion.objects.filter(post=post.pk, pgh_label="delete").order_by("-version").first()
         if ended is not None:
             context = ended.pgh_context or {}
             action = f"{context.get('action', 'discarded')} the changes of this post"
-            return Save(name_person(actor, context.get("changed_by")), ended.pgh_created_at, action)
-    return None if post.version == opened else Save(name_person(actor, post.changed_by), post.changed_at)
+            person = name_person(actor, context.get("changed_by"))
+            return Save(person, ended.pgh_created_at, action)
+    if post.version == opened:
+        return None
+    person = name_person(actor, post.changed_by)
+    return Save(person, post.changed_at)
 
 
 def name_person(actor: Actor, user_id: int | None) -> str:

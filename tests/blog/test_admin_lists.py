@@ -87,7 +87,7 @@ def test_bar_of_actions_says_that_the_number_is_a_limit(admin_client: Client, mo
 
 
 def test_search_that_finds_as_much_as_it_can_says_so(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("blog.search.query.MAX_MATCHES", "blog.selectors.posts.MAX_MATCHES"):
+    for name in ("blog.search.query.MAX_MATCHES", "blog.desk.posts.list.MAX_MATCHES"):
         monkeypatch.setattr(name, 2)
     author = make_author()
     for status in ("draft", "draft", "published"):
