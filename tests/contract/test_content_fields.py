@@ -27,13 +27,13 @@ def read_names(path: str) -> dict[str, list[str]]:
     """Return the fields of the types, the inputs and the fragments of a file. The field `cover` has two columns."""
     named: dict[str, list[str]] = {}
     for node in parse((settings.BASE_DIR / path).read_text()).definitions:
-        fields: Iterable[str] = ()
         if isinstance(node, InputObjectTypeDefinitionNode | ObjectTypeDefinitionNode):
             fields = [field.name.value for field in node.fields or ()]
         elif isinstance(node, FragmentDefinitionNode):
             fields = [each.name.value for each in node.selection_set.selections if isinstance(each, FieldNode)]
-        if fields:
-            named[node.name.value] = [*map(convert_camel_case_to_snake, fields), *(COVER if "cover" in fields else ())]
+        else:
+            continue
+        named[node.name.value] = [*map(convert_camel_case_to_snake, fields), *(COVER if "cover" in fields else ())]
     return named
 
 

@@ -11,7 +11,6 @@ from django.core.management.base import CommandError
 from pytest_django import Settings
 
 from contentapi.db.backups.dump import Archive, Manifest
-from contentapi.media import backups
 from contentapi.media.backups import ArchivedFiles, write_files
 from contentapi.media.folder import FolderStorage
 from tests.environment import set_environment
@@ -107,6 +106,6 @@ def test_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pyt
     def fail(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(backups.tarfile, "open", fail)
+    monkeypatch.setattr("tarfile.open", fail)
     with pytest.raises(CommandError, match=r"cannot be copied\. Permission denied"):
         write_files(tmp_path / "draft")
