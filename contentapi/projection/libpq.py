@@ -72,8 +72,6 @@ def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, pr
     """
     connection: Any = get_connection(using)
     try:
-        if not connection.health_check_done:
-            connection.close_if_health_check_failed()
         if connection.connection is None:
             connection.ensure_connection()
         if connection.queries_logged or connection.execute_wrappers:

@@ -11,12 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from django.db import Error as DatabaseError
-from django.db import connection
+from django.db import close_old_connections, connection
 
 from contentapi.conf.timeouts import STREAM_FOLLOW_INTERVAL
 from contentapi.core.errors import Unavailable
 from contentapi.db.engine.base import is_pooled
-from contentapi.db.engine.slots import close_unusable_connection
 from contentapi.events.feed import LogState, read_log
 from contentapi.events.models import Event
 from contentapi.events.relay import CHANNEL
@@ -34,7 +33,7 @@ class Readers(ThreadPoolExecutor):
         """Call a function in one of the threads. One that is cancelled while it waits for a thread is not called."""
 
         def call() -> T:
-            close_unusable_connection()
+            close_old_connections()
             return function(*arguments)
 
         return await asyncio.get_running_loop().run_in_executor(self, call)

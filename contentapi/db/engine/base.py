@@ -10,7 +10,9 @@ documentation, "Synchronous Replication"). Here it raises `UnconfirmedCommit`: a
 """
 
 import select
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -90,6 +92,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_autocommit(self) -> bool:
         """Return whether autocommit is on. With a connection, Django's check for an event loop is skipped."""
         return bool(self.autocommit if self.connection is not None else super().get_autocommit())
+
+    def close_if_unusable_or_obsolete(self) -> None:
+        """Close a connection that a request must not use. Django checks the same in three methods."""
+        if self.connection is None or (self.autocommit and time.monotonic() < self.close_at and self.is_usable()):
+            return
+        with suppress(Error):  # Django opens another one
+            self.close()
 
     def is_usable(self) -> bool:
         """Return whether the connection still works.

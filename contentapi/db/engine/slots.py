@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any
 
 import msgspec
-from django.db import DEFAULT_DB_ALIAS, Error, connections
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from contentapi.monitoring.figures import Sample
 from contentapi.monitoring.records import current_record
@@ -119,12 +119,12 @@ class ConnectionSlots(Lane):
 
     def acquire(self) -> Lease:
         """Lease a slot, whose connections become `django.db.connections` of this thread. Raises `NoSlotAvailable`."""
-        lease = THREAD.lease = Lease(self, self.take())
+        self.enter()
+        lease = THREAD.lease = Lease(self, self.install())
         return lease
 
-    def take(self) -> Wrappers:
-        """Take a slot's connections, which can be used, and install them in this thread. Raises `NoSlotAvailable`."""
-        self.enter()
+    def install(self) -> Wrappers:
+        """Install the connections of a free slot in this thread, that to the primary in a state to be used."""
         wrappers = self.idle.pop(id(THREAD.connections), None)  # of the slot that this thread used last
         if wrappers is None:
             try:
@@ -132,7 +132,7 @@ class ConnectionSlots(Lane):
             except KeyError:
                 wrappers = create_wrappers()
             install_connections(wrappers)
-        close_unusable_connection()
+        wrappers[DEFAULT_DB_ALIAS].close_if_unusable_or_obsolete()
         return wrappers
 
     def give_back(self, lease: Lease) -> None:
@@ -153,7 +153,8 @@ class ConnectionSlots(Lane):
     def release(self, lease: Lease) -> None:
         """Return the slot, and leave the lane."""
         THREAD.lease = None
-        leave_lane(lease)
+        if lease.lane is not None:
+            leave_lane(lease)
         self.give_back(lease)
 
     def enter_lane(self, lease: Lease, lane: Lane) -> None:
@@ -170,7 +171,8 @@ class ConnectionSlots(Lane):
         has_waited = lane.enter(give_way)
         lease.lane = lane
         if has_waited:
-            lease.wrappers = self.take()
+            self.enter()
+            lease.wrappers = self.install()
 
 
 def leave_lane(lease: Lease) -> None:
@@ -221,14 +223,3 @@ def get_connection(alias: str) -> Any:
     """Return `connections[alias]`, without Django's check for an event loop, which costs an exception each time."""
     known = THREAD.connections
     return known[alias] if alias in known else known.setdefault(alias, connections[alias])
-
-
-def close_unusable_connection() -> None:
-    """Close the connection to the primary if it is too old or unusable after an error, as Django does before a request.
-
-    One to a replica is checked when a read is sent to it (`contentapi.core.replicas`).
-    """
-    try:  # noqa: SIM105 - at each request, which `suppress` makes slower
-        get_connection(DEFAULT_DB_ALIAS).close_if_unusable_or_obsolete()
-    except Error:  # of closing it: Django opens another one
-        pass

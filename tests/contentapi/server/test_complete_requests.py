@@ -13,16 +13,9 @@ from contentapi.db.engine.slots import NoSlotAvailable
 from contentapi.server.bodies import DRAIN_LIMIT
 from contentapi.server.complete_requests import RequestBufferingLayer
 from tests.contentapi.server.conftest import LIMIT
-from tests.contentapi.server.test_uploads import Application
+from tests.contentapi.server.test_uploads import Application, use_own_connection  # noqa: F401 - a fixture
 
 pytestmark = pytest.mark.usefixtures("small_limit")
-
-
-@pytest.fixture(autouse=True)
-def no_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    """These slots lend nothing: the test's own connection stays."""
-    monkeypatch.setattr("contentapi.db.engine.slots.create_wrappers", dict)
-    monkeypatch.setattr("contentapi.db.engine.slots.close_unusable_connection", lambda: None)
 
 
 class Stream:

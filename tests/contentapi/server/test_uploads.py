@@ -36,7 +36,7 @@ def use_own_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """These slots lend the test's own connection."""
     own = {"default": connections["default"]}
     monkeypatch.setattr("contentapi.db.engine.slots.create_wrappers", lambda: own)
-    monkeypatch.setattr("contentapi.db.engine.slots.close_unusable_connection", lambda: None)
+    monkeypatch.setattr(own["default"], "close_if_unusable_or_obsolete", lambda: None)
 
 
 class Application:

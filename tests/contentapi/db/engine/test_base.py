@@ -5,8 +5,11 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
+from math import inf
 from threading import Thread
+from time import monotonic
 from typing import Any
 
 import psutil
@@ -47,21 +50,37 @@ def test_connection_that_the_server_ended_is_not_usable() -> None:
     connection.close()
 
 
-@pytest.mark.django_db(transaction=True)
-def test_statement_replaces_a_connection_that_the_server_ended() -> None:
-    connection.ensure_connection()
-    connection.close_at = None  # persistent
+def end_by_the_server() -> None:
     terminate(connection.connection.info.backend_pid)
-    connection.close_if_unusable_or_obsolete()  # as at the start of a request
-    assert connection.connection is not None
 
+
+def make_obsolete() -> None:
+    connection.close_at = monotonic()
+
+
+def leave_a_transaction_open() -> None:
+    connection.set_autocommit(False)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("spoil", [end_by_the_server, make_obsolete, leave_a_transaction_open])
+def test_request_replaces_a_connection_that_it_must_not_use(spoil: Callable[[], None]) -> None:
+    connection.ensure_connection()
+    connection.close_at = inf  # persistent
+    connection.close_if_unusable_or_obsolete()  # as at the start of a request
+    first = connection.connection
+    assert first is not None
+
+    spoil()
+    connection.close_if_unusable_or_obsolete()
+
+    assert first.closed
     assert read_column(execute("default", "", b"SELECT 1", [], prepare=True), 0) == [b"1"]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_connection_lost_during_a_statement_is_unavailable() -> None:
     connection.ensure_connection()
-    connection.health_check_done = True  # type: ignore[attr-defined]  # it worked when the request began
     terminate(connection.connection.info.backend_pid)
 
     with pytest.raises(OperationalError) as lost:
@@ -72,7 +91,6 @@ def test_connection_lost_during_a_statement_is_unavailable() -> None:
     for error in (lost.value, closed.value):
         assert isinstance(to_api_error(error), Unavailable)
         assert isinstance(error.__cause__, psycopg.Error)
-    assert connection.errors_occurred  # so that the next request checks the connection
     connection.close()
 
 

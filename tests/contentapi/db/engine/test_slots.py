@@ -175,7 +175,6 @@ def test_slot_has_a_new_connection_after_an_error_that_broke_the_last_one(slots:
     def break_connection() -> None:
         connections["default"].ensure_connection()
         connections["default"].connection.close()
-        connections["default"].errors_occurred = True
 
     def request() -> bool:
         return bool(connections["default"].is_usable()) if connections["default"].connection else True
@@ -191,10 +190,16 @@ def test_slot_whose_connection_cannot_be_closed_is_not_lost(
     def fail(_: Any) -> None:
         raise OperationalError("the connection is lost")
 
-    monkeypatch.setattr("contentapi.db.engine.base.DatabaseWrapper.close_if_unusable_or_obsolete", fail)
+    def connect() -> bool:
+        connections["default"].ensure_connection()
+        connections["default"].close_at = 0
+        return True
 
     with ThreadPoolExecutor(1) as threads:
-        assert threads.submit(run, slots, enter_no_lane, lambda: True).result()
+        with monkeypatch.context() as patch:
+            patch.setattr("contentapi.db.engine.base.DatabaseWrapper.close", fail)
+            assert [threads.submit(run, slots, enter_no_lane, connect).result() for _ in range(2)] == [True, True]
+        threads.submit(connections.close_all).result()
 
     require_all_free(slots)
 
