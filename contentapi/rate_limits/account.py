@@ -132,13 +132,12 @@ def consume_charges(key: str, charges: Sequence[Charge]) -> Sequence[LimitStatus
     if accepted:
         return statuses
     worst = max(statuses, key=lambda status: status.wait)
-    wait = max(1, worst.wait)
+    limit, wait = worst.charge.limit, max(1, worst.wait)
     unit = "seconds" if wait > 1 else "second"
     raise RateLimited(
-        f'The limit "{worst.limit.name}" of {worst.limit.text} ({worst.limit.variable}) is used up. '
-        f"Try again in {wait} {unit}.",
+        f'The limit "{limit.name}" of {limit.text} ({limit.variable}) is used up. Try again in {wait} {unit}.',
         headers={**build_rate_limit_headers([worst] if charges[0].key else statuses), "Retry-After": str(wait)},
-        limit=worst.limit.name,
+        limit=limit.name,
     )
 
 
@@ -149,9 +148,8 @@ def get_counter() -> InProcessCounter | RedisCounter:
 
 def build_rate_limit_headers(statuses: Sequence[LimitStatus]) -> dict[str, str]:
     """Return the headers. An authenticated caller gets the policy of the write limit too, even on a read."""
-    items = [f'"{each.limit.name}";r={each.remaining};t={each.reset_in}' for each in statuses]
-    limit = statuses[0].limit
-    policy = limit.spec.policy
+    items = [f'"{each.charge.limit.name}";r={each.remaining};t={each.reset_in}' for each in statuses]
+    limit, policy = statuses[0].charge.limit, statuses[0].charge.spec.policy
     if limit in SECOND_LIMITS:
         policy += f", {SECOND_LIMITS[limit].spec.policy}"
     return {"RateLimit": ", ".join(items), "RateLimit-Policy": policy}

@@ -7,31 +7,28 @@ Each unit has its time. So no interval of the length of the window has more unit
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from math import ceil, floor
 from threading import Lock
 
 import msgspec
 
-from contentapi.rate_limits.limits import Charge, Limit
+from contentapi.rate_limits.limits import Charge
 
 MAX_KEYS = 50_000  # in this process
 TICKS = 1024  # of a window: units within one tick are one entry
 
 
 class LimitStatus(msgspec.Struct, frozen=True):
-    """The status of a key at a limit: the remaining amount, and the seconds until more is available."""
+    """The status of a key after a charge: the remaining amount, and the seconds until more is available."""
 
-    limit: Limit
+    charge: Charge
     remaining: int
     reset_in: int
     wait: int = 0  # seconds until a refused request would succeed; 0 if it succeeds now
 
 
-Outcome = tuple[bool, list[LimitStatus]]  # whether the charges were consumed, and the status of each limit
-
-
-def get_window_key(key: str, charge: Charge) -> str:
-    return f"{charge.spec.policy}/{charge.key or key}"
+Outcome = tuple[bool, Sequence[LimitStatus]]  # whether the charges were consumed, and the status of each limit
 
 
 def count_blocking(charge: Charge) -> int:
@@ -39,14 +36,14 @@ def count_blocking(charge: Charge) -> int:
     return charge.spec.amount - charge.total + 1
 
 
-def build_status(charge: Charge, used: int, age: float, age_of_blocker: float | None) -> LimitStatus:
-    """Return the status of a window: its units, the age of the oldest and, if one blocks the request, that one's.
+def build_refusal(charge: Charge, used: int, age: float, age_of_blocker: float | None) -> LimitStatus:
+    """Return the status of a window that refuses a request, or beside one: its units, and the age of the oldest.
 
-    A refused request succeeds when the unit that blocks it leaves the window.
+    A request succeeds when the unit that blocks it leaves the window.
     """
     spec = charge.spec
     wait = 0 if age_of_blocker is None else max(1, floor(spec.window - age_of_blocker) + 1)
-    return LimitStatus(charge.limit, max(0, spec.amount - used), wait or max(1, ceil(spec.window - age)), wait)
+    return LimitStatus(charge, max(0, spec.amount - used), wait or max(1, ceil(spec.window - age)), wait)
 
 
 class Window:
@@ -62,14 +59,10 @@ class Window:
         self.used = 0
         self.expires = 0.0
 
-    def drop_older_than(self, begin: float) -> None:
-        entries = self.entries
-        while entries and entries[0][0] < begin:
-            self.used -= entries.popleft()[1]
-
-    def add(self, now: float, length: int, amount: int) -> float:
-        """Add units. Return the seconds until the oldest leave the window."""
-        entries = self.entries
+    def add(self, charge: Charge, now: float) -> LimitStatus:
+        """Add the units of a charge."""
+        entries, spec, amount = self.entries, charge.spec, charge.amount
+        length = spec.window
         if amount:
             if entries and entries[-1][0] * TICKS // length == now * TICKS // length:
                 entries[-1] = now, entries[-1][1] + amount
@@ -77,7 +70,8 @@ class Window:
                 entries.append((now, amount))
             self.used += amount
         oldest = entries[0][0] if entries else now
-        return length - (now - oldest)  # in this order, rounding never exceeds the window
+        # In this order, rounding never exceeds the window.
+        return LimitStatus(charge, spec.amount - self.used, ceil(length - (now - oldest)) or 1)
 
     def remove_unit(self) -> None:
         """Give the newest unit back, if there is one."""
@@ -87,16 +81,13 @@ class Window:
                 self.entries.append((moment, newest - 1))
             self.used -= 1
 
-    def refuse(self, now: float, charge: Charge) -> LimitStatus:
+    def refuse(self, charge: Charge, now: float) -> LimitStatus:
         """Return the status of a window without room for a charge, or beside one."""
-        blocking = count_blocking(charge)
-        age = now - self.find_oldest(self.used) if self.used else 0
-        return build_status(charge, self.used, age, now - self.find_oldest(blocking) if self.used >= blocking else None)
-
-    def find_oldest(self, count: int) -> float:
-        """Return the time of the oldest of the `count` newest units."""
-        older = self.used - count
-        return next(moment for moment, amount in self.entries if (older := older - amount) < 0)
+        age = now - self.entries[0][0] if self.entries else 0
+        blocker, older = None, self.used - count_blocking(charge)
+        if older >= 0:
+            blocker = next(now - moment for moment, amount in self.entries if (older := older - amount) < 0)
+        return build_refusal(charge, self.used, age, blocker)
 
 
 class InProcessCounter:
@@ -108,51 +99,49 @@ class InProcessCounter:
     def __init__(self, clock: Callable[[], float] = time.monotonic, max_keys: int = MAX_KEYS) -> None:
         self.clock = clock
         self.max_keys = max_keys
-        self._windows: OrderedDict[str, Window] = OrderedDict()
+        self._windows: OrderedDict[tuple[str, str], Window] = OrderedDict()  # by policy and key
         self._lock = Lock()
 
     def consume(self, key: str, charges: Sequence[Charge]) -> Outcome:
         """Consume all charges, or none of them. Each has a window of its own."""
         with self._lock:
             now, has_room = self.clock(), True
-            windows: list[tuple[Window, Charge]] = []
+            windows: list[Window] = []
             for charge in charges:
-                window = self._get_or_create_window(get_window_key(key, charge), charge.spec.window, now)
-                windows.append((window, charge))
+                window = self._open_window(key, charge, now)
+                windows.append(window)
                 if window.used + charge.amount > charge.spec.amount:
                     has_room = False
-            if not has_room:
-                return False, [window.refuse(now, charge) for window, charge in windows]
-            statuses = []
-            for window, charge in windows:
-                seconds = window.add(now, charge.spec.window, charge.amount)
-                statuses.append(LimitStatus(charge.limit, charge.spec.amount - window.used, ceil(seconds) or 1))
-            return True, statuses
+            step = Window.add if has_room else Window.refuse
+            return has_room, [*map(step, windows, charges, repeat(now))]
 
     def refund(self, key: str, charges: Sequence[Charge]) -> None:
         """Give back one unit of each charge."""
         with self._lock:
             for charge in charges:
-                window = self._windows.get(get_window_key(key, charge))
+                window = self._windows.get((charge.spec.policy, charge.key or key))
                 if window is not None:
                     window.remove_unit()
 
-    def _get_or_create_window(self, window_key: str, length: int, now: float) -> Window:
-        """Return the window of a key, without expired units."""
-        window = self._windows.get(window_key)
+    def _open_window(self, key: str, charge: Charge, now: float) -> Window:
+        """Return the window of a charge, without expired units."""
+        name, length = (charge.spec.policy, charge.key or key), charge.spec.window
+        window = self._windows.get(name)
         if window is None:
             self._make_room(now)
-            window = self._windows[window_key] = Window()
+            window = self._windows[name] = Window()
         else:
-            self._windows.move_to_end(window_key)
-            window.drop_older_than(now - length)
+            self._windows.move_to_end(name)
+        entries, begin = window.entries, now - length
+        while entries and entries[0][0] < begin:
+            window.used -= entries.popleft()[1]
         window.expires = now + length  # an unexpired window is not replaced
         return window
 
     def _make_room(self, now: float) -> None:
         """Delete up to two expired windows, and the one that is idle longest if there are too many."""
         for _ in range(2):
-            key, window = next(iter(self._windows.items()), ("", None))
-            if window is None or (window.expires >= now and len(self._windows) < self.max_keys):
+            oldest = next(iter(self._windows.values()), None)
+            if oldest is None or (oldest.expires >= now and len(self._windows) < self.max_keys):
                 return
-            del self._windows[key]
+            self._windows.popitem(last=False)

@@ -14,14 +14,7 @@ from contentapi.core.redis import GuardedRedis, RedisUnavailable
 from contentapi.core.replicas import build_pin_key
 from contentapi.db.watch.servers import SERVERS
 from contentapi.monitoring.records import current_record
-from contentapi.rate_limits.counters import (
-    TICKS,
-    InProcessCounter,
-    Outcome,
-    build_status,
-    count_blocking,
-    get_window_key,
-)
+from contentapi.rate_limits.counters import TICKS, InProcessCounter, Outcome, build_refusal, count_blocking
 from contentapi.rate_limits.limits import Charge
 
 LOG = logging.getLogger("contentapi.rate_limits")
@@ -134,7 +127,7 @@ class RedisCounter:
         if asks_for_pin:
             current_record.get().has_written = bool(is_pinned)
         return bool(has_room), [
-            build_status(charge, used, (now - oldest) / SECOND, None if blocker < 0 else (now - blocker) / SECOND)
+            build_refusal(charge, used, (now - oldest) / SECOND, None if blocker < 0 else (now - blocker) / SECOND)
             for charge, used, oldest, blocker in zip(charges, states[::3], states[1::3], states[2::3], strict=True)
         ]
 
@@ -148,4 +141,4 @@ class RedisCounter:
 
 
 def build_keys(key: str, charges: Sequence[Charge]) -> list[str]:
-    return [REDIS_PREFIX + get_window_key(key, charge) for charge in charges]
+    return [f"{REDIS_PREFIX}{charge.spec.policy}/{charge.key or key}" for charge in charges]
