@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from hashlib import blake2b
 from http import HTTPStatus
+from http.client import responses
 from wsgiref.types import StartResponse
 
 import msgspec
@@ -60,10 +61,15 @@ def finalize_response(response: Response, headers: dict[str, str], method: str) 
     return Response(status, b"" if method == "HEAD" or status == NOT_MODIFIED else body, headers)
 
 
-def send(response: Response, start_response: StartResponse) -> list[bytes]:
-    """Send a response without Django and its middleware. Note its status and size."""
-    record = current_record.get()
-    record.status, record.size = response.status, len(response.body)
-    headers = [*response.headers.items(), ("X-Request-ID", record.id)]
-    start_response(f"{response.status:d} {HTTPStatus(response.status).phrase}", headers)
+def send(response: Response, start_response: StartResponse, shared: Mapping[str, str] = {}) -> list[bytes]:
+    """Send a response without Django. Note its status and size.
+
+    `shared` are the headers of Django's middleware. The response's take precedence, and `Vary` is joined from both.
+    """
+    record, status, own = current_record.get(), response.status, response.headers
+    record.status, record.size = status, len(response.body)
+    headers = {**shared, **own, "X-Request-ID": record.id}
+    if "Vary" in own and "Vary" in shared:
+        headers["Vary"] = f"{own['Vary']}, {shared['Vary']}"
+    start_response(f"{status:d} {responses.get(status, 'Unknown')}", [*headers.items()])
     return [response.body]

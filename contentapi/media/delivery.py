@@ -33,10 +33,6 @@ HEADERS = {  # whatever a browser takes the file for, it runs no script of it
 }
 
 
-def is_for_delivery(environ: Mapping[str, Any]) -> bool:
-    return str(environ["PATH_INFO"]).startswith(PATH)
-
-
 def deliver_file(environ: Mapping[str, Any], start_response: StartResponse) -> Iterable[bytes]:
     """Respond to a request for a public file: the file, a range of it, 304, or an error in the format of REST."""
     record = current_record.get()

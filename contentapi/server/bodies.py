@@ -18,17 +18,16 @@ UPLOAD_RATE = 100_000  # bytes a second that a client must send of an upload at 
 Result = TypeVar("Result")
 
 
-def buffer_body(environ: dict[str, Any]) -> bool:
+def buffer_body(environ: dict[str, Any], length: int) -> bool:
     """Replace `wsgi.input` by the bytes of the body. Return whether the whole body was read from the connection.
 
-    A body over the limit is read and discarded up to `DRAIN_LIMIT`. The application refuses it by its length.
+    `length` is the announced one. A body over the limit is read and discarded up to `DRAIN_LIMIT`. The application
+    refuses it by its length.
     """
     limit = conf.environment.contentapi_max_body
     stream = environ["wsgi.input"]
-    is_chunked = "HTTP_TRANSFER_ENCODING" in environ
-    length = get_announced_length(environ)
     try:
-        if is_chunked:
+        if "HTTP_TRANSFER_ENCODING" in environ:
             content = stream.read(limit + 1)
             environ["wsgi.input"] = BytesIO(content)
             return len(content) <= limit or drain_stream(stream, DRAIN_LIMIT * limit)

@@ -4,7 +4,7 @@ A client that sends its body slowly holds a thread and nothing else. Everything 
 happens while the request has one of `CONTENTAPI_THREADS` slots (`contentapi.db.engine.slots`).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication
@@ -20,7 +20,8 @@ from contentapi.health.probes import PROBES, respond_to_probe
 from contentapi.http.body import UploadTooLarge
 from contentapi.http.response import send
 from contentapi.http.uploads import SpooledBody, Upload
-from contentapi.media.delivery import deliver_file, is_for_delivery
+from contentapi.media.delivery import PATH as MEDIA
+from contentapi.media.delivery import deliver_file
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import ACCOUNT
 from contentapi.rate_limits.places import Places
@@ -71,7 +72,7 @@ class RequestBufferingLayer:
     def handle_request(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         if environ["PATH_INFO"] in PROBES:  # without a slot: a server whose slots are all in use is alive
             return send(respond_to_probe(environ), start_response)
-        if is_for_delivery(environ):
+        if environ["PATH_INFO"].startswith(MEDIA):
             return deliver_file(environ, start_response)
         try:
             lease = self.slots.acquire()
@@ -86,10 +87,15 @@ class RequestBufferingLayer:
         return response
 
     def read_body(self, environ: dict[str, Any]) -> bool:
-        """Replace `wsgi.input` by the body. Return whether the whole body was read from the connection."""
-        upload = self.find_upload(environ)
+        """Replace `wsgi.input` by the body. Return whether the whole body was read from the connection.
+
+        Only an upload may have a larger body than other requests.
+        """
+        length = get_announced_length(environ)
+        is_small = length <= conf.environment.contentapi_max_body and "HTTP_TRANSFER_ENCODING" not in environ
+        upload = None if is_small else next((upload for upload in self.uploads if upload.matches(environ)), None)
         if upload is None:
-            return buffer_body(environ)
+            return buffer_body(environ, length)
         refusal: Exception = UploadTooLarge("You may not send a body of this size.")
         try:
             if (sender := self.find_sender(upload, environ)) is not None:
@@ -102,13 +108,6 @@ class RequestBufferingLayer:
         except RateLimited as error:  # the application charges the request again, and responds
             refusal = error
         return refuse_body(environ, refusal)
-
-    def find_upload(self, environ: Mapping[str, Any]) -> Upload | None:
-        """Return the kind of upload of a request that may have a larger body than others; None for other requests."""
-        is_small = get_announced_length(environ) <= conf.environment.contentapi_max_body
-        if is_small and "HTTP_TRANSFER_ENCODING" not in environ:
-            return None
-        return next((upload for upload in self.uploads if upload.matches(environ)), None)
 
     def find_sender(self, upload: Upload, environ: dict[str, Any]) -> Actor | None:
         """Charge the request, and return its actor; None if the caller has no permission.

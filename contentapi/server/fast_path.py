@@ -1,20 +1,20 @@
 """The fast path: answer GraphQL requests and requests to resources without Django's handler and middleware.
 
 For these requests the middleware only adds headers, but costs more than a small request itself. The fast path checks
-the host and adds the same headers. It learns them from a sample request to Django: once at start-up, and once for each
-`Origin`, so that django-cors-headers makes the CORS decisions. A request that the middleware could treat differently
-goes through Django: a CORS preflight, an unknown host, a request without TLS where TLS is required. Both ways call the
-same endpoint. `CONTENTAPI_FAST_PATH=off` sends every request through Django.
+the host and adds the same headers. It learns them from a sample request to Django: once at start-up, and for each
+`Host` with an `Origin`, so that django-cors-headers makes the CORS decisions. A request that the middleware could treat
+differently goes through Django: a CORS preflight, an unknown host, a request without TLS where TLS is required. Both
+ways call the same endpoint. `CONTENTAPI_FAST_PATH=off` sends every request through Django.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
-from http.client import responses
 from io import BytesIO
 from typing import Any
 from wsgiref.types import StartResponse
 
+from corsheaders.signals import check_request_enabled
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.utils.http import parse_header_parameters
@@ -25,10 +25,9 @@ from contentapi.core.errors import ApiError
 from contentapi.graphql.endpoint import MEDIA_TYPES, READS, respond_with_error
 from contentapi.graphql.explorer.page import is_explorer_requested
 from contentapi.http.api_version import VERSION
-from contentapi.http.cors import has_reusable_cors_headers
 from contentapi.http.error_response import error_response
 from contentapi.http.hosts import is_our_host
-from contentapi.http.response import Response
+from contentapi.http.response import Response, send
 from contentapi.monitoring.records import RequestRecord, current_record
 from contentapi.rate_limits.account import UNMETERED, Account
 from contentapi.server.router import Router
@@ -36,7 +35,9 @@ from contentapi.urls import RESOURCES, endpoint
 
 PATH = "/graphql"
 OWN_HEADERS = {"Content-Type", "Content-Length", "X-Request-ID"}  # set for each response, so not learned
-ORIGIN_CACHE = 256  # origins whose headers are cached
+PRIVATE_NETWORK = "HTTP_ACCESS_CONTROL_REQUEST_PRIVATE_NETWORK"
+LONGEST_ORIGIN = 255  # characters
+MOST_SHARED = 1024  # hosts, origins and schemes whose headers are cached
 Responder = Callable[[dict[str, Any]], Response]
 
 
@@ -62,44 +63,45 @@ class FastPath:
         self.django = django
         self.router = Router(RESOURCES)
         self.is_enabled = is_enabled
-        self.headers_by_origin: BoundedCache[dict[str, str]] = BoundedCache(
-            ORIGIN_CACHE, weigh=lambda _: 1, name="origins"
-        )
-        self.headers_without_origin: dict[str, str] = {}
-        if is_enabled:
-            self.headers_without_origin = learn_middleware_headers(django)
+        self.shared: BoundedCache[dict[str, str]] = BoundedCache(MOST_SHARED, weigh=lambda _: 1, name="origins")
+        self.headers_without_origin = learn_middleware_headers(django) if is_enabled else {}
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        responder = self.find_responder(environ) if self.is_enabled and is_eligible_for_fast_path(environ) else None
-        shared = self.headers_for(environ.get("HTTP_ORIGIN")) if responder else None
-        if responder is None or shared is None:
+        shared = self.find_shared_headers(environ) if self.is_enabled else None
+        responder = self.find_responder(environ) if shared is not None else None
+        if responder is None:
             return self.django(environ, start_response)
-        return send(responder(environ), shared, start_response)
+        return send(responder(environ), start_response, shared)
 
     def refuse(self, environ: dict[str, Any], error: Exception, start_response: StartResponse) -> Iterable[bytes]:
         """Respond with an error to a request that gets no connection slot."""
         account = Account(environ)
         response = build_no_slot_response(environ, account.charge_failure(error))
-        origin = environ.get("HTTP_ORIGIN") if is_eligible_for_fast_path(environ) else None
-        shared = self.headers_for(origin) or self.headers_without_origin
+        shared = self.find_shared_headers(environ) or self.learn(None)
         response = Response(response.status, response.body, {**account.headers, **response.headers})
-        return send(response, shared, start_response)
+        return send(response, start_response, shared)
 
-    def headers_for(self, origin: str | None) -> dict[str, str] | None:
-        """Return the headers that Django's middleware adds for an `Origin`, learned once for each.
+    def find_shared_headers(self, environ: Mapping[str, Any]) -> dict[str, str] | None:
+        """Return the headers that Django's middleware adds to the response to a request, learned once for each kind.
 
-        Returns None if they cannot be learned. The request then goes through Django.
+        Returns None if it could do more, or if they cannot be learned. The request then goes through Django.
         """
-        if origin is None and self.headers_without_origin:
-            return self.headers_without_origin
-        headers = self.headers_by_origin.get(origin)
-        if headers is None:
+        origin = environ.get("HTTP_ORIGIN")
+        if origin is not None and (environ["REQUEST_METHOD"] == "OPTIONS" or PRIVATE_NETWORK in environ):
+            return None  # django-cors-headers responds to a preflight itself
+        key = environ.get("HTTP_HOST"), origin, environ.get("HTTP_X_FORWARDED_PROTO") == "https" or not conf.https
+        headers = self.shared.get(key)
+        if headers is None and is_eligible_for_fast_path(environ):
             try:
-                headers = learn_middleware_headers(self.django, origin)
+                headers = self.learn(origin)
             except RuntimeError:
                 return None
-            self.headers_by_origin.put(origin, headers)
+            self.shared.put(key, headers)
         return headers
+
+    def learn(self, origin: str | None) -> dict[str, str]:
+        """Return the headers for an `Origin`. Raises `RuntimeError`."""
+        return (origin is None and self.headers_without_origin) or learn_middleware_headers(self.django, origin)
 
     def find_responder(self, environ: Mapping[str, Any]) -> Responder | None:
         """Return the function that handles a request without Django, or None if Django must handle it."""
@@ -112,15 +114,6 @@ class FastPath:
             return None
         resource, ids, current_record.get().operation = match
         return partial(resource.handle, ids=ids)
-
-
-def send(response: Response, shared: dict[str, str], start_response: StartResponse) -> list[bytes]:
-    """Send a response with the headers that Django's middleware adds. Note its status and size."""
-    record = current_record.get()
-    record.status, record.size = response.status, len(response.body)
-    line = f"{response.status} {responses.get(response.status, 'Unknown')}"
-    start_response(line, merge_headers(response.headers, shared, record.id))
-    return [response.body]
 
 
 def may_be_query(environ: Mapping[str, Any]) -> bool:
@@ -137,20 +130,14 @@ def build_no_slot_response(environ: Mapping[str, Any], error: ApiError) -> Respo
     return Response(response.status, response.body, {**response.headers, **more})
 
 
-def merge_headers(own: Mapping[str, str], shared: dict[str, str], request_id: str) -> list[tuple[str, str]]:
-    """Return all headers of a response. `own` takes precedence over the middleware's. `Vary` is joined from both."""
-    if own.keys().isdisjoint(shared):
-        return [*shared.items(), *own.items(), ("X-Request-ID", request_id)]
-    merged = {**shared, **own, "X-Request-ID": request_id}
-    if "Vary" in own and "Vary" in shared:
-        merged["Vary"] = f"{own['Vary']}, {shared['Vary']}"
-    return [*merged.items()]
-
-
 def is_eligible_for_fast_path(environ: Mapping[str, Any]) -> bool:
-    """Return whether Django's middleware would only add headers to the response to a request."""
+    """Return whether Django's middleware only adds headers to responses to this `Host`, `Origin` and scheme.
+
+    Receivers of the signal of django-cors-headers may read the whole request.
+    """
+    has_origin = "HTTP_ORIGIN" in environ
     return (
-        ("HTTP_ORIGIN" not in environ or has_reusable_cors_headers(environ))
+        not (has_origin and (len(environ["HTTP_ORIGIN"]) > LONGEST_ORIGIN or check_request_enabled.receivers))
         and (not conf.https or environ.get("HTTP_X_FORWARDED_PROTO") == "https")
         and is_our_host(environ.get("HTTP_HOST", ""))
     )

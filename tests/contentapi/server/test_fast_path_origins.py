@@ -8,8 +8,8 @@ from corsheaders.signals import check_request_enabled
 from django.core.handlers.wsgi import WSGIHandler
 from pytest_django import Settings
 
-from contentapi.rate_limits.account import COUNTERS, UNMETERED
-from contentapi.server.fast_path import ORIGIN_CACHE, FastPath, is_eligible_for_fast_path
+from contentapi.rate_limits.account import COUNTERS
+from contentapi.server.fast_path import FastPath, is_eligible_for_fast_path
 from tests.contentapi.server.fast_path_requests import (
     FailingDjango,
     build_environ,
@@ -122,13 +122,18 @@ def test_receiver_of_the_cors_signal_sees_every_origin() -> None:
         check_request_enabled.disconnect(allow)
 
 
-def test_cache_of_origins_is_bounded() -> None:
+def test_cache_of_headers_is_bounded_and_keeps_accepted_hosts_only(settings: Settings) -> None:
+    settings.ALLOWED_HOSTS = [".example.com"]
     fast_path = FastPath(FailingDjango())
+    fast_path.shared.limit = 10
 
-    for number in range(ORIGIN_CACHE + 10):
-        call_application(fast_path, {**build_environ(HTTP_ORIGIN=f"https://{number}.example"), UNMETERED: True})
+    weights = {}
+    for host in ("example.invalid", "a.example.com"):
+        for number in range(12):
+            fast_path.find_shared_headers(build_environ(HTTP_HOST=host, HTTP_ORIGIN=f"https://{number}.example"))
+        weights[host] = fast_path.shared.weight
 
-    assert fast_path.headers_by_origin.weight == ORIGIN_CACHE
+    assert weights == {"example.invalid": 0, "a.example.com": 10}
 
 
 def test_learning_an_origin_is_not_charged_to_the_client() -> None:
