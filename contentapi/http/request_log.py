@@ -115,7 +115,7 @@ def build_line(record: RequestRecord, seconds: float) -> RequestLine:
         record.credential,
         record.cost,
         code,
-        record.trace_id,
+        record.find_trace_id(),
     )
 
 

@@ -88,7 +88,7 @@ class RequestIdFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         request = current_record.get()
-        record.request_id, record.trace_id = request.id, request.trace_id
+        record.request_id, record.trace_id = request.id, request.find_trace_id()
         return True
 
 

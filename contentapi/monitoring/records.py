@@ -14,10 +14,13 @@ from typing import Any
 
 import msgspec
 
+IDS = "((?!0{32})[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"  # of trace and span, with the flags
+TRACEPARENT = re.compile(f"00-{IDS}|(?!00|ff)[0-9a-f]{{2}}-{IDS}(?:-.*)?")  # W3C Trace Context
+
 
 def new_request_id() -> str:
     """Return 128 random bits. Clients see the id and it protects nothing, so it may be guessable."""
-    return getrandbits(128).to_bytes(16, "big").hex()
+    return f"{getrandbits(128):032x}"
 
 
 class RequestRecord(msgspec.Struct):
@@ -28,7 +31,8 @@ class RequestRecord(msgspec.Struct):
     `operation_name` is the name that the client gave to its operation. `credential` identifies the credential, like
     `key:capi_1234abcd`, without its secret. `cost` is the cost of a GraphQL operation. `size` is the number of bytes of
     the body of the response. `errors` has the entries of the error table. `has_written` is whether the user wrote a
-    moment ago, or None if Redis was not asked or did not answer (`contentapi.core.replicas`). Times are in seconds.
+    moment ago, or None if Redis was not asked or did not answer (`contentapi.core.replicas`). `trace_id` is set if
+    traces are sent, and `traceparent` is the header. Times are in seconds.
     """
 
     method: str = ""
@@ -45,7 +49,13 @@ class RequestRecord(msgspec.Struct):
     has_written: bool | None = None
     statements: list[float] = []  # the time of each statement
     trace_id: str = ""
+    traceparent: str = ""
     trace: Any = None  # the `contentapi.monitoring.otlp.TracedRequest` of a sampled request
+
+    def find_trace_id(self) -> str:
+        """Return the id of the trace of a request; that of a valid `traceparent` if this server sends no traces."""
+        match = None if self.trace_id else TRACEPARENT.fullmatch(self.traceparent.strip())
+        return (match[1] or match[2]) if match else self.trace_id
 
     def add_statement(self, seconds: float, sql: object = "", error_type: str = "") -> None:
         self.statements.append(seconds)

@@ -7,7 +7,6 @@ A span never has values of a request: no query string, header, variable or body,
 """
 
 import os
-import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from threading import Event, Thread
@@ -15,10 +14,8 @@ from typing import Any
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import TRACE_STOP_LIMIT
-from contentapi.monitoring.records import RequestRecord, current_record
+from contentapi.monitoring.records import current_record
 
-IDS = "((?!0{32})[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"  # of trace and span, with the flags
-TRACEPARENT = re.compile(f"00-{IDS}|(?!00|ff)[0-9a-f]{{2}}-{IDS}(?:-.*)?")
 UNTRACED: AbstractContextManager[Any] = nullcontext(lambda _: None)
 
 
@@ -66,20 +63,6 @@ def stop_tracing() -> None:
     if TRACING.stopper is not None:
         TRACING.ending.set()
         TRACING.stopper.join(TRACE_STOP_LIMIT)
-
-
-def begin_trace(record: RequestRecord, environ: Mapping[str, Any]) -> None:
-    """Begin the trace of a request; without a tracer, only note the trace of its `traceparent` for log lines."""
-    if TRACING.tracer is not None:
-        TRACING.tracer.begin(record, environ)
-    elif "HTTP_TRACEPARENT" in environ:
-        record.trace_id = read_trace_id(environ["HTTP_TRACEPARENT"])
-
-
-def read_trace_id(traceparent: str) -> str:
-    """Return the trace id of a `traceparent` header (W3C Trace Context), an empty string if it is invalid."""
-    match = TRACEPARENT.fullmatch(traceparent.strip())
-    return (match[1] or match[2]) if match else ""
 
 
 def trace(name: str, attributes: Mapping[str, str] | None = None) -> AbstractContextManager[Any]:

@@ -64,10 +64,10 @@ class RequestBufferingLayer:
         try:
             return observe_request(self.handle_request, environ, start_response)
         finally:
-            if isinstance(environ.get("wsgi.input"), SpooledBody):
-                environ["wsgi.input"].close()
             if PLACE in environ:
                 self.places.leave(environ[PLACE])
+                if isinstance(environ["wsgi.input"], SpooledBody):
+                    environ["wsgi.input"].close()
 
     def handle_request(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         if environ["PATH_INFO"] in PROBES:  # without a slot: a server whose slots are all in use is alive

@@ -8,7 +8,7 @@ from wsgiref.types import StartResponse
 
 from contentapi.http.request_log import finish_request
 from contentapi.monitoring.records import RequestRecord, current_record
-from contentapi.monitoring.traces import TRACING, begin_trace
+from contentapi.monitoring.traces import TRACING
 
 Handler = Callable[[dict[str, Any], StartResponse], Iterable[bytes]]
 
@@ -18,10 +18,11 @@ def observe_request(handle: Handler, environ: dict[str, Any], start_response: St
 
     The layers below write status and size into the record. A file is sent after this, by the server.
     """
-    record, start = RequestRecord(environ["REQUEST_METHOD"], environ["PATH_INFO"]), perf_counter()
-    token = current_record.set(record)
-    if TRACING.tracer is not None or "HTTP_TRACEPARENT" in environ:
-        begin_trace(record, environ)
+    traceparent = environ.get("HTTP_TRACEPARENT", "")
+    record = RequestRecord(environ["REQUEST_METHOD"], environ["PATH_INFO"], traceparent=traceparent)
+    start, token = perf_counter(), current_record.set(record)
+    if TRACING.tracer is not None:
+        TRACING.tracer.begin(record, environ)
     try:
         return handle(environ, start_response if record.trace is None else with_trace(start_response, record.trace))
     finally:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from contentapi.monitoring.otlp import CollectorLog, describe_statement
 from contentapi.monitoring.records import RequestRecord
-from contentapi.monitoring.traces import TRACING, begin_trace, read_trace_id
 
 ROOT = Path(__file__).resolve().parents[3]
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -59,16 +58,7 @@ URL = "http://127.0.0.1:9"
     ],
 )
 def test_trace_id_is_that_of_a_valid_header(header: str, trace_id: str) -> None:
-    assert read_trace_id(header) == trace_id
-
-
-def test_header_of_an_untraced_request_is_in_its_record() -> None:
-    record = RequestRecord("GET", "/posts")
-
-    begin_trace(record, {"HTTP_TRACEPARENT": f"00-{TRACE}-{SPAN}-01"})
-
-    assert TRACING.tracer is None
-    assert (record.trace_id, record.trace) == (TRACE, None)
+    assert RequestRecord("GET", "/posts", traceparent=header).find_trace_id() == trace_id
 
 
 UNTRACED: list[dict[str, str]] = [
