@@ -6,9 +6,7 @@ import platform
 import shutil
 import subprocess
 import sys
-import tarfile
 from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
 
 from benchmarks.places import PEERS, ROOT, WORK
@@ -75,12 +73,9 @@ def install_commit(kit: str) -> None:
     """Copy the files of a commit, and install its packages. Exits if this clone does not have the commit."""
     folder = WORK / kit
     if not folder.exists():
-        command = ["git", "archive", kit.partition("@")[2]]
-        archive = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE)
-        if archive.returncode:
-            sys.exit(f"There is no commit for {kit}.")
-        with tarfile.open(fileobj=BytesIO(archive.stdout)) as files:
-            files.extractall(folder, filter="data")
+        archive = WORK / f"{kit}.zip"
+        run(["git", "archive", f"--output={archive}", kit.partition("@")[2]], ROOT)
+        shutil.unpack_archive(archive, folder)
     install_python(WORK / f"venv-{kit}", folder / "requirements.txt")
 
 
