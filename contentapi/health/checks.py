@@ -8,13 +8,13 @@ password or the name of a host: anybody may read them.
 
 from contextlib import closing
 from functools import cache
+from importlib import import_module
 from pkgutil import iter_modules
 from time import monotonic
 
 from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.db.migrations.loader import MigrationLoader
 
 from contentapi.auth.jwk import KeyProblem
 from contentapi.auth.signing_keys import get_key_ring
@@ -78,28 +78,24 @@ def check_migrations(applied: set[MigrationName]) -> CheckResult:
 
 
 def find_unapplied_migrations(applied: set[MigrationName]) -> list[MigrationName]:
-    """Return the migrations of this version that are not applied. Those of a newer version are no problem."""
-    if list_migrations() <= applied:
-        return []
-    return [
-        name
-        for name, replaced in load_migrations().items()
-        if name not in applied and not (replaced and applied.issuperset(replaced))
-    ]
+    """Return the migrations of this version that are not applied, and import them. Others need not be imported.
+
+    A squashed one is applied if all that it replaces are. Those of a newer version are no problem.
+    """
+    missing = sorted(list_migrations() - applied)
+    return [name for name in missing if not (replaced := read_replaced(name)) or replaced - applied]
 
 
 @cache
-def list_migrations() -> set[MigrationName]:
-    """Return the migrations of this version, without importing them."""
+def list_migrations() -> frozenset[MigrationName]:
+    """Return the migrations of this version."""
     folders = [(app.label, f"{app.path}/migrations") for app in apps.get_app_configs()]
-    return {(label, module.name) for label, folder in folders for module in iter_modules([folder])}
+    return frozenset((label, module.name) for label, folder in folders for module in iter_modules([folder]))
 
 
-@cache
-def load_migrations() -> dict[MigrationName, tuple[MigrationName, ...]]:
-    """Return the migrations of this version, each with those that it replaces."""
-    loader = MigrationLoader(None)
-    return {name: tuple(loader.disk_migrations[name].replaces) for name in loader.graph.nodes}
+def read_replaced(name: MigrationName) -> set[MigrationName]:
+    app = apps.get_app_config(name[0]).name
+    return set(map(tuple, import_module(f"{app}.migrations.{name[1]}").Migration.replaces))
 
 
 def check_keys() -> CheckResult:
