@@ -5,6 +5,7 @@ ordered. It is signed together with the collection and its filters. Items that a
 shift nothing.
 """
 
+import re
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from contentapi.core.encryption import compute_keyed_hash, derive_key
 from contentapi.core.errors import Malformed
 
 DEFAULT_PAGE = 10
+ID = re.compile("[1-9][0-9]{0,18}")
 Filters = Mapping[str, Any]  # of JSON values
 
 
@@ -33,10 +35,8 @@ def require_page_size(limit: int | None, *, default: int, name: str = "limit") -
 
 def parse_id(text: str) -> int:
     """Return the number of an id. Return 0, which no row has, for other text and for numbers above 64 bits."""
-    if not (text.isascii() and text.isdecimal() and len(text) <= 19):
-        return 0
-    number = int(text)
-    return number if str(number) == text and number < 2**63 else 0
+    number = int(text) if ID.fullmatch(text) else 0
+    return number if number < 2**63 else 0
 
 
 class Position(msgspec.Struct, frozen=True, array_like=True):

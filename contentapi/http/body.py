@@ -43,7 +43,7 @@ def read_request_body(environ: Mapping[str, Any]) -> bytes:
     if encoding is not None and encoding.strip().lower() != "identity":
         raise UnsupportedMediaType("Content-Encoding is not supported. Send the body uncompressed.")
     limit = conf.environment.contentapi_max_body
-    is_chunked = "HTTP_TRANSFER_ENCODING" in environ and environ["HTTP_TRANSFER_ENCODING"].lower() == "chunked"
+    is_chunked = environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
     content_length = environ.get("CONTENT_LENGTH") or "0"
     if not content_length.isdecimal():
         raise Malformed("Content-Length must be a whole number.")
@@ -52,10 +52,10 @@ def read_request_body(environ: Mapping[str, Any]) -> bytes:
         content: bytes = environ["wsgi.input"].read(length) if is_chunked or length <= limit else b""
     except Exception:  # noqa: BLE001 - each server raises its own, for wrong chunks and for clients that hang up
         raise Malformed("The body could not be read completely.") from None
-    if max(len(content), 0 if is_chunked else length) > limit:
+    if len(content) > limit or (length > limit and not is_chunked):
         message = f"The body is too large. At most {limit} bytes are allowed (CONTENTAPI_MAX_BODY)."
         raise TooLarge(message, limit="size of the body")
-    if not is_chunked and len(content) < length:
+    if len(content) < length and not is_chunked:
         raise Malformed(f"The body has {len(content)} bytes, but Content-Length is {length}.")
     return content.removeprefix(codecs.BOM_UTF8)
 

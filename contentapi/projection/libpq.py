@@ -157,18 +157,9 @@ def require_status(result: PGresult, status: ExecStatus) -> None:
 
 
 def encode_parameters(values: Sequence[Any], connection: Connection[Any]) -> list[Any]:
-    """Return values in PostgreSQL's text format. The server infers the types from the places in the statement.
-
-    Neighbours that are the same object are encoded once.
-    """
-    encoded: list[Any] = []
-    previous = text = None
-    for value in values:
-        if value is not previous:
-            encode = ENCODERS.get(type(value))
-            previous, text = value, encode(value) if encode else encode_other(value, connection)
-        encoded.append(text)
-    return encoded
+    """Return values in PostgreSQL's text format. The server infers the types from the places in the statement."""
+    find = ENCODERS.get
+    return [encode(value) if (encode := find(type(value))) else encode_other(value, connection) for value in values]
 
 
 def encode_other(value: Any, connection: Connection[Any]) -> bytes | None:
@@ -192,7 +183,7 @@ def encode_text_array(items: list[str]) -> bytes:
 
 
 ENCODERS: dict[type, Callable[[Any], bytes | None]] = {
-    type(None): lambda _: None,
+    type(None): {}.get,  # None, as fast as Python can
     str: encode_text,
     int: b"%d".__mod__,
     datetime: lambda value: value.isoformat().encode(),

@@ -63,30 +63,26 @@ class InputObjectCoercion:
         self.kind = kind
 
     @cached_property
-    def fields(self) -> dict[str, tuple[str, bool, Any, Any, Callable[[Any], Any]]]:
-        return {
-            name: (
-                field.out_name or name,
-                is_required_input_field(field),
-                coerce_default(field),
-                *Coercion.to(field.type),
-            )
-            for name, field in self.kind.fields.items()
-        }
+    def fields(self) -> dict[str, tuple[str, Any, Callable[[Any], Any]]]:
+        return {name: (field.out_name or name, *Coercion.to(field.type)) for name, field in self.kind.fields.items()}
+
+    @cached_property
+    def required(self) -> frozenset[str]:
+        return frozenset(name for name, field in self.kind.fields.items() if is_required_input_field(field))
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        found = {field.out_name or name: coerce_default(field) for name, field in self.kind.fields.items()}
+        return {key: default for key, default in found.items() if default is not Undefined}
 
     def coerce(self, given: Any) -> Any:
-        if not isinstance(given, dict) or not given.keys() <= self.fields.keys():
+        if not isinstance(given, dict) or not self.required <= given.keys() <= self.fields.keys():
             return Undefined
-        coerced = {}
-        for name, (key, is_required, default, null, coerce) in self.fields.items():
-            if name in given:
-                value = given[name]
-                value = null if value is None else coerce(value)
-                if value is Undefined:
-                    return Undefined
-                coerced[key] = value
-            elif is_required:
+        coerced = {**self.defaults}
+        # In the order of the SDL, because the order of the keys is part of the cache key of a statement.
+        for name in [name for name in self.fields if name in given]:
+            value, (key, null, coerce) = given[name], self.fields[name]
+            coerced[key] = value = null if value is None else coerce(value)
+            if value is Undefined:
                 return Undefined
-            elif default is not Undefined:
-                coerced[key] = default
         return self.kind.out_type(coerced)
