@@ -73,7 +73,7 @@ class Preview:
         vars(self).pop("texts", None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Actor:
     """The identity of a caller: user id, role, scopes and kind of credential. Actors may be shared by requests.
 
@@ -96,6 +96,12 @@ class Actor:
         return Actor(
             self.user_id, self.role, self.scopes, self.credential, self.credential_id, self.client_id, interface
         )
+
+    @cached_property
+    def rights(self) -> tuple[Any, ...]:
+        """The properties that can change the structure of a statement, as a part of a cache key."""
+        kind = None if self.preview is None else self.preview.is_site
+        return self.role, frozenset(self.scopes), self.credential, self.user_id is None, kind
 
     @property
     def origin(self) -> str:

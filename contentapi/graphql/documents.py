@@ -37,11 +37,11 @@ class CachedDocument(NamedTuple):
     document: DocumentNode
     sizes: Sizes
     operations: Mapping[str, Operation]
+    only: Operation | None  # the operation of a request without a name
 
     def find_operation(self, name: str | None) -> Operation | None:
-        """Return the operation of this name; without a name, the only one."""
-        if name is None and len(self.operations) == 1:
-            return next(iter(self.operations.values()))
+        if name is None:
+            return self.only
         return self.operations.get(name) if name else None
 
     def require_operation(self, name: str | None) -> Operation:
@@ -203,7 +203,8 @@ def validate_and_cache_document(schema: GraphQLSchema, document: DocumentNode, s
         for node in document.definitions
         if isinstance(node, OperationDefinitionNode)
     }
-    cached = CachedDocument(document, sizes, operations)
+    only = next(iter(operations.values())) if len(operations) == 1 else None
+    cached = CachedDocument(document, sizes, operations, only)
     DOCUMENTS.put((schema, get_source_text(document)), cached)
     return cached
 

@@ -30,7 +30,7 @@ from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
 from contentapi.graphql.persisted_documents import PersistedDocuments
 from contentapi.graphql.requests import BatchRefused, GraphQLRequest, read_body, read_query_string
-from contentapi.graphql.transactions import OneTransaction, TransactionMode
+from contentapi.graphql.transactions import OneTransaction
 from contentapi.graphql.trusted_documents import TrustedDocuments, load_trusted_documents
 from contentapi.http import previews
 from contentapi.http.body import JSON
@@ -117,7 +117,7 @@ class GraphQLEndpoint:
         """Execute a request, with its Idempotency-Key if it has one. Returns its own part of the response."""
         if not isinstance(request.query, str):
             account.charge_request()  # before a lookup in Redis
-        text = self.documents.find_text(request)
+        text, digest = self.documents.find_text(request)
         before_work = partial(charge_and_wait_for_preparation, account)
         try:
             operation = get_operation(self.schema, text, request.operation_name or None, before_work=before_work)
@@ -126,8 +126,8 @@ class GraphQLEndpoint:
             return report_errors(rejection.errors)
         if not may_write and operation.node.operation is OperationType.MUTATION:
             raise MethodNotAllowed("GET", ALLOWED_METHODS, "Send a mutation by POST.")
-        if request.extensions:
-            self.documents.remember(request)
+        if digest is not None:
+            self.documents.remember(digest, text)
         if request.operation_name:
             current_record.get().operation_name = request.operation_name
         return execute_operation(operation, request, context, account, key, before_work)
@@ -184,9 +184,7 @@ def execute_operation(
         actor = actor.through("GraphQL")
         context = {"actor": actor}
 
-    def execute(mode: TransactionMode | None = None) -> ExecutionResult:
-        return operation.execute(variables, context, hide_suggestions=is_hidden, introspection=introspection, mode=mode)
-
+    execute = partial(operation.execute, variables, context, hide_suggestions=is_hidden, introspection=introspection)
     if actor.preview is not None:  # from the primary: a preview shows what has just been saved
         return build_result_response(read_credential(execute)[0], extensions)
     if not operation.cost.writes:

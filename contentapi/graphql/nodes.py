@@ -3,14 +3,11 @@
 from collections.abc import Sequence
 
 from ariadne import QueryType
-from graphql import GraphQLResolveInfo
 
 from contentapi.conf import conf
-from contentapi.graphql.context import RequestContext
 from contentapi.graphql.limits import build_limit_error
+from contentapi.graphql.root_fields import Info
 from contentapi.projection import NodeQuery, NodeType
-
-Info = GraphQLResolveInfo[RequestContext]
 
 
 def build_node_resolvers(node_type: NodeType) -> QueryType:

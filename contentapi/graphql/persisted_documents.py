@@ -29,6 +29,7 @@ LOG = logging.getLogger("contentapi.graphql")
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 MAX_ID = 200  # characters of an id in an error message
+UNTRUSTED = "This server executes trusted documents only, and this document is not one of them."
 SLOTS = 4096  # documents in Redis at most
 REDIS_PREFIX = "contentapi:persisted:"
 
@@ -57,8 +58,11 @@ class PersistedDocuments:
         url = conf.environment.redis_url
         self.shared = SharedTexts(url) if url else None
 
-    def find_text(self, request: GraphQLRequest) -> str:
-        """Return the document of a request. Raises `Malformed`, `PersistedQueryNotFound` or `DocumentNotFound`."""
+    def find_text(self, request: GraphQLRequest) -> tuple[str, str | None]:
+        """Return the document of a request, and the hash that the request names it by, if it does.
+
+        Raises `Malformed`, `PersistedQueryNotFound` or `DocumentNotFound`.
+        """
         text, extensions = request.query, request.extensions
         persisted = extensions.get("persistedQuery") if extensions else None
         digest = None if persisted is None else parse_persisted_query(persisted)
@@ -69,26 +73,22 @@ class PersistedDocuments:
         if isinstance(text, str):
             if digest is not None:
                 self.require_matching(digest, text)
-            self.require_trusted(text)
-            return text
+            if self.trusted.are_required and text not in self.trusted.ids:
+                raise DocumentNotFound(UNTRUSTED)
+            return text, digest
         if digest is None:
             raise Malformed("The request has no query. Send query, documentId or extensions.persistedQuery.")
         found = self.trusted.texts.get(digest) or self.find_persisted(digest)
         if found is None:
             raise PersistedQueryNotFound
-        return found
+        return found, digest
 
-    def remember(self, request: GraphQLRequest) -> None:
-        """Keep the text of a valid document that the client sent with its hash."""
-        if not request.extensions or not isinstance(request.query, str):
-            return
-        persisted = request.extensions.get("persistedQuery")
-        if persisted is not None and request.query not in self.trusted.ids:
-            digest = parse_persisted_query(persisted)
-            if self.texts.get(digest) is None:
-                self.texts.put(digest, request.query)
-                if self.shared is not None:
-                    self.shared.put(digest, request.query)
+    def remember(self, digest: str, text: str) -> None:
+        """Keep the text of a valid document by its hash, unless it is kept already."""
+        if text not in self.trusted.ids and self.texts.get(digest) is None:
+            self.texts.put(digest, text)
+            if self.shared is not None:
+                self.shared.put(digest, text)
 
     def find_persisted(self, digest: str) -> str | None:
         """Return the text of an automatic persisted query, from this process or from Redis."""
@@ -111,10 +111,6 @@ class PersistedDocuments:
         """Raise `Malformed` unless the hash is that of the text, or the id of this trusted document."""
         if digest != sha256(text.encode()).hexdigest() and self.trusted.texts.get(digest) != text:
             raise Malformed("extensions.persistedQuery.sha256Hash is not the SHA-256 of the query.")
-
-    def require_trusted(self, text: str) -> None:
-        if self.trusted.are_required and text not in self.trusted.ids:
-            raise DocumentNotFound("This server executes trusted documents only, and this document is not one of them.")
 
 
 class PersistedQuery(msgspec.Struct, rename="camel"):

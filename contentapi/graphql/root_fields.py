@@ -16,15 +16,20 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
+import msgspec
 from ariadne import EnumType, ObjectType
-from graphql import GraphQLResolveInfo
 
 from contentapi.core.identity import Actor
 from contentapi.graphql.context import RequestContext
 
-Info = GraphQLResolveInfo[RequestContext]
 Resolver = Callable[..., Any]
 K = TypeVar("K", bound=ObjectType)
+
+
+class Info(msgspec.Struct):
+    """What a resolver of a root field receives of graphql-core's `GraphQLResolveInfo`."""
+
+    context: RequestContext
 
 
 def bind_fields(kind: K, resolvers: Mapping[str, Resolver]) -> K:

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any
 
 import msgspec
-from graphql import GraphQLError, GraphQLResolveInfo, GraphQLSchema, OperationType, VariableNode
+from graphql import GraphQLError, GraphQLSchema, OperationType, VariableNode
 
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed
@@ -19,8 +19,8 @@ from contentapi.graphql.context import RequestContext
 from contentapi.graphql.documents import DocumentRejected, get_document
 from contentapi.graphql.execution.cache_keys import get_source_location
 from contentapi.graphql.execution.executor import ProjectingExecutor
-from contentapi.graphql.execution.fields import WITHOUT_ASYNC_WORK
 from contentapi.graphql.execution.operations import Operation
+from contentapi.graphql.root_fields import Info
 from contentapi.projection import Rows
 from contentapi.projection.selections import SelectedFieldError
 from contentapi.projection.statements import read_json_and_column
@@ -61,12 +61,10 @@ class Subscription:
     def follow(self) -> Any:
         """Return what the root field follows, from its source. Raises `DocumentRejected`."""
         root = self.root
-        given = self.values, self.context
-        info: GraphQLResolveInfo[Any] = GraphQLResolveInfo._make(root.info + given + WITHOUT_ASYNC_WORK)
         subscribe: Callable[..., Any] = root.field.subscribe  # type: ignore[assignment]  # checked before
         try:
             arguments = root.read_arguments(self.values) if root.read_arguments else {}
-            return subscribe(None, info, **arguments)
+            return subscribe(None, Info(self.context), **arguments)
         except Exception as error:
             raise DocumentRejected([self.locate(error)]) from error
 

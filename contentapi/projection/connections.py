@@ -52,6 +52,10 @@ class ConnectionQuery:
     window: ConnectionWindow
 
     @property
+    def model(self) -> type[Model]:
+        return self.rows.model
+
+    @property
     def cache_key(self) -> Hashable:
         key, window = self.rows.cache_key, self.window
         return key and (key, self.order, window.backwards, window.after is None, window.before is None)

@@ -97,8 +97,6 @@ class PreparedInsert(Generic[M]):
         columns = [each for each in model._meta.local_concrete_fields if not (each.primary_key or each.generated)]
         self.fields: list[Any] = [field for field in columns if field.name not in without]
         self.missing = {field.name: field.get_default() for field in columns if field.name in without}
-        # Values of one type are neighbours: those of times are often the same object, which is encoded once.
-        self.fields.sort(key=lambda field: field.get_internal_type())
         self.defaults = {field.attname: field.get_default for field in self.fields}
         if self.found_by:
             self.defaults[self.found_by.attname] = self.defaults.pop(self.required.attname)
@@ -121,10 +119,10 @@ class PreparedInsert(Generic[M]):
         actor, arguments = ANONYMOUS, []
         if selection is not None and self.can_select(selection.request):
             request, actor = selection.request, selection.request.actor
-            selecting = get_statement(self.cache_key, request, lambda: self.compile_statement(request))
+            selecting = get_statement(self, request, PreparedInsert.compile_statement)
             arguments = [read(request.variables) for read in selecting.arguments]  # raises before anything is written
             statement = selecting if selecting.sql else statement  # the caller selects in a second statement
-        inputs = ExecutionInputs(actor, None, None, 0, None, arguments)
+        inputs = ExecutionInputs(actor, None, None, arguments)
         if selection is None or statement is self.insert_statement:
             result = statement.execute(using, inputs, self.read_values(row))
             return self.build_instance(result, row, using) if result.ntuples else None

@@ -56,11 +56,11 @@ class NodeType(RelayType):
 class NodeQuery:
     """The objects with these ids, in the order of the ids; null where the actor may see none."""
 
-    limit_and_offset: ClassVar[tuple[None, int]] = (None, 0)
-
     node_type: NodeType
     actor: Actor
     ids: Sequence[str]
+
+    model: ClassVar[None] = None  # each node has its own
 
     @property
     def cache_key(self) -> Hashable:

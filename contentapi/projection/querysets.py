@@ -11,6 +11,7 @@ Services, which need Django's QuerySet with all its methods, call `Rows.queryset
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from enum import Enum
 from functools import cache, wraps
 from inspect import signature
 from typing import Any, Generic, TypeVar
@@ -25,7 +26,7 @@ from contentapi.core.replicas import ROUTE
 from contentapi.db.literals import Term
 from contentapi.db.placement import get_shard_key
 from contentapi.projection.ordering import Ordering
-from contentapi.projection.selections import Parameter, build_parametrised_actor, get_actor_cache_key, is_structural
+from contentapi.projection.selections import Parameter, build_parametrised_actor, is_structural
 
 M = TypeVar("M", bound=Model)
 Select = Callable[..., QuerySet[Any]]
@@ -41,20 +42,23 @@ class Rows(msgspec.Struct, Generic[M], eq=False):
     select: Select
     actor: Actor
     arguments: dict[str, Any]
-    window: slice | None = None
+    limit: int | None = None
+    offset: int = 0
     order: Ordering | None = None
+    is_slice: bool = False
     __iter__ = None  # otherwise `__getitem__` would make rows iterable
 
     def queryset(self) -> QuerySet[M]:
         rows = self.select(self.actor, **self.arguments)
-        return rows if self.window is None else rows[self.window]
+        return rows[self.offset : None if self.limit is None else self.offset + self.limit] if self.is_slice else rows
 
     def __getitem__(self, window: slice) -> Rows[M]:
         """Return the rows between two offsets, which are not part of the cache key. Raises `ValueError`."""
         low, high = window.start or 0, window.stop
-        if self.window is not None or window.step is not None or low < 0 or (high is not None and high < low):
+        if self.is_slice or window.step is not None or low < 0 or (high is not None and high < low):
             raise ValueError("Slice rows once, from an offset to the same or a higher one, without a step.")
-        return Rows(self.model, self.select, self.actor, self.arguments, window, self.order)
+        limit = None if high is None else high - low
+        return Rows(self.model, self.select, self.actor, self.arguments, limit, low, self.order, is_slice=True)
 
     def count(self) -> int:
         return self.queryset().count()
@@ -68,18 +72,11 @@ class Rows(msgspec.Struct, Generic[M], eq=False):
         return ROUTE.alias or DEFAULT_DB_ALIAS
 
     @property
-    def limit_and_offset(self) -> tuple[int | None, int]:
-        if self.window is None:
-            return None, 0
-        low, high = self.window.start or 0, self.window.stop
-        return None if high is None else high - low, low
-
-    @property
     def cache_key(self) -> Hashable:
         """Everything that can change the SQL of `with_parameters` and its LIMIT and OFFSET. None: do not cache it."""
-        arguments = tuple([(name, value if is_structural(value) else ...) for name, value in self.arguments.items()])
-        limit, offset = self.limit_and_offset
-        return self.select, get_actor_cache_key(self.actor), arguments, limit is None, not offset
+        given = self.arguments
+        values = [each if each is None or isinstance(each, Enum) else ... for each in given.values()]
+        return self.select, self.actor.rights, (*given,), (*values,), self.limit is None, not self.offset
 
     def with_parameters(self, **expressions: Term) -> QuerySet[M]:
         """Return the rows, not sliced, with parameters for all values. They read from `ExecutionInputs.rows`.
@@ -126,10 +123,11 @@ def parametrised(
         def selector(actor: Actor, *values: Any, **arguments: Any) -> Rows[M]:
             for name, value in zip(names, values):  # noqa: B905 - at each request: `strict` makes it slower
                 arguments[name] = value  # noqa: PERF403 - so does an update
-            for name in parsers:
-                if arguments.get(name) is not None:
-                    arguments[name] = parsers[name](arguments[name])
-            if isinstance(after := arguments.get("after"), Position):
+            for name, parse in parsers.items():
+                value = arguments.get(name)
+                if value is not None:
+                    arguments[name] = parse(value)
+            if "after" in arguments and isinstance(after := arguments["after"], Position):
                 arguments |= {"after": after.value, "after_pk": after.id}
             return Rows(model, select, actor, arguments, order=order)
 

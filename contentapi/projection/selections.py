@@ -49,8 +49,6 @@ class ExecutionInputs(msgspec.Struct):
 
     actor: Actor
     rows: Any  # `Rows`; None for a row to insert
-    limit: int | None
-    offset: int
     window: ConnectionWindow | None  # of a connection
     arguments: list[Any]  # the parsed arguments of each selected field that has some
     parent: int = 0  # of a deferred field: the key of the row to which its rows belong
@@ -91,10 +89,3 @@ def build_parametrised_actor(
 
 def build_preview_parameter(read_actor: Callable[[ExecutionInputs], Actor], name: str) -> Parameter:
     return Parameter(lambda inputs: getattr(read_actor(inputs).preview, name))
-
-
-def get_actor_cache_key(actor: Actor) -> tuple[Any, ...]:
-    """Return the properties of an actor that can change the structure of a statement."""
-    preview = actor.preview
-    kind = None if preview is None else preview.is_site
-    return actor.role, frozenset(actor.scopes), actor.credential, actor.user_id is None, kind

@@ -34,7 +34,7 @@ from contentapi.projection.libpq import read_column
 from contentapi.projection.nodes import NodeQuery
 from contentapi.projection.ordering import with_total_order
 from contentapi.projection.querysets import Rows
-from contentapi.projection.selections import ExecutionInputs, Parameter, SelectedField, get_actor_cache_key
+from contentapi.projection.selections import ExecutionInputs, Parameter, SelectedField
 
 STATEMENTS: BoundedCache[Statement] = BoundedCache(
     conf.environment.contentapi_statement_cache, weigh=attrgetter("weight"), name="statements"
@@ -99,23 +99,22 @@ def execute_selection(
 
     Nor is there a result of nodes of a distributed database: see `read_nodes_one_by_one`.
     """
-    rows: Rows[Any] | NodeQuery
-    if isinstance(query, ConnectionQuery):
-        rows, window, compile_ = query.rows, query.window, partial(compile_connection, query, request)
-    elif isinstance(query, Rows):
-        rows, window, compile_ = query, None, partial(compile_statement, query, request)
-    elif is_distributed():
+    rows, window = (query.rows, query.window) if isinstance(query, ConnectionQuery) else (query, None)
+    if isinstance(rows, NodeQuery) and is_distributed():
         return None
-    else:
-        rows, window, compile_ = query, None, partial(compile_node_query, query, request)
     try:
-        statement = get_statement(query.cache_key, request, compile_)
+        statement = get_statement(query, request, compile_query)
     except EmptyResultSet:
         return None
     arguments = [read(request.variables) for read in statement.arguments]
-    limit, offset = rows.limit_and_offset
-    inputs = ExecutionInputs(request.actor, rows, limit, offset, window, arguments)
+    inputs = ExecutionInputs(request.actor, rows, window, arguments)
     return statement.execute(rows.db, inputs), statement, inputs
+
+
+def compile_query(query: Rows[Any] | ConnectionQuery | NodeQuery, request: SelectionRequest) -> Statement:
+    if isinstance(query, ConnectionQuery):
+        return compile_connection(query, request)
+    return compile_statement(query, request) if isinstance(query, Rows) else compile_node_query(query, request)
 
 
 def read_nodes_one_by_one(query: NodeQuery, request: SelectionRequest) -> list[bytes]:
@@ -156,7 +155,7 @@ def read_deferred_field(
     """Return the JSON of a deferred field of one row. Raises as `read_json` does."""
     arguments = [read(request.variables) for read in statement.arguments]
     require_cursors_of(arguments, parent)
-    own = ExecutionInputs(inputs.actor, inputs.rows, None, 0, None, arguments, parent)
+    own = ExecutionInputs(inputs.actor, inputs.rows, None, arguments, parent)
     result = statement.execute(ROUTE.alias or DEFAULT_DB_ALIAS, own)
     texts = insert_deferred_rows(read_column(result, 0, request.room), statement, own, request)
     if is_list:
@@ -164,17 +163,20 @@ def read_deferred_field(
     return texts[0] if texts else b"null"
 
 
-def get_statement(rows_key: Hashable, request: SelectionRequest, compile_: Callable[[], Statement]) -> Statement:
-    """Return the cached statement for these rows and this request. Compile it if it is not cached.
+def get_statement(
+    query: Any, request: SelectionRequest, compile_: Callable[[Any, SelectionRequest], Statement]
+) -> Statement:
+    """Return the cached statement for a query, by its `cache_key`, and a request. Compile it if it is not cached.
 
-    Rows without a cache key (None) are compiled each time.
+    A query whose cache key is None is compiled each time.
     """
+    rows_key = query.cache_key
     if rows_key is None:
-        return compile_()
-    key = (request.key, rows_key, get_actor_cache_key(request.actor))
+        return compile_(query, request)
+    key = (request.key, rows_key, request.actor.rights)
     statement = STATEMENTS.get(key)
     if statement is None:
-        statement = compile_()
+        statement = compile_(query, request)
         # Its functions refer to parts of the document, whose size therefore counts too.
         statement.weight = 1000 + statement.length + request.size
         STATEMENTS.put(key, statement)
@@ -227,11 +229,10 @@ def compile_with_limit_and_offset(query: QuerySet[Any, Any], rows: Rows[Any]) ->
     Django would write both numbers into the text, which would then serve one page only.
     """
     sql, parameters = get_backend().place(query.query, *query.query.get_compiler(rows.db).as_sql())
-    limit, offset = rows.limit_and_offset
-    if limit is not None:
-        sql, parameters = f"{sql} LIMIT %s", (*parameters, Parameter(attrgetter("limit")))
-    if offset:
-        sql, parameters = f"{sql} OFFSET %s", (*parameters, Parameter(attrgetter("offset")))
+    if rows.limit is not None:
+        sql, parameters = f"{sql} LIMIT %s", (*parameters, Parameter(attrgetter("rows.limit")))
+    if rows.offset:
+        sql, parameters = f"{sql} OFFSET %s", (*parameters, Parameter(attrgetter("rows.offset")))
     return sql, tuple(parameters)
 
 

@@ -201,11 +201,11 @@ class SubscriptionView(StreamView):
 
     def find(self, environ: Mapping[str, Any], actor: Actor, account: Account, format_: EventStream) -> Found:
         request = read_body(environ) if environ["REQUEST_METHOD"] == "POST" else read_query_string(environ)
-        text = endpoint.documents.find_text(request)
+        text, digest = endpoint.documents.find_text(request)
         operation = get_subscription(SCHEMA, text, request.operation_name or None)
         variables = select_declared_variables(operation, request.variables or {})
-        if request.extensions:
-            endpoint.documents.remember(request)
+        if digest is not None:
+            endpoint.documents.remember(digest, text)
         cost, _ = charge_cost(operation, variables, account, lambda: None)
         subscription = Subscription(operation, variables, actor)
         followed: LogSubscription | ObjectSubscription = subscription.follow()

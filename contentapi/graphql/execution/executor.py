@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, TypeGuard, cast
+from typing import Any, cast
 
 import msgspec
 from django.db.models import Model, QuerySet
@@ -16,6 +16,7 @@ from graphql import (
     GraphQLResolveInfo,
     ResponsePath,
     VariableValues,
+    default_field_resolver,
     get_named_type,
     get_nullable_type,
     is_composite_type,
@@ -31,20 +32,19 @@ from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.execution.cache_keys import get_selection_key, get_source_location, get_variable_shape
 from contentapi.graphql.execution.fields import (
     NO_ASYNC_HELPERS,
+    VALUES,
     WITHOUT_ASYNC_WORK,
     ReturnedType,
     RootField,
 )
 from contentapi.graphql.limits import build_limit_error
+from contentapi.graphql.root_fields import Info
 from contentapi.monitoring.traces import trace
-from contentapi.projection import ConnectionQuery, ConnectionType, NodeQuery, NodeType, Projection, RelayType, Rows
+from contentapi.projection import Projection
 from contentapi.projection.inserts import register_inserted_row_selection
 from contentapi.projection.querysets import QuerySetRows, select_instance
 from contentapi.projection.selections import SelectedField, SelectedFieldError
 from contentapi.projection.statements import SelectionRequest, read_json
-
-Projected = Projection | ConnectionType | NodeType
-ROWS = (Rows, Model, QuerySet)
 
 
 class ProjectingExecutor(Executor[None]):
@@ -75,15 +75,13 @@ class ProjectingExecutor(Executor[None]):
         self.document_size = document_size
         self.hide_suggestions = hide_suggestions
 
-    def __getattr__(self, name: str) -> Any:
-        """Initialise graphql-core's executor when one of its attributes is needed. To read rows, none is."""
+    def initialise(self) -> None:
+        """Initialise graphql-core's executor. To read rows by a statement that is cached, it is not needed."""
         prepared, self.prepared = self.prepared, None
-        if prepared is None:
-            raise AttributeError(name)
-        given = {"context_value": self.context_value, "variable_values": self.variable_values}
-        super().__init__(**prepared, **given, hide_suggestions=self.hide_suggestions)
-        self.async_helpers = NO_ASYNC_HELPERS
-        return getattr(self, name)
+        if prepared is not None:
+            given = {"context_value": self.context_value, "variable_values": self.variable_values}
+            super().__init__(**prepared, **given, hide_suggestions=self.hide_suggestions)
+            self.async_helpers = NO_ASYNC_HELPERS
 
     @property
     def errors(self) -> list[GraphQLError]:
@@ -99,19 +97,18 @@ class ProjectingExecutor(Executor[None]):
         keep their results.
         """
         self.root, room = root, self.room
-        given = self.variable_values, self.context_value
-        info: GraphQLResolveInfo[Any] = GraphQLResolveInfo._make(root.info + given + WITHOUT_ASYNC_WORK)
         try:
             if self.isolate is None:
-                return self.resolve_root_field(root, info)
+                return self.resolve_root_field(root)
             with self.isolate():
-                return self.resolve_root_field(root, info)
+                return self.resolve_root_field(root)
         except ResponseTooLarge as error:
             # The frames of the traceback would keep the rows in memory until the garbage collector runs.
             error.with_traceback(None)
             if not root.is_mutation:
                 raise
             self.room = room
+            self.initialise()
             rolled_back = ResponseTooLarge(error.most, " The mutation was rolled back.")
             super().handle_field_error(rolled_back, root.field.type, root.details, root.path)
             return None
@@ -131,9 +128,11 @@ class ProjectingExecutor(Executor[None]):
                 fail(type(error.original_error or error).__name__)
             return value
 
-    def resolve_root_field(self, root: RootField, info: GraphQLResolveInfo[Any]) -> Any:
+    def resolve_root_field(self, root: RootField) -> Any:
         arguments = root.read_arguments(self.variable_values) if root.read_arguments else {}
-        resolve = root.field.resolve or self.field_resolver
+        resolve: Callable[..., Any] = root.field.resolve or default_field_resolver
+        # `__typename` and other fields that no SDL defines need all of it.
+        info = Info(self.context_value) if root.field.ast_node else self.build_info(root)
         if root.is_mutation and isinstance(root.returned.projection, Projection):
             request = self.build_selection_request(root.returned, root.details, root.path)
             with register_inserted_row_selection(request) as selection:
@@ -144,7 +143,14 @@ class ProjectingExecutor(Executor[None]):
                 return msgspec.Raw(text)
         else:
             result = resolve(None, info, **arguments)
-        return self.complete_value(root.field.type, root.details, info, root.path, result, None)
+        if isinstance(result, root.returned.classes):
+            return self.read_rows(root.returned, root.details, root.path, result)
+        if root.nodes[0].selection_set is not None:
+            self.initialise()
+        return self.complete_value(root.field.type, root.details, self.build_info(root), root.path, result, None)
+
+    def build_info(self, root: RootField) -> GraphQLResolveInfo[Any]:
+        return GraphQLResolveInfo._make((*root.info, self.variable_values, self.context_value, *WITHOUT_ASYNC_WORK))
 
     def count_output(self, size: int) -> None:
         """Count bytes toward the size of the response. Raises `ResponseTooLarge`."""
@@ -162,29 +168,30 @@ class ProjectingExecutor(Executor[None]):
         result: Any,
         position_context: None,
     ) -> Any:
-        root = self.root
-        returned = root.returned if root and root.details is field_details_list else ReturnedType.of(return_type)
-        projection = returned.projection
-        if not is_projected(projection, result):
-            return super().complete_value(return_type, field_details_list, info, path, result, position_context)
+        if isinstance(result, VALUES):
+            returned = ReturnedType.of(return_type)
+            if isinstance(result, returned.classes):
+                return self.read_rows(returned, field_details_list, path, result)
+        return super().complete_value(return_type, field_details_list, info, path, result, position_context)
+
+    def read_rows(self, returned: ReturnedType, details: FieldDetailsList, path: ResponsePath, result: Any) -> Any:
+        """Return the JSON of a value of one of the classes of the type, by one statement."""
         rows = result
         if isinstance(result, Model):
-            rows = select_instance(result, info.context["actor"])
+            rows = select_instance(result, self.context_value["actor"])
         elif isinstance(result, QuerySet):
             rows = QuerySetRows.of(result)
-        if not isinstance(projection, NodeType):
-            model = (rows.rows if isinstance(rows, ConnectionQuery) else rows).model
-            if projection.model is not model:
-                raise TypeError(f"{info.parent_type}.{info.field_name} is resolved to rows of {model.__name__}.")
-        texts = read_json(rows, self.build_selection_request(returned, field_details_list, path))
+        if rows.model is not returned.model:
+            raise TypeError(f"{describe_field(details, path)} is resolved to rows of {rows.model.__name__}.")
+        texts = read_json(rows, self.build_selection_request(returned, details, path))
         if returned.is_list:
             array = consume_into_json_array(texts)
             self.count_output(len(array))
             return msgspec.Raw(array)
         if len(texts) > 1:
-            raise TypeError(f"{info.parent_type}.{info.field_name} is one object, and was resolved to {len(texts)}.")
+            raise TypeError(f"{describe_field(details, path)} is one object, and was resolved to {len(texts)}.")
         if not texts and returned.is_non_null:
-            raise TypeError(f"Cannot return null for non-nullable field {info.parent_type}.{info.field_name}.")
+            raise TypeError(f"Cannot return null for non-nullable field {describe_field(details, path)}.")
         if not texts or texts[0] == b"null":  # there is no node
             return None
         self.count_output(len(texts[0]))
@@ -207,14 +214,20 @@ class ProjectingExecutor(Executor[None]):
             source, position, place = raw_error.selected.origin
             cause = raw_error.cause
             raw_error = GraphQLError(str(cause), None, source, [position], place, original_error=cause)
+        self.initialise()
         super().handle_field_error(raw_error, return_type, field_details_list, path)
 
     def build_selection_request(
         self, returned: ReturnedType, details: FieldDetailsList, path: ResponsePath
     ) -> SelectionRequest:
+        root = self.root
+        if root is None or root.details is not details:
+            key: Hashable = get_selection_key(self.operation, details), self.get_shapes()
+        else:
+            key = (root.place, self.get_shapes()) if root.varies else root.place
         return SelectionRequest(
             returned.projection,
-            self.build_selection_key(details),
+            key,
             self.document_size,
             lambda: self.select_fields_of_types(returned.named, details, path, returned.is_list),
             self.context_value["actor"],
@@ -222,13 +235,8 @@ class ProjectingExecutor(Executor[None]):
             self.room,
         )
 
-    def build_selection_key(self, details: FieldDetailsList) -> Hashable:
-        """Return the cache key of a selection: the document, the positions in it, and the variables' structure."""
-        root = self.root if self.root is not None and self.root.details is details else None
-        if root is not None and not root.varies:
-            return root.place
-        place = get_selection_key(self.operation, details) if root is None else root.place
-        return place, tuple([(name, get_variable_shape(value)) for name, value in self.variable_values.coerced.items()])
+    def get_shapes(self) -> Hashable:
+        return tuple([(name, get_variable_shape(value)) for name, value in self.variable_values.coerced.items()])
 
     def select_fields_of_types(
         self,
@@ -238,6 +246,7 @@ class ProjectingExecutor(Executor[None]):
         is_list: bool,  # noqa: FBT001
     ) -> tuple[SelectedField, ...]:
         """Return the selected fields of an object type, or an entry for each possible type of an interface."""
+        self.initialise()
         if isinstance(kind, GraphQLInterfaceType):
             return tuple(
                 SelectedField(each.name, each.name, None, self.select_fields(each, details, path, is_list))
@@ -279,9 +288,5 @@ class ProjectingExecutor(Executor[None]):
         return tuple(selected)
 
 
-def is_projected(projection: Projection | RelayType | None, result: Any) -> TypeGuard[Projected]:
-    if isinstance(projection, Projection):
-        return isinstance(result, ROWS)
-    if isinstance(projection, ConnectionType):
-        return isinstance(result, ConnectionQuery)
-    return isinstance(projection, NodeType) and isinstance(result, NodeQuery)
+def describe_field(details: FieldDetailsList, path: ResponsePath) -> str:
+    return f"{path.typename}.{details[0].node.name.value}"

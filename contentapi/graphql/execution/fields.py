@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 from typing import Any, NamedTuple, NoReturn, TypeGuard
 
+from django.db.models import Model, QuerySet
 from graphql import (
     FieldNode,
     GraphQLField,
@@ -18,7 +19,7 @@ from graphql import (
 from graphql.execution.collect_fields import FieldDetailsList
 
 from contentapi.graphql.bindings import get_projection
-from contentapi.projection import Projection, RelayType
+from contentapi.projection import ConnectionQuery, ConnectionType, NodeQuery, NodeType, Projection, RelayType, Rows
 from contentapi.projection.selections import ReadArguments
 
 
@@ -36,19 +37,34 @@ def is_async_value(_: Any) -> TypeGuard[Any]:
 NO_ASYNC_HELPERS = GraphQLResolveInfoHelpers(gather=refuse_async_work, track=refuse_async_work)
 WITHOUT_ASYNC_WORK = (is_async_value, None, NO_ASYNC_HELPERS)  # the last values of `GraphQLResolveInfo`
 
+CLASSES: dict[type, tuple[type, ...]] = {
+    Projection: (Rows, Model, QuerySet),
+    ConnectionType: (ConnectionQuery,),
+    NodeType: (NodeQuery,),
+}
+VALUES = tuple(each for classes in CLASSES.values() for each in classes)
+
 
 class ReturnedType(NamedTuple):
-    """The type of a field: its named type with its projection, whether it is a list, and whether it is not null."""
+    """The type of a field: its named type with its projection, whether it is a list, and whether it is not null.
+
+    `classes` are those of the values whose selection a statement reads, and `model` is the model of their rows.
+    """
 
     named: GraphQLNamedType
     projection: Projection | RelayType | None
     is_list: bool
     is_non_null: bool
+    classes: tuple[type, ...]
+    model: type[Model] | None
 
     @classmethod
     def of(cls, kind: GraphQLOutputType) -> "ReturnedType":
         named = get_named_type(kind)
-        return cls(named, get_projection(named), is_list_type(get_nullable_type(kind)), is_non_null_type(kind))
+        projection = get_projection(named)
+        is_list, is_non_null = is_list_type(get_nullable_type(kind)), is_non_null_type(kind)
+        classes = next((CLASSES[base] for base in CLASSES if isinstance(projection, base)), ())
+        return cls(named, projection, is_list, is_non_null, classes, getattr(projection, "model", None))
 
 
 class RootField(NamedTuple):

@@ -138,6 +138,7 @@ class Operation:
                 if mode is not None and executor.errors and mode.must_end(executor.errors):
                     return ExecutionResult(None, executor.errors)
         except GraphQLError as error:  # of a field of a non-null type, or of a directive whose argument is null
+            executor.initialise()
             executor.collected_errors.add(error, None)
             return ExecutionResult(None, executor.errors)
         return ExecutionResult(data, executor.errors or None)

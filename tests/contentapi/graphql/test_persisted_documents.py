@@ -12,7 +12,6 @@ from django.test import Client
 from contentapi.conf import conf
 from contentapi.graphql import persisted_documents
 from contentapi.graphql.persisted_documents import REDIS_PREFIX, PersistedDocuments, SharedTexts
-from contentapi.graphql.requests import GraphQLRequest
 from contentapi.graphql.trusted_documents import ManifestError, TrustedDocuments, load_trusted_documents
 from contentapi.schema import SCHEMA
 from contentapi.urls import endpoint
@@ -100,8 +99,7 @@ def test_texts_of_a_process_are_bounded(documents: PersistedDocuments) -> None:
     limit = conf.environment.contentapi_persisted_cache
     for number in range(2 * limit // 10_000):
         text = f"{{ __typename }} #{number:010}{'x' * 10_000}"
-        digest = sha256(text.encode()).hexdigest()
-        documents.remember(GraphQLRequest(query=text, extensions=persist(digest)))
+        documents.remember(sha256(text.encode()).hexdigest(), text)
 
     assert limit * 0.9 < documents.texts.weight <= limit
 
@@ -146,7 +144,7 @@ def test_failed_redis_delays_no_request_twice(redis_server: RedisServer, caplog:
 
     for _ in range(3):
         assert documents.find_persisted(HASH) is None
-    documents.remember(GraphQLRequest(query=TEXT, extensions=persist()))
+    documents.remember(HASH, TEXT)
 
     assert documents.find_persisted(HASH) == TEXT
     assert [record.message for record in caplog.records] == [
