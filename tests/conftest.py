@@ -41,6 +41,8 @@ from tests.quality.process_coverage import measure_processes
 from users import services
 from users.models import ApiKey, User
 
+SHARED_SERVERS = ("desk_of_all_modules", "run", "get_shared_server")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     gc.disable()  # until the tests are loaded
@@ -66,9 +68,13 @@ def create_root_of_temporary_folders(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Select a part of the tests, such as 2/4, for `.ci/test_on_python`."""
+    """Select a part of the tests, such as 2/4, for `.ci/test_on_python`.
+
+    Those of a server are neighbours, so that few processes of pytest-xdist start it.
+    """
     number, parts = map(int, os.environ.get("TESTS_PART", "1/1").split("/"))
     items[:] = items[number - 1 :: parts]
+    items.sort(key=lambda item: [name in getattr(item, "fixturenames", ()) for name in SHARED_SERVERS])
 
 
 def pytest_collection_finish() -> None:

@@ -28,6 +28,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started processes are stopped
     raise_open_files_limit()
     key = os.environ[KEY] = prepare_data()  # the attackers inherit it
+    if options.prepare_only:
+        return
     results = []
     for server, attack in plan(options.servers, options.attacks, options.scale):
         result = measure(server, attack, key, seconds=options.seconds, largest_p99=options.max_p99 / 1000)
@@ -57,6 +59,7 @@ def parse_arguments() -> argparse.Namespace:
         "--scale", type=float, default=1, help="factor of the attackers' number, down to 16; default: 1"
     )
     parser.add_argument("--max-p99", type=float, default=100, help="milliseconds; default: 100")
+    parser.add_argument("--prepare-only", action="store_true", help="load the data that every run uses, and end")
     parser.add_argument("--report-only", action="store_true", help="exit with 0 even if the server fails an attack")
     return parser.parse_args()
 

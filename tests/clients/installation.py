@@ -14,8 +14,7 @@ from tests.deployment.processes import ROOT
 
 INSTALLED = ROOT / "var" / "clients"
 NPM = ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]
-PIP = ["--quiet", "--no-compile", "--disable-pip-version-check", "--no-input"]
-PIP += ["--require-hashes", "--only-binary=:all:"]
+UV = [sys.executable, "-m", "uv"]  # a tenth of the time of pip
 PYTHON = INSTALLED / "venv/bin/python"
 
 
@@ -46,8 +45,9 @@ def install(runtime: Runtime) -> None:
     if runtime is Runtime.NODE:
         run(NPM, folder)
     else:
-        run([sys.executable, "-m", "venv", "--clear", str(PYTHON.parents[1])], folder)
-        run([str(PYTHON), "-m", "pip", "install", *PIP, "--requirement", str(lock)], folder)
+        run([*UV, "venv", "--quiet", "--clear", "--python", sys.executable, str(PYTHON.parents[1])], folder)
+        options = ["--quiet", "--require-hashes", "--no-build", "--python", str(PYTHON)]
+        run([*UV, "pip", "install", *options, "--requirement", str(lock)], folder)
     stamp.write_text(locked)
 
 
