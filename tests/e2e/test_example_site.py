@@ -168,6 +168,9 @@ def check_builds(site: Site) -> None:
     ids = [post["id"] for post in site.send("/posts?status=published&limit=5", method="GET")["data"]]
     with build_on_webhook(site) as (receiver, count_builds):
         wait_until(lambda: count_builds() == 1, "the first build", PATIENCE)
+        headers = {"webhook-id": "msg_1", "webhook-timestamp": str(int(time.time())), "webhook-signature": "v1,AAAA"}
+        for forged in ({}, headers):
+            assert HttpClient(receiver).post("/", {"type": "events.batch"}, **forged).status == 401
 
         changes = [f'p{pk}: updatePost(input: {{id: {pk}, title: "Changed {pk}"}}) {{ id }}' for pk in ids]
         done = site.send("/graphql", {"query": f"mutation @atomic {{ {' '.join(changes)} }}"})
@@ -175,13 +178,6 @@ def check_builds(site: Site) -> None:
         wait_until(lambda: count_builds() == 2, "the build after the changes", PATIENCE)
         page = site.read_build()["index.html"]
         assert [pk for pk in ids if f"Changed {pk}" not in page] == []
-
-        headers = {"webhook-id": "msg_1", "webhook-timestamp": str(int(time.time())), "webhook-signature": "v1,AAAA"}
-        for forged in ({}, headers):
-            assert HttpClient(receiver).post("/", {"type": "events.batch"}, **forged).status == 401
-        site.send(f"/posts/{ids[0]}", {"title": "Changed once more"}, "PATCH")
-        wait_until(lambda: count_builds() == 3, "the last build", PATIENCE)
-        assert "Changed once more" in site.read_build()["index.html"]
 
 
 @contextmanager
