@@ -179,8 +179,9 @@ def load_ours(database: Database) -> None:
 
 def load_other(database: Database) -> None:
     """Load the rows as the code of another commit does."""
-    code = "import sys; from benchmarks.database import *; load_ours(Database(*sys.argv[1:]))"
-    command = [database.python, "-c", code, database.address.folder, database.name]
+    folder, port = database.address.folder, database.address.port
+    code = f"from benchmarks.database import *; load_ours(Database(Address({folder!r}, {port}), {database.name!r}))"
+    command = [database.python, "-c", code]
     subprocess.run(command, cwd=database.folder, env=clean_environment(), check=True)
 
 

@@ -36,22 +36,19 @@ def install(kit: str) -> None:
         install_python(WORK / f"venv-{kit}", PEERS / "django" / name)
 
 
-def install_python(folder: Path, pins: Path, python: str = sys.executable) -> Path:
-    """Return the folder of programs of a virtual environment with these packages."""
-
+def install_python(folder: Path, pins: Path) -> None:
     def build() -> None:
-        run([python, "-m", "venv", "--clear", "--without-pip", str(folder)])
+        run([sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)])
         pip = [str(VENV / "bin" / "python"), "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
         run([*pip, "--quiet", "--disable-pip-version-check", "--requirement", str(pins)])
 
-    install_once(folder, pins, build, python)
-    return folder / "bin"
+    install_once(folder, pins, build, sys.executable)
 
 
 def use_optimised_python() -> None:
     """Run this program again with an optimised build of the same version of Python, if there is one on the path.
 
-    Others execute an eighth more instructions for the same work.
+    Others execute an eighth more instructions for the same work. The packages are those of this environment.
     """
     if is_optimised():
         return
@@ -59,7 +56,11 @@ def use_optimised_python() -> None:
     for folder in os.get_exec_path():
         python = shutil.which(version, path=folder)
         if python and subprocess.call([python, "-c", PROBE], cwd=ROOT, stderr=subprocess.DEVNULL) == 0:
-            program = install_python(WORK / "venv-ours", ROOT / "requirements.txt", python) / "python"
+            program = python_of("ours") / "python"
+            if not (program.exists() and program.samefile(python)):
+                run([python, "-m", "venv", "--clear", "--without-pip", str(WORK / "venv-ours")])
+                packages = WORK / "venv-ours" / "lib" / version / "site-packages"
+                (packages / "ours.pth").write_text(f"{VENV.resolve()}/lib/{version}/site-packages\n")
             os.execv(program, [str(program), *sys.orig_argv[1:]])
 
 
