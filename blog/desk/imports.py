@@ -18,7 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from blog import policy, selectors
+from blog import policy
 from blog.files import jobs, undoing
 from blog.files.archives import MAX_ARCHIVE, MAX_CONTENT, MAX_FILES, MEGABYTE
 from blog.files.importing import DEFAULT_STATE, STATES, ImportOutcome
@@ -124,7 +124,7 @@ class ImportJobAdmin(PolicyAdmin):
     ordering = ["-pk"]
     actions = None
     may_open = may_add = staticmethod(policy.may_import_posts)
-    select_rows = staticmethod(selectors.select_imports)
+    select_rows = staticmethod(lambda actor: ImportJob.objects.filter(policy.visible_imports(actor)))
 
     show_state = build_column("Status", lambda job: str(job.state), label=COLORS)
     show_progress = build_column("Files", lambda job: f"{job.done} of {job.total}")

@@ -19,7 +19,7 @@ from django.db.models import Count, Max, Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 
-from blog import policy, selectors
+from blog import policy
 from blog.files import archives
 from blog.files.importing import DEFAULT_STATE, STATES, require_import_permission
 from blog.models import RUNNING_IMPORT, ImportJob, ImportPiece, ImportState
@@ -95,8 +95,8 @@ def require_few_uploads(user_id: int) -> None:
 def find_import_job(*, actor: Actor, job_id: str) -> ImportJob:
     """Return the import with this id. Raises `NotFound` if there is none that the actor may see."""
     require_credential(actor, "import posts")
-    found = selectors.select_imports(actor).select_related("owner").filter(pk=parse_id(job_id)).first()
-    return require_found(found, "import")
+    found = ImportJob.objects.filter(policy.visible_imports(actor), pk=parse_id(job_id))
+    return require_found(found.select_related("owner").first(), "import")
 
 
 @transaction.atomic

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet, Subquery
@@ -12,7 +12,6 @@ from blog import policy, services
 from blog.history.versions import (
     EVENT_COLUMNS,
     PAGE,
-    Change,
     build_deletion,
     name_people,
     select_deleted_posts,
@@ -44,49 +43,40 @@ EVERY_POST = Q()
 ROWS_PER_STATEMENT = 500  # rows that one statement of the purge deletes
 
 
-class DeletedPost(NamedTuple):
-    post_id: int
-    title: str
-    author: str
-    deletion: Change
-    comments: int
-    restorable_until: datetime
-
-
-class DeletedPostPage(NamedTuple):
-    posts: list[DeletedPost]
-    next_before: int | None
+def select_restorable_posts(actor: Actor) -> QuerySet[Any]:
+    """Return the last versions of the deleted posts that the actor may restore, with `author_name`."""
+    authors = Author.objects.filter(pk=OuterRef("author_id"))
+    return select_deleted_posts(actor).annotate(author_name=Subquery(authors.values("name")))
 
 
 def list_deleted_posts(
     *, actor: Actor, before: int | None = None, limit: int = PAGE, condition: Q = EVERY_POST
-) -> DeletedPostPage:
-    """Return the deleted posts that the actor may restore, the last deleted first, from after a position.
+) -> tuple[list[dict[str, Any]], int | None]:
+    """Return the deleted posts that the actor may restore, the last deleted first, from after a position; and the
+    position with which the next page begins, None on the last page.
 
-    `condition` is one on the last versions of the posts.
+    `condition` is one on the last versions of the posts. A post has also its `deletion`, the number of its `comments`,
+    and the time `restorable_until`.
     """
     require_permission(actor, policy.may_list_deleted_posts(actor), "see deleted posts")
-    deleted = select_deleted_posts(actor).filter(condition)
+    deleted = select_restorable_posts(actor).filter(condition)
     if before is not None:  # ids of several nodes have no common order; after a purged one there is nothing to restore
         at = Subquery(PostVersion.objects.filter(pgh_id=before).values("pgh_created_at"))
-        deleted = deleted.filter(Q(pgh_created_at__lt=at) | Q(pgh_created_at=at, pgh_id__lt=before))
-    columns = ("pgh_id", "id", "title", "author_id", "changed_by")
-    rows = list(deleted.order_by("-pgh_created_at", "-pgh_id").values(*columns, *EVENT_COLUMNS)[: limit + 1])
-    shown, names = rows[:limit], name_people(rows)
-    authors = dict(Author.objects.filter(pk__in=[row["author_id"] for row in shown]).values_list("pk", "name"))
-    comments = count_deleted_comments(shown)
-    posts = [
-        DeletedPost(
-            post_id=row["id"],
-            title=row["title"],
-            author=authors.get(row["author_id"], ""),
-            deletion=build_deletion(row, names),
-            comments=comments.get((row["id"], row["pgh_created_at"]), 0),
-            restorable_until=row["pgh_created_at"] + RESTORABLE_FOR,
-        )
-        for row in shown
-    ]
-    return DeletedPostPage(posts, shown[-1]["pgh_id"] if len(rows) > limit else None)
+        is_earlier = Q(pgh_created_at__lt=at)
+        is_earlier |= Q(pgh_created_at=at, pgh_id__lt=before)
+        deleted = deleted.filter(is_earlier)
+    columns = ("pgh_id", "id", "title", "author_name", "changed_by", *EVENT_COLUMNS)
+    ordered = deleted.order_by("-pgh_created_at", "-pgh_id")
+    rows = list(ordered.values(*columns)[: limit + 1])
+    posts, names = rows[:limit], name_people(rows)
+    comments = count_deleted_comments(posts)
+    for post in posts:
+        deleted_at = post["pgh_created_at"]
+        post["deletion"] = build_deletion(post, names)
+        post["comments"] = comments.get((post["id"], deleted_at), 0)
+        post["restorable_until"] = deleted_at + RESTORABLE_FOR
+    next_before = posts[-1]["pgh_id"] if len(rows) > limit else None
+    return posts, next_before
 
 
 def count_deleted_comments(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[int, datetime], int]:

@@ -28,7 +28,6 @@ from blog.selectors.images import (
     select_images,
     select_seen_posts,
 )
-from blog.selectors.imports import select_imports
 from blog.selectors.posts import (
     LOOKUPS,
     POST_ORDERS,

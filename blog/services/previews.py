@@ -279,13 +279,11 @@ def revoke_preview_link(*, actor: Actor, link_id: str) -> str:
     require_credential(actor, "revoke preview links")
     links = PreviewLink.objects.filter(policy.visible_preview_links(actor), pk=parse_id(link_id))
     link = require_found(get_backend().lock(links, of=("self",)).first(), "preview link")
-    number = str(link.pk)
     Audit.PREVIEW_LINK_REVOKED.record(actor, "preview_link", link.pk, post=link.post_id)
     link.delete()
-    return number
+    return str(parse_id(link_id))
 
 
-@transaction.atomic
 def purge_preview_links(*, actor: Actor) -> int:
     """Delete the links that have expired long ago. Returns their number. Until then, their tokens are expired."""
     require_permission(actor, policy.may_purge_history(actor), "delete expired preview links")

@@ -1,10 +1,11 @@
 """Deletions of posts and what restores them, for the tests of deleted posts."""
 
+from typing import Any
+
 import pytest
 
 from blog import services
 from blog.history import trash
-from blog.history.trash import DeletedPost
 from blog.models import Post
 from contentapi.core.identity import OPERATOR, Actor
 
@@ -20,5 +21,5 @@ def restore(post: Post, actor: Actor = OPERATOR) -> Post:
     return trash.restore_deleted_post(actor=actor, post_id=str(post.pk))
 
 
-def list_deleted(actor: Actor = OPERATOR) -> list[DeletedPost]:
-    return trash.list_deleted_posts(actor=actor).posts
+def list_deleted(actor: Actor = OPERATOR) -> list[dict[str, Any]]:
+    return trash.list_deleted_posts(actor=actor)[0]

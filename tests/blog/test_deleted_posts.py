@@ -74,7 +74,8 @@ def test_deletion_in_the_database_names_nobody(*, in_sql: bool) -> None:
         Post.objects.filter(pk=post.pk).delete()
 
     newest = list_deleted()[0]
-    assert (newest.post_id, newest.deletion.person, newest.deletion.origin) == (post.pk, "", "database")
+    deletion = newest["deletion"]
+    assert (newest["id"], deletion.person, deletion.origin) == (post.pk, "", "database")
 
 
 @TRANSACTIONS
@@ -84,7 +85,7 @@ def test_post_is_restored_in_the_state_of_its_last_deletion() -> None:
     services.edit_post(actor=OPERATOR, post_id=str(restore(post).pk), changes={"title": "Two"})
     delete(post)
 
-    assert [(deleted.post_id, deleted.title) for deleted in list_deleted()] == [(post.pk, "Two")]
+    assert [(deleted["id"], deleted["title"]) for deleted in list_deleted()] == [(post.pk, "Two")]
     assert (restore(post).title, Post.objects.get().version) == ("Two", 4)
     assert list_deleted() == []
 
@@ -102,7 +103,7 @@ def test_comments_of_a_restored_post_have_the_states_that_they_had() -> None:
 
     restore(post)
 
-    assert deleted.comments == 2, "the list counts what a moderator had not deleted"
+    assert deleted["comments"] == 2, "the list counts what a moderator had not deleted"
     assert list(Comment.objects.order_by("pk").values()) == before
     assert {comment["state"] for comment in before} == {"visible", "hidden", "deleted"}
 

@@ -142,7 +142,7 @@ def test_editor_restores_a_deleted_post(editor_client: Client) -> None:
 
     editor = User.objects.get(pk=editor_client.session["_auth_user_id"])
     ((deleted, person),) = listed.context["posts"]
-    assert (deleted.title, deleted.comments, person) == ("Soup", 1, f"{editor.name}, in the admin")
+    assert (deleted["title"], deleted["comments"], person) == ("Soup", 1, f"{editor.name}, in the admin")
     assert "This post is deleted." in history.text
     assert response.redirect_chain == [(DELETED, 302)]
     page = get_url("change", post.pk)

@@ -43,9 +43,9 @@ def test_posts_that_the_import_created_are_deleted_and_can_be_restored(editor: A
 
     assert (job.state, job.undone_by) == ("undone", editor.user_id)
     assert list_results(job) == [("0000.md", "undone", ""), ("0001.md", "undone", "")]
-    deleted = trash.list_deleted_posts(actor=editor).posts
-    assert [(each.title, each.comments) for each in deleted] == [("Post 1", 0), ("Post 0", 1)]
-    assert {(each.deletion.person, each.deletion.origin) for each in deleted} == {("Edda Editor", "import")}
+    deleted = trash.list_deleted_posts(actor=editor)[0]
+    assert [(each["title"], each["comments"]) for each in deleted] == [("Post 1", 0), ("Post 0", 1)]
+    assert {(each["deletion"].person, each["deletion"].origin) for each in deleted} == {("Edda Editor", "import")}
     trash.restore_deleted_post(actor=editor, post_id=str(post.pk))
     assert get_post("0000.md").comments.count() == 1
 

@@ -28,6 +28,7 @@ from blog.desk.posts.list import (
     render_status,
     search_posts,
 )
+from blog.history.trash import select_restorable_posts
 from blog.models import OPTIONAL, Author, Comment, Post, PostVersion
 from blog.services import presence
 from contentapi.auth.sessions import get_actor
@@ -133,7 +134,7 @@ class PostAdmin(PolicyAdmin):
 
     def select_for_action(self, request: HttpRequest, action: Action) -> models.QuerySet[Any]:
         if action is trash.RESTORE:
-            return trash.select_restorable(get_actor(request))
+            return select_restorable_posts(get_actor(request))
         return self.select_rows(get_actor(request)).select_related("author").defer("body", "body_html")
 
     def describe_row(self, row: Post | PostVersion) -> str:

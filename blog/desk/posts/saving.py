@@ -123,7 +123,8 @@ def save_text(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) ->
     and working copies; by hand, it saves what the button "Save" does.
     """
     if object_id == NEW:
-        object_id = find_created_post(request)
+        # The id of the draft that the text is already, if the browser got no response
+        object_id = str(request.session.get(CREATED, {}).get(request.POST.get("kept_text", ""), ""))
     post = find_post(request, model_admin, object_id) if object_id else None
     if post is None and not model_admin.may_add(get_actor(request)):
         raise PermissionDenied
@@ -139,11 +140,6 @@ def save_text(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) ->
         return JsonResponse({"problem": describe_errors(form)}, status=error.status)
     response = JsonResponse(saved)
     return writing.name_saved_text(request, response) if "leaving" in request.POST else response
-
-
-def find_created_post(request: HttpRequest) -> str:
-    """Return the id of the draft that a new text is already, if the browser got no response; else an empty text."""
-    return str(request.session.get(CREATED, {}).get(request.POST.get("kept_text", ""), ""))
 
 
 def build_form(request: HttpRequest, model_admin: PolicyAdmin, post: Post | None) -> PostForm:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
@@ -14,7 +14,7 @@ from blog.desk.posts.history import describe_person, read_position
 from blog.files import undoing
 from blog.history import trash
 from blog.history.versions import select_deleted_posts
-from blog.models import Author, ImportJob, Post, PostStatus, PostVersion
+from blog.models import ImportJob, Post, PostStatus, PostVersion
 from contentapi.auth.people import name_users
 from contentapi.auth.sessions import get_actor
 from contentapi.core.identity import Actor
@@ -34,7 +34,8 @@ def show_deleted_posts(request: HttpRequest, model_admin: PolicyAdmin) -> HttpRe
         condition = Q(id__in=[post for post, job in undone.items() if job == chosen])
     else:
         condition = Q(title__folded=search) if search else ~Q(id__in=list(undone))
-    page = trash.list_deleted_posts(actor=actor, before=read_position(request, "before"), condition=condition)
+    before = read_position(request, "before")
+    posts, next_before = trash.list_deleted_posts(actor=actor, before=before, condition=condition)
     counts = Counter(
         undone[pk] for pk in select_deleted_posts(actor).filter(id__in=list(undone)).values_list("id", flat=True)
     )
@@ -42,8 +43,8 @@ def show_deleted_posts(request: HttpRequest, model_admin: PolicyAdmin) -> HttpRe
     names = name_users(job.undone_by for job in jobs)
     context = {
         "title": "Deleted posts",
-        "page": page,
-        "posts": [(post, describe_person(post.deletion)) for post in page.posts],
+        "posts": [(post, describe_person(post["deletion"])) for post in posts],
+        "next_before": next_before,
         "imports": [(job, counts[job.pk], names.get(job.undone_by or 0, "")) for job in jobs],
         "search": search,
         "chosen": chosen,
@@ -81,12 +82,6 @@ def restore_post(actor: Actor, row: PostVersion, _: Mapping[str, Any]) -> Post:
     post = trash.restore_deleted_post(actor=actor, post_id=str(row.id))
     undoing.note_restored([post.pk])
     return post
-
-
-def select_restorable(actor: Actor) -> QuerySet[Any]:
-    authors = Author.objects.filter(pk=OuterRef("author_id"))
-    posts: QuerySet[Any] = select_deleted_posts(actor).annotate(author_name=Subquery(authors.values("name")))
-    return posts
 
 
 def describe_deleted(row: Any) -> str:
