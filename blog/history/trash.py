@@ -46,7 +46,8 @@ ROWS_PER_STATEMENT = 500  # rows that one statement of the purge deletes
 def select_restorable_posts(actor: Actor) -> QuerySet[Any]:
     """Return the last versions of the deleted posts that the actor may restore, with `author_name`."""
     authors = Author.objects.filter(pk=OuterRef("author_id"))
-    return select_deleted_posts(actor).annotate(author_name=Subquery(authors.values("name")))
+    posts: QuerySet[Any] = select_deleted_posts(actor).annotate(author_name=Subquery(authors.values("name")))
+    return posts
 
 
 def list_deleted_posts(

@@ -41,7 +41,8 @@ def test_list_has_the_last_deleted_post_first_with_its_comments() -> None:
 
 def list_titles(limit: int) -> list[list[str]]:
     """Return the titles of each page of the deleted posts."""
-    pages, before = [], None
+    pages: list[list[str]] = []
+    before = None
     while not pages or before is not None:
         posts, before = trash.list_deleted_posts(actor=OPERATOR, before=before, limit=limit)
         pages.append([post["title"] for post in posts])
