@@ -165,7 +165,8 @@ class PreviewLinkCollection(Resource):
     def post(self, request: ResourceRequest, post_id: str) -> Response:
         values = request.body_if_any(NewPreviewLink).provided()
         made = services.create_preview_link(actor=request.actor, post_id=post_id, **values)
-        response = PREVIEW_LINK.extend(made.preview_link, request.actor, **made.describe_secrets())
+        secrets = {"token": made.token, "url": made.url, "addresses": [each._asdict() for each in made.addresses]}
+        response = PREVIEW_LINK.extend(made.preview_link, request.actor, **secrets)
         return created(f"/preview-links/{made.preview_link.pk}", response)
 
 

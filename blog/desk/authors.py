@@ -41,12 +41,10 @@ def suggest_writers(request: HttpRequest, model_admin: PolicyAdmin) -> HttpRespo
     is_account = request.GET.get("field_name") == "user"
     page = parse_id(request.GET.get("page", "")) or 1
     authors, has_more = ([], False) if is_account else queries.find_authors(actor, term, page)
+    accounts = [] if has_more else queries.find_accounts(term)
+    mark, note = ("", "") if is_account else (ACCOUNT, " (no author profile yet)")
     results = [{"id": str(author.pk), "text": author.name} for author in authors]
-    if is_account:
-        results = [{"id": str(user.pk), "text": user.name} for user in queries.find_accounts(term)]
-    elif not has_more:
-        accounts = queries.find_accounts(term)
-        results += [{"id": f"{ACCOUNT}{user.pk}", "text": f"{user.name} (no author profile yet)"} for user in accounts]
+    results += [{"id": f"{mark}{user.pk}", "text": f"{user.name}{note}"} for user in accounts]
     return JsonResponse({"results": results, "pagination": {"more": has_more}})
 
 

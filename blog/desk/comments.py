@@ -61,13 +61,10 @@ def describe_moderator(comment: Comment) -> str:
     """Return who changed the state, and with what: `Edda Editor, in the admin`. Empty if nobody did."""
     if comment.state_changed_at is None:
         return ""
-    if comment.state_changed_by is None:
-        person = ""
-    elif comment.state_changed_by == comment.author.user_id:
+    user_id = comment.state_changed_by
+    person = getattr(comment, "state_changed_by_name", None) or (f"deleted user {user_id}" if user_id else "")
+    if user_id is not None and user_id == comment.author.user_id:
         person = f"{comment.author}, who wrote it"
-    else:
-        name = getattr(comment, "state_changed_by_name", None)
-        person = name or f"deleted user {comment.state_changed_by}"
     return describe_origin(person, comment.state_changed_with) or "unknown"
 
 

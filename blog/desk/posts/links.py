@@ -61,16 +61,14 @@ def create_link(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) 
     """Create a link for a reviewer. Return the section with it, which a script puts below the form."""
     actor = get_actor(request)
     post = model_admin.get_object(request, object_id)
-    days = parse_id(request.POST.get("days", ""))
-    note = request.POST.get("note", "")
-    shown: dict[str, Any] = {}
-    status = 200
+    lifetime, note = parse_id(request.POST.get("days", "")) * 24 * 3600, request.POST.get("note", "")
+    context, status = {"original": post}, 200
     try:
-        created = services.create_preview_link(actor=actor, post_id=object_id, expires_in=days * 24 * 3600, note=note)
-        shown["created"] = created
+        created = services.create_preview_link(actor=actor, post_id=object_id, expires_in=lifetime, note=note)
+        context["created"] = created
     except ApiError as error:
-        shown["problem"], status = describe_error(error), error.status
-    context = {"original": post, **shown, **build_preview_links(actor, post)}
+        context["problem"], status = describe_error(error), error.status
+    context |= build_preview_links(actor, post)
     return render(request, "blog/preview_links.html", context, status=status)
 
 
