@@ -178,13 +178,12 @@ def execute_operation(
     variables = request.variables or {}
     cost, introspection = charge_cost(operation, variables, account, before_work)
     extensions = {"cost": cost} if request.extensions and request.extensions.get("cost") is True else None
-    actor, is_hidden = context["actor"], conf.environment.contentapi_introspection == "off"
+    actor = context["actor"]
     if operation.cost.writes:
         policy.require_no_preview(actor)
         actor = actor.through("GraphQL")
         context = {"actor": actor}
-
-    execute = partial(operation.execute, variables, context, hide_suggestions=is_hidden, introspection=introspection)
+    execute = partial(operation.execute, variables, context, introspection=introspection)
     if actor.preview is not None:  # from the primary: a preview shows what has just been saved
         return build_result_response(read_credential(execute)[0], extensions)
     if not operation.cost.writes:

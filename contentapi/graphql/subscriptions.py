@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 from graphql import GraphQLError, GraphQLSchema, OperationType, VariableNode
 
-from contentapi.conf import conf
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.graphql.context import RequestContext
@@ -45,8 +44,7 @@ class Subscription:
         self.operation = operation
         self.given = variables
         self.context: RequestContext = {"actor": actor}
-        self.is_hidden = conf.environment.contentapi_introspection == "off"
-        values = operation.coerce_variables(variables, hide_suggestions=self.is_hidden)
+        values = operation.coerce_variables(variables)
         if isinstance(values, list):
             raise DocumentRejected(values)
         self.values = values
@@ -77,14 +75,7 @@ class Subscription:
         return GraphQLError(str(error), self.root.nodes, path=self.root.path.as_list(), original_error=error)
 
     def build_executor(self) -> ProjectingExecutor:
-        operation = self.operation
-        return ProjectingExecutor(
-            operation.prepared,
-            self.context,
-            self.values,
-            document_size=operation.document_size,
-            hide_suggestions=self.is_hidden,
-        )
+        return ProjectingExecutor(self.operation.prepared, self.operation.document_size, self.context, self.values)
 
     @property
     def key(self) -> Hashable:

@@ -103,9 +103,7 @@ class ObjectPlan(AnyPlan):
     def read(self, log: LogState, after: int, end: int) -> Excerpt:  # noqa: ARG002
         """Return the result of the operation. Raises `LimitExceeded`, and errors of the database."""
         subscription = self.subscription
-        result = subscription.operation.execute(
-            subscription.given, subscription.context, hide_suggestions=subscription.is_hidden
-        )
+        result = subscription.operation.execute(subscription.given, subscription.context)
         for error in result.errors or ():
             if isinstance(error.original_error, OUTAGES):
                 raise error.original_error  # the group distinguishes an outage from a statement that takes too long

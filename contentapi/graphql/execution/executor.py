@@ -37,7 +37,7 @@ from contentapi.graphql.execution.fields import (
     ReturnedType,
     RootField,
 )
-from contentapi.graphql.limits import build_limit_error
+from contentapi.graphql.limits import build_limit_error, is_schema_hidden
 from contentapi.graphql.root_fields import Info
 from contentapi.monitoring.traces import trace
 from contentapi.projection import Projection
@@ -63,24 +63,21 @@ class ProjectingExecutor(Executor[None]):
     def __init__(
         self,
         prepared: Mapping[str, Any],
+        document_size: int,
         context_value: RequestContext,
         variable_values: VariableValues,
-        *,
-        document_size: int,
-        hide_suggestions: bool,
     ) -> None:
         self.prepared: Mapping[str, Any] | None = prepared
         self.context_value = context_value
         self.variable_values = variable_values
         self.document_size = document_size
-        self.hide_suggestions = hide_suggestions
 
     def initialise(self) -> None:
         """Initialise graphql-core's executor. To read rows by a statement that is cached, it is not needed."""
         prepared, self.prepared = self.prepared, None
         if prepared is not None:
             given = {"context_value": self.context_value, "variable_values": self.variable_values}
-            super().__init__(**prepared, **given, hide_suggestions=self.hide_suggestions)
+            super().__init__(**prepared, **given, hide_suggestions=is_schema_hidden())
             self.async_helpers = NO_ASYNC_HELPERS
 
     @property

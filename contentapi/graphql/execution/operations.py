@@ -45,7 +45,7 @@ from contentapi.graphql.execution.introspection import (
     IntrospectionExecutor,
     introspect,
 )
-from contentapi.graphql.limits import INTROSPECTION, is_atomic
+from contentapi.graphql.limits import INTROSPECTION, is_atomic, is_schema_hidden
 from contentapi.graphql.transactions import TransactionMode
 from contentapi.monitoring.records import current_record
 
@@ -109,7 +109,6 @@ class Operation:
         variables: Mapping[str, Any],
         context: RequestContext,
         *,
-        hide_suggestions: bool = False,
         introspection: Introspection | None = None,
         mode: TransactionMode | None = None,
     ) -> ExecutionResult:
@@ -117,12 +116,10 @@ class Operation:
 
         With a mode, the caller has begun the transaction. Raises `ResponseTooLarge` for a query.
         """
-        values = self.coerce_variables(variables, hide_suggestions=hide_suggestions)
+        values = self.coerce_variables(variables)
         if isinstance(values, list):
             return ExecutionResult(None, values)
-        executor = ProjectingExecutor(
-            self.prepared, context, values, document_size=self.document_size, hide_suggestions=hide_suggestions
-        )
+        executor = ProjectingExecutor(self.prepared, self.document_size, context, values)
         executor.room = self.response_byte_limit
         if mode is not None:
             executor.isolate = mode.isolate
@@ -167,7 +164,7 @@ class Operation:
 
         Calls `before_work` unless the values are cached, and raises what it raises.
         """
-        values = self.coerce_variables(variables, hide_suggestions=True)
+        values = self.coerce_variables(variables)
         if isinstance(values, list):
             return None
         # The variables of introspection fields and directives are strings and booleans, so the key can be hashed.
@@ -197,9 +194,7 @@ class Operation:
         source, position = get_source_location(self.node)
         return sha256(f"{position} {source.body}".encode()).digest()
 
-    def coerce_variables(
-        self, given: Mapping[str, Any], *, hide_suggestions: bool
-    ) -> VariableValues | list[GraphQLError]:
+    def coerce_variables(self, given: Mapping[str, Any]) -> VariableValues | list[GraphQLError]:
         """Return the coerced values of the variables, or the errors in them, as `get_variable_values` does."""
         sources: dict[str, VariableValueSource] = {}
         values: dict[str, Any] = {}
@@ -208,7 +203,7 @@ class Operation:
             coerced = null if value is None else value if value is Undefined else coerce(value)
             if coerced is Undefined:  # omitted or invalid: graphql-core finds the default or the error
                 definitions = self.node.variable_definitions or ()
-                return get_variable_values(self.schema, definitions, dict(given), MAX_ERRORS, hide_suggestions)
+                return get_variable_values(self.schema, definitions, dict(given), MAX_ERRORS, is_schema_hidden())
             sources[signature.name] = VariableValueSource(signature, value)
             values[signature.name] = coerced
         return VariableValues(sources, values)

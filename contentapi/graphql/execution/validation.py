@@ -25,7 +25,7 @@ from contentapi.conf import conf
 from contentapi.core.errors import LimitExceeded
 from contentapi.core.text import is_storable
 from contentapi.graphql.errors import ValidationFailed
-from contentapi.graphql.limits import build_limit_error
+from contentapi.graphql.limits import build_limit_error, is_schema_hidden
 
 MAX_ERRORS = 20  # validation stops after this number of errors
 MAX_INTROSPECTED_LISTS = 2  # lists of fields or types within each other, which MaxIntrospectionDepthRule allows
@@ -68,7 +68,7 @@ RULES = (
 
 def find_validation_errors(schema: GraphQLSchema, document: DocumentNode) -> list[GraphQLError]:
     """Return the errors of a document, each with its `ApiError` as `original_error`."""
-    is_hidden = conf.environment.contentapi_introspection == "off"
+    is_hidden = is_schema_hidden()
     errors = validate(
         schema,
         document,

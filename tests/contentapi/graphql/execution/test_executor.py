@@ -77,7 +77,7 @@ def test_requests_share_no_errors() -> None:
 
 def test_executors_of_two_requests_share_no_mutable_state() -> None:
     shared = get_operation(SCHEMA, 'query ($b: Boolean!) { __type(name: "Post") { name kind @skip(if: $b) } }', None)
-    build = partial(ProjectingExecutor, shared.prepared, document_size=0, hide_suggestions=False)
+    build = partial(ProjectingExecutor, shared.prepared, 0)
     executors = [build({"actor": ANONYMOUS}, VariableValues({}, {})) for _ in range(2)]
     for executor in executors:
         executor.initialise()

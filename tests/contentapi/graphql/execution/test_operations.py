@@ -90,7 +90,7 @@ def test_variables_and_arguments_are_coerced_as_in_graphql_core() -> None:
     @settings(max_examples=scale_examples(2000), deadline=None)
     @given(chosen=st.sampled_from(OPERATIONS), variables=VARIABLES)
     def are_coerced_alike(chosen: Operation, variables: dict[str, Any]) -> None:
-        got = chosen.coerce_variables(variables, hide_suggestions=False)
+        got = chosen.coerce_variables(variables)
         wanted = get_variable_values(SCHEMA, chosen.node.variable_definitions or (), variables, 50)
         if isinstance(wanted, list) or isinstance(got, list):
             assert isinstance(wanted, list)
@@ -191,8 +191,8 @@ def test_new_documents_leave_no_types_in_memory() -> None:
     def coerce(number: int) -> None:
         text = f"query q{number}($id: ID!, $f: PostFilter!) {{ post(id: $id) {{ id }} {CONNECTION} }}"
         chosen = prepare(f"query q{number}($a: Int!, $c: [Int!]!, $d: In!) {{ {FIELDS[0]} }}")
-        chosen.coerce_variables({"a": number, "c": [1], "d": {"x": 1}}, hide_suggestions=False)
-        get_operation(OURS, text, None).coerce_variables({"id": "1", "f": {}}, hide_suggestions=False)
+        chosen.coerce_variables({"a": number, "c": [1], "d": {"x": 1}})
+        get_operation(OURS, text, None).coerce_variables({"id": "1", "f": {}})
 
     coerce(0)
     gc.freeze()  # what is created once
