@@ -43,7 +43,7 @@ def read_request_body(environ: Mapping[str, Any]) -> bytes:
     if encoding is not None and encoding.strip().lower() != "identity":
         raise UnsupportedMediaType("Content-Encoding is not supported. Send the body uncompressed.")
     limit = conf.environment.contentapi_max_body
-    is_chunked = environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
+    is_chunked = "HTTP_TRANSFER_ENCODING" in environ and environ["HTTP_TRANSFER_ENCODING"].lower() == "chunked"
     content_length = environ.get("CONTENT_LENGTH") or "0"
     if not content_length.isdecimal():
         raise Malformed("Content-Length must be a whole number.")

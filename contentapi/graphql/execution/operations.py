@@ -198,20 +198,20 @@ class Operation:
         """Return the coerced values of the variables, or the errors in them, as `get_variable_values` does."""
         sources: dict[str, VariableValueSource] = {}
         values: dict[str, Any] = {}
-        for signature, (null, coerce) in self.signatures:
-            value = given.get(signature.name, Undefined)
+        for name, signature, null, coerce in self.signatures:
+            value = given.get(name, Undefined)
             coerced = null if value is None else value if value is Undefined else coerce(value)
             if coerced is Undefined:  # omitted or invalid: graphql-core finds the default or the error
                 definitions = self.node.variable_definitions or ()
                 return get_variable_values(self.schema, definitions, dict(given), MAX_ERRORS, is_schema_hidden())
-            sources[signature.name] = VariableValueSource(signature, value)
-            values[signature.name] = coerced
+            sources[name] = VariableValueSource(signature, value)
+            values[name] = coerced
         return VariableValues(sources, values)
 
     @cached_property
-    def signatures(self) -> list[tuple[Any, Coercion]]:
+    def signatures(self) -> list[tuple[str, Any, Any, Callable[[Any], Any]]]:
         found: list[Any] = [get_variable_signature(self.schema, each) for each in self.node.variable_definitions or ()]
-        return [(signature, Coercion.to(signature.type)) for signature in found]
+        return [(signature.name, signature, *Coercion.to(signature.type)) for signature in found]
 
     @cached_property
     def constant_fields(self) -> list[RootField]:
