@@ -125,9 +125,15 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:  # noqa: ARG001
-    """Make the partitions of the log and of deliveries once. A test would make the same 24, and roll them back."""
+    """Make the partitions of the log and of deliveries once. A test would make the same 24, and roll them back.
+
+    Commits do not wait for the disk.
+    """
     with django_db_blocker.unblock():
         prepare_partitions()
+        with connection.cursor() as cursor:
+            cursor.execute(f"ALTER DATABASE {connection.settings_dict['NAME']} SET synchronous_commit = off")
+        connection.close()  # the next one has the setting
 
 
 @pytest.fixture(autouse=True)

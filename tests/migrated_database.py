@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.test.utils import setup_databases, teardown_databases
 
 from contentapi.events.partitions import CREATE_LOG
@@ -58,15 +58,14 @@ def empty_tables() -> None:
     """Delete all rows that a test with transactions has committed.
 
     Django's `flush`, which it replaces, truncates all tables and lets `migrate` write their first rows again. This
-    truncates those with rows only, and takes a tenth of the time.
+    deletes rows where there are some, without triggers, and takes a fraction of the time.
     """
-    with connection.cursor() as cursor:
+    with connection.cursor() as cursor, transaction.atomic():
         tables = sorted(set(list_tables()) - WRITTEN_BY_MIGRATE)
         with_rows = [f"SELECT '{table}' WHERE EXISTS (SELECT FROM {table})" for table in tables]  # noqa: S608
         cursor.execute(" UNION ALL ".join(with_rows))
-        filled = [table for (table,) in cursor.fetchall()]
-        if filled:
-            cursor.execute(f"TRUNCATE {', '.join(filled)} CASCADE")
+        deletions = [f"DELETE FROM {table}" for (table,) in cursor.fetchall()]  # noqa: S608
+        cursor.execute("; ".join(["SET LOCAL session_replication_role = replica", *deletions]))
         cursor.execute("DELETE FROM events_log")  # its positions begin again
         cursor.execute(CREATE_LOG)
 
