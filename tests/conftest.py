@@ -16,11 +16,12 @@ from typing import Any, Protocol
 import msgspec
 import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.core.handlers.base import BaseHandler
+from django.core.signals import setting_changed
 from django.db import connection
 from django.test import Client, TransactionTestCase
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker, Settings
-from whitenoise.middleware import WhiteNoiseMiddleware
 
 from contentapi.core import redis
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role
@@ -157,7 +158,7 @@ def patch_what_is_slow_or_depends_on_time() -> Iterator[None]:
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _: empty_tables())
         slow_the_clock_of_rate_limits(patch)
         lift_time_limits(patch)
-        list_static_files_once(patch)
+        share_middleware(patch)
         yield
 
 
@@ -179,18 +180,19 @@ def lift_time_limits(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(bodies, "BODY_LIMIT", "SET LOCAL statement_timeout = 0")
 
 
-def list_static_files_once(patch: pytest.MonkeyPatch) -> None:
-    """Let WhiteNoise list the static files once, not for each new `Client`, which builds all middleware (40 ms)."""
-    list_files = WhiteNoiseMiddleware.add_files_from_finders
-    listed: dict[str, Any] = {}
+def share_middleware(patch: pytest.MonkeyPatch) -> None:
+    """Load the middleware once, and again after a change of settings. Each new `Client` would load it (40 ms)."""
+    load = BaseHandler.load_middleware
+    loaded: dict[str, Any] = {}
+    setting_changed.connect(lambda **_: loaded.clear(), weak=False)
 
-    def add_listed_files(middleware: WhiteNoiseMiddleware) -> None:
-        if not listed:
-            list_files(middleware)
-            listed.update(middleware.files)
-        middleware.files.update(listed)
+    def load_once(handler: BaseHandler, *arguments: bool) -> None:
+        if not loaded:
+            load(handler, *arguments)
+            loaded.update({name: value for name, value in vars(handler).items() if name.startswith("_")})
+        vars(handler).update(loaded)
 
-    patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", add_listed_files)
+    patch.setattr(BaseHandler, "load_middleware", load_once)
 
 
 @pytest.fixture
