@@ -17,6 +17,7 @@ PYTEST := $(VENV_PYTHON) -m pytest --numprocesses auto --dist worksteal \
 	--hypothesis-profile $(EXAMPLES)
 # Tests with servers wait for them a third of the time.
 SERVER_PROCESSES = $(shell $(VENV_PYTHON) -c "import os; print(max(2, os.cpu_count() * 3 // 2))")
+FAST := not servers and not thorough and not citus and not property
 # What `make thorough` runs, and the percentage of the examples
 THOROUGH ?= thorough or property
 PERCENT ?= 100
@@ -28,10 +29,10 @@ BUILD_PAGES := $(VENV_PYTHON) -m contentapi.frontend.build --if-possible
 help:
 	@echo "make run      start everything on PORT (8000), with SERVER (granian or gunicorn)"
 	@echo "make pages    build the explorer (/graphql) and the API reference (/docs); needs Node; make run does it beside the server"
-	@echo "make test     run the tests in parallel, in about four minutes on two cores"
+	@echo "make test     run the tests in parallel, in about three minutes on two cores"
 	@echo "make test-servers run the tests that start servers"
 	@echo "make test-citus run tests on a cluster of Citus, and tests of the API on it; needs Citus: see docs/operations/cluster.md"
-	@echo "make coverage run the tests of make test without property tests, and measure the lines that they execute"
+	@echo "make coverage run the tests of make test, and measure the lines that they execute"
 	@echo "make thorough run the long tests: all examples of the property tests, fuzzing, browsers"
 	@echo "make slow-path run the end-to-end tests with CONTENTAPI_FAST_PATH=off"
 	@echo "make mutation change the code in small ways; each change must make a test fail"
@@ -54,7 +55,7 @@ pages: installed
 	@$(BLOCK_SIGINT) $(VENV_PYTHON) -m contentapi.frontend.build
 
 test: installed-dev
-	@$(PYTEST) -m "not servers and not thorough and not citus" $(TESTS)
+	@$(PYTEST) -m "$(FAST)" $(TESTS)
 
 test-servers: installed-dev
 	@$(BUILD_PAGES)
@@ -65,7 +66,7 @@ test-citus: installed-dev
 	@$(if $(LONG),EXAMPLES_IN_PERCENT=$(PERCENT)) exec $(VENV_PYTHON) -m tests.citus $(if $(SHORT),--short) $(if $(LONG),--thorough) $(TESTS)
 
 coverage: installed-dev
-	@$(PYTEST) -m "not servers and not thorough and not citus and not property" --cov --cov-report= --cov-fail-under=0
+	@$(PYTEST) -m "$(FAST)" --cov --cov-report= --cov-fail-under=0
 	@echo "Percent of the lines that the tests execute; at least fail_under of pyproject.toml is required:"
 	@$(VENV_PYTHON) -m coverage report --format=total
 	@$(VENV_PYTHON) -m coverage report --show-missing --fail-under=100 --include="$(COVERED_IN_FULL)"
