@@ -85,7 +85,7 @@ class App:
 @cache
 def load_apps() -> Sequence[App]:
     """Return what the apps declare. The kernel is the last: `node` looks for its objects last."""
-    modules = [*(f"{name}.api" for name in settings.CONTENT_APPS), "contentapi.kernel"]
+    modules = [*(f"{name}.api" for name in settings.CONTENT_APPS), "contentapi.events.webhooks.api"]
     return [import_module(name).API for name in modules]
 
 

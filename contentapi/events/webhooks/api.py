@@ -1,4 +1,4 @@
-"""What the kernel itself declares: webhooks, with their deliveries, and the jobs that belong to no app."""
+"""What the kernel declares: events, webhooks with their deliveries, and the jobs that belong to no app."""
 
 from contentapi.events import resolvers as event_resolvers
 from contentapi.events import views as event_views
