@@ -54,7 +54,6 @@ PATHS: Mapping[StateAction, Mapping[str, tuple[PostStatus, ...]]] = {
     StateAction.UNARCHIVE: {ARCHIVED: (DRAFT,)},
     StateAction.PUBLISH_AGAIN: {ARCHIVED: (DRAFT, PUBLISHED)},
 }
-MOST_STEPS = 2
 TARGETS = {action: next(iter(paths.values()))[-1] for action, paths in PATHS.items()}
 
 

@@ -184,7 +184,7 @@ def test_deletion_is_confirmed_and_names_the_days_until_the_posts_are_gone(edito
 
     assert "1 post is deleted." in done.text
     assert not Post.objects.exists()
-    assert LogEntry.objects.get().is_deletion()
+    assert LogEntry.objects.get().change_message == "Deleted."
     assert "Soup" in editor_client.get(reverse("admin:blog_post_deleted")).text
 
 

@@ -140,14 +140,6 @@ class PostAdmin(PolicyAdmin):
     def describe_row(self, row: Post | PostVersion) -> str:
         return states.describe_state(row) if isinstance(row, Post) else trash.describe_deleted(row)
 
-    def log_action(self, request: HttpRequest, action: Action, row: Any) -> None:
-        if action is states.DELETION:
-            self.log_deletions(request, [row])
-        elif action is trash.RESTORE:
-            super().log_action(request, action, row)
-        else:
-            self.log_change(request, row, history.build_log_message(request, row, row.version_before))
-
     def describe_outcome(self, action: Any, rows: Sequence[Post]) -> str:
         if action is trash.RESTORE and len(rows) == 1:
             return format_html("“{}” is restored.", states.link_post(rows[0]))
@@ -255,9 +247,6 @@ class PostAdmin(PolicyAdmin):
 
     def delete(self, actor: Actor, row: Post) -> None:
         services.delete_post(actor=actor, post_id=str(row.pk))
-
-    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        return super().log_change(request, obj, message) if message else None  # unless nothing has changed
 
     def response_add(self, request: HttpRequest, obj: Post, post_url_continue: str | None = None) -> HttpResponse:
         action = read_action(request.POST)

@@ -16,7 +16,6 @@ from blog.history import copies, versions
 from blog.history.versions import Change, Comparison, Version
 from blog.models import CONTENT_FIELDS, VERSIONED, Image, Post, PostStatus, WorkingCopy
 from blog.services import CopyAction, find_visible_copy
-from blog.services.edits import MOST_STEPS
 from contentapi.auth.people import name_users
 from contentapi.auth.sessions import get_actor
 from contentapi.core.identity import Actor
@@ -29,7 +28,6 @@ from contentapi.events.webhooks.selectors import list_deliveries_of_subject
 # The fields of a post in the words of the editors
 LABELS = {name: name.replace("_", " ") for name in VERSIONED} | {field.name: field.label for field in CONTENT_FIELDS}
 LABELS["coauthor_ids"] = "co-authors"
-MOST_VERSIONS = MOST_STEPS + 2  # of one save: the transitions, the author with the times, and a working copy
 
 
 def show_history(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) -> HttpResponse:
@@ -141,19 +139,8 @@ def restore_text(request: HttpRequest, model_admin: PolicyAdmin, object_id: str,
         result = "is the present text. Nothing has changed"
     else:
         result = f"is restored as version {restored.version}"
-        model_admin.log_change(request, restored, build_log_message(request, restored, present))
     model_admin.message_user(request, f"The text of version {number} {result}.")
     return HttpResponseRedirect(reverse("admin:blog_post_change", args=[object_id]))
-
-
-def build_log_message(request: HttpRequest, post: Post, version_before: int) -> list[dict[str, Any]]:
-    """Return the fields that the versions after `version_before` have changed; nothing if there is no such version."""
-    page = versions.list_versions(actor=get_actor(request), post_id=str(post.pk), limit=MOST_VERSIONS)
-    newer = [version for version in page.versions if version.number > version_before]
-    if not newer:
-        return []
-    changed = {name for version in newer for name in version.changed_fields or ()}
-    return [{"changed": {"fields": [label for name, label in LABELS.items() if name in changed]}}]
 
 
 def read_position(request: HttpRequest, name: str) -> int | None:
@@ -231,12 +218,11 @@ def show_changes(request: HttpRequest, model_admin: PolicyAdmin, object_id: str)
 
 def publish_changes(request: HttpRequest, model_admin: PolicyAdmin, post: Post) -> HttpResponse:
     """Publish the working copy that the person has seen."""
-    seen, before = parse_id(request.POST.get("copy", "")), post.version
+    seen = parse_id(request.POST.get("copy", ""))
     post = services.publish_working_copy(actor=get_actor(request), post_id=str(post.pk), expected_version=str(seen))
     model_admin.message_user(
         request, format_html("“{}” has the new text. {}", link_post(post), link_site(post)), messages.SUCCESS
     )
-    model_admin.log_change(request, post, build_log_message(request, post, before))
     return HttpResponseRedirect(reverse("admin:blog_post_changelist"))
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -18,7 +17,6 @@ from django.views.decorators.http import require_POST
 from blog import services
 from blog.desk.posts import conflict, writing
 from blog.desk.posts.form import NEW, OPENED, PostForm, list_versions, read_action
-from blog.desk.posts.history import build_log_message
 from blog.desk.posts.states import NEW_POST, describe_result, link_post
 from blog.models import ADDRESSES, CONTENT, Post, PostStatus
 from blog.services import CopyAction, Edit, Saved, StateAction, presence
@@ -51,12 +49,14 @@ def save_form(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) ->
         return None
     edit = form.read_edit()
     try:
-        saved = save_edit(request, model_admin, form, edit)
+        saved = services.save_edit(get_actor(request), str(post.pk), edit)
     except ApiError as error:
         request.api_error = error  # type: ignore[attr-defined]  # for the form that is shown again
         return None
     if isinstance(saved, VersionConflict):
         return conflict.show_conflict(request, model_admin, form)
+    if saved.post.version > post.version:
+        model_admin.log_change(request, saved.post, model_admin.construct_change_message(request, form, None))
     if page := writing.read_page(request.POST):  # the response replaces it
         presence.forget_page(actor=get_actor(request), post_id=str(post.pk), page=page)
     return writing.name_saved_text(request, choose_next_page(request, model_admin, saved, edit))
@@ -67,18 +67,6 @@ def find_post(request: HttpRequest, model_admin: PolicyAdmin, object_id: str) ->
     if not model_admin.may_change(get_actor(request), post):
         raise PermissionDenied
     return post
-
-
-def save_edit(
-    request: HttpRequest, model_admin: PolicyAdmin, form: PostForm, edit: Edit, *, is_logged: bool = True
-) -> Saved | VersionConflict:
-    """Save an edit, and write it to the log of the admin."""
-    with transaction.atomic():
-        saved = services.save_edit(get_actor(request), str(form.instance.pk), edit)
-        if is_logged and isinstance(saved, Saved):
-            message = build_log_message(request, saved.post, form.instance.version)
-            model_admin.log_change(request, saved.post, message)
-    return saved
 
 
 def choose_next_page(request: HttpRequest, model_admin: PolicyAdmin, saved: Saved, edit: Edit) -> HttpResponse:
@@ -178,12 +166,13 @@ def create_draft(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm)
 
 def save_in_background(request: HttpRequest, model_admin: PolicyAdmin, form: PostForm) -> dict[str, Any]:
     """Save a form. Return its hidden fields, and the addresses that were made from the title."""
-    by_hand = "by_hand" in request.POST
-    edit = form.read_edit() if by_hand else keep_text(form.instance, form.read_edit())
+    edit = form.read_edit()
+    if "by_hand" not in request.POST:
+        edit = keep_text(form.instance, edit)
     is_copy = edit.copy_version is not None
     versions, content = {name: form.data.get(name, "") for name in OPENED}, vars(form.instance)
     if is_copy or edit.changes:
-        saved = save_edit(request, model_admin, form, edit, is_logged=by_hand)
+        saved = services.save_edit(get_actor(request), str(form.instance.pk), edit)
         if isinstance(saved, VersionConflict):
             raise saved
         if edit.changes.keys() - CONTENT:

@@ -51,14 +51,13 @@ class ScheduleForm(forms.Form):
 
 
 def change_state(actor: Actor, post: Post, values: Mapping[str, Any], state_action: StateAction) -> Post:
-    """Do an action to a post of the list. Return the changed post, which knows its `version_before`."""
+    """Do an action to a post of the list. Return the changed post."""
     saved = save_edit(actor, str(post.pk), Edit(action=state_action, publish_at=values.get("schedule_at")))
     if isinstance(saved, VersionConflict):
         raise saved
     changed = saved.post
     if changed.version == post.version:
         raise Conflict(f"It is {changed.status} already.")
-    changed.version_before = post.version  # type: ignore[attr-defined]
     return changed
 
 
