@@ -97,17 +97,11 @@ class Account:
         is_write = writes > 0 and self.limits[0] is AUTHENTICATED
         if not self.is_metered or (total <= self.paid and not is_write):
             return
-        write_charges = [Charge.to(writes, WRITES)] if is_write else []
-        if write_charges and self.statuses and total <= self.paid:
-            try:
-                self.statuses = [self.statuses[0], *consume_charges(self.key, write_charges)]
-            except RateLimited:
-                pass  # charge both below, so that Retry-After respects both limits
-            else:
-                return
-        charges = [Charge.to(total, limit, self.paid) for limit in self.limits] + write_charges
+        charges = [Charge.to(total, limit, self.paid) for limit in self.limits]
+        if is_write:
+            charges.append(Charge.to(writes, WRITES))
         self.statuses = consume_charges(self.key, charges)
-        self.paid = total
+        self.paid = max(self.paid, total)
 
 
 def charge_limits(*limits: Limit, key: str, amount: int = 1) -> Mapping[str, str]:

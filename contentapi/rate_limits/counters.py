@@ -106,12 +106,11 @@ class InProcessCounter:
         """Consume all charges, or none of them. Each has a window of its own."""
         with self._lock:
             now, has_room = self.clock(), True
-            windows: list[Window] = []
+            windows = []
             for charge in charges:
-                window = self._open_window(key, charge, now)
+                window = self._open_window((charge.spec.policy, charge.key or key), charge.spec.window, now)
                 windows.append(window)
-                if window.used + charge.amount > charge.spec.amount:
-                    has_room = False
+                has_room = has_room and window.used + charge.amount <= charge.spec.amount
             step = Window.add if has_room else Window.refuse
             return has_room, [*map(step, windows, charges, repeat(now))]
 
@@ -123,9 +122,8 @@ class InProcessCounter:
                 if window is not None:
                     window.remove_unit()
 
-    def _open_window(self, key: str, charge: Charge, now: float) -> Window:
-        """Return the window of a charge, without expired units."""
-        name, length = (charge.spec.policy, charge.key or key), charge.spec.window
+    def _open_window(self, name: tuple[str, str], length: int, now: float) -> Window:
+        """Return a window, without expired units."""
         window = self._windows.get(name)
         if window is None:
             self._make_room(now)

@@ -45,11 +45,9 @@ class LimitSpec(msgspec.Struct, frozen=True):
 
 @lru_cache(64)
 def parse_spec(name: str, text: str) -> LimitSpec:
-    found = RATE.fullmatch(text)
-    if found is None:
-        raise ValueError(f"{text!r} is not a rate.")
-    amount, window = int(found[1]), int(found[2] or 1) * SECONDS[found[3]]
-    return LimitSpec(amount, window, f'"{name}";q={amount};w={window}')
+    [(amount, number, unit)] = RATE.findall(text)
+    window = int(number or 1) * SECONDS[unit]
+    return LimitSpec(int(amount), window, f'"{name}";q={amount};w={window}')
 
 
 ANONYMOUS = Limit("anonymous")
