@@ -21,7 +21,7 @@ from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled, Se
 
 from contentapi.conf import conf
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Internal, Unavailable, to_api_error
-from contentapi.monitoring.figures import FIGURES
+from contentapi.monitoring.figures import COUNTED_METHODS, FIGURES
 from contentapi.monitoring.logs import RequestLine, find_line_handler
 from contentapi.monitoring.records import RequestRecord, current_record
 from contentapi.monitoring.repeated import OUTAGES
@@ -93,7 +93,8 @@ def log_request(record: RequestRecord, seconds: float) -> None:
 
 
 def build_line(record: RequestRecord, seconds: float) -> RequestLine:
-    method, path = clean_log_text(record.method, MAX_METHOD), clean_log_text(record.path, MAX_PATH)
+    method = record.method if record.method in COUNTED_METHODS else clean_log_text(record.method, MAX_METHOD)
+    path = clean_log_text(record.path, MAX_PATH)
     message, code = f"{method} {path} {record.status}", ""
     if record.status >= BAD_REQUEST or record.errors:
         message = truncate_log_text(f"{message} {escape_log_text(describe_failure(record))}".rstrip(), MAX_LINE)
@@ -111,7 +112,7 @@ def build_line(record: RequestRecord, seconds: float) -> RequestLine:
         int(seconds * 1_000_000) / 1000,
         record.size,
         len(record.statements),
-        truncate_log_text(record.operation_name, MAX_OPERATION_NAME),
+        record.operation_name and truncate_log_text(record.operation_name, MAX_OPERATION_NAME),
         record.credential,
         record.cost,
         code,
