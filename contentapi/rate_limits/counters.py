@@ -52,22 +52,23 @@ class Window:
     A window has about a thousand entries at most, and a unit counts slightly too long, never too short.
     """
 
-    __slots__ = ("entries", "expires", "used")
+    __slots__ = ("entries", "expires", "tick_ends", "used")
 
     def __init__(self) -> None:
         self.entries: deque[tuple[float, int]] = deque()
         self.used = 0
-        self.expires = 0.0
+        self.tick_ends = self.expires = 0.0
 
     def add(self, charge: Charge, now: float) -> LimitStatus:
         """Add the units of a charge."""
         entries, spec, amount = self.entries, charge.spec, charge.amount
         length = spec.window
         if amount:
-            if entries and entries[-1][0] * TICKS // length == now * TICKS // length:
+            if now < self.tick_ends:
                 entries[-1] = now, entries[-1][1] + amount
             else:
                 entries.append((now, amount))
+                self.tick_ends = now + length / TICKS
             self.used += amount
         oldest = entries[0][0] if entries else now
         # In this order, rounding never exceeds the window.
@@ -76,6 +77,7 @@ class Window:
     def remove_unit(self) -> None:
         """Give the newest unit back, if there is one."""
         if self.entries:
+            self.tick_ends = 0.0  # so that the next unit does not renew older ones
             moment, newest = self.entries.pop()
             if newest > 1:
                 self.entries.append((moment, newest - 1))
