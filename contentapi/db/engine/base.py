@@ -110,12 +110,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         is_idle = raw.transaction_status == IDLE
         if not (is_idle and has_no_incoming_data(raw.socket)) and not super().is_usable():
             return False
-        return not must_write(self.settings_dict) or all(raw.parameter_status(name) != b"on" for name in READ_ONLY)
-
-
-def must_write(settings: dict[str, Any]) -> bool:
-    """Return whether the settings of a database accept only a server that can write (`target_session_attrs`)."""
-    return settings["OPTIONS"].get("target_session_attrs") in ("read-write", "primary")
+        must_write = self.settings_dict["OPTIONS"].get("target_session_attrs") in ("read-write", "primary")
+        return not must_write or all(raw.parameter_status(name) != b"on" for name in READ_ONLY)
 
 
 def is_pooled(connection: Any) -> bool:
