@@ -31,6 +31,10 @@ class CachedSettings:
         return bool(settings.HTTPS)
 
     @cached_property
+    def debug(self) -> bool:
+        return bool(settings.DEBUG)
+
+    @cached_property
     def public_url(self) -> str:
         return str(settings.PUBLIC_URL)
 

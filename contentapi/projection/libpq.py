@@ -74,11 +74,13 @@ def execute(using: str, query: str, sql: bytes, parameters: Sequence[Any], *, pr
     try:
         if connection.connection is None:
             connection.ensure_connection()
-        if connection.queries_logged or connection.execute_wrappers:
-            wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+        is_logged = connection.force_debug_cursor or conf.debug
+        if is_logged or connection.execute_wrappers:
+            wrap = connection.make_debug_cursor if is_logged else connection.make_cursor
             cursor = LibpqCursor(connection, sql, prepare=prepare)
             return cast("PGresult", wrap(cursor).execute(query, parameters))
-        connection.validate_no_broken_transaction()
+        if connection.needs_rollback:
+            connection.validate_no_broken_transaction()
         start, error_type = perf_counter(), ""
         try:
             return execute_on_connection(connection, sql, parameters, prepare=prepare)
