@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
@@ -93,10 +93,10 @@ class GraphQLEndpoint:
             account.set_actor(actor)
             if not is_post or not 1 <= len(environ.get("CONTENT_LENGTH", "")) <= SHORT:
                 account.charge_request()
-            response = None if is_post else respond_without_query(environ)
-            if response is not None:
+            if not is_post and (response := respond_without_query(environ)) is not None:
                 return Response(response.status, response.body, {**account.headers, **response.headers})
-            require_acceptable(environ, media_type)
+            if media_type is None:
+                refuse_media_type(environ)
             request = read_body(environ) if is_post else read_query_string(environ)
             key = environ.get(HEADER)
             result = self.execute(request, {"actor": actor}, account, key, may_write=is_post)
@@ -149,10 +149,8 @@ def respond_without_query(environ: Mapping[str, Any]) -> Response | None:
     return None
 
 
-def require_acceptable(environ: Mapping[str, Any], media_type: str | None) -> None:
-    """Raise `NotAcceptable` if Accept allows no media type of a response, or `Malformed` if it asks for events."""
-    if media_type is not None:
-        return
+def refuse_media_type(environ: Mapping[str, Any]) -> NoReturn:
+    """Raise `Malformed` if Accept asks for events, or `NotAcceptable`: it allows no media type of a response."""
     if select_media_type(environ.get("HTTP_ACCEPT", ""), [EVENT_STREAM]) is not None:
         raise Malformed(f"{describe_stream_server()} For queries and mutations, accept {JSON}.")
     raise NotAcceptable(f"The response is {JSON} or {GRAPHQL_RESPONSE}; Accept allows neither.")
