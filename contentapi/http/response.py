@@ -71,5 +71,5 @@ def send(response: Response, start_response: StartResponse, shared: Mapping[str,
     headers = {**shared, **own, "X-Request-ID": record.id}
     if "Vary" in own and "Vary" in shared:
         headers["Vary"] = f"{own['Vary']}, {shared['Vary']}"
-    start_response(f"{status:d} {responses.get(status, 'Unknown')}", [*headers.items()])
+    start_response(f"{status} {responses.get(status, 'Unknown')}", [*headers.items()])
     return [response.body]

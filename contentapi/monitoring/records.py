@@ -20,7 +20,7 @@ TRACEPARENT = re.compile(f"00-{IDS}|(?!00|ff)[0-9a-f]{{2}}-{IDS}(?:-.*)?")  # W3
 
 def new_request_id() -> str:
     """Return 128 random bits. Clients see the id and it protects nothing, so it may be guessable."""
-    return f"{getrandbits(128):032x}"
+    return getrandbits(128).to_bytes(16).hex()
 
 
 class RequestRecord(msgspec.Struct):
