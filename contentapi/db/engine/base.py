@@ -95,7 +95,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def close_if_unusable_or_obsolete(self) -> None:
         """Close a connection that a request must not use. Django checks the same in three methods."""
-        if self.connection is None or (self.autocommit and time.monotonic() < self.close_at and self.is_usable()):
+        is_fresh = self.close_at is None or time.monotonic() < self.close_at
+        if self.connection is None or (is_fresh and self.autocommit and self.is_usable()):
             return
         with suppress(Error):  # Django opens another one
             self.close()

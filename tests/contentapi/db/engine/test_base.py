@@ -7,7 +7,6 @@ import subprocess
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from math import inf
 from threading import Thread
 from time import monotonic
 from typing import Any
@@ -66,7 +65,7 @@ def leave_a_transaction_open() -> None:
 @pytest.mark.parametrize("spoil", [end_by_the_server, make_obsolete, leave_a_transaction_open])
 def test_request_replaces_a_connection_that_it_must_not_use(spoil: Callable[[], None]) -> None:
     connection.ensure_connection()
-    connection.close_at = inf  # persistent
+    connection.close_at = None  # persistent
     connection.close_if_unusable_or_obsolete()  # as at the start of a request
     first = connection.connection
     assert first is not None
