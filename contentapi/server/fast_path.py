@@ -68,8 +68,7 @@ class FastPath:
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         shared = self.find_shared_headers(environ) if self.is_enabled else None
-        responder = self.find_responder(environ) if shared is not None else None
-        if responder is None:
+        if shared is None or (responder := self.find_responder(environ)) is None:
             return self.django(environ, start_response)
         return send(responder(environ), start_response, shared)
 

@@ -113,10 +113,9 @@ def test_other_methods_are_405_with_allow(path: str) -> None:
         assert (response.status, response.headers["Allow"]) == (405, "GET, HEAD"), method
 
 
-def test_server_whose_slots_are_all_in_use_responds_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contentapi.db.engine.slots.create_wrappers", dict)  # the test's own connection stays
+def test_server_whose_slots_are_all_in_use_responds_at_once() -> None:
     layer = RequestBufferingLayer(never_called, never_called, slots=1)
-    layer.slots.take()
+    layer.slots.enter()
 
     statuses = [call_application(layer, "GET", path).status for path in PATHS]  # a request would wait and get 503
 
