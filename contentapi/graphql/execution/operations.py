@@ -200,8 +200,11 @@ class Operation:
         values: dict[str, Any] = {}
         for name, signature, null, coerce in self.signatures:
             value = given.get(name, Undefined)
+            if value is Undefined and null is None and signature.default is None:
+                sources[name] = VariableValueSource(signature)
+                continue
             coerced = null if value is None else value if value is Undefined else coerce(value)
-            if coerced is Undefined:  # omitted or invalid: graphql-core finds the default or the error
+            if coerced is Undefined:  # graphql-core finds the default or the error
                 definitions = self.node.variable_definitions or ()
                 return get_variable_values(self.schema, definitions, dict(given), MAX_ERRORS, is_schema_hidden())
             sources[name] = VariableValueSource(signature, value)
