@@ -181,7 +181,7 @@ def execute_operation(
         policy.require_no_preview(actor)
         actor = actor.through("GraphQL")
         context = {"actor": actor}
-    execute = partial(operation.execute, variables, context, introspection=introspection)
+    execute = partial(operation.execute, variables, context, introspection)
     if actor.preview is not None:  # from the primary: a preview shows what has just been saved
         return build_result_response(read_credential(execute)[0], extensions)
     if not operation.cost.writes:

@@ -108,8 +108,8 @@ class Operation:
         self,
         variables: Mapping[str, Any],
         context: RequestContext,
-        *,
         introspection: Introspection | None = None,
+        *,
         mode: TransactionMode | None = None,
     ) -> ExecutionResult:
         """Execute the root fields in order. `introspection` has the values of the introspection fields, if any.
