@@ -13,7 +13,7 @@ COMMENT_ACTIONS = ("created", "hidden", "shown", "deleted")
 CHANGES = ("created", "updated", "deleted")
 POST_EVENTS = EventSource(POST_ACTIONS, policy.POST_EVENTS, views.POST)
 COMMENT_EVENTS = EventSource(COMMENT_ACTIONS, policy.COMMENT_EVENTS, views.COMMENT)
-AUTHOR_EVENTS = EventSource(CHANGES, policy.AUTHOR_EVENTS, views.AUTHOR, views.represent_author)
+AUTHOR_EVENTS = EventSource(CHANGES, policy.AUTHOR_EVENTS, views.AUTHOR)
 IMAGE_EVENTS = EventSource(CHANGES, policy.visible_image_events, views.IMAGE)
 RESOURCES = {
     "posts": views.PostCollection,

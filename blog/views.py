@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 
-import msgspec
 from msgspec import UNSET, Meta, UnsetType, defstruct
 
 from blog import projections, selectors, services
@@ -13,14 +12,14 @@ from contentapi.conf import conf
 from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.http.uploads import SentFile
 from contentapi.rest import Body, Resource, ResourceRequest
-from contentapi.rest.representations import Representation
+from contentapi.rest.representations import VERSION, Representation
 
 # The fields of the representations are in schema/resources/.
-POST = Representation(projections.POST, versioned=True)
+POST = Representation(projections.POST, version=VERSION)
 AUTHOR = Representation(projections.AUTHOR, optional="email")
 COMMENT = Representation(projections.COMMENT)
-IMAGE = Representation(projections.IMAGE, versioned=True)
-WORKING_COPY = Representation(projections.WORKING_COPY, noun="working copy", versioned=True)
+IMAGE = Representation(projections.IMAGE, version=VERSION)
+WORKING_COPY = Representation(projections.WORKING_COPY, noun="working copy", version=VERSION)
 PREVIEW_LINK = Representation(projections.PREVIEW_LINK, noun="preview link")
 PREVIEW = Representation(projections.PREVIEW)
 REPRESENTATIONS = [POST, AUTHOR, COMMENT, IMAGE, WORKING_COPY, PREVIEW_LINK, PREVIEW]
@@ -41,14 +40,6 @@ def define_content_body(name: str, *others: tuple[str, Any, Any], is_new: bool =
             content.append((field.name, kind | UnsetType | None, UNSET))
     body = defstruct(name, [*content, *others], bases=(Body,), kw_only=True, module=__name__)
     return cast("type[Body]", body)
-
-
-def represent_author(author: bytes, _: str) -> bytes:
-    """Leave out an email that the actor may not see."""
-    members = msgspec.json.decode(author)
-    if members["email"] is None:
-        del members["email"]
-    return msgspec.json.encode(members)
 
 
 AUTHORS = (("author_id", str | UnsetType | None, UNSET), ("coauthor_ids", list[str] | UnsetType | None, UNSET))
@@ -89,27 +80,27 @@ def read_image(request: ResourceRequest) -> SentFile:
     return request.read_file("image", conf.environment.contentapi_image_max_bytes)
 
 
-class PostCollection(Resource):
+class PostCollection(Resource, shows=POST):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page("status", "tag", "author", "search")
         posts = selectors.select_posts(request.actor, PostCriteria.parse(**page.filters), page.after)
-        return POST.page(posts, page, request.actor)
+        return request.shown.page(posts, page, request.actor)
 
     def post(self, request: ResourceRequest) -> Response:
         values = request.body(NewPost).provided()
-        post, json = POST.create(request.actor, lambda: services.create_post(actor=request.actor, **values))
+        post, json = request.shown.create(request.actor, lambda: services.create_post(actor=request.actor, **values))
         return created(f"/posts/{post.pk}", json)
 
 
-class PostResource(Resource):
+class PostResource(Resource, shows=POST):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
-        return POST.one(selectors.select_post_by_id(request.actor, post_id), request.actor)
+        return request.shown.one(selectors.select_post_by_id(request.actor, post_id), request.actor)
 
     def patch(self, request: ResourceRequest, post_id: str) -> Response:
         changes = request.body(PostChanges).provided()
         version = request.expected_version(changes.pop("expected_version"))
         post = services.edit_post(actor=request.actor, post_id=post_id, changes=changes, expected_version=version)
-        return POST.of(post, request.actor)
+        return request.shown.of(post, request.actor)
 
     def delete(self, request: ResourceRequest, post_id: str) -> Response:
         version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)
@@ -117,31 +108,31 @@ class PostResource(Resource):
         return no_content()
 
 
-class PostBySlugResource(Resource):
+class PostBySlugResource(Resource, shows=POST):
     def get(self, request: ResourceRequest, slug: str) -> Response:
         present = selectors.find_present_slug(request.actor, slug)
         if present not in (None, slug):
-            return moved(f"/posts/by-slug/{present}")
-        return POST.one(selectors.select_post_by_slug(request.actor, slug), request.actor, key="slug")
+            return moved(f"/posts/by-slug/{present}", request.fields)
+        return request.shown.one(selectors.select_post_by_slug(request.actor, slug), request.actor, key="slug")
 
 
-class PostPublishResource(Resource):
+class PostPublishResource(Resource, shows=POST):
     def post(self, request: ResourceRequest, post_id: str) -> Response:
         version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)
         changes = {"status": PostStatus.PUBLISHED}
         post = services.edit_post(actor=request.actor, post_id=post_id, changes=changes, expected_version=version)
-        return POST.of(post, request.actor)
+        return request.shown.of(post, request.actor)
 
 
-class WorkingCopyResource(Resource):
+class WorkingCopyResource(Resource, shows=WORKING_COPY):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
-        return WORKING_COPY.one(selectors.select_working_copy(request.actor, post_id), request.actor)
+        return request.shown.one(selectors.select_working_copy(request.actor, post_id), request.actor)
 
     def put(self, request: ResourceRequest, post_id: str) -> Response:
         values = request.body(WorkingCopyChanges).provided()
         values["expected_version"] = request.expected_version(values["expected_version"])
         copy = services.save_working_copy(actor=request.actor, post_id=post_id, **values)
-        return put(WORKING_COPY.of(copy, request.actor), f"/posts/{copy.pk}/working-copy", is_new=copy.is_new)
+        return put(request.shown.of(copy, request.actor), f"/posts/{copy.pk}/working-copy", is_new=copy.is_new)
 
     def delete(self, request: ResourceRequest, post_id: str) -> Response:
         version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)
@@ -149,24 +140,24 @@ class WorkingCopyResource(Resource):
         return no_content()
 
 
-class WorkingCopyPublishResource(Resource):
+class WorkingCopyPublishResource(Resource, shows=POST):
     def post(self, request: ResourceRequest, post_id: str) -> Response:
         version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)
         post = services.publish_working_copy(actor=request.actor, post_id=post_id, expected_version=version)
-        return POST.of(post, request.actor)
+        return request.shown.of(post, request.actor)
 
 
-class PreviewLinkCollection(Resource):
+class PreviewLinkCollection(Resource, shows=PREVIEW_LINK):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
         page, post = request.page(), selectors.select_post_with_links(request.actor, post_id)
         links = selectors.select_preview_links(request.actor, post_id, page.after)
-        return PREVIEW_LINK.page(links, page, request.actor, within=post)
+        return request.shown.page(links, page, request.actor, within=post)
 
     def post(self, request: ResourceRequest, post_id: str) -> Response:
         values = request.body_if_any(NewPreviewLink).provided()
         made = services.create_preview_link(actor=request.actor, post_id=post_id, **values)
         secrets = {"token": made.token, "url": made.url, "addresses": [each._asdict() for each in made.addresses]}
-        response = PREVIEW_LINK.extend(made.preview_link, request.actor, **secrets)
+        response = request.shown.extend(made.preview_link, request.actor, **secrets)
         return created(f"/preview-links/{made.preview_link.pk}", response)
 
 
@@ -176,27 +167,27 @@ class PreviewLinkResource(Resource):
         return no_content()
 
 
-class PreviewResource(Resource):
+class PreviewResource(Resource, shows=PREVIEW):
     def get(self, request: ResourceRequest) -> Response:
-        return PREVIEW.one(selectors.select_preview(request.actor), request.actor, key="token")
+        return request.shown.one(selectors.select_preview(request.actor), request.actor, key="token")
 
 
-class CommentCollection(Resource):
+class CommentCollection(Resource, shows=COMMENT):
     def get(self, request: ResourceRequest, post_id: str) -> Response:
         page, post = request.page(), selectors.select_post_by_id(request.actor, post_id)
         comments = selectors.select_comments(request.actor, post_id, page.after)
-        return COMMENT.page(comments, page, request.actor, within=post)
+        return request.shown.page(comments, page, request.actor, within=post)
 
     def post(self, request: ResourceRequest, post_id: str) -> Response:
         values = {"post_id": post_id, "body": request.body(NewComment).body}
-        comment, json = COMMENT.create(request.actor, lambda: services.add_comment(actor=request.actor, **values))
+        comment, json = request.shown.create(request.actor, lambda: services.add_comment(actor=request.actor, **values))
         return created(f"/posts/{post_id}/comments/{comment.pk}", json)
 
 
-class CommentResource(Resource):
+class CommentResource(Resource, shows=COMMENT):
     def get(self, request: ResourceRequest, post_id: str, comment_id: str) -> Response:
         comment = selectors.select_comment_by_id(request.actor, comment_id, post_id=post_id)
-        return COMMENT.one(comment, request.actor)
+        return request.shown.one(comment, request.actor)
 
     def delete(self, request: ResourceRequest, post_id: str, comment_id: str) -> Response:
         version = request.expected_version()
@@ -204,46 +195,46 @@ class CommentResource(Resource):
         return no_content()
 
 
-class AuthorCollection(Resource):
+class AuthorCollection(Resource, shows=AUTHOR):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        return AUTHOR.page(selectors.select_authors(request.actor, page.after), page, request.actor)
+        return request.shown.page(selectors.select_authors(request.actor, page.after), page, request.actor)
 
 
-class AuthorResource(Resource):
+class AuthorResource(Resource, shows=AUTHOR):
     def get(self, request: ResourceRequest, author_id: str) -> Response:
-        return AUTHOR.one(selectors.select_author_by_id(request.actor, author_id), request.actor)
+        return request.shown.one(selectors.select_author_by_id(request.actor, author_id), request.actor)
 
 
-class AuthorPostCollection(Resource):
+class AuthorPostCollection(Resource, shows=POST):
     def get(self, request: ResourceRequest, author_id: str) -> Response:
         page, author = request.page("status", "tag", "search"), selectors.select_author_by_id(request.actor, author_id)
         posts = selectors.select_posts(request.actor, PostCriteria.parse(author=author_id, **page.filters), page.after)
-        return POST.page(posts, page, request.actor, within=author)
+        return request.shown.page(posts, page, request.actor, within=author)
 
 
-class ImageCollection(Resource, is_private=True):
+class ImageCollection(Resource, is_private=True, shows=IMAGE):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        return IMAGE.page(selectors.select_images(request.actor, page.after), page, request.actor)
+        return request.shown.page(selectors.select_images(request.actor, page.after), page, request.actor)
 
     def post(self, request: ResourceRequest) -> Response:
         image = services.create_image(actor=request.actor, read_file=lambda: read_image(request))
-        return created(f"/images/{image.pk}", IMAGE.of(image, request.actor))
+        return created(f"/images/{image.pk}", request.shown.of(image, request.actor))
 
     def identify_content(self, request: ResourceRequest) -> bytes:
         return read_image(request).sha256
 
 
-class ImageResource(Resource):
+class ImageResource(Resource, shows=IMAGE):
     def get(self, request: ResourceRequest, image_id: str) -> Response:
-        return IMAGE.one(selectors.select_image_by_id(request.actor, image_id), request.actor)
+        return request.shown.one(selectors.select_image_by_id(request.actor, image_id), request.actor)
 
     def patch(self, request: ResourceRequest, image_id: str) -> Response:
         changes = request.body(ImageChanges).provided()
         version = request.expected_version(changes.pop("expected_version"))
         image = services.edit_image(actor=request.actor, image_id=image_id, changes=changes, expected_version=version)
-        return IMAGE.of(image, request.actor)
+        return request.shown.of(image, request.actor)
 
     def delete(self, request: ResourceRequest, image_id: str) -> Response:
         version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)
@@ -252,13 +243,13 @@ class ImageResource(Resource):
         return no_content()
 
 
-class ImageContentResource(Resource):
+class ImageContentResource(Resource, shows=IMAGE):
     def put(self, request: ResourceRequest, image_id: str) -> Response:
         version = request.expected_version()
         image = services.replace_image_file(
             actor=request.actor, image_id=image_id, read_file=lambda: read_image(request), expected_version=version
         )
-        return IMAGE.of(image, request.actor)
+        return request.shown.of(image, request.actor)
 
     def identify_content(self, request: ResourceRequest) -> bytes:
         return read_image(request).sha256

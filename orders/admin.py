@@ -100,7 +100,7 @@ class OrderAdmin(PolicyAdmin):
     list_select_related = ["user"]
     ordering = ["-id"]
     may_open = staticmethod(policy.may_list_all_orders)
-    select_rows = staticmethod(selectors.select_orders)
+    select_rows = staticmethod(lambda actor: selectors.select_orders(actor).queryset())
 
     def describe_row(self, row: Order) -> str:
         return f"Of {row.user}"

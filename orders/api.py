@@ -5,12 +5,12 @@ from orders import policy, projections, resolvers, selectors, views
 from orders.models import OrderStatus
 
 ACTIONS = ("created", *(status.value for status in OrderStatus if status != OrderStatus.PENDING))
-FIELDS = ("id", "status", "total", "allowedActions")
-EVENTS = EventSource(ACTIONS, policy.ORDER_EVENTS, FIELDS, views.represent_order)
+EVENTS = EventSource(ACTIONS, policy.ORDER_EVENTS, views.ORDER)
 
 API = App(
     types=[Type(projections.ORDER, selectors.select_order_node, EVENTS)],
     projections=projections.PROJECTIONS,
+    representations=views.REPRESENTATIONS,
     bindables=resolvers.BINDABLES,
     resources={
         "orders": views.OrderCollection,

@@ -13,15 +13,17 @@ from orders import policy
 from orders.models import ON_THE_WAY, VERSIONS, Order, OrderAction, OrderStatus
 
 ACTIONS = ArrayField(CharField(choices=OrderAction.choices))
+VERSION = Case(
+    *(When(status=status, then=Value(version)) for status, version in VERSIONS.items()), output_field=IntegerField()
+)
 
 
 class ActionRule(NamedTuple):
-    """The actions that are possible in some statuses, and on whose orders: as a condition on rows and as yes or no."""
+    """The actions that are possible in some statuses, and the condition on rows of those who may do them."""
 
     statuses: Sequence[OrderStatus]
     actions: Sequence[OrderAction]
     permitted_rows: Callable[[Actor], Q]
-    is_permitted: Callable[[Actor, int | None], bool]
 
 
 ACTION_RULES = (
@@ -29,9 +31,8 @@ ACTION_RULES = (
         [OrderStatus.PENDING],
         [OrderAction.CANCEL, OrderAction.PAY],
         policy.writable_orders,
-        policy.may_write_orders_of,
     ),
-    ActionRule(ON_THE_WAY, [OrderAction.TRACK], policy.visible_orders, policy.may_see_order),
+    ActionRule(ON_THE_WAY, [OrderAction.TRACK], policy.visible_orders),
 )
 
 
@@ -47,18 +48,13 @@ def build_actions(actions: Sequence[OrderAction]) -> Expression:
     return Cast(Value([str(action) for action in actions]), ACTIONS)
 
 
-def build_version(_: Actor) -> Expression:
-    cases = [When(status=status, then=Value(version)) for status, version in VERSIONS.items()]
-    return Case(*cases, output_field=IntegerField())
-
-
 ORDER = Projection(
     "Order",
     Order,
     {
         "tracking": SameRowAsType(Q(status__in=ON_THE_WAY)),
         "allowedActions": Computed(build_allowed_actions),
-        "version": Computed(build_version),
+        "version": Computed(lambda _: VERSION),
     },
 )
 

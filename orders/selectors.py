@@ -20,18 +20,16 @@ from contentapi.projection import (
     parametrised,
 )
 from orders import policy
-from orders.models import ON_THE_WAY, Order, OrderAction, OrderState
-from orders.projections import ACTION_RULES
+from orders.models import ON_THE_WAY, Order, OrderState
 
 DATABASE = "database"  # `origin` of a change in SQL or in the shell
 ORDER_SORT_FIELDS = {"createdAt": OLDEST_FIRST}
 
 
-def select_orders(actor: Actor, after: Position | None = None) -> QuerySet[Order]:
+def select_orders(actor: Actor, after: Position | None = None) -> Rows[Order]:
     """Return orders, newest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
     require_permission(actor, policy.may_read_orders(actor), "list orders")
-    orders = select_visible_orders(actor).queryset().order_by("-id")
-    return orders if after is None else orders.filter(pk__lt=after.id)
+    return select_visible_orders(actor, after_pk=after and after.id)
 
 
 def build_orders_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
@@ -44,8 +42,9 @@ def build_orders_connection(actor: Actor, *, order_by: Ordering | None = None, *
 
 
 @parametrised(Order)
-def select_visible_orders(actor: Actor) -> QuerySet[Order]:
-    return Order.objects.filter(policy.visible_orders(actor))
+def select_visible_orders(actor: Actor, *, after_pk: int | None = None) -> QuerySet[Order]:
+    orders = Order.objects.filter(policy.visible_orders(actor)).order_by("-id")
+    return orders if after_pk is None else orders.filter(pk__lt=after_pk)
 
 
 def select_order_by_id(actor: Actor, order_id: str) -> Rows[Order]:
@@ -100,14 +99,4 @@ def list_state_changes(actor: Actor, order_id: str) -> list[StateChange]:
             context.get("changed_with", DATABASE),
         )
         for state, context in zip(states, contexts, strict=True)
-    ]
-
-
-def list_next_actions(actor: Actor, order: Order) -> list[OrderAction]:
-    """Return the actions that are possible for this actor in the order's status, as `allowedActions` has them."""
-    return [
-        action
-        for rule in ACTION_RULES
-        if order.status in rule.statuses and rule.is_permitted(actor, order.user_id)
-        for action in rule.actions
     ]

@@ -3,20 +3,16 @@
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
+from typing import Any, TypedDict
 
 import msgspec
-from django.db.models import QuerySet
 from msgspec import UNSET, UnsetType
 
-from contentapi.core.identity import Actor
-from contentapi.http.response import Response, build_tagged_response, created, no_content
+from contentapi.http.response import Response, created, no_content
 from contentapi.rest import Body, EmptyBody, Resource, ResourceRequest
-from contentapi.rest.pages import render_page
-from orders import selectors, services
-from orders.models import Order, OrderAction
-
-ENCODER = msgspec.json.Encoder(decimal_format="number")
+from contentapi.rest.representations import Representation
+from orders import projections, selectors, services
+from orders.models import OrderAction
 
 
 class NewOrder(Body):
@@ -28,18 +24,11 @@ class OrderLink(msgspec.Struct):
     method: str | UnsetType = UNSET
 
 
-class OrderRepresentation(msgspec.Struct, rename={"links": "_links"}):
-    id: int
-    status: str
-    total: Decimal
-    links: dict[str, OrderLink]
-
-
-class TrackingRepresentation(msgspec.Struct, rename="camel"):
+class Tracking(TypedDict, total=False):
     carrier: str
-    tracking_number: str
-    shipped_at: datetime | None
-    delivered_at: datetime | None
+    trackingNumber: str
+    shippedAt: datetime
+    deliveredAt: datetime | None
 
 
 def build_links(pk: int, actions: Iterable[OrderAction], prefix: str) -> dict[str, OrderLink]:
@@ -53,70 +42,54 @@ def build_links(pk: int, actions: Iterable[OrderAction], prefix: str) -> dict[st
     return {"self": OrderLink(here), **dict(links[action] for action in actions)}
 
 
-def render_order(order: Order, actor: Actor, prefix: str = "") -> bytes:
-    return encode_order(order.pk, order.status, order.total, selectors.list_next_actions(actor, order), prefix)
-
-
-def encode_order(pk: int, status: str, total: Decimal, actions: Iterable[OrderAction], prefix: str) -> bytes:
-    return ENCODER.encode(OrderRepresentation(pk, status, round(total, 2), build_links(pk, actions, prefix)))
-
-
-def render_orders(request: ResourceRequest, orders: QuerySet[Order]) -> list[bytes]:
-    return [render_order(order, request.actor, request.prefix) for order in orders]
-
-
-def render_order_with_etag(order: Order, request: ResourceRequest) -> Response:
-    """Return an order with its entity tag, which does not depend on the prefix."""
-    body = render_order(order, request.actor, request.prefix)
-    return build_tagged_response(
-        body, order.version, canonical=render_order(order, request.actor) if request.prefix else body
-    )
-
-
-class OrderFields(msgspec.Struct, rename="camel"):
-    id: str
-    status: str
-    total: Decimal
-    allowed_actions: list[OrderAction]
-
-
 def represent_order(order: bytes, prefix: str) -> bytes:
-    found = msgspec.json.decode(order, type=OrderFields)
-    return encode_order(int(found.id), found.status, found.total, found.allowed_actions, prefix)
+    """Return an order with a number as its id, and with links in place of the actions."""
+    members: dict[str, Any] = msgspec.json.decode(order, type=dict[str, msgspec.Raw])
+    members["id"] = pk = int(msgspec.json.decode(members["id"]))
+    if "_links" in members:
+        actions = msgspec.json.decode(members["_links"], type=list[OrderAction])
+        members["_links"] = build_links(pk, actions, prefix)
+    return msgspec.json.encode(members)
 
 
-class OrderCollection(Resource, is_private=True):
+def represent_tracking(tracking: bytes, _: str) -> bytes:
+    """Return a tracking with its times in UTC."""
+    return msgspec.json.encode(msgspec.json.decode(tracking, type=Tracking))
+
+
+ORDER = Representation(projections.ORDER, version=projections.VERSION, represent=represent_order)
+TRACKING = Representation(projections.TRACKING, version=projections.VERSION, represent=represent_tracking)
+REPRESENTATIONS = [ORDER, TRACKING]
+
+
+class OrderCollection(Resource, is_private=True, shows=ORDER):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        orders = selectors.select_orders(request.actor, page.after)
-        return render_page(orders, page, partial(render_orders, request))
+        return request.shown.page(selectors.select_orders(request.actor, page.after), page, request.actor)
 
     def post(self, request: ResourceRequest) -> Response:
         total = Decimal(str(request.body(NewOrder).total))
         order = services.create_order(actor=request.actor, total=total)
-        return created(f"/orders/{order.pk}", render_order_with_etag(order, request))
+        return created(f"/orders/{order.pk}", request.shown.of(order, request.actor))
 
 
-class OrderResource(Resource, is_private=True):
+class OrderResource(Resource, is_private=True, shows=ORDER):
     def get(self, request: ResourceRequest, order_id: str) -> Response:
-        return render_order_with_etag(selectors.get_order(request.actor, order_id), request)
+        return request.shown.one(selectors.select_order_by_id(request.actor, order_id), request.actor)
 
     def delete(self, request: ResourceRequest, order_id: str) -> Response:
         services.cancel_order(actor=request.actor, order_id=order_id, expected_version=request.expected_version())
         return no_content()
 
 
-class OrderPaymentResource(Resource):
+class OrderPaymentResource(Resource, shows=ORDER):
     def post(self, request: ResourceRequest, order_id: str) -> Response:
         request.body_if_any(EmptyBody)
         version = request.expected_version()
-        return render_order_with_etag(
-            services.pay_order(actor=request.actor, order_id=order_id, expected_version=version), request
-        )
+        order = services.pay_order(actor=request.actor, order_id=order_id, expected_version=version)
+        return request.shown.of(order, request.actor)
 
 
-class OrderTrackingResource(Resource, is_private=True):
+class OrderTrackingResource(Resource, is_private=True, shows=TRACKING):
     def get(self, request: ResourceRequest, order_id: str) -> Response:
-        order = selectors.get_trackable_order(request.actor, order_id)
-        tracking = TrackingRepresentation(order.carrier, order.tracking_number, order.shipped_at, order.delivered_at)
-        return build_tagged_response(ENCODER.encode(tracking), order.version)
+        return request.shown.of(selectors.get_trackable_order(request.actor, order_id), request.actor)

@@ -6,11 +6,12 @@ from contentapi.events.declarations import App, Entry, EventSource, Group, Type
 from users import password_pages, policy, projections, resolvers, selectors, views
 
 ACTIONS = ("created", "updated", "deleted")
-EVENTS = EventSource(ACTIONS, policy.USER_EVENTS, ("id", "name", "email"), views.represent_user)
+EVENTS = EventSource(ACTIONS, policy.USER_EVENTS, views.USER)
 
 API = App(
     types=[Type(projections.USER, selectors.select_user_node, EVENTS)],
     projections=projections.PROJECTIONS,
+    representations=[views.USER],
     bindables=resolvers.BINDABLES,
     resources={"users": views.UserCollection, "users/<str:user_id>": views.UserResource},
     pages=[

@@ -18,11 +18,10 @@ from users.models import ApiKey, User
 USER_SORT_FIELDS = {"name": Ordering("name"), "createdAt": OLDEST_FIRST}
 
 
-def select_users(actor: Actor, after: Position | None = None) -> QuerySet[User]:
+def select_users(actor: Actor, after: Position | None = None) -> Rows[User]:
     """Return users, oldest first, from after a position. Raises `Unauthenticated` and `Forbidden`."""
     require_permission(actor, policy.may_read_users(actor), "list users")
-    users = select_visible_users(actor).queryset().order_by("id")
-    return users if after is None else users.filter(pk__gt=after.id)
+    return select_visible_users(actor, after_pk=after and after.id)
 
 
 def build_users_connection(actor: Actor, *, order_by: Ordering | None = None, **window: Any) -> ConnectionQuery:
@@ -35,8 +34,9 @@ def build_users_connection(actor: Actor, *, order_by: Ordering | None = None, **
 
 
 @parametrised(User)
-def select_visible_users(actor: Actor) -> QuerySet[User]:
-    return User.objects.filter(policy.visible_users(actor))
+def select_visible_users(actor: Actor, *, after_pk: int | None = None) -> QuerySet[User]:
+    users = User.objects.filter(policy.visible_users(actor)).order_by("id")
+    return users if after_pk is None else users.filter(pk__gt=after_pk)
 
 
 def select_user_by_id(actor: Actor, user_id: str) -> Rows[User]:

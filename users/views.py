@@ -2,12 +2,10 @@
 
 import msgspec
 
-from contentapi.core.entity_tags import UNCHANGING
-from contentapi.http.response import Response, build_tagged_response, created, no_content
+from contentapi.http.response import Response, created, no_content
 from contentapi.rest import Body, Resource, ResourceRequest
-from contentapi.rest.pages import render_page
-from users import selectors, services
-from users.models import User
+from contentapi.rest.representations import Representation
+from users import projections, selectors, services
 
 
 class NewUser(Body):
@@ -17,40 +15,28 @@ class NewUser(Body):
     email: str | None = None
 
 
-class UserRepresentation(msgspec.Struct):
-    id: int
-    name: str
-    email: str
-
-
 def represent_user(user: bytes, _: str) -> bytes:
-    found = msgspec.json.decode(user)
-    return msgspec.json.encode(UserRepresentation(int(found["id"]), found["name"], found["email"]))
+    members = msgspec.json.decode(user, type=dict[str, msgspec.Raw])
+    return msgspec.json.encode({**members, "id": int(msgspec.json.decode(members["id"]))})
 
 
-def render_user(user: User) -> bytes:
-    return msgspec.json.encode(UserRepresentation(user.pk, user.name, user.email))
+USER = Representation(projections.USER, represent=represent_user)
 
 
-def render_user_with_etag(user: User) -> Response:
-    return build_tagged_response(render_user(user), UNCHANGING)
-
-
-class UserCollection(Resource, is_private=True):
+class UserCollection(Resource, is_private=True, shows=USER):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        users = selectors.select_users(request.actor, page.after)
-        return render_page(users, page, lambda found: [*map(render_user, found)])
+        return request.shown.page(selectors.select_users(request.actor, page.after), page, request.actor)
 
     def post(self, request: ResourceRequest) -> Response:
         body = request.body(NewUser)
         user = services.create_user(actor=request.actor, name=body.name or "", email=body.email or "")
-        return created(f"/users/{user.pk}", render_user_with_etag(user))
+        return created(f"/users/{user.pk}", request.shown.of(user, request.actor))
 
 
-class UserResource(Resource, is_private=True):
+class UserResource(Resource, is_private=True, shows=USER):
     def get(self, request: ResourceRequest, user_id: str) -> Response:
-        return render_user_with_etag(selectors.get_user(request.actor, user_id))
+        return request.shown.one(selectors.select_user_by_id(request.actor, user_id), request.actor)
 
     def delete(self, request: ResourceRequest, user_id: str) -> Response:
         services.delete_user(actor=request.actor, user_id=user_id, expected_version=request.expected_version())

@@ -1,7 +1,7 @@
 """What an app declares, once, as `API` in its module `api`. The schema and the paths follow from it.
 
 API = App(
-    types=[Type(ORDER, select_order_node, EventSource(ACTIONS, FIELDS, represent_order))],
+    types=[Type(ORDER, select_order_node, EventSource(ACTIONS, policy.ORDER_EVENTS, views.ORDER))],
     projections=PROJECTIONS,
     bindables=BINDABLES,
     resources={"orders": OrderCollection, "orders/<str:order_id>": OrderResource},

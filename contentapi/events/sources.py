@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -42,7 +42,6 @@ from contentapi.projection.selections import SelectedField
 from contentapi.projection.statements import SelectionRequest, read_json_and_column
 from contentapi.rest.representations import Representation
 
-Represent = Callable[[bytes, str], bytes]
 MAX_TYPES = 50  # that a caller names
 SIZE = 4096  # of the selection, for the cache of statements
 MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -78,14 +77,12 @@ FIELDS: Mapping[str, ProjectedField | str] = {
 class EventSource:
     """The actions on the objects of a type, the rule for seeing their events, and the representation in REST.
 
-    `visible` is the condition on events that are not public, for actors with `events:read`. `data` is the
-    representation, or the names of the fields of which `represent` makes it, with the prefix of paths.
+    `visible` is the condition on events that are not public, for actors with `events:read`.
     """
 
     actions: Sequence[str]
     visible: policy.EventRule
-    data: Representation | Sequence[str]
-    represent: Represent | None = None
+    data: Representation
 
 
 @dataclass(frozen=True)
@@ -109,10 +106,7 @@ class EventType:
 
     def select_data(self, selection: Sequence[SelectedField] | None = None) -> tuple[SelectedField, ...]:
         """Return the fields of an event in REST. `selection` replaces the fields of the object."""
-        fields: Iterable[SelectedField] = selection or ()
-        if selection is None:
-            data = self.source.data
-            fields = data.selection if isinstance(data, Representation) else map(select_field, data)
+        fields = self.source.data.selection if selection is None else selection
         return *map(select_field, COLUMNS), SelectedField("data", self.kind, selection=tuple(fields))
 
 
@@ -170,7 +164,7 @@ class EventTypes:
         }
         self.interface = RowInterface("Event", Event, rows)
         self.connection = EventConnectionType(self.interface)
-        self.represents = {each.kind: each.source.represent for each in declared}
+        self.data = {each.kind: each.source.data for each in declared}
         self.rules = {each.kind: each.source.visible for each in declared}
         self.names: list[str] = []
         self.meanings: dict[str, list[str]] = {}  # of what `parse` knows
@@ -228,7 +222,7 @@ class EventTypes:
             actor=actor,
             variables=VariableValues({}, {}),
             room=room,
-            column="position",
+            column=F("position"),
         )
         found = read_json_and_column(rows, request)
         return [(self.represent(event, prefix, as_selected=selections), int(position)) for event, position in found]
@@ -237,7 +231,7 @@ class EventTypes:
         """Return the JSON of an event in REST; `prefix` is that of paths. Kinds in `as_selected` stay as they are."""
         members = MEMBERS.decode(event)
         kind = msgspec.json.decode(members["type"], type=str).partition(".")[0]
-        represent = None if kind in as_selected else self.represents.get(kind)
-        if represent is None or bytes(members["data"]) == b"null":
+        if kind in as_selected or kind not in self.data or bytes(members["data"]) == b"null":
             return event
-        return msgspec.json.encode({**members, "data": msgspec.Raw(represent(bytes(members["data"]), prefix))})
+        shown = self.data[kind].show(bytes(members["data"]), prefix)
+        return msgspec.json.encode({**members, "data": msgspec.Raw(shown)})

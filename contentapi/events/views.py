@@ -23,7 +23,7 @@ PARAMETERS = frozenset({"after", "subject", "type"})
 
 class EventCollection(Resource):
     def get(self, request: ResourceRequest) -> Response:
-        values, names = parse_filter(request.query, "limit")
+        values, names = parse_filter(request.query.items(), "limit")
         limit = require_page_size(parse_integer("limit", values), default=DEFAULT_PAGE)
         feed = Feed(request.actor, after=values.get("after"), types=names, subject=values.get("subject"))
         return render_page(feed, limit, request)

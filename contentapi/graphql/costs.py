@@ -40,6 +40,7 @@ from graphql import (
 )
 
 from contentapi.conf import conf
+from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.graphql.cost_directives import read_schema_costs
 from contentapi.graphql.cost_expressions import (
     CostExpression,
@@ -50,8 +51,11 @@ from contentapi.graphql.cost_expressions import (
     read_default,
 )
 from contentapi.graphql.limits import COUNT_CAP, INTROSPECTION, build_limit_error, get_operation_name
+from contentapi.monitoring.records import current_record
+from contentapi.rate_limits.account import Account
 
 COST_PER_CHARGE = 1000  # a request is charged 1, and 1 more for each full 1,000
+EXPENSIVE_SHARE = 10  # an operation that costs more than a tenth of CONTENTAPI_MAX_COST is expensive
 ONE = CostExpression(1)
 
 Term = tuple[int | FactorExpression, CostExpression]
@@ -104,6 +108,15 @@ def require_cost_within_limit(cost: int) -> None:
     most = conf.environment.contentapi_max_cost
     if cost > most:
         raise build_limit_error("cost", cost, most, "contentapi_max_cost")
+
+
+def charge_objects(cost: int, account: Account, *, writes: int) -> None:
+    """Charge an operation, and enter the expensive lane if it is expensive. Raises `LimitExceeded`."""
+    require_cost_within_limit(cost)
+    account.charge_operation(1 + cost // COST_PER_CHARGE, writes=writes)
+    current_record.get().cost = cost
+    if cost > conf.environment.contentapi_max_cost // EXPENSIVE_SHARE:
+        enter_expensive_lane()
 
 
 @dataclass

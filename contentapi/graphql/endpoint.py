@@ -16,13 +16,12 @@ from django.http import HttpRequest, HttpResponse
 from graphql import ExecutionResult, GraphQLError, GraphQLSchema, OperationType
 
 from contentapi.auth.authentication import HEADERS, authenticate_request
-from contentapi.conf import conf
 from contentapi.core import policy
 from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Malformed, MethodNotAllowed, NotAcceptable
 from contentapi.core.replicas import read, read_credential, record_write
-from contentapi.db.engine.slots import enter_expensive_lane, enter_preparation_lane
+from contentapi.db.engine.slots import enter_preparation_lane
 from contentapi.graphql.context import RequestContext
-from contentapi.graphql.costs import COST_PER_CHARGE, require_cost_within_limit
+from contentapi.graphql.costs import COST_PER_CHARGE, charge_objects
 from contentapi.graphql.documents import DocumentRejected, describe_stream_server, get_operation
 from contentapi.graphql.errors import build_error_entries, build_error_entry
 from contentapi.graphql.execution.introspection import Introspection
@@ -49,7 +48,6 @@ ALLOWED_METHODS = ("GET", "HEAD", "POST", "OPTIONS")  # in the order of Allow
 READS = ("GET", "HEAD")
 VARY = ", ".join(["Accept", *HEADERS, previews.HEADER])
 IDENTIFYING = [*HEADERS.values(), previews.TOKEN]  # in a WSGI environ: the response is not that to everybody
-EXPENSIVE_SHARE = 10  # an operation that costs more than a tenth of CONTENTAPI_MAX_COST is expensive
 SHORT = 4  # digits of a Content-Length: less than 10,000 bytes
 
 
@@ -200,8 +198,7 @@ def charge_cost(
     operation: Operation, variables: Mapping[str, Any], account: Account, before_work: Callable[[], None]
 ) -> tuple[int, Introspection | None]:
     """Charge the cost of an operation, and enter the expensive lane if it is high. Returns it, with what it counted."""
-    record = current_record.get()
-    record.operation = operation.cost.label
+    current_record.get().operation = operation.cost.label
     cost, introspection = operation.cost.evaluate(variables), None
     if operation.cost.has_introspection:
         introspection = operation.introspect(variables, before_work=before_work)
@@ -209,11 +206,7 @@ def charge_cost(
         if introspection and introspection.refusal:
             account.charge_operation(1 + cost // COST_PER_CHARGE, writes=0)
             raise introspection.refusal.with_traceback(None)
-    require_cost_within_limit(cost)
-    account.charge_operation(1 + cost // COST_PER_CHARGE, writes=operation.cost.writes)
-    record.cost = cost
-    if cost > conf.environment.contentapi_max_cost // EXPENSIVE_SHARE:
-        enter_expensive_lane()
+    charge_objects(cost, account, writes=operation.cost.writes)
     return cost, introspection
 
 

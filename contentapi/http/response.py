@@ -41,9 +41,10 @@ def put(response: Response, location: str, *, is_new: bool) -> Response:
     return created(location, response) if is_new else response
 
 
-def moved(location: str) -> Response:
-    """Return the response to a request for a resource that has another path now."""
-    return Response(HTTPStatus.PERMANENT_REDIRECT, headers={"Location": location})
+def moved(location: str, fields: str = "") -> Response:
+    """Return the response to a request for a resource that has another path now; `fields` is the parameter."""
+    query = f"?fields={fields}" if fields else ""
+    return Response(HTTPStatus.PERMANENT_REDIRECT, headers={"Location": location + query})
 
 
 def no_content() -> Response:

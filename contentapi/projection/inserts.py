@@ -138,7 +138,7 @@ class PreparedInsert(Generic[M]):
         return instance
 
     def can_select(self, request: SelectionRequest) -> bool:
-        if request.column is not None or request.last_is_optional or not self.returns_json:
+        if request.column is not None or not self.returns_json:
             return False
         return isinstance(request.projection, Projection) and request.projection.model is self.model
 

@@ -4,7 +4,7 @@ A statement is cached by the selection and the cache key of the rows. Each execu
 second execution on, it is a prepared statement of the connection.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from copy import copy
 from functools import partial
@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS
-from django.db.models import BigIntegerField, Case, F, JSONField, Model, QuerySet, When
-from django.db.models.lookups import IsNull
+from django.db.models import BigIntegerField, Model, QuerySet
 from psycopg.pq.abc import PGresult
 
 from contentapi.conf import conf
@@ -24,12 +23,11 @@ from contentapi.core.errors import ResponseTooLarge
 from contentapi.core.identity import Actor
 from contentapi.core.replicas import ROUTE
 from contentapi.db.distribution import get_backend, is_distributed
-from contentapi.db.literals import Term
 from contentapi.projection.compiled import Statement, build_json_statement, build_numbered_statement
 from contentapi.projection.connections import ConnectionQuery, reject_foreign_cursors, require_cursors_of
 from contentapi.projection.deferred import MARKER, select_value
-from contentapi.projection.expressions import JsonMembers, JsonObject, RawExpression
-from contentapi.projection.fields import CompilationContext, Projection
+from contentapi.projection.expressions import JsonObject, RawExpression
+from contentapi.projection.fields import CompilationContext
 from contentapi.projection.libpq import read_column
 from contentapi.projection.nodes import NodeQuery
 from contentapi.projection.ordering import with_total_order
@@ -47,9 +45,8 @@ class SelectionRequest(msgspec.Struct):
     `key` identifies the selection, including all variables that can change its structure. `select` returns the
     selection; it is called when the statement is not cached. For a `NodeQuery`, it returns an entry for each possible
     type: `name` is the type, and `selection` has its fields. `size` is the length of the selection's text in bytes.
-    `room` is the maximum size of all rows in bytes; None means no maximum. `column` is a column or an annotation that
-    `read_json_and_column` reads besides the selection. With `last_is_optional`, an object in which the last field is
-    null omits this field.
+    `room` is the maximum size of all rows in bytes; None means no maximum. `column` is an expression that
+    `read_json_and_column` reads besides the selection.
     """
 
     projection: Any  # the `Projection`, or the type of a `ConnectionQuery` or a `NodeQuery`
@@ -59,8 +56,7 @@ class SelectionRequest(msgspec.Struct):
     actor: Actor
     variables: Any
     room: int | None = None
-    column: str | None = None
-    last_is_optional: bool = False
+    column: Any = None
 
 
 def read_json(rows: Rows[Any] | ConnectionQuery | NodeQuery, request: SelectionRequest) -> list[bytes]:
@@ -198,29 +194,11 @@ def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
     compilation = CompilationContext(request.actor, request.variables)
     projection, selection = request.projection, request.select()
     all_rows = with_total_order(without_distinct(rows.with_parameters()))
-    if request.column is None and not request.last_is_optional:
+    if request.column is None:
         query, keys = projection.select(all_rows, selection, compilation)
         return build_json_statement(*compile_with_limit_and_offset(query, rows), keys, compilation)
-    columns = {"_0": build_row_object(selection, compilation, request)}
-    if request.column is not None:
-        columns["_1"] = F(request.column)
+    columns = {"_0": projection.build_object(selection, compilation), "_1": request.column}
     return build_numbered_statement(*compile_with_limit_and_offset(all_rows.values(**columns), rows), compilation)
-
-
-def build_row_object(
-    selection: Sequence[SelectedField], compilation: CompilationContext, request: SelectionRequest
-) -> Term:
-    """Return the JSON object of a row. If the last member is optional and null, the object omits it:
-
-    CASE WHEN "email" IS NULL THEN (SELECT row_to_json(r.*) FROM (SELECT "id") AS r("id"))
-      ELSE (SELECT row_to_json(r.*) FROM (SELECT "id", "email") AS r("id", "email")) END
-    """
-    projection: Projection = request.projection
-    if not request.last_is_optional:
-        return projection.build_object(selection, compilation)
-    members = projection.build_expressions(selection, compilation)
-    is_null = When(IsNull(members[-1][1], True), then=JsonMembers(members[:-1]))  # noqa: FBT003 - Django's
-    return Case(is_null, default=JsonMembers(members), output_field=JSONField())
 
 
 def compile_with_limit_and_offset(query: QuerySet[Any, Any], rows: Rows[Any]) -> tuple[str, tuple[Any, ...]]:

@@ -30,6 +30,7 @@ from contentapi.projection import ProjectionError
 from contentapi.projection.selections import SelectedField
 from contentapi.rest.representations import Representation
 
+EXTENSION = "representation"  # the key among the extensions of a GraphQL type
 RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, ExecutableDefinitionsRule)]
 
 
@@ -50,8 +51,9 @@ class RepresentationFragments(SchemaBindable):
             if representation is None or get_projection(kind) is not representation.projection:
                 raise ProjectionError(f"{path}: {fragment.name.value} on {kind} belongs to no representation.")
             selection = tuple(collect_selection(kind, fragment.selection_set, spreadable, path))
+            kind.extensions[EXTENSION] = representation
             try:
-                representation.bind(selection, len(path.read_bytes()))
+                representation.bind(schema, kind, selection, len(path.read_bytes()))
             except TypeError as error:
                 raise ProjectionError(f"{path}: {error}") from None
         if unbound:

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
-from django.db.models import QuerySet
 
-from contentapi.core.errors import Malformed, NotFound
+from contentapi.core.errors import Malformed
 from contentapi.core.pagination import (
     DEFAULT_PAGE,
     Filters,
@@ -22,7 +21,6 @@ from contentapi.core.pagination import (
 )
 from contentapi.core.text import consume_into_json_array, require_storable
 from contentapi.http.response import Response
-from contentapi.projection import Rows
 
 MAX_OFFSET = 2**31 - 1
 NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
@@ -42,7 +40,8 @@ ITEM = msgspec.json.Decoder(CursorFields)
 class PageRequest:
     """The page that a request selects: from `offset` or, if that is None, after a position.
 
-    `prefix` is the part of the URL before the collection, such as `https://api.example.com/v1`.
+    `prefix` is the part of the URL before the collection, such as `https://api.example.com/v1`. `fields` is the
+    parameter of this name.
     """
 
     collection: str
@@ -51,13 +50,17 @@ class PageRequest:
     offset: int | None = None
     after: Position | None = None
     prefix: str = ""
+    fields: str = ""
 
-    def link_to(self, name: str, place: int | str) -> dict[str, str]:
-        """Return the Link header with the URL of the next page.
+    def link_to(self, name: str, place: int | str | None) -> dict[str, str]:
+        """Return the Link header with the URL of the next page, if there is one.
 
         `place` is the offset or cursor of that page, which needs no URL encoding.
         """
+        if place is None:
+            return {}
         filters = f"{urlencode(self.filters)}&" if self.filters else ""
+        filters += f"fields={self.fields}&" if self.fields else ""
         address = f"{self.prefix}{self.collection}?{filters}limit={self.limit}&{name}={place}"
         return {"Link": f'<{address}>; rel="next"'}
 
@@ -127,36 +130,14 @@ def parse_integer(name: str, values: Mapping[str, str]) -> int | None:
     return int(values[name])
 
 
-R = TypeVar("R", QuerySet[Any], Rows[Any])
-
-
-def render_page(
-    rows: R,
-    page: PageRequest,
-    render: Callable[[R], list[bytes]],
-    *,
-    within: Rows[Any] | None = None,
-    ranks: Sequence[float] = (),
-) -> Response:
-    """Return a page as JSON. `rows` begin after the position of the page. Executes one statement, two for an offset.
-
-    `within` is the row that the collection belongs to. If the page is empty, it is looked up: raises `NotFound` if it
-    does not exist. `ranks` has, after `render`, the number by which each item is ordered, unless it is the time.
-    """
-    first, more = page.offset or 0, page.offset is None
-    items = render(rows[first : first + page.limit + more])
-    if not items and within is not None and not within.exists():
-        raise NotFound(f"There is no {within.model.__name__.lower()} with this id.")
-    cursor = None
-    if len(items) > page.limit:
-        cursor = page.cursor_after(items[page.limit - 1], ranks[page.limit - 1] if ranks else None)
-    del items[page.limit :]
+def render_page(items: list[bytes], page: PageRequest, cursor: str | None, count: Callable[[], int]) -> Response:
+    """Return a page of JSON objects; `cursor` is that of the next page. Empties the list. For an offset, it counts."""
     members: dict[str, Any] = {"data": msgspec.Raw(consume_into_json_array(items))}
     if page.offset is None:
         members["next_cursor"] = cursor
-        headers = {} if cursor is None else page.link_to("cursor", cursor)
+        headers = page.link_to("cursor", cursor)
     else:
-        members |= {"total": rows.count(), "offset": page.offset, "limit": page.limit}
-        following = first + page.limit
-        headers = page.link_to("offset", following) if following < members["total"] else {}
+        total, following = count(), page.offset + page.limit
+        members |= {"total": total, "offset": page.offset, "limit": page.limit}
+        headers = page.link_to("offset", following if following < total else None)
     return Response(HTTPStatus.OK, msgspec.json.encode(members), headers)

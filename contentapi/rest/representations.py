@@ -4,15 +4,18 @@ A representation is a GraphQL fragment such as `fragment PostResource on Post` i
 `contentapi.rest.fragments` binds to the schema at start-up. So both transports have the same names, values and SQL.
 """
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
-from django.db.models import Model
+from django.db.models import F, Model
+from graphql import GraphQLObjectType, GraphQLSchema
 
 from contentapi.conf import conf
 from contentapi.core.entity_tags import UNCHANGING
-from contentapi.core.errors import NotFound
+from contentapi.core.errors import NotFound, ResponseTooLarge
 from contentapi.core.identity import Actor
 from contentapi.http.response import OK, Response, build_tagged_response
 from contentapi.projection import Projection, Rows
@@ -22,7 +25,8 @@ from contentapi.projection.selections import SelectedField
 from contentapi.projection.statements import SelectionRequest, read_json, read_json_and_column
 from contentapi.rest.pages import PageRequest, render_page
 
-VERSION_COLUMN = "version"
+VERSION = F("version")  # of a model with this column
+OMITTED = re.compile(rb',"\w+\?":null')  # no text contains it: the quotes in a text are escaped
 
 M = TypeVar("M", bound=Model)
 
@@ -30,38 +34,76 @@ M = TypeVar("M", bound=Model)
 class Representation:
     """The JSON of a projected type as a resource.
 
-    `optional` is a field that is left out if it is null; it must be the last one. A model that is `versioned` has a
-    column `version`, which becomes part of the resource's entity tag. `noun` names the resource in messages.
+    `noun` names the resource in messages. `optional` is a field that is left out if it is null; it must be the last
+    one. The expression `version` becomes part of the resource's entity tag. `represent` returns what REST shows of a
+    row, with the prefix of paths. `fields` are those that the client selects, by `contentapi.rest.fields`; after
+    `hidden` are those that only cursors need.
     """
 
+    schema: GraphQLSchema
+    kind: GraphQLObjectType
+    fields = ""
+    hidden = b""
+    cost = 0  # of one object with these fields
+    prefix = ""
+
     def __init__(
-        self, projection: Projection, *, noun: str = "", optional: str | None = None, versioned: bool = False
+        self,
+        projection: Projection,
+        *,
+        noun: str = "",
+        optional: str | None = None,
+        version: Any = None,
+        represent: Callable[[bytes, str], bytes] | None = None,
     ) -> None:
         self.projection = projection
         self.noun = noun or projection.name.lower()
         self.name = f"{projection.name}Resource"
         self.optional = optional
-        self.versioned = versioned
+        self.version = version
+        self.represent = represent
         self.selection: tuple[SelectedField, ...] = ()
         self.size = 0
 
-    def bind(self, selection: tuple[SelectedField, ...], size: int) -> None:
+    def bind(
+        self, schema: GraphQLSchema, kind: GraphQLObjectType, selection: tuple[SelectedField, ...], size: int
+    ) -> None:
         """Set the selection of the fragment, and the length of its text in bytes. Raises `TypeError`."""
-        if self.optional and selection[-1].key != self.optional:
-            raise TypeError(f"The last field of {self.name} must be {self.optional}, which is left out if it is null.")
-        self.selection, self.size = selection, size
+        if self.optional:
+            *others, last = selection
+            if last.key != self.optional:
+                raise TypeError(f"The last field of {self.name} must be {self.optional}, which is left out if null.")
+            selection = (*others, replace(last, key=f"{self.optional}?"))
+        self.schema, self.kind, self.selection, self.size = schema, kind, selection, size
 
     def one(self, rows: Rows[Any], actor: Actor, *, key: str = "id") -> Response:
         """Return the JSON object of the first row, with its entity tag. Raises `NotFound`, which names the key."""
-        if self.versioned:
-            versions = read_json_and_column(rows, self.build_request(actor, column=VERSION_COLUMN))
-            found = next(((text, int(version)) for text, version in versions), None)
+        if self.version is None:
+            found = [(text, UNCHANGING) for text in read_json(rows, self.build_request(actor))]
         else:
-            found = next(((text, UNCHANGING) for text in self.render_rows(rows, actor)), None)
-        if found is None:
+            versions = read_json_and_column(rows, self.build_request(actor, column=self.version))
+            found = [(text, int(version)) for text, version in versions]
+        if not found:
             raise NotFound(f"There is no {self.noun} with this {key}.")
-        text, version = found
-        return build_tagged_response(text, version)
+        return self.build_response(*found[0])
+
+    def build_response(self, text: bytes, version: int) -> Response:
+        """Return the JSON object of a row, with its entity tag, which does not depend on the prefix of paths."""
+        canonical = self.show(text) if self.prefix else None
+        return build_tagged_response(self.show(text, self.prefix), version, canonical=canonical)
+
+    def show(self, text: bytes, prefix: str = "") -> bytes:
+        """Return the JSON of a row as clients see it. Raises `ResponseTooLarge`."""
+        if self.represent is not None:
+            text = self.represent(text, prefix)
+        if self.optional or self.fields:
+            text = OMITTED.sub(b"", text).replace(b'?":', b'":')
+        if self.hidden:
+            text = text[: text.rindex(self.hidden)] + b"}"
+        most = conf.environment.contentapi_max_response
+        if self.fields and len(text) > most:
+            raise ResponseTooLarge(most)
+        return text
 
     def of(self, instance: Model, actor: Actor) -> Response:
         """Return the JSON object of an instance that the actor has just written, with its entity tag."""
@@ -82,39 +124,40 @@ class Representation:
         text = selection.get_json(row)
         if text is None:
             return row, self.of(row, actor)
-        version: int = row.version if self.versioned else UNCHANGING  # type: ignore[attr-defined]
-        return row, build_tagged_response(text, version)
+        version: int = UNCHANGING if self.version is None else row.version  # type: ignore[attr-defined]
+        return row, self.build_response(text, version)
 
     def page(self, rows: Rows[Any], page: PageRequest, actor: Actor, *, within: Rows[Any] | None = None) -> Response:
-        """Return a page of rows, as `contentapi.rest.pages.render_page` does. Raises `ResponseTooLarge`."""
-        ranks: list[float] = []
-        room = conf.environment.contentapi_max_response
+        """Return a page of rows, which begin after its position. Executes one statement, two for an offset.
 
-        def render(window: Rows[Any]) -> list[bytes]:
-            if window.order is None:
-                return self.render_rows(window, actor, room)
-            found = read_json_and_column(window, self.build_request(actor, room=room, column=window.order.column))
-            ranks.extend(float(rank) for _, rank in found)
-            return [text for text, _ in found]
-
-        return render_page(rows, page, render, within=within, ranks=ranks)
-
-    def render_rows(self, rows: Rows[Any], actor: Actor, room: int | None = None) -> list[bytes]:
-        """Return the JSON object of each row. Executes one statement.
-
-        Raises `ResponseTooLarge` if the objects have more than `room` bytes.
+        `within` is the row that the collection belongs to. If the page is empty, it is looked up: raises `NotFound` if
+        it does not exist. Raises `ResponseTooLarge`.
         """
-        return read_json(rows, self.build_request(actor, room=room))
+        first, more = page.offset or 0, page.offset is None
+        found = self.read_rows(rows[first : first + page.limit + more], actor)
+        if not found and within is not None and not within.exists():
+            raise NotFound(f"There is no {within.model.__name__.lower()} with this id.")
+        cursor = page.cursor_after(*found[page.limit - 1]) if len(found) > page.limit else None
+        items = [self.show(text, self.prefix) for text, _ in found[: page.limit]]
+        del found
+        return render_page(items, page, cursor, rows.count)
 
-    def build_request(self, actor: Actor, *, room: int | None = None, column: str | None = None) -> SelectionRequest:
+    def read_rows(self, rows: Rows[Any], actor: Actor) -> list[tuple[bytes, float | None]]:
+        """Return the JSON object of each row, and the number by which it is ordered, unless that is the time."""
+        room = conf.environment.contentapi_max_response
+        if rows.order is None:
+            return [(text, None) for text in read_json(rows, self.build_request(actor, room=room))]
+        request = self.build_request(actor, room=room, column=F(rows.order.column))
+        return [(text, float(rank)) for text, rank in read_json_and_column(rows, request)]
+
+    def build_request(self, actor: Actor, *, room: int | None = None, column: Any = None) -> SelectionRequest:
         return SelectionRequest(
             self.projection,
-            key=(self.name, column),
+            key=(self.name, self.fields, column is None),
             size=self.size,
             select=lambda: self.selection,
             actor=actor,
             variables={},
             room=room,
             column=column,
-            last_is_optional=self.optional is not None,
         )

@@ -1,10 +1,13 @@
 """Handle a request to a REST resource, from its WSGI environ to the response."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import replace
 from functools import cached_property, partial
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
 
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.csrf import csrf_exempt
 
@@ -15,6 +18,7 @@ from contentapi.core.errors import ApiError, Malformed, MethodNotAllowed, Unsupp
 from contentapi.core.identity import Actor
 from contentapi.core.replicas import read, read_credential, record_write
 from contentapi.db.engine.slots import enter_expensive_lane
+from contentapi.graphql.costs import charge_objects
 from contentapi.http import previews
 from contentapi.http.api_version import VERSION, negotiate_rest_media_type, require_known_version, split_version_prefix
 from contentapi.http.body import JSON, is_json, read_request_body
@@ -26,7 +30,9 @@ from contentapi.http.response import Response, finalize_response
 from contentapi.http.uploads import SentFile, read_sent_file
 from contentapi.rate_limits.account import Account
 from contentapi.rate_limits.middleware import ACCOUNT, handles_rate_limit
+from contentapi.rest.fields import select_fields
 from contentapi.rest.pages import PageRequest, parse_page_params, parse_query_parameters
+from contentapi.rest.representations import Representation
 from contentapi.rest.request_bodies import Body, decode_body
 
 MERGE_PATCH = "application/merge-patch+json"
@@ -39,11 +45,18 @@ B = TypeVar("B", bound=Body)
 
 
 class ResourceRequest:
-    """A request to a method of a resource. `prefix` is the version prefix of its path, `path` the rest."""
+    """A request to a method of a resource. `prefix` is the version prefix of its path, `path` the rest.
 
-    def __init__(self, actor: Actor, environ: Mapping[str, Any]) -> None:
+    `shown` is the representation that the response shows, with the `fields` that the client selects, if any.
+    """
+
+    shown: Representation
+    fields = ""
+
+    def __init__(self, actor: Actor, environ: Mapping[str, Any], account: Account) -> None:
         self.actor = actor
         self.environ = environ
+        self.account = account
         self.method: str = environ["REQUEST_METHOD"]
         self.prefix, self.path = split_version_prefix(environ["PATH_INFO"])
         self.file: SentFile | None = None
@@ -51,13 +64,28 @@ class ResourceRequest:
     def page(self, *filters: str, has_offset: bool = True) -> PageRequest:
         """Return the requested page of a collection with these filters. Raises `Malformed`."""
         prefix = get_request_origin(self.environ) + self.prefix
-        return parse_page_params(self.query, self.path, filters, prefix, has_offset=has_offset)
+        page = parse_page_params(self.query.items(), self.path, filters, prefix, has_offset=has_offset)
+        if not self.fields:
+            return page
+        charge_objects(page.limit * self.shown.cost, self.account, writes=0)
+        return replace(page, fields=self.fields)
 
-    @property
-    def query(self) -> Iterable[tuple[str, list[str]]]:
-        """The values of each query parameter."""
+    def show(self, representation: Representation) -> None:
+        """Let the response show a representation, with the `fields` of the query. Raises `Malformed`."""
+        self.shown = representation
+        if self.environ.get("QUERY_STRING") and "fields" in self.query:
+            self.shown = select_fields(representation, self.query.pop("fields"))
+            self.fields = self.shown.fields
+            charge_objects(self.shown.cost, self.account, writes=0)
+        if self.prefix and representation.represent is not None:
+            self.shown = copy(self.shown)
+            self.shown.prefix = self.prefix
+
+    @cached_property
+    def query(self) -> dict[str, list[str]]:
+        """The values of each query parameter, but not of `fields` if a representation has them."""
         query = self.environ.get("QUERY_STRING", "").encode("latin-1")
-        return QueryDict(query).lists() if query else ()
+        return dict(QueryDict(query).lists()) if query else {}
 
     @cached_property
     def content(self) -> bytes:
@@ -76,7 +104,7 @@ class ResourceRequest:
 
     def read_switch(self, name: str) -> bool:
         """Return whether a query parameter, the only one, is true. Raises `Malformed`."""
-        value = parse_query_parameters(self.query, {name}).get(name, "false")
+        value = parse_query_parameters(self.query.items(), {name}).get(name, "false")
         if value not in ("true", "false"):
             raise Malformed(f"{name} must be true or false.")
         return value == "true"
@@ -101,14 +129,15 @@ class ResourceRequest:
 class Resource:
     """A REST resource. A subclass allows the methods that it defines: `get`, `post`, `put`, `patch` and `delete`.
 
-    All writes need a credential. `is_private` states whether reads need one too.
+    All writes need a credential. `is_private` states whether reads need one too. `shows` is what responses show.
     """
 
     is_private: ClassVar[bool] = False
+    shows: ClassVar[Representation | None] = None
     methods: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, *, is_private: bool = False) -> None:
-        cls.is_private = is_private
+    def __init_subclass__(cls, *, is_private: bool = False, shows: Representation | None = None) -> None:
+        cls.is_private, cls.shows = is_private, shows
         defined = {method for method in RESOURCE_METHODS if hasattr(cls, method.lower())} | {"OPTIONS"}
         if "GET" in defined:
             defined.add("HEAD")
@@ -135,11 +164,11 @@ class Resource:
         account = environ.get(ACCOUNT) or Account(environ)  # of an upload, which was charged before its body
         is_public = False
         try:
-            request = ResourceRequest(authenticate_request(environ), environ)
+            request = ResourceRequest(authenticate_request(environ), environ, account)
             account.set_actor(request.actor)
             account.charge_request()
             is_public = request.actor.is_anonymous and request.method in SAFE
-            response = self.dispatch(request, account, ids)
+            response = self.dispatch(request, ids)
         except Exception as error:  # noqa: BLE001 - the outermost edge: every error has the same format
             response = error_response(account.charge_failure(error), environ.get("HTTP_ACCEPT", ""))
         headers = {
@@ -152,7 +181,7 @@ class Resource:
         response = finalize_response(response, headers, environ["REQUEST_METHOD"])
         return previews.keep_preview_private(response, environ, VARY)
 
-    def dispatch(self, request: ResourceRequest, account: Account, ids: Mapping[str, str]) -> Response:
+    def dispatch(self, request: ResourceRequest, ids: Mapping[str, str]) -> Response:
         """Check what all resources check, and call the method. A missing credential precedes a malformed request."""
         if request.method not in self.methods:
             raise MethodNotAllowed(request.method, self.methods)
@@ -161,13 +190,15 @@ class Resource:
         require_known_version(request.environ)
         media_type = negotiate_rest_media_type(request.environ, request.prefix)
         try:
-            return self.execute(request, account, partial(self.call_method, request, ids, media_type))
+            if self.shows is not None and request.method != "DELETE":
+                request.show(self.shows)
+            return self.execute(request, partial(self.call_method, request, ids, media_type))
         except (Malformed, UnsupportedMediaType):  # before a service requires the credential
             if self.is_private or request.method not in READS:
                 policy.require_credential(request.actor, "send this request")
             raise
 
-    def execute(self, request: ResourceRequest, account: Account, action: Callable[[], Response]) -> Response:
+    def execute(self, request: ResourceRequest, action: Callable[[], Response]) -> Response:
         """Call the method, under the conditions of the request. A write is charged before."""
         if request.method in READS:
             if request.actor.preview is not None:  # from the primary: a preview shows what has just been saved
@@ -175,8 +206,10 @@ class Resource:
             return apply_conditions(read(request.actor.user_id, action), request.environ)
         reject_misplaced_preconditions(request.environ, creates=request.method == "POST" and "GET" in self.methods)
         policy.require_no_preview(request.actor)
-        account.charge_operation(1, writes=1)
+        request.account.charge_operation(1, writes=1)
         request.actor = request.actor.through("REST")
+        if request.fields:
+            action = transaction.atomic(action)  # without the write, if the response is too large
         try:
             return execute_once(request, action, self.identify_content) if HEADER in request.environ else action()
         finally:  # also after a conflict: the client must be able to read the version that it missed

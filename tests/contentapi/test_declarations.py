@@ -6,13 +6,14 @@ import pytest
 from django.conf import settings
 from django.db.models import Q
 
+from blog import views
 from blog.projections import POST
 from contentapi.apps import check_sidebar
 from contentapi.conf.content_apps import find_content_apps
 from contentapi.events import declarations
 from contentapi.events.declarations import App, Entry, EventSource, Type, collect_resources, load_apps
 
-SOURCE = EventSource(["created"], lambda _: Q(), ["id"])
+SOURCE = EventSource(["created"], lambda _: Q(), views.POST)
 
 
 def test_events_need_a_selector_of_their_object() -> None:

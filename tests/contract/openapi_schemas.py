@@ -66,6 +66,8 @@ def build_schemas() -> dict[str, Schema]:
     found: dict[str, Schema] = {}
     kind: Any
     for representation in REPRESENTATIONS:
+        if representation.represent is not None:  # it is written by hand
+            continue
         name = representation.projection.name
         kind, optional = SCHEMA.type_map[name], representation.optional
         found[name] = describe_object(kind, representation.selection, name, found, optional=optional)
@@ -123,7 +125,7 @@ def describe_object(
     kind: Any, selection: Selection, name: str, found: dict[str, Schema], *, optional: str | None = None
 ) -> Schema:
     """Describe an object with the fields of a selection, by default all."""
-    fields = {each.key: (kind.fields[each.name], each.selection) for each in selection}
+    fields = {each.name: (kind.fields[each.name], each.selection) for each in selection}
     fields = fields or {key: (field, ()) for key, field in kind.fields.items()}
     properties = {
         key: describe_output(name, key, field, below, found, is_left_out=key == optional)

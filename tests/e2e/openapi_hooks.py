@@ -13,13 +13,14 @@ NOBODY = 10**15
 
 @schemathesis.hook
 def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, object]) -> None:  # noqa: ARG001 - their signature
-    """Leave out what only the server can make, and what excludes another part; never delete the caller.
+    """Leave out what only the server can make or the SDL has, and what excludes another part; never delete the caller.
 
     The parts of a request are valid or invalid on their own: a valid query may be sent with an invalid header, and
     schemathesis judges the request again after this hook has changed it.
     """
     if is_valid(case, ParameterLocation.QUERY):
         case.query.pop("cursor", None)
+        case.query.pop("fields", None)
     if is_valid(case, ParameterLocation.BODY) and isinstance(case.body, dict) and "expectedVersion" in case.body:
         case.headers.pop("If-Match", None)
     if "X-API-Key" in case.headers:

@@ -39,8 +39,8 @@ def test_users_are_listed_by_creation_and_a_reader_sees_themselves_only() -> Non
     later = [make_user(pk=10**12 + number) for number in (3, 1, 2)]  # than the ids that sequences give
     reader = make_actor(Role.READER)
 
-    assert list(selectors.select_users(OPERATOR))[1:] == [later[1], later[2], later[0]]
-    assert [user.pk for user in selectors.select_users(reader)] == [reader.user_id]
+    assert list(selectors.select_users(OPERATOR).queryset())[1:] == [later[1], later[2], later[0]]
+    assert [user.pk for user in selectors.select_users(reader).queryset()] == [reader.user_id]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -117,7 +117,7 @@ class UserAdmin(PolicyAdmin, DjangoUserAdmin):
     ]
     add_fieldsets = [(None, {"fields": ["email", "name", "role", "password1", "password2"]})]
     may_open = may_add = staticmethod(policy.may_manage_users)
-    select_rows = staticmethod(selectors.select_users)
+    select_rows = staticmethod(lambda actor: selectors.select_users(actor).queryset())
     may_change = staticmethod(may_manage)
 
     def may_see(self, actor: Actor, row: User) -> bool:

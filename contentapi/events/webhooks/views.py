@@ -10,9 +10,9 @@ from contentapi.events.webhooks import resending, selectors, services
 from contentapi.events.webhooks.projections import DELIVERY, WEBHOOK
 from contentapi.http.response import OK, Response, created, no_content
 from contentapi.rest import Body, EmptyBody, Resource, ResourceRequest
-from contentapi.rest.representations import Representation
+from contentapi.rest.representations import VERSION, Representation
 
-WEBHOOKS = Representation(WEBHOOK, versioned=True)
+WEBHOOKS = Representation(WEBHOOK, version=VERSION)
 DELIVERIES = Representation(DELIVERY, noun="delivery")
 REPRESENTATIONS = [WEBHOOKS, DELIVERIES]
 
@@ -46,20 +46,20 @@ class NewReplay(Body):
     only_failed: bool = False
 
 
-class WebhookCollection(Resource, is_private=True):
+class WebhookCollection(Resource, is_private=True, shows=WEBHOOKS):
     def get(self, request: ResourceRequest) -> Response:
         page = request.page()
-        return WEBHOOKS.page(selectors.select_webhooks(request.actor, page.after), page, request.actor)
+        return request.shown.page(selectors.select_webhooks(request.actor, page.after), page, request.actor)
 
     def post(self, request: ResourceRequest) -> Response:
         made = services.create_webhook(actor=request.actor, **request.body(NewWebhook).provided())
-        response = WEBHOOKS.extend(made.webhook, request.actor, secret=made.secret)
+        response = request.shown.extend(made.webhook, request.actor, secret=made.secret)
         return created(f"/webhooks/{made.webhook.pk}", response)
 
 
-class WebhookResource(Resource, is_private=True):
+class WebhookResource(Resource, is_private=True, shows=WEBHOOKS):
     def get(self, request: ResourceRequest, webhook_id: str) -> Response:
-        return WEBHOOKS.one(selectors.select_webhook_by_id(request.actor, webhook_id), request.actor)
+        return request.shown.one(selectors.select_webhook_by_id(request.actor, webhook_id), request.actor)
 
     def patch(self, request: ResourceRequest, webhook_id: str) -> Response:
         changes = request.body(WebhookChanges).provided()
@@ -67,7 +67,7 @@ class WebhookResource(Resource, is_private=True):
         webhook = services.edit_webhook(
             actor=request.actor, webhook_id=webhook_id, changes=changes, expected_version=version
         )
-        return WEBHOOKS.of(webhook, request.actor)
+        return request.shown.of(webhook, request.actor)
 
     def delete(self, request: ResourceRequest, webhook_id: str) -> Response:
         version = request.expected_version()
@@ -75,33 +75,33 @@ class WebhookResource(Resource, is_private=True):
         return no_content()
 
 
-class DeliveryCollection(Resource, is_private=True):
+class DeliveryCollection(Resource, is_private=True, shows=DELIVERIES):
     def get(self, request: ResourceRequest, webhook_id: str) -> Response:
         page = request.page("state", has_offset=False)
         webhook = selectors.select_webhook_by_id(request.actor, webhook_id)
         state = page.filters.get("state")
         deliveries = selectors.select_deliveries(request.actor, webhook_id, state=state, after=page.after)
-        return DELIVERIES.page(deliveries, page, request.actor, within=webhook)
+        return request.shown.page(deliveries, page, request.actor, within=webhook)
 
 
-class DeliveryResource(Resource, is_private=True):
+class DeliveryResource(Resource, is_private=True, shows=DELIVERIES):
     def get(self, request: ResourceRequest, webhook_id: str, delivery_id: str) -> Response:
         delivery = selectors.select_delivery_by_id(request.actor, delivery_id, webhook_id=webhook_id)
-        return DELIVERIES.one(delivery, request.actor)
+        return request.shown.one(delivery, request.actor)
 
 
-class RedeliverResource(Resource):
+class RedeliverResource(Resource, shows=DELIVERIES):
     def post(self, request: ResourceRequest, webhook_id: str, delivery_id: str) -> Response:
         request.body_if_any(EmptyBody)
         delivery = resending.redeliver(actor=request.actor, delivery_id=delivery_id, webhook_id=webhook_id)
-        return DELIVERIES.of(delivery, request.actor)
+        return request.shown.of(delivery, request.actor)
 
 
-class PingResource(Resource):
+class PingResource(Resource, shows=DELIVERIES):
     def post(self, request: ResourceRequest, webhook_id: str) -> Response:
         request.body_if_any(EmptyBody)
         ping = resending.ping_webhook(actor=request.actor, webhook_id=webhook_id)
-        return created(f"/webhooks/{webhook_id}/deliveries/{ping.pk}", DELIVERIES.of(ping, request.actor))
+        return created(f"/webhooks/{webhook_id}/deliveries/{ping.pk}", request.shown.of(ping, request.actor))
 
 
 class ReplayResource(Resource):
@@ -111,12 +111,12 @@ class ReplayResource(Resource):
         return Response(OK, msgspec.json.encode({"deliveryCount": replay.delivery_count}))
 
 
-class SecretCollection(Resource):
+class SecretCollection(Resource, shows=WEBHOOKS):
     def post(self, request: ResourceRequest, webhook_id: str) -> Response:
         request.body_if_any(EmptyBody)
         version = request.expected_version()
         made = services.rotate_secret(actor=request.actor, webhook_id=webhook_id, expected_version=version)
-        return WEBHOOKS.extend(made.webhook, request.actor, secret=made.secret)
+        return request.shown.extend(made.webhook, request.actor, secret=made.secret)
 
 
 DELIVERY_PATH = "webhooks/<str:webhook_id>/deliveries/<str:delivery_id>"

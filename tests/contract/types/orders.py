@@ -62,7 +62,9 @@ SERVICES = {
     "read an order": lambda world: orders.selectors.select_order_by_id(
         world.actor, str(world.target.order.pk)
     ).exists(),
-    "list orders": lambda world: contains_row(orders.selectors.select_orders(world.actor), world.target.order),
+    "list orders": lambda world: contains_row(
+        orders.selectors.select_orders(world.actor).queryset(), world.target.order
+    ),
     "pay an order": lambda world: orders.services.pay_order(actor=world.actor, order_id=str(world.target.order.pk)),
     "cancel an order": lambda world: orders.services.cancel_order(
         actor=world.actor, order_id=str(world.target.order.pk)

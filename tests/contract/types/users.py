@@ -64,7 +64,7 @@ NARROWER = {
 }
 SERVICES = {
     "read a user": lambda world: users.selectors.select_user_by_id(world.actor, str(world.target.user.pk)).exists(),
-    "list users": lambda world: contains_row(users.selectors.select_users(world.actor), world.target.user),
+    "list users": lambda world: contains_row(users.selectors.select_users(world.actor).queryset(), world.target.user),
     "create a user": lambda world: users.services.create_user(actor=world.actor, **NEW),
     "delete a user": delete_user,
 }

@@ -20,4 +20,4 @@ class Command(ListCommand):
     help = "List all users, oldest first, with role, lock and last login. Times are in UTC."
 
     def handle(self, *, as_json: bool, **_: Any) -> None:
-        self.print_rows(map(describe_user, selectors.select_users(OPERATOR)), COLUMNS, as_json=as_json)
+        self.print_rows(map(describe_user, selectors.select_users(OPERATOR).queryset()), COLUMNS, as_json=as_json)
