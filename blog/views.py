@@ -156,8 +156,7 @@ class PreviewLinkCollection(Resource, shows=PREVIEW_LINK):
     def post(self, request: ResourceRequest, post_id: str) -> Response:
         values = request.body_if_any(NewPreviewLink).provided()
         made = services.create_preview_link(actor=request.actor, post_id=post_id, **values)
-        secrets = {"token": made.token, "url": made.url, "addresses": [each._asdict() for each in made.addresses]}
-        response = request.shown.extend(made.preview_link, request.actor, **secrets)
+        response = request.shown.extend(made.preview_link, request.actor, **made.describe_secrets())
         return created(f"/preview-links/{made.preview_link.pk}", response)
 
 

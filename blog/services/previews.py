@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
@@ -181,6 +181,10 @@ class CreatedLink(NamedTuple):
     @property
     def url(self) -> str:
         return self.addresses[0].url
+
+    def describe_secrets(self) -> dict[str, Any]:
+        """Return what only the response to the creation has."""
+        return {"token": self.token, "url": self.url, "addresses": [address._asdict() for address in self.addresses]}
 
 
 @transaction.atomic
