@@ -3,6 +3,9 @@
 A row has the processor time of three requests, of server and PostgreSQL together, divided by that of Mercurius with
 DataLoader in the same run, and the thousands of instructions of four requests (`benchmarks.instructions`).
 
+Rows that do not say how Python was built also count the making of each request's body, and are of a slow build. Rows
+without processor times are the same commits, counted as today.
+
 With `--check`, only the instructions are counted, and compared with the newest row of the same build of Python: other
 builds execute other instructions. The exit status is 1 if a request has become more than 3 % heavier.
 """
