@@ -96,7 +96,7 @@ bench-history: installed
 hostile: installed
 	@exec $(VENV_PYTHON) -m benchmarks.hostile $(if $(SERVERS),--servers $(SERVERS)) $(if $(ATTACKS),--attacks $(ATTACKS)) \
 		$(if $(SECONDS),--seconds $(SECONDS)) $(if $(SCALE),--scale $(SCALE)) $(if $(MAX_P99),--max-p99 $(MAX_P99)) \
-		$(if $(PREPARE_ONLY),--prepare-only)
+		$(if $(PREPARE_ONLY),--prepare-only) $(if $(SHARE),--share)
 
 scale: installed-dev
 	@exec $(VENV_PYTHON) -m benchmarks.scale $(if $(SECONDS),--seconds $(SECONDS)) $(if $(PARTS),--parts $(PARTS)) \

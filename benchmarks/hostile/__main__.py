@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack, nullcontext
 
 from benchmarks.hostile.attackers import start_attack
 from benchmarks.hostile.attacks import ATTACKS, KEY, Attack
@@ -31,10 +32,13 @@ def main() -> None:
     if options.prepare_only:
         return
     results = []
-    for server, attack in plan(options.servers, options.attacks, options.scale):
-        result = measure(server, attack, key, seconds=options.seconds, largest_p99=options.max_p99 / 1000)
-        results.append(result)
-        print(format_row(result), flush=True)
+    with ExitStack() as stack:
+        ports = {name: stack.enter_context(start_server(name)) for name in options.servers if options.share}
+        for server, attack in plan(options.servers, options.attacks, options.scale):
+            with nullcontext(ports[server]) if options.share else start_server(server) as port:
+                result = measure(server, attack, Victim(port, key), options.seconds, options.max_p99 / 1000)
+            results.append(result)
+            print(format_row(result), flush=True)
     print(f"\n{format_table(results)}")
     failed = [result for result in results if result.is_required and not result.passed]
     if failed and not options.report_only:
@@ -60,6 +64,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--max-p99", type=float, default=100, help="milliseconds; default: 100")
     parser.add_argument("--prepare-only", action="store_true", help="load the data that every run uses, and end")
+    parser.add_argument("--share", action="store_true", help="attack one server, in place of a new one each time")
     parser.add_argument("--report-only", action="store_true", help="exit with 0 even if the server fails an attack")
     return parser.parse_args()
 
@@ -97,14 +102,12 @@ def plan(servers: list[str], attacks: list[str] | None, scale: float) -> list[tu
     return planned
 
 
-def measure(server: str, attack: Attack, key: str, *, seconds: float, largest_p99: float) -> Result:
-    """Time the victim's requests on a server that was just started, without and with the attack."""
-    with start_server(server) as port:
-        victim = Victim(port, key)
-        victim.measure(WARM_UP)
-        without = victim.measure(seconds)
-        with start_attack(attack, port, seconds) as attackers:
-            during = victim.measure(seconds)
+def measure(server: str, attack: Attack, victim: Victim, seconds: float, largest_p99: float) -> Result:
+    """Time the victim's requests without and with the attack."""
+    victim.measure(WARM_UP)
+    without = victim.measure(seconds)
+    with start_attack(attack, victim.port, seconds) as attackers:
+        during = victim.measure(seconds)
     print(f"{server}, {attack.name}: the attackers saw {attackers.seen}", flush=True)
     return Result(server, attack, without, during, is_required(server, attack), largest_p99)
 
