@@ -19,6 +19,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core.handlers.base import BaseHandler
 from django.core.signals import setting_changed
 from django.db import connection
+from django.template import Context, RequestContext, Template
 from django.test import Client, TransactionTestCase
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker, Settings
@@ -150,7 +151,7 @@ def forget_earlier_tests() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def patch_what_is_slow_or_depends_on_time() -> Iterator[None]:
+def patch_what_is_slow_or_depends_on_time(django_test_environment: None) -> Iterator[None]:  # noqa: ARG001
     """Patch once for all tests: each fixture takes time in each test."""
     # The cost of Argon2, which is slow by design, is at its minimum.
     Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 8, 1
@@ -159,6 +160,7 @@ def patch_what_is_slow_or_depends_on_time() -> Iterator[None]:
         slow_the_clock_of_rate_limits(patch)
         lift_time_limits(patch)
         share_middleware(patch)
+        keep_contexts_of_pages(patch)
         yield
 
 
@@ -193,6 +195,17 @@ def share_middleware(patch: pytest.MonkeyPatch) -> None:
         vars(handler).update(loaded)
 
     patch.setattr(BaseHandler, "load_middleware", load_once)
+
+
+def keep_contexts_of_pages(patch: pytest.MonkeyPatch) -> None:
+    """Let a response have the contexts of its page, without those of widgets: to copy them takes a twentieth of it."""
+    instrumented = vars(Template)["_render"]
+
+    def render(template: Template, context: Context) -> Any:
+        is_of_page = isinstance(context, RequestContext)
+        return instrumented(template, context) if is_of_page else template.nodelist.render(context)
+
+    patch.setattr(Template, "_render", render)
 
 
 @pytest.fixture
