@@ -8,7 +8,7 @@ from blog import selectors, services
 from blog.models import ImageFormat, ImageStatus, PostStatus, PreviewMode
 from blog.selectors import AUTHOR_SORT_FIELDS, COMMENT_ORDERS, IMAGE_SORT_FIELDS, POST_ORDERS, POST_SORT_FIELDS
 from contentapi.core.pagination import parse_id
-from contentapi.events.subscriptions import ObjectSubscription
+from contentapi.events.feed import ObjectSubscription
 from contentapi.graphql.root_fields import Info, bind_fields, build_enum, pass_arguments, pass_changes, pass_id
 from contentapi.graphql.sorting import build_sort
 from contentapi.projection import ConnectionQuery

@@ -69,11 +69,8 @@ def read_list(value: Any) -> list[Any]:
 
 def read_canonical_url(meta: Table) -> str | None:
     """Return the address of the original; None for a value that is no absolute URL, which stays in the file."""
-    return next((value for key in CANONICAL_KEYS if is_canonical_url(value := meta.get(key))), None)
-
-
-def is_canonical_url(value: Any) -> bool:
-    return isinstance(value, str) and not services.list_problems(CANONICAL_URL, value)
+    texts = (value for key in CANONICAL_KEYS if isinstance(value := meta.get(key), str))
+    return next((text for text in texts if not services.list_problems(CANONICAL_URL, text)), None)
 
 
 def refresh_address(address: Any, slug: str | None) -> Any:

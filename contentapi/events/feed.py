@@ -82,6 +82,22 @@ def read_log() -> LogState:
     return state
 
 
+@dataclass(frozen=True)
+class LogSubscription:
+    """The events of some types, or of one object, after a cursor. None: all of them; those after the present."""
+
+    after: str | None
+    types: frozenset[str] | None
+    subject: int | None
+
+
+@dataclass(frozen=True)
+class ObjectSubscription:
+    """An object, read again after each of its events and of those whose parent it is."""
+
+    subject: int
+
+
 class Feed:
     """The events after a position that an actor may see, up to the end of the window."""
 

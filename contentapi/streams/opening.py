@@ -26,8 +26,7 @@ from contentapi.core.errors import (
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.events.declarations import get_event_types
-from contentapi.events.feed import LogState, read_log
-from contentapi.events.subscriptions import LogSubscription, ObjectSubscription
+from contentapi.events.feed import LogState, LogSubscription, ObjectSubscription, read_log
 from contentapi.events.tickets import consume_ticket
 from contentapi.events.views import parse_filter
 from contentapi.graphql.documents import DocumentRejected

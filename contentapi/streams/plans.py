@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from contentapi.conf import conf
 from contentapi.core.identity import Actor, Scope
-from contentapi.events.feed import WINDOW, LogState, select_events
-from contentapi.events.subscriptions import LogSubscription
+from contentapi.events.feed import WINDOW, LogState, LogSubscription, select_events
 from contentapi.graphql.endpoint import build_result_response
 from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.subscriptions import Subscription

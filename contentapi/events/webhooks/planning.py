@@ -15,7 +15,7 @@ from contentapi.core.identity import Actor
 from contentapi.events.declarations import get_event_types
 from contentapi.events.feed import WINDOW, LogState, select_events
 from contentapi.events.models import Event
-from contentapi.events.webhooks.models import BATCH_TYPE, Webhook
+from contentapi.events.webhooks.models import BATCH_TYPE, NO_SUBJECT, Webhook
 
 PLAN_WINDOW = WINDOW // 5  # positions that are planned at once
 BATCH_WINDOW = 10 * WINDOW  # positions that one delivery of many events covers
@@ -84,7 +84,7 @@ def plan(webhook: Webhook, actor: Actor, log: LogState) -> int:
             webhook.position = log.expired
     begin = max(webhook.position, log.expired)
     end = min(begin + (BATCH_WINDOW if webhook.coalesce else PLAN_WINDOW), log.position)
-    if webhook.coalesce and is_batch_waiting(webhook):
+    if webhook.coalesce and webhook.deliveries.filter(subject_id=NO_SUBJECT, state="waiting").exists():
         end = begin  # the next delivery has everything since
     planned = plan_events(webhook, select_wanted(webhook, actor, begin, end)) if end > begin else 0
     webhook.position = max(webhook.position, end)
@@ -92,12 +92,6 @@ def plan(webhook: Webhook, actor: Actor, log: LogState) -> int:
     if webhook.coalesce and (planned or end == begin):
         Webhook.objects.filter(pk=webhook.pk).update(planned_at=Now())
     return planned
-
-
-def is_batch_waiting(webhook: Webhook) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(IS_BATCH_WAITING, [webhook.pk])
-        return cursor.fetchone() is not None
 
 
 def select_wanted(

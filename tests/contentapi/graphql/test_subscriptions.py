@@ -6,7 +6,7 @@ import pytest
 
 from contentapi.core.errors import Malformed
 from contentapi.core.identity import ANONYMOUS
-from contentapi.events.subscriptions import LogSubscription, ObjectSubscription
+from contentapi.events.feed import LogSubscription, ObjectSubscription
 from contentapi.graphql.documents import DocumentRejected
 from contentapi.graphql.subscriptions import Subscription, get_subscription
 from contentapi.schema import SCHEMA

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from contentapi.core.identity import ANONYMOUS, Actor
-from contentapi.events.feed import LogState
-from contentapi.events.subscriptions import LogSubscription
+from contentapi.events.feed import LogState, LogSubscription
 from contentapi.rate_limits.account import Account
 from contentapi.streams.follower import Batch
 from contentapi.streams.formats import FEED, EventStream

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from contentapi.events.feed import read_log
 from contentapi.events.webhooks import planning
 from contentapi.events.webhooks.bodies import read_bodies
 from contentapi.events.webhooks.deliveries import claim, find_webhooks, record
@@ -75,7 +76,8 @@ def test_statements_of_a_round_read_no_partition_as_a_whole() -> None:
         assert claimed is not None
         results = [judge(each, ReceivedResponse(204), timezone.now(), 0.1) for each in claimed.deliveries]
         record(lease, webhook.pk, results)
-        planning.is_batch_waiting(webhook)
+        webhook.coalesce = 30
+        planning.plan(webhook, claimed.actor, read_log())
 
     assert len(results) == 64
     assert list_scans(statements) == []
