@@ -51,6 +51,7 @@ def build_representation(shown: Representation, text: str) -> Representation:
         add_path(tree, shown.kind, path)
     selected = copy(shown)
     selected.fields, selected.size, selected.cost = text, len(repr(tree)), measure_cost(shown, tree)
+    selected.is_plain = False
     select_tree(selected, tree, [each.key for each in shown.selection if each.key in OF_CURSORS])
     return selected
 

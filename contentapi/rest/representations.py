@@ -62,6 +62,7 @@ class Representation:
         self.optional = optional
         self.version = version
         self.represent = represent
+        self.is_plain = optional is None and represent is None
         self.selection: tuple[SelectedField, ...] = ()
         self.size = 0
 
@@ -89,6 +90,8 @@ class Representation:
 
     def build_response(self, text: bytes, version: int) -> Response:
         """Return the JSON object of a row, with its entity tag, which does not depend on the prefix of paths."""
+        if self.is_plain:
+            return build_tagged_response(text, version)
         canonical = self.show(text) if self.prefix else None
         return build_tagged_response(self.show(text, self.prefix), version, canonical=canonical)
 

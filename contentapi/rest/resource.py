@@ -70,14 +70,13 @@ class ResourceRequest:
         charge_objects(page.limit * self.shown.cost, self.account, writes=0)
         return replace(page, fields=self.fields)
 
-    def show(self, representation: Representation) -> None:
-        """Let the response show a representation, with the `fields` of the query. Raises `Malformed`."""
-        self.shown = representation
-        if self.environ.get("QUERY_STRING") and "fields" in self.query:
-            self.shown = select_fields(representation, self.query.pop("fields"))
+    def adapt_representation(self) -> None:
+        """Let the response show the `fields` of the query, and the prefix of paths. Raises `Malformed`."""
+        if "fields" in self.query:
+            self.shown = select_fields(self.shown, self.query.pop("fields"))
             self.fields = self.shown.fields
             charge_objects(self.shown.cost, self.account, writes=0)
-        if self.prefix and representation.represent is not None:
+        if self.prefix and self.shown.represent is not None:
             self.shown = copy(self.shown)
             self.shown.prefix = self.prefix
 
@@ -191,7 +190,9 @@ class Resource:
         media_type = negotiate_rest_media_type(request.environ, request.prefix)
         try:
             if self.shows is not None and request.method != "DELETE":
-                request.show(self.shows)
+                request.shown = self.shows
+                if request.prefix or request.environ.get("QUERY_STRING"):
+                    request.adapt_representation()
             return self.execute(request, partial(self.call_method, request, ids, media_type))
         except (Malformed, UnsupportedMediaType):  # before a service requires the credential
             if self.is_private or request.method not in READS:
