@@ -10,6 +10,7 @@ from hashlib import blake2b
 from typing import Any
 
 import msgspec
+from django.db.models import F
 from graphql import GraphQLError, GraphQLSchema, OperationType, VariableNode
 
 from contentapi.core.errors import Malformed
@@ -91,7 +92,7 @@ class Subscription:
         executor = self.build_executor()
         executor.root, executor.room = self.root, room
         request = executor.build_selection_request(self.root.returned, self.root.details, self.root.path)
-        request.column = "position"
+        request.column = F("position")
         try:
             found = read_json_and_column(rows, request)
         except SelectedFieldError as error:
