@@ -3,10 +3,11 @@
 A change of a post without a new version, such as its rendering, is no event; nor is that of a working copy.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pgtrigger
 
+from contentapi.db.placement import Forms
 from contentapi.events.triggers import (
     ACTOR_OF_CONTEXT,
     Announcement,
@@ -24,13 +25,14 @@ POST_BECOMES = """CASE
     ELSE 'unpublished' END"""
 
 
-def announce_posts(columns: Iterable[str]) -> list[pgtrigger.Trigger]:
-    """Return the triggers of posts. A change of one of the columns is a new version."""
+def announce_posts(columns: Iterable[str], **also: Sequence[Forms]) -> list[pgtrigger.Trigger]:
+    """Return the triggers of posts, which do other things too: `also`. A change of a column is a new version."""
     return [
         Announcement(
             "created",
             pgtrigger.Insert,
             **POST,
+            also=also["created"],
             type="CASE NEW.version WHEN 1 THEN 'post.created' ELSE 'post.restored' END",
             actor_id="NEW.changed_by",
             is_public="NEW.status = 'published'",
@@ -40,6 +42,7 @@ def announce_posts(columns: Iterable[str]) -> list[pgtrigger.Trigger]:
             "updated",
             pgtrigger.Update,
             **POST,
+            also=also["updated"],
             condition="OLD.version <> NEW.version",
             type=f"'post.' || {POST_BECOMES}",
             was="OLD.status",
@@ -52,6 +55,7 @@ def announce_posts(columns: Iterable[str]) -> list[pgtrigger.Trigger]:
             "deleted",
             pgtrigger.Delete,
             kind="post",
+            also=also["deleted"],
             type="'post.deleted'",
             subject_id="OLD.id",
             version="OLD.version",
@@ -113,7 +117,7 @@ def announce_comments() -> list[pgtrigger.Trigger]:
     ]
 
 
-def announce_authors() -> list[pgtrigger.Trigger]:
+def announce_authors(*updated: Forms) -> list[pgtrigger.Trigger]:
     """Return the triggers of authors. Everybody may see them, except their email."""
     shown = name_columns("name", "bio", "avatar_url")
     is_public = build_change_condition(shown)
@@ -126,6 +130,7 @@ def announce_authors() -> list[pgtrigger.Trigger]:
             "updated",
             pgtrigger.Update,
             **common,
+            also=updated,
             condition=build_change_condition([*shown, "email"]),
             type="'author.updated'",
             subject_id="NEW.id",

@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-import pgtrigger
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -11,23 +10,18 @@ from django.utils import timezone
 
 from blog.models.announcements import announce_authors
 from contentapi.db.ids import SharedIdField
-from contentapi.db.placement import PlacedTrigger
+from contentapi.db.placement import Forms
+from contentapi.events.triggers import build_change_condition
 
 MAX_NAME = 150
 
 
-def build_search_trigger(column: str, watched: Sequence[str]) -> pgtrigger.Trigger:
-    """Return a trigger that notes the id of a row, in a column of `SearchChange`, when an update changes the row."""
+def note_search_change(column: str, condition: str) -> Forms:
+    """Return statements that note the id of an updated row, in a column of `SearchChange`, if the condition is met."""
     placed = {"post_id": "0", column: "NEW.id"}  # a change of an author is one of no post
     columns, values = ", ".join(placed), ", ".join(placed.values())
-    return PlacedTrigger(
-        name="search_change",
-        when=pgtrigger.After,
-        operation=pgtrigger.UpdateOf(*watched),  # type: ignore[no-untyped-call]
-        condition=pgtrigger.AnyChange(*(name.removesuffix("_id") for name in watched)),
-        func=f"INSERT INTO blog_searchchange ({column}) VALUES (NEW.id); RETURN NULL;",  # noqa: S608 - a constant
-        shard_func=f"INSERT INTO blog_searchchange ({columns}) VALUES ({values}); RETURN NULL;",  # noqa: S608 - a constant
-    )
+    statement = f"IF {condition} THEN INSERT INTO blog_searchchange "
+    return f"{statement}({column}) VALUES (NEW.id); END IF;", f"{statement}({columns}) VALUES ({values}); END IF;"
 
 
 class AuthorQuerySet(models.QuerySet["Author"]):
@@ -65,7 +59,7 @@ class Author(models.Model):
             # Without the id: in a small table, PostgreSQL 18 would read this whole index to find one author by id.
             models.Index(fields=["created_at"], name="blog_author_created"),
         ]
-        triggers = [build_search_trigger("author_id", ["name"]), *announce_authors()]
+        triggers = announce_authors(note_search_change("author_id", build_change_condition(["name"])))
 
     def __str__(self) -> str:
         return self.name

@@ -1,23 +1,21 @@
 from __future__ import annotations
 
-import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from blog.models.authors import Author
-from contentapi.db.placement import PlacedTrigger, insert_rows
+from contentapi.db.placement import insert_rows
 
 MAX_COAUTHORS = 10
 COAUTHORS = "blog_post_coauthors"  # the name of the constraint that the triggers check
 
-# A constraint of the table would be prepared again for each creation, also of a post without co-authors.
 CHECK = f"""
-        IF cardinality(NEW.coauthor_ids) > {MAX_COAUTHORS} OR NEW.author_id = ANY(NEW.coauthor_ids)
-            OR cardinality(NEW.coauthor_ids) <> (SELECT count(DISTINCT id) FROM unnest(NEW.coauthor_ids) AS id)
-        THEN
-            RAISE EXCEPTION 'new row for relation "blog_post" violates check constraint "{COAUTHORS}"'
-                USING ERRCODE = 'check_violation', CONSTRAINT = '{COAUTHORS}', TABLE = 'blog_post';
-        END IF;"""  # noqa: S608 - constants
+            IF cardinality(NEW.coauthor_ids) > {MAX_COAUTHORS} OR NEW.author_id = ANY(NEW.coauthor_ids)
+                OR cardinality(NEW.coauthor_ids) <> (SELECT count(DISTINCT id) FROM unnest(NEW.coauthor_ids) AS id)
+            THEN
+                RAISE EXCEPTION 'new row for relation "blog_post" violates check constraint "{COAUTHORS}"'
+                    USING ERRCODE = 'check_violation', CONSTRAINT = '{COAUTHORS}', TABLE = 'blog_post';
+            END IF;"""  # noqa: S608 - constants
 ROW = {
     "post_id": "NEW.id",
     "author_id": "id",
@@ -25,44 +23,30 @@ ROW = {
     "is_public": "NEW.status = 'published'",
 }
 ROWS = "FROM unnest(NEW.coauthor_ids) AS id"
-LIST = f"""
-        INSERT INTO blog_coauthorship ({", ".join(ROW)})
-        SELECT {", ".join(ROW.values())} {ROWS};
-        RETURN NULL;
-    """
-LIST_ON_SHARDS = f"{insert_rows('blog_coauthorship', ROW, ROWS)} RETURN NULL;"
-LIST_AGAIN = f"""{CHECK}
-        DELETE FROM blog_coauthorship WHERE post_id = NEW.id;"""  # noqa: S608 - constants
-LIST_COAUTHORS = PlacedTrigger(
-    name="list_coauthors",
-    operation=pgtrigger.Insert,
-    when=pgtrigger.After,
-    condition=pgtrigger.Condition("NEW.coauthor_ids <> '{}'"),
-    func=CHECK + LIST,
-    shard_func=f"{CHECK} {LIST_ON_SHARDS}",
+INSERTIONS = (
+    f"INSERT INTO blog_coauthorship ({', '.join(ROW)}) SELECT {', '.join(ROW.values())} {ROWS};",
+    insert_rows("blog_coauthorship", ROW, ROWS),
 )
-LIST_COAUTHORS_AGAIN = PlacedTrigger(
-    name="list_coauthors_again",
-    operation=pgtrigger.UpdateOf("coauthor_ids", "author_id", "status", "created_at"),  # type: ignore[no-untyped-call]
-    when=pgtrigger.After,
-    condition=pgtrigger.Condition(
-        "((OLD.coauthor_ids <> '{}' OR NEW.coauthor_ids <> '{}') AND (OLD.coauthor_ids, OLD.author_id, OLD.status,"
-        " OLD.created_at) IS DISTINCT FROM (NEW.coauthor_ids, NEW.author_id, NEW.status, NEW.created_at))"
-    ),
-    func=LIST_AGAIN + LIST,
-    shard_func=f"{LIST_AGAIN} {LIST_ON_SHARDS}",
-)
-
+LIST = """
+        IF NEW.coauthor_ids <> '{{}}' THEN {check}
+            {insertion}
+        END IF;"""
+LIST_AGAIN = """
+        IF (OLD.coauthor_ids <> '{{}}' OR NEW.coauthor_ids <> '{{}}')
+            AND (OLD.coauthor_ids, OLD.author_id, OLD.status, OLD.created_at)
+                IS DISTINCT FROM (NEW.coauthor_ids, NEW.author_id, NEW.status, NEW.created_at)
+        THEN {check}
+            DELETE FROM blog_coauthorship WHERE post_id = NEW.id;
+            {insertion}
+        END IF;"""
 # A server of the release before deletes a post without knowing of these rows.
-UNLIST_COAUTHORS = pgtrigger.Trigger(
-    name="unlist_coauthors",
-    operation=pgtrigger.Delete,
-    when=pgtrigger.After,
-    condition=pgtrigger.Condition("OLD.coauthor_ids <> '{}'"),
-    func="DELETE FROM blog_coauthorship WHERE post_id = OLD.id; RETURN NULL;",
-)
-
-COAUTHOR_TRIGGERS = [LIST_COAUTHORS, LIST_COAUTHORS_AGAIN, UNLIST_COAUTHORS]
+UNLIST = """
+        IF OLD.coauthor_ids <> '{}' THEN
+            DELETE FROM blog_coauthorship WHERE post_id = OLD.id;
+        END IF;"""
+LIST_COAUTHORS = tuple(LIST.format(check=CHECK, insertion=each) for each in INSERTIONS)
+LIST_COAUTHORS_AGAIN = tuple(LIST_AGAIN.format(check=CHECK, insertion=each) for each in INSERTIONS)
+UNLIST_COAUTHORS = UNLIST, UNLIST
 
 
 def build_coauthor_ids() -> ArrayField[list[int], list[int]]:

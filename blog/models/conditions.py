@@ -1,21 +1,28 @@
-"""Expressions of the constraints of posts. Of forms with one meaning, these cost an INSERT the least."""
+"""Expressions of the constraints of posts."""
 
 from django.db import models
 from django.db.models import Func
 
-COUNT_BYTES = Func("body", function="octet_length", output_field=models.IntegerField())
-COUNT_TAGS = Func("tags", function="cardinality", output_field=models.IntegerField())
+
+class IsValidPost(Func):
+    """Whether a post keeps its rules: a function that migration 0026 creates. Its error names the rule.
+
+    PostgreSQL prepares the text of a constraint again for each statement, and the body of a function once.
+    """
+
+    function = "blog_is_valid_post"
+    output_field = models.BooleanField()
 
 
 class IsUniqueTagList(Func):
-    """Whether a text array has only unique, non-empty strings: a SQL function that the first migration creates."""
+    """Whether a text array has only unique, non-empty strings: of an earlier migration."""
 
     function = "blog_is_set_of_words"
     output_field = models.BooleanField()
 
 
 class IsOneOf(Func):
-    """Whether a text is one of some words, as a constant: PostgreSQL prepares conditions again for each statement."""
+    """Whether a text is one of some words, as a constant: of an earlier migration."""
 
     template = "%(expressions)s = ANY('{%(words)s}'::text[])"
     output_field = models.BooleanField()

@@ -3,14 +3,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pgtrigger
 from django.apps import apps
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.models import Exists, OuterRef
 
 from contentapi.db.distribution import is_distributed
-from contentapi.db.placement import PlacedTrigger
 
 MAX_SLUG = 100
 MAX_OLD_SLUGS = 200  # that a post lists; a file can name half of them
@@ -19,37 +17,21 @@ SLUG = re.compile(f"[a-z0-9-]{{1,{MAX_SLUG}}}")
 TAKE_OVER = "(slug) DO UPDATE SET post_id = EXCLUDED.post_id"
 ON_SHARDS = "DO NOTHING"  # another post cannot have the slug: it would have the claim
 KEEP_OLD = """
-        DELETE FROM blog_oldslug WHERE slug = NEW.slug AND post_id = NEW.id;
-        IF OLD.slug IS NOT NULL THEN
-            INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, NEW.id)
-            ON CONFLICT {conflict};
-        END IF;
-        RETURN NULL;
-    """
-KEEP_DELETED = """
-        INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, OLD.id)
-        ON CONFLICT {conflict};
-        RETURN NULL;
-    """
-
-KEEP_OLD_SLUG = PlacedTrigger(
-    name="keep_old_slug",
-    operation=pgtrigger.UpdateOf("slug"),  # type: ignore[no-untyped-call]
-    when=pgtrigger.After,
-    condition=pgtrigger.Q(old__slug__df=pgtrigger.F("new__slug"), old__published_at__isnull=False),
-    func=KEEP_OLD.format(conflict=TAKE_OVER),
-    shard_func=KEEP_OLD.format(conflict=ON_SHARDS),
-)
-
+        IF OLD.slug IS DISTINCT FROM NEW.slug AND OLD.published_at IS NOT NULL THEN
+            DELETE FROM blog_oldslug WHERE slug = NEW.slug AND post_id = NEW.id;
+            IF OLD.slug IS NOT NULL THEN
+                INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, NEW.id)
+                ON CONFLICT {conflict};
+            END IF;
+        END IF;"""
 # A post that can be restored keeps its addresses, and no other post gets them meanwhile.
-KEEP_SLUG_OF_DELETED = PlacedTrigger(
-    name="keep_slug_of_deleted",
-    operation=pgtrigger.Delete,
-    when=pgtrigger.After,
-    condition=pgtrigger.Q(old__slug__isnull=False, old__published_at__isnull=False),
-    func=KEEP_DELETED.format(conflict=TAKE_OVER),
-    shard_func=KEEP_DELETED.format(conflict=ON_SHARDS),
-)
+KEEP_DELETED = """
+        IF OLD.slug IS NOT NULL AND OLD.published_at IS NOT NULL THEN
+            INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, OLD.id)
+            ON CONFLICT {conflict};
+        END IF;"""
+KEEP_OLD_SLUG = KEEP_OLD.format(conflict=TAKE_OVER), KEEP_OLD.format(conflict=ON_SHARDS)
+KEEP_SLUG_OF_DELETED = KEEP_DELETED.format(conflict=TAKE_OVER), KEEP_DELETED.format(conflict=ON_SHARDS)
 
 
 class UniqueIndex(models.Index):

@@ -5,7 +5,6 @@ The triggers are in PostgreSQL, so that a server of an earlier release, and SQL,
 
 from __future__ import annotations
 
-import pgtrigger
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -14,19 +13,10 @@ from django.utils import timezone
 from contentapi.db.ids import SharedIdField
 
 MAX_NOTE = 200
-DELETE_WORKING_COPY = pgtrigger.Trigger(
-    name="delete_working_copy",
-    operation=pgtrigger.Delete,
-    when=pgtrigger.After,
-    func="DELETE FROM blog_workingcopy WHERE post_id = OLD.id; RETURN NULL;",
-)
-# They end with the post: one that is restored later has none.
-DELETE_PREVIEW_LINKS = pgtrigger.Trigger(
-    name="delete_preview_links",
-    operation=pgtrigger.Delete,
-    when=pgtrigger.After,
-    func="DELETE FROM blog_previewlink WHERE post_id = OLD.id; RETURN NULL;",
-)
+DELETE_WRITING = """
+        DELETE FROM blog_workingcopy WHERE post_id = OLD.id;
+        DELETE FROM blog_previewlink WHERE post_id = OLD.id;"""  # links end with the post: a restored one has none
+DELETE_ROWS = DELETE_WRITING, DELETE_WRITING
 
 
 class WorkingCopy(models.Model):

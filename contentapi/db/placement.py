@@ -9,12 +9,14 @@ it, and a write to it needs all nodes. Other attributes are `shard_default`, the
 and `shard_claims`, queries of unique values. Triggers whose functions differ are `PlacedTrigger`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import pgtrigger
 from django.apps import apps
+
+Forms = Sequence[str]  # statements of PL/pgSQL: on one PostgreSQL, and on a distributed database
 
 
 class PlacedTrigger(pgtrigger.Trigger):

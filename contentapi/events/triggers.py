@@ -8,7 +8,7 @@ back announces nothing.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -20,7 +20,7 @@ from django.db import connection, models, transaction
 from contentapi.core.identity import Actor
 from contentapi.core.text import convert_to_camel
 from contentapi.db.distribution import get_backend
-from contentapi.db.placement import PlacedTrigger, insert_rows
+from contentapi.db.placement import Forms, PlacedTrigger, insert_rows
 
 SILENT = "contentapi.silent"  # a setting of the session: `silence`
 EVERYTHING = "everything"
@@ -45,7 +45,8 @@ class Announcement(PlacedTrigger):
     """A trigger that adds an event to the outbox, unless `silence` says otherwise.
 
     `columns` has the value of each column of the outbox in SQL, over NEW and OLD. `source` is a FROM clause from which
-    they can read too. `condition` is that of the trigger.
+    they can read too. `also` has what else the function does, before it looks at `condition`: each trigger of a table
+    costs each statement time, and so does a condition of a trigger, which PostgreSQL prepares again and again.
 
     On a distributed database, the parent finds the shard of an event: one without a parent gets its subject, until the
     relay. `public_on_shards` is the SQL of `is_public` there, if it differs.
@@ -60,6 +61,7 @@ class Announcement(PlacedTrigger):
         condition: str = "",
         source: str = "",
         public_on_shards: str = "",
+        also: Sequence[Forms] = (),
         **columns: str,
     ) -> None:
         loud = f"coalesce(current_setting('{SILENT}', true), '') NOT IN ('{EVERYTHING}', '{kind}')"
@@ -67,13 +69,14 @@ class Announcement(PlacedTrigger):
         placed = {"parent_id": columns["subject_id"], **columns}
         if public_on_shards:
             placed["is_public"] = public_on_shards
+        start = f"IF {condition} AND {loud} THEN" if condition else f"IF {loud} THEN"
+        insertion = (
+            f"{start} INSERT INTO events_outbox ({', '.join(columns)}) {values}; END IF; RETURN NULL;",
+            f"{start} {insert_rows('events_outbox', placed, source)} END IF; RETURN NULL;",
+        )
+        func, on_shards = (" ".join(parts) for parts in zip(*also, insertion, strict=True))
         super().__init__(
-            name=f"announce_{name}",
-            when=pgtrigger.After,
-            operation=operation,
-            condition=pgtrigger.Condition(f"({condition} AND {loud})" if condition else f"({loud})"),
-            func=f"INSERT INTO events_outbox ({', '.join(columns)}) {values}; RETURN NULL;",
-            shard_func=f"{insert_rows('events_outbox', placed, source)} RETURN NULL;",
+            name=f"announce_{name}", when=pgtrigger.After, operation=operation, func=func, shard_func=on_shards
         )
 
     def compile(self, model: models.Model) -> pgtrigger.compiler.Trigger:

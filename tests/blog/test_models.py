@@ -1,11 +1,12 @@
 """The constraints of the blog's tables."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, models, transaction
+from django.db import IntegrityError, connection, models, transaction
 
 from blog.models import (
     MAX_BODY,
@@ -70,10 +71,16 @@ def test_row_that_violates_a_constraint_raises_an_error_with_its_name(name: str,
     assert get_constraint_name(refusal.value) == name
 
 
-def test_every_constraint_has_a_violating_row() -> None:
-    names = {constraint.name for table in TABLES for constraint in table._meta.constraints}
+@pytest.mark.django_db
+def test_every_constraint_and_every_rule_of_a_post_has_a_violating_row() -> None:
+    names = {constraint.name for table in TABLES for constraint in table._meta.constraints} - {"blog_post_valid"}
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT prosrc FROM pg_proc WHERE proname = 'blog_is_valid_post'")
+        (source,) = cursor.fetchone()
+    rules = {f"blog_post_{rule}" for rule in re.findall(r"(?:THEN|:=) '(\w+)'", source)}
 
-    assert {name for name, _ in VIOLATIONS} == names
+    assert {name for name, _ in VIOLATIONS} == names | rules
+    assert len(rules) == 7
 
 
 @pytest.mark.django_db
