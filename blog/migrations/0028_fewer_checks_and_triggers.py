@@ -6,6 +6,21 @@ import pgtrigger.migrations
 from django.db import migrations
 
 
+# A distributed database has the functions that triggers use on each node, and these on the coordinator alone.
+UNUSED = """
+DROP FUNCTION IF EXISTS
+    pgtrigger_delete_preview_links_ad073,
+    pgtrigger_delete_working_copy_c4b3a,
+    pgtrigger_keep_old_slug_7639d,
+    pgtrigger_keep_slug_of_deleted_bc243,
+    pgtrigger_list_coauthors_e7c82,
+    pgtrigger_list_coauthors_again_d277d,
+    pgtrigger_search_change_611cb,
+    pgtrigger_unlist_coauthors_bfdc4,
+    pgtrigger_search_change_f8af6
+"""
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -173,4 +188,5 @@ class Migration(migrations.Migration):
             model_name='post',
             trigger=pgtrigger.compiler.Trigger(name='announce_deleted', sql=contentapi.events.triggers.AnnouncementSql(func="\n        IF OLD.slug IS NOT NULL AND OLD.published_at IS NOT NULL THEN\n            INSERT INTO blog_oldslug (slug, post_id) VALUES (OLD.slug, OLD.id)\n            ON CONFLICT (slug) DO UPDATE SET post_id = EXCLUDED.post_id;\n        END IF; \n        DELETE FROM blog_workingcopy WHERE post_id = OLD.id;\n        DELETE FROM blog_previewlink WHERE post_id = OLD.id; \n        IF OLD.coauthor_ids <> '{}' THEN\n            DELETE FROM blog_coauthorship WHERE post_id = OLD.id;\n        END IF; IF coalesce(current_setting('contentapi.silent', true), '') NOT IN ('everything', 'post') THEN INSERT INTO events_outbox (type, subject_id, version, was, actor_id, is_public, owner_ids) SELECT 'post.deleted', OLD.id, OLD.version, OLD.status, (nullif(current_setting('pghistory.context_metadata', true), '')::jsonb ->> 'changed_by')::bigint, OLD.status = 'published', OLD.author_id || OLD.coauthor_ids; END IF; RETURN NULL;", hash='c4d803496925b323399f0262a0c69ed0b6c8f522', operation='DELETE', pgid='pgtrigger_announce_deleted_f00be', table='blog_post', when='AFTER')),
         ),
+        migrations.RunSQL(UNUSED, migrations.RunSQL.noop),
     ]
