@@ -209,9 +209,10 @@ class Resource:
         policy.require_no_preview(request.actor)
         request.account.charge_operation(1, writes=1)
         request.actor = request.actor.through("REST")
-        if request.fields:
-            action = transaction.atomic(action)  # without the write, if the response is too large
         try:
+            if request.fields:
+                self.identify_content(request)  # reads a file before the transaction, as for a key
+                action = transaction.atomic(action)  # without the write, if the response is too large
             return execute_once(request, action, self.identify_content) if HEADER in request.environ else action()
         finally:  # also after a conflict: the client must be able to read the version that it missed
             record_write(request.actor.user_id)

@@ -4,6 +4,7 @@ import hashlib
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from blog.models import Image
 from contentapi.core.identity import Actor, Role
@@ -75,6 +76,23 @@ def test_cookie_is_no_credential(media: FolderStorage, author: Actor) -> None:
 
     assert response.status_code == 401
     assert list(media.list_files()) == []
+
+
+@pytest.mark.parametrize("headers", [{}, {"Idempotency_Key": "one"}])
+@pytest.mark.parametrize("query", ["", "?fields=id"])
+def test_request_waits_for_its_lane_without_a_transaction(
+    media: FolderStorage, author: Actor, monkeypatch: pytest.MonkeyPatch, query: str, headers: dict[str, str]
+) -> None:
+    image, blocks = make_image(owner_id=author.user_id), connection.atomic_blocks
+    outside, depths = len(blocks), list[int]()
+    monkeypatch.setattr("contentapi.rest.resource.enter_expensive_lane", lambda: depths.append(len(blocks)))
+
+    for method, path in (("POST", "/images"), ("PUT", f"/images/{image.pk}/content")):
+        sent = {"actor": author, "content_type": "image/jpeg", **headers}
+        assert send_request(method, path + query, make_jpeg(), **sent).status < 300  # type: ignore[arg-type]
+        assert depths[0] == outside  # another request may use the connection meanwhile; then the lane is entered
+        depths.clear()
+    assert media
 
 
 def test_repeated_upload_with_a_key_is_one_image(media: FolderStorage, author: Actor) -> None:
