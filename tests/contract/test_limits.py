@@ -31,7 +31,6 @@ from blog.models import (
 from blog.rendering.summaries import MOST_OF_DESCRIPTION, MOST_OF_EXCERPT
 from blog.search.query import MAX_MATCHES, MAX_SEARCH
 from blog.services.previews import MAX_LINKS, MAX_LINKS_OF_PERSON
-from contentapi.conf import conf
 from contentapi.conf.environment import MAX_PREVIEW_SITES
 from contentapi.conf.timeouts import (
     DEFAULT_PREVIEW_LIFETIME,
@@ -133,7 +132,6 @@ LENGTHS = {  # of the columns, by the names of the fields
 }
 # The keywords of parameters, and of schemas in openapi.yaml that are written by hand, by the name
 KEYWORDS: dict[str, dict[str, float]] = {
-    "fields": {"maxLength": conf.environment.contentapi_max_query_length},
     "tag": {"maxLength": MAX_TAG},
     "search": {"maxLength": MAX_SEARCH},
     "email": {"maxLength": MAX_EMAIL},
