@@ -86,7 +86,7 @@ def parse_page_params(
 
     A collection without `offset` is too long to be counted.
     """
-    known = {"limit", "cursor", *filters}
+    known = {"limit", "cursor", "fields", *filters}  # the request has read `fields`
     values = parse_query_parameters(parameters, known | {"offset"} if has_offset else known)
     if "offset" in values and "cursor" in values:
         raise Malformed("Send offset or cursor, not both.")

@@ -34,4 +34,4 @@ def test_deliveries_have_no_offset_because_they_are_not_counted(admin_actor: Act
     response = send_request("GET", f"/webhooks/{make_hook().pk}/deliveries?offset=0", actor=admin_actor)
 
     assert response.status == 400
-    assert response.body["error"] == 'Query parameter "offset" is unknown; known: cursor, limit, state.'
+    assert response.body["error"] == 'Query parameter "offset" is unknown; known: cursor, fields, limit, state.'
