@@ -16,7 +16,7 @@ from contentapi.rest.representations import VERSION, Representation
 
 # The fields of the representations are in schema/resources/.
 POST = Representation(projections.POST, version=VERSION)
-AUTHOR = Representation(projections.AUTHOR, optional="email")
+AUTHOR = Representation(projections.AUTHOR)
 COMMENT = Representation(projections.COMMENT)
 IMAGE = Representation(projections.IMAGE, version=VERSION)
 WORKING_COPY = Representation(projections.WORKING_COPY, noun="working copy", version=VERSION)

@@ -31,9 +31,9 @@ class Tracking(TypedDict, total=False):
     deliveredAt: datetime | None
 
 
-def build_links(pk: int, actions: Iterable[OrderAction], prefix: str) -> dict[str, OrderLink]:
-    """Return the links to an order and to the actions that are possible; paths begin with `prefix`."""
-    here = f"{prefix}/orders/{pk}"
+def build_links(pk: int, actions: Iterable[OrderAction]) -> dict[str, OrderLink]:
+    """Return the links to an order and to the actions that are possible."""
+    here = f"/orders/{pk}"
     links = {
         OrderAction.CANCEL: ("cancel", OrderLink(here, "DELETE")),
         OrderAction.PAY: ("payment", OrderLink(f"{here}/payment", "POST")),
@@ -42,17 +42,17 @@ def build_links(pk: int, actions: Iterable[OrderAction], prefix: str) -> dict[st
     return {"self": OrderLink(here), **dict(links[action] for action in actions)}
 
 
-def represent_order(order: bytes, prefix: str) -> bytes:
+def represent_order(order: bytes) -> bytes:
     """Return an order with a number as its id, and with links in place of the actions."""
     members: dict[str, Any] = msgspec.json.decode(order, type=dict[str, msgspec.Raw])
     members["id"] = pk = int(msgspec.json.decode(members["id"]))
     if "_links" in members:
         actions = msgspec.json.decode(members["_links"], type=list[OrderAction])
-        members["_links"] = build_links(pk, actions, prefix)
+        members["_links"] = build_links(pk, actions)
     return msgspec.json.encode(members)
 
 
-def represent_tracking(tracking: bytes, _: str) -> bytes:
+def represent_tracking(tracking: bytes) -> bytes:
     """Return a tracking with its times in UTC."""
     return msgspec.json.encode(msgspec.json.decode(tracking, type=Tracking))
 

@@ -15,7 +15,7 @@ class NewUser(Body):
     email: str | None = None
 
 
-def represent_user(user: bytes, _: str) -> bytes:
+def represent_user(user: bytes) -> bytes:
     members = msgspec.json.decode(user, type=dict[str, msgspec.Raw])
     return msgspec.json.encode({**members, "id": int(msgspec.json.decode(members["id"]))})
 

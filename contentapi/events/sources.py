@@ -24,6 +24,7 @@ from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.db.literals import Term
 from contentapi.events.models import Event, Log
+from contentapi.http.api_version import add_version_prefix
 from contentapi.projection import (
     Computed,
     ConnectionType,
@@ -233,5 +234,5 @@ class EventTypes:
         kind = msgspec.json.decode(members["type"], type=str).partition(".")[0]
         if kind in as_selected or kind not in self.data or bytes(members["data"]) == b"null":
             return event
-        shown = self.data[kind].show(bytes(members["data"]), prefix)
+        shown = add_version_prefix(self.data[kind].show(bytes(members["data"])), prefix)
         return msgspec.json.encode({**members, "data": msgspec.Raw(shown)})

@@ -54,7 +54,7 @@ def parse_filter(query: Iterable[tuple[str, list[str]]], *others: str) -> tuple[
 def render_page(feed: Feed, limit: int, request: ResourceRequest) -> Response:
     """Return the first events of a feed as JSON. Executes one statement."""
     room = conf.environment.contentapi_max_response
-    found = get_event_types().read(feed.rows[:limit], request.actor, request.prefix, room)
+    found = get_event_types().read(feed.rows[:limit], request.actor, room=room)
     end = found[-1][1] if len(found) == limit else feed.end
     items = [event for event, _ in found]
     members = {"data": msgspec.Raw(consume_into_json_array(items)), "next_cursor": feed.log.format_cursor(end)}

@@ -50,7 +50,7 @@ from contentapi.graphql.cost_expressions import (
     build_size,
     read_default,
 )
-from contentapi.graphql.limits import COUNT_CAP, INTROSPECTION, build_limit_error, get_operation_name
+from contentapi.graphql.limits import COUNT_CAP, INTROSPECTION, get_operation_name, require_within_limit
 from contentapi.monitoring.records import current_record
 from contentapi.rate_limits.account import Account
 
@@ -105,9 +105,7 @@ def measure_costs(schema: GraphQLSchema, document: DocumentNode) -> dict[str, Op
 
 
 def require_cost_within_limit(cost: int) -> None:
-    most = conf.environment.contentapi_max_cost
-    if cost > most:
-        raise build_limit_error("cost", cost, most, "contentapi_max_cost")
+    require_within_limit("cost", cost, "contentapi_max_cost")
 
 
 def charge_objects(cost: int, account: Account, *, writes: int) -> None:

@@ -26,6 +26,7 @@ from contentapi.graphql.limits import (
     build_nesting_error,
     get_operation_name,
     measure_operations,
+    require_within_limit,
     require_within_limits,
 )
 from contentapi.monitoring.traces import trace
@@ -159,9 +160,7 @@ def prepare_document(schema: GraphQLSchema, text: str, operation_name: str | Non
 
 def parse_within_limits(text: str) -> DocumentNode:
     """Parse a document. Raises `GraphQLSyntaxError` or `LimitExceeded`."""
-    length, longest = len(text.encode()), conf.environment.contentapi_max_query_length
-    if length > longest:
-        raise build_limit_error("length in bytes", length, longest, "contentapi_max_query_length")
+    require_within_limit("length in bytes", len(text.encode()), "contentapi_max_query_length")
     most = conf.environment.contentapi_max_tokens
     try:
         document = parse(text, max_lexical_tokens=most, max_comments=most, allow_empty_selection_sets=False)

@@ -160,6 +160,13 @@ def iterate_limited_counts(node: OperationDefinitionNode, size: OperationSize) -
     yield "number of directives", size.directives, "contentapi_max_directives"
 
 
+def require_within_limit(what: str, counted: int, variable: str) -> None:
+    """Raise `LimitExceeded` for a number above the setting of its limit."""
+    most = getattr(conf.environment, variable)
+    if counted > most:
+        raise build_limit_error(what, counted, most, variable)
+
+
 def build_limit_error(what: str, counted: int | str, most: int, variable: str = "") -> LimitExceeded:
     """Return the error for a document that exceeds a limit. `variable` is the setting of the limit, if it has one."""
     value = f"{COUNT_CAP} or more" if isinstance(counted, int) and counted >= COUNT_CAP else counted

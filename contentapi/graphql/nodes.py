@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from ariadne import QueryType
 
-from contentapi.conf import conf
-from contentapi.graphql.limits import build_limit_error
+from contentapi.graphql.limits import require_within_limit
 from contentapi.graphql.root_fields import Info
 from contentapi.projection import NodeQuery, NodeType
 
@@ -21,9 +20,7 @@ def build_node_resolvers(node_type: NodeType) -> QueryType:
     @query.field("nodes")
     def resolve_nodes(_: None, info: Info, ids: Sequence[str]) -> NodeQuery:
         """Raises `LimitExceeded` for more ids than a page has items."""
-        most = conf.environment.contentapi_max_page
-        if len(ids) > most:
-            raise build_limit_error("number of ids", len(ids), most, "contentapi_max_page")
+        require_within_limit("number of ids", len(ids), "contentapi_max_page")
         return NodeQuery(node_type, info.context["actor"], ids)
 
     return query

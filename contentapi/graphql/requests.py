@@ -12,7 +12,7 @@ import msgspec
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed, UnsupportedMediaType
 from contentapi.core.text import require_storable
-from contentapi.graphql.limits import build_limit_error
+from contentapi.graphql.limits import require_within_limit
 from contentapi.http.body import (
     JSON,
     decode_json,
@@ -131,6 +131,4 @@ def require_values_within_limit(variables: Mapping[str, Any] | None, content: by
     limit = conf.environment.contentapi_max_values
     if len(content) < 2 * limit and not has_unicode_escapes(content):
         return  # so short a text cannot have more values: each takes two bytes or more
-    values = require_storable(variables)
-    if values > limit:
-        raise build_limit_error("number of values in variables", values, limit, "contentapi_max_values")
+    require_within_limit("number of values in variables", require_storable(variables), "contentapi_max_values")

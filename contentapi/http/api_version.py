@@ -19,6 +19,11 @@ def split_version_prefix(path: str) -> tuple[str, str]:
     return (VERSION_PREFIX, path.removeprefix(VERSION_PREFIX)) if path.startswith(f"{VERSION_PREFIX}/") else ("", path)
 
 
+def add_version_prefix(body: bytes, prefix: str) -> bytes:
+    """Add the prefix to the paths of the links in a JSON text. A text in it has no quotation mark without a `\\`."""
+    return body.replace(b'"href":"/', b'"href":"%s/' % prefix.encode())
+
+
 def require_known_version(environ: Mapping[str, Any]) -> None:
     """Raise `Malformed` if X-API-Version names an unknown version."""
     version = environ.get("HTTP_X_API_VERSION")

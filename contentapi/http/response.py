@@ -22,12 +22,9 @@ class Response(msgspec.Struct):
     headers: Mapping[str, str] = {}
 
 
-def build_tagged_response(body: bytes, version: int, *, canonical: bytes | None = None) -> Response:
-    """Return a response with the representation and its entity tag.
-
-    The tag contains a hash of `canonical`, by default of the body.
-    """
-    digest = blake2b(body if canonical is None else canonical, digest_size=8).hexdigest()
+def build_tagged_response(body: bytes, version: int) -> Response:
+    """Return a response with the representation and its entity tag."""
+    digest = blake2b(body, digest_size=8).hexdigest()
     return Response(OK, body, {"ETag": f'"{version}-{digest}"'})
 
 

@@ -1,8 +1,8 @@
 """Bind the representations of resources to their GraphQL fragments in schema/resources/."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ariadne import SchemaBindable
 from graphql import (
@@ -12,10 +12,8 @@ from graphql import (
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLError,
-    GraphQLObjectType,
     GraphQLSchema,
     NoUnusedFragmentsRule,
-    SelectionNode,
     SelectionSetNode,
     Source,
     get_named_type,
@@ -30,7 +28,6 @@ from contentapi.projection import ProjectionError
 from contentapi.projection.selections import SelectedField
 from contentapi.rest.representations import Representation
 
-EXTENSION = "representation"  # the key among the extensions of a GraphQL type
 RULES = [rule for rule in specified_rules if rule not in (NoUnusedFragmentsRule, ExecutableDefinitionsRule)]
 
 
@@ -42,22 +39,21 @@ class RepresentationFragments(SchemaBindable):
         self.representations = {representation.name: representation for representation in representations}
 
     def bind_to_schema(self, schema: GraphQLSchema) -> None:
-        unbound = dict(self.representations)
-        fragments = load_fragments(schema, self.directory)
-        spreadable = {fragment.name.value: fragment.selection_set for fragment in fragments.values()}
-        for path, fragment in fragments.items():
-            representation = unbound.pop(fragment.name.value, None)
-            kind: Any = schema.type_map[fragment.type_condition.name.value]
-            if representation is None or get_projection(kind) is not representation.projection:
-                raise ProjectionError(f"{path}: {fragment.name.value} on {kind} belongs to no representation.")
-            selection = tuple(collect_selection(kind, fragment.selection_set, spreadable, path))
-            kind.extensions[EXTENSION] = representation
-            try:
-                representation.bind(schema, kind, selection, len(path.read_bytes()))
-            except TypeError as error:
-                raise ProjectionError(f"{path}: {error}") from None
-        if unbound:
-            raise ProjectionError(f"{self.directory} has no fragment {', '.join(unbound)}.")
+        fragments: dict[str, FragmentDefinitionNode] = {}
+        for path, fragment in load_fragments(schema, self.directory).items():
+            name, kind = fragment.name.value, fragment.type_condition.name.value
+            found = self.representations.get(name)
+            if found is None or get_projection(schema.type_map[kind]) is not found.projection:
+                raise ProjectionError(f"{path}: {name} on {kind} belongs to no representation.")
+            fragments[name] = fragment
+            found.size = len(path.read_bytes())
+        for name, found in self.representations.items():
+            if name not in fragments:
+                raise ProjectionError(f"{self.directory} has no fragment {name}.")
+            found.schema, found.fragments = schema, fragments
+            found.kind = kind = schema.type_map[found.projection.name]
+            found.selection = collect_selection(kind, [fragments[name].selection_set], fragments)
+            found.is_plain = found.represent is None and not has_optional(found.selection)
 
 
 def load_fragments(schema: GraphQLSchema, directory: Path) -> dict[Path, FragmentDefinitionNode]:
@@ -65,11 +61,12 @@ def load_fragments(schema: GraphQLSchema, directory: Path) -> dict[Path, Fragmen
     found: dict[Path, FragmentDefinitionNode] = {}
     for path in sorted(directory.glob("*.graphql")):
         try:
-            definitions = parse(Source(path.read_text(), str(path))).definitions
+            text = path.read_text()
+            definitions = parse(Source(text, str(path))).definitions
         except GraphQLError as error:
             raise ProjectionError(f"{path}: {error.message}") from None
-        if len(definitions) != 1 or not isinstance(definitions[0], FragmentDefinitionNode):
-            raise ProjectionError(f"{path} must contain one fragment.")
+        if len(definitions) != 1 or not isinstance(definitions[0], FragmentDefinitionNode) or "@" in text:
+            raise ProjectionError(f"{path} must contain one fragment, without directives.")
         found[path] = definitions[0]
     problems = validate(schema, DocumentNode(definitions=tuple(found.values())), rules=RULES)
     if problems:
@@ -79,32 +76,34 @@ def load_fragments(schema: GraphQLSchema, directory: Path) -> dict[Path, Fragmen
 
 
 def collect_selection(
-    kind: GraphQLObjectType, selections: SelectionSetNode, fragments: Mapping[str, SelectionSetNode], path: Path
-) -> Iterator[SelectedField]:
-    """Yield the fields of a selection, and those of the fragments that it spreads. The file shows the representation:
-    it may have no directives.
-    """
-    keys: set[str] = set()
-    for node in expand_spreads(selections, fragments):
-        if not isinstance(node, FieldNode) or node.directives:
-            raise ProjectionError(f"{path}: {kind} must have plain fields and fragments only.")
-        key = node.alias.value if node.alias else node.name.value
-        if key in keys:
-            raise ProjectionError(f"{path}: {kind}.{key} is selected twice.")
-        keys.add(key)
-        field: Any = kind.fields[node.name.value]
-        below = cast("GraphQLObjectType", get_named_type(field.type))
-        yield SelectedField(
-            key,
-            node.name.value,
-            compile_argument_reader(field, node) if field.args else None,
-            tuple(collect_selection(below, node.selection_set, fragments, path)) if node.selection_set else (),
-        )
+    kind: Any, selections: Iterable[SelectionSetNode], fragments: Mapping[str, FragmentDefinitionNode]
+) -> tuple[SelectedField, ...]:
+    """Return the fields of selections and of the fragments that they spread. Those with equal keys are merged."""
+    found: dict[str, list[FieldNode]] = {}
+    for node in iterate_fields(selections, fragments):
+        found.setdefault(node.alias.value if node.alias else node.name.value, []).append(node)
+    selected = []
+    for key, nodes in found.items():
+        if key.endswith("_") and key[:-1] in found:
+            continue
+        name = nodes[0].name.value
+        field = kind.fields[name]
+        read_arguments = compile_argument_reader(field, nodes[0]) if field.args else None
+        inner = [node.selection_set for node in nodes if node.selection_set]
+        below = collect_selection(get_named_type(field.type), inner, fragments)
+        selected.append(SelectedField(key, name, read_arguments, below))
+    return tuple(selected)
 
 
-def expand_spreads(selections: SelectionSetNode, fragments: Mapping[str, SelectionSetNode]) -> Iterator[SelectionNode]:
-    for node in selections.selections:
-        if isinstance(node, FragmentSpreadNode) and not node.directives:
-            yield from expand_spreads(fragments[node.name.value], fragments)
-        else:
+def iterate_fields(
+    selections: Iterable[SelectionSetNode], fragments: Mapping[str, FragmentDefinitionNode]
+) -> Iterator[FieldNode]:
+    for node in [each for selection in selections for each in selection.selections]:
+        if isinstance(node, FieldNode):
             yield node
+        elif isinstance(node, FragmentSpreadNode):
+            yield from iterate_fields([fragments[node.name.value].selection_set], fragments)
+
+
+def has_optional(selection: Iterable[SelectedField]) -> bool:
+    return any(each.key.endswith("_") or has_optional(each.selection) for each in selection)

@@ -64,13 +64,13 @@ class PageRequest:
         address = f"{self.prefix}{self.collection}?{filters}limit={self.limit}&{name}={place}"
         return {"Link": f'<{address}>; rel="next"'}
 
-    def cursor_after(self, item: bytes, rank: float | None = None) -> str:
+    def cursor_after(self, item: bytes, rank: bytes | None = None) -> str:
         """Return the cursor of the page that begins after an item, which is a JSON object.
 
-        `rank` is the value by which the collection is ordered, if that is not the time of creation.
+        `rank` is the number by which the collection is ordered, if that is not the time of creation.
         """
         last = ITEM.decode(item)
-        value = last.created_at if rank is None else rank
+        value = last.created_at if rank is None else float(rank)
         return encode_cursor(Position(int(last.id), value), self.collection, self.filters)
 
 

@@ -5,13 +5,12 @@ A representation is a GraphQL fragment such as `fragment PostResource on Post` i
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
 from django.db.models import F, Model
-from graphql import GraphQLObjectType, GraphQLSchema
+from graphql import FragmentDefinitionNode, GraphQLObjectType, GraphQLSchema
 
 from contentapi.conf import conf
 from contentapi.core.entity_tags import UNCHANGING
@@ -26,7 +25,7 @@ from contentapi.projection.statements import SelectionRequest, read_json, read_j
 from contentapi.rest.pages import PageRequest, render_page
 
 VERSION = F("version")  # of a model with this column
-OMITTED = re.compile(rb',"\w+\?":null')  # no text contains it: the quotes in a text are escaped
+OMITTED = re.compile(rb',"\w+_":null')  # no text contains it: the quotes in a text are escaped
 
 M = TypeVar("M", bound=Model)
 
@@ -34,73 +33,55 @@ M = TypeVar("M", bound=Model)
 class Representation:
     """The JSON of a projected type as a resource.
 
-    `noun` names the resource in messages. `optional` is a field that is left out if it is null; it must be the last
-    one. The expression `version` becomes part of the resource's entity tag. `represent` returns what REST shows of a
-    row, with the prefix of paths. `fields` are those that the client selects, by `contentapi.rest.fields`; after
-    `hidden` are those that only cursors need.
+    `noun` names the resource in messages. The expression `version` becomes part of the resource's entity tag.
+    `represent` returns what REST shows of a row. A field with an alias such as `email_`, but not the first field, is
+    left out if it is null. `fields` are those that the client selects, by `contentapi.rest.fields`; after `hidden` are
+    those that only cursors need.
     """
 
     schema: GraphQLSchema
     kind: GraphQLObjectType
+    fragments: Mapping[str, FragmentDefinitionNode]  # of all representations
     fields = ""
     hidden = b""
     cost = 0  # of one object with these fields
-    prefix = ""
 
     def __init__(
         self,
         projection: Projection,
         *,
         noun: str = "",
-        optional: str | None = None,
         version: Any = None,
-        represent: Callable[[bytes, str], bytes] | None = None,
+        represent: Callable[[bytes], bytes] | None = None,
     ) -> None:
         self.projection = projection
         self.noun = noun or projection.name.lower()
         self.name = f"{projection.name}Resource"
-        self.optional = optional
         self.version = version
         self.represent = represent
-        self.is_plain = optional is None and represent is None
+        self.is_plain = represent is None
         self.selection: tuple[SelectedField, ...] = ()
         self.size = 0
 
-    def bind(
-        self, schema: GraphQLSchema, kind: GraphQLObjectType, selection: tuple[SelectedField, ...], size: int
-    ) -> None:
-        """Set the selection of the fragment, and the length of its text in bytes. Raises `TypeError`."""
-        if self.optional:
-            *others, last = selection
-            if last.key != self.optional:
-                raise TypeError(f"The last field of {self.name} must be {self.optional}, which is left out if null.")
-            selection = (*others, replace(last, key=f"{self.optional}?"))
-        self.schema, self.kind, self.selection, self.size = schema, kind, selection, size
-
     def one(self, rows: Rows[Any], actor: Actor, *, key: str = "id") -> Response:
         """Return the JSON object of the first row, with its entity tag. Raises `NotFound`, which names the key."""
-        if self.version is None:
-            found = [(text, UNCHANGING) for text in read_json(rows, self.build_request(actor))]
-        else:
-            versions = read_json_and_column(rows, self.build_request(actor, column=self.version))
-            found = [(text, int(version)) for text, version in versions]
+        found = self.read(rows, self.build_request(actor, column=self.version))
         if not found:
             raise NotFound(f"There is no {self.noun} with this {key}.")
-        return self.build_response(*found[0])
+        text, version = found[0]
+        return self.build_response(text, int(version or UNCHANGING))
 
     def build_response(self, text: bytes, version: int) -> Response:
-        """Return the JSON object of a row, with its entity tag, which does not depend on the prefix of paths."""
-        if self.is_plain:
-            return build_tagged_response(text, version)
-        canonical = self.show(text) if self.prefix else None
-        return build_tagged_response(self.show(text, self.prefix), version, canonical=canonical)
+        return build_tagged_response(text if self.is_plain else self.show(text), version)
 
-    def show(self, text: bytes, prefix: str = "") -> bytes:
+    def show(self, text: bytes) -> bytes:
         """Return the JSON of a row as clients see it. Raises `ResponseTooLarge`."""
+        if self.is_plain:
+            return text
         if self.represent is not None:
-            text = self.represent(text, prefix)
-        if self.optional or self.fields:
-            text = OMITTED.sub(b"", text).replace(b'?":', b'":')
+            text = self.represent(text)
+        if self.represent is None or self.fields:
+            text = OMITTED.sub(b"", text).replace(b'_":', b'":')
         if self.hidden:
             text = text[: text.rindex(self.hidden)] + b"}"
         most = conf.environment.contentapi_max_response
@@ -137,21 +118,21 @@ class Representation:
         it does not exist. Raises `ResponseTooLarge`.
         """
         first, more = page.offset or 0, page.offset is None
-        found = self.read_rows(rows[first : first + page.limit + more], actor)
+        column = F(rows.order.column) if rows.order else None
+        request = self.build_request(actor, room=conf.environment.contentapi_max_response, column=column)
+        found = self.read(rows[first : first + page.limit + more], request)
         if not found and within is not None and not within.exists():
             raise NotFound(f"There is no {within.model.__name__.lower()} with this id.")
         cursor = page.cursor_after(*found[page.limit - 1]) if len(found) > page.limit else None
-        items = [self.show(text, self.prefix) for text, _ in found[: page.limit]]
+        items = [self.show(text) for text, _ in found[: page.limit]]
         del found
         return render_page(items, page, cursor, rows.count)
 
-    def read_rows(self, rows: Rows[Any], actor: Actor) -> list[tuple[bytes, float | None]]:
-        """Return the JSON object of each row, and the number by which it is ordered, unless that is the time."""
-        room = conf.environment.contentapi_max_response
-        if rows.order is None:
-            return [(text, None) for text in read_json(rows, self.build_request(actor, room=room))]
-        request = self.build_request(actor, room=room, column=F(rows.order.column))
-        return [(text, float(rank)) for text, rank in read_json_and_column(rows, request)]
+    def read(self, rows: Rows[Any], request: SelectionRequest) -> list[tuple[bytes, bytes | None]]:
+        """Return the JSON object of each row, with the value of the column, if there is one."""
+        if request.column is None:
+            return [(text, None) for text in read_json(rows, request)]
+        return [*read_json_and_column(rows, request)]
 
     def build_request(self, actor: Actor, *, room: int | None = None, column: Any = None) -> SelectionRequest:
         return SelectionRequest(

@@ -1,7 +1,6 @@
 """Handle a request to a REST resource, from its WSGI environ to the response."""
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
 from http import HTTPStatus
@@ -20,7 +19,13 @@ from contentapi.core.replicas import read, read_credential, record_write
 from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.graphql.costs import charge_objects
 from contentapi.http import previews
-from contentapi.http.api_version import VERSION, negotiate_rest_media_type, require_known_version, split_version_prefix
+from contentapi.http.api_version import (
+    VERSION,
+    add_version_prefix,
+    negotiate_rest_media_type,
+    require_known_version,
+    split_version_prefix,
+)
 from contentapi.http.body import JSON, is_json, read_request_body
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
 from contentapi.http.error_response import error_response
@@ -70,15 +75,12 @@ class ResourceRequest:
         charge_objects(page.limit * self.shown.cost, self.account, writes=0)
         return replace(page, fields=self.fields)
 
-    def adapt_representation(self) -> None:
-        """Let the response show the `fields` of the query, and the prefix of paths. Raises `Malformed`."""
+    def show_fields(self) -> None:
+        """Let the response show the `fields` of the query, if it has some. Raises `Malformed`."""
         if "fields" in self.query:
             self.shown = select_fields(self.shown, self.query.pop("fields"))
             self.fields = self.shown.fields
             charge_objects(self.shown.cost, self.account, writes=0)
-        if self.prefix and self.shown.represent is not None:
-            self.shown = copy(self.shown)
-            self.shown.prefix = self.prefix
 
     @cached_property
     def query(self) -> dict[str, list[str]]:
@@ -191,8 +193,8 @@ class Resource:
         try:
             if self.shows is not None and request.method != "DELETE":
                 request.shown = self.shows
-                if request.prefix or request.environ.get("QUERY_STRING"):
-                    request.adapt_representation()
+                if request.environ.get("QUERY_STRING"):
+                    request.show_fields()
             return self.execute(request, partial(self.call_method, request, ids, media_type))
         except (Malformed, UnsupportedMediaType):  # before a service requires the credential
             if self.is_private or request.method not in READS:
@@ -228,9 +230,11 @@ class Resource:
         method: Callable[..., Response] = getattr(self, name)
         response = method(request, **ids)
         headers = {"Content-Type": media_type, **response.headers} if response.body else dict(response.headers)
+        if not request.prefix:
+            return Response(response.status, response.body, headers)
         if "Location" in headers:
             headers["Location"] = request.prefix + headers["Location"]
-        return Response(response.status, response.body, headers)
+        return Response(response.status, add_version_prefix(response.body, request.prefix), headers)
 
 
 def execute_once(

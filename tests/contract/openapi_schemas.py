@@ -69,8 +69,7 @@ def build_schemas() -> dict[str, Schema]:
         if representation.represent is not None:  # it is written by hand
             continue
         name = representation.projection.name
-        kind, optional = SCHEMA.type_map[name], representation.optional
-        found[name] = describe_object(kind, representation.selection, name, found, optional=optional)
+        found[name] = describe_object(SCHEMA.type_map[name], representation.selection, name, found)
     for name, (base, payload) in EXTENDED.items():
         kind = SCHEMA.type_map[payload]
         more = {key: field for key, field in kind.fields.items() if get_named_type(field.type).name != base}
@@ -100,9 +99,7 @@ def describe_page(item: str) -> Schema:
     return {**page, "additionalProperties": False}
 
 
-def build_object(
-    name: str, description: str | None, properties: Schema, *, optional: Iterable[str | None] = ()
-) -> Schema:
+def build_object(name: str, description: str | None, properties: Schema, *, optional: Iterable[str] = ()) -> Schema:
     required = [key for key in properties if key not in optional]
     described: Schema = {"description": OWN.get(name) or " ".join((description or "").split()), "type": "object"}
     return {**described, **({"required": required} if required else {}), "properties": properties}
@@ -121,17 +118,16 @@ def build_reference(name: str) -> Schema:
 # --- Representations ------------------------------------------------------------------------------------
 
 
-def describe_object(
-    kind: Any, selection: Selection, name: str, found: dict[str, Schema], *, optional: str | None = None
-) -> Schema:
-    """Describe an object with the fields of a selection, by default all."""
+def describe_object(kind: Any, selection: Selection, name: str, found: dict[str, Schema]) -> Schema:
+    """Describe an object with the fields of a selection, by default all. `email_: email` may be left out."""
+    optional = [each.name for each in selection if each.key == f"{each.name}_"]
     fields = {each.name: (kind.fields[each.name], each.selection) for each in selection}
     fields = fields or {key: (field, ()) for key, field in kind.fields.items()}
     properties = {
-        key: describe_output(name, key, field, below, found, is_left_out=key == optional)
+        key: describe_output(name, key, field, below, found, is_left_out=key in optional)
         for key, (field, below) in fields.items()
     }
-    return build_object(name, kind.description, properties, optional=[optional])
+    return build_object(name, kind.description, properties, optional=optional)
 
 
 def describe_output(

@@ -40,30 +40,17 @@ def make_posts() -> tuple[Post, Author]:
     return post, author
 
 
-def test_page_of_posts_with_their_comments_is_one_request() -> None:
+def test_pages_have_the_fields_of_objects_within_and_the_next_one_too() -> None:
     make_posts()
+    fields = "title,comments.body,comments.author.name,author.name"
+    item = {"title": "A", "comments": [{"body": "Hi", "author": {"name": "Jo"}}], "author": {"name": "Jo"}}
 
-    response = read("/posts?limit=1&offset=1", "title,comments.body,comments.author.name,author.name")
-
-    assert response.body == {
-        "data": [
-            {"title": "A", "comments": [{"body": "Hi", "author": {"name": "Jo"}}], "author": {"name": "Jo"}},
-        ],
-        "total": 2,
-        "offset": 1,
-        "limit": 1,
-    }
-
-
-def test_next_page_has_the_same_fields() -> None:
-    make_posts()
-
-    first = read("/posts?limit=1", "title")
+    first = read("/posts?limit=1", fields)
     link = first.headers["Link"]
-    second = send_request("GET", link[link.index("/posts") : link.index(">")])
 
-    assert [first.body["data"], second.body] == [[{"title": "B"}], {"data": [{"title": "A"}], "next_cursor": None}]
+    assert read("/posts?limit=1&offset=1", fields).body == {"data": [item], "total": 2, "offset": 1, "limit": 1}
     assert first.body["next_cursor"] == send_request("GET", "/posts?limit=1").body["next_cursor"]
+    assert send_request("GET", link[link.index("/posts") : link.index(">")]).body["data"] == [item]
 
 
 @pytest.mark.parametrize("role", [None, Role.ADMIN])
@@ -89,12 +76,7 @@ def test_object_without_a_path_has_the_fields_of_its_representation(role: Role |
         ("cover", "fields must have a path below cover, such as cover.image."),
         ("commentsConnection.edges", "fields must have a path below edges, such as edges.cursor."),
         ("x" * 40_000, "The query's length in bytes is 40000; at most 32768 is allowed (CONTENTAPI_MAX_QUERY_LENGTH)."),
-        (".".join(["author.posts"] * 6), "The query's depth is 13; at most 12 is allowed (CONTENTAPI_MAX_DEPTH)."),
         ("author.posts." * 5 + "author", "The query's depth is 13; at most 12 is allowed (CONTENTAPI_MAX_DEPTH)."),
-        (
-            ",".join(f"f{number}" for number in range(2001)),
-            "The query's number of tokens is 2001; at most 2000 is allowed (CONTENTAPI_MAX_TOKENS).",
-        ),
         (
             "comments.author.posts.comments",
             "The query's cost is 201201; at most 25000 is allowed (CONTENTAPI_MAX_COST).",
@@ -122,19 +104,10 @@ def test_fields_that_are_no_names_are_400(fields: str) -> None:
 
 
 def test_limit_of_a_page_multiplies_the_cost() -> None:
-    make_posts()
     fields = "title,comments.body,comments.author.name"
 
-    assert read("/posts?limit=100", fields).status == 200
-    error = read("/posts?limit=100", f"{fields},coauthors.posts.id").error
-    assert error == (
-        400,
-        "LIMIT_EXCEEDED",
-        "The query's cost is 31100; at most 25000 is allowed (CONTENTAPI_MAX_COST).",
-    )
-    assert (
-        read("/posts?limit=100", fields).headers["RateLimit"].startswith('"anonymous";r=257;')
-    )  # two of 21 and one of 1
+    assert read("/posts?limit=100", f"{fields},coauthors.posts.id").error[2].startswith("The query's cost is 31100;")
+    assert ";r=296;" in read("/posts?limit=100", fields).headers["RateLimit"]  # 1, 1 and 2 of 300; 2 before
 
 
 def test_write_answers_with_the_fields_and_refuses_wrong_ones() -> None:
@@ -147,16 +120,11 @@ def test_write_answers_with_the_fields_and_refuses_wrong_ones() -> None:
     published, replayed, other = (
         send("POST", f"{path}/publish?fields={fields}", Idempotency_Key="k") for fields in ("title", "title", "id")
     )
-    refused = send("POST", "/posts?fields=titel", new)
 
-    assert [each.body for each in (created, changed, published, replayed)] == [
-        {"title": "T", "version": "1"},
-        {"status": "draft"},
-        {"title": "U"},
-        {"title": "U"},
-    ]
+    assert (created.body, changed.body) == ({"title": "T", "version": "1"}, {"status": "draft"})
+    assert published.body == replayed.body == {"title": "U"}
     assert replayed.headers["Idempotent-Replayed"] == "true"
-    assert (other.status, refused.status, Post.objects.count()) == (422, 400, 1)
+    assert (other.status, send("POST", "/posts?fields=titel", new).status, Post.objects.count()) == (422, 400, 1)
 
 
 def test_write_whose_response_is_too_large_is_undone(settings: Any) -> None:
@@ -170,12 +138,10 @@ def test_write_whose_response_is_too_large_is_undone(settings: Any) -> None:
 
 
 def test_tag_depends_on_the_fields() -> None:
-    post, _ = make_posts()
-    title, tags = (read(f"/posts/{post.pk}", fields).headers["ETag"] for fields in ("title", "tags"))
+    path = f"/posts/{make_post().pk}"
+    title = read(path, "title").headers["ETag"]
 
-    assert title != tags
-    assert read(f"/posts/{post.pk}", "title", If_None_Match=title).status == 304
-    assert read(f"/posts/{post.pk}", "title", If_None_Match=tags).status == 200
+    assert [read(path, fields, If_None_Match=title).status for fields in ("title", "tags")] == [304, 200]
 
 
 def test_orders_and_users_keep_their_numbers_and_links() -> None:
@@ -191,9 +157,8 @@ def test_orders_and_users_keep_their_numbers_and_links() -> None:
 
 def test_old_slug_leads_to_the_same_fields() -> None:
     author = make_actor(Role.AUTHOR)
-    path = send_request("POST", "/posts", {"title": "T", "body": "B", "status": "published"}, actor=author).headers[
-        "Location"
-    ]
+    new = {"title": "T", "body": "B", "status": "published"}
+    path = send_request("POST", "/posts", new, actor=author).headers["Location"]
     send_request("PATCH", path, {"slug": "new"}, actor=author)
 
     assert read("/posts/by-slug/t", "title").headers["Location"] == "/posts/by-slug/new?fields=title"
