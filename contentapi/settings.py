@@ -63,10 +63,10 @@ MIDDLEWARE = [
     # Inside CORS: a script can read its 429, and a preflight request is not charged.
     "contentapi.rate_limits.middleware.RateLimitMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "contentapi.http.browser_middleware.SessionMiddleware",
+    "contentapi.http.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "contentapi.http.browser_middleware.AuthenticationMiddleware",
-    "contentapi.http.browser_middleware.MessageMiddleware",
+    "contentapi.http.middleware.AuthenticationMiddleware",
+    "contentapi.http.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 

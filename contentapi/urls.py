@@ -6,7 +6,7 @@ from contentapi.auth.signing_keys import jwks
 from contentapi.events.declarations import collect_resources
 from contentapi.graphql.endpoint import GraphQLEndpoint
 from contentapi.graphql.sdl import build_sdl_view
-from contentapi.http.api_version import VERSION_PREFIX
+from contentapi.http.negotiation import VERSION_PREFIX
 from contentapi.media.receiving import receive_file
 from contentapi.rest.index import build_index
 from contentapi.rest.openapi import docs, openapi

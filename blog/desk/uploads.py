@@ -20,7 +20,7 @@ from contentapi.conf import conf
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
-from contentapi.http.api_version import VERSION_PREFIX
+from contentapi.http.negotiation import VERSION_PREFIX
 from contentapi.http.uploads import EXCESS, FORM_OVERHEAD, Upload
 from contentapi.media.receiving import is_signed
 

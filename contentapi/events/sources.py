@@ -24,7 +24,7 @@ from contentapi.core.errors import Malformed
 from contentapi.core.identity import Actor
 from contentapi.db.literals import Term
 from contentapi.events.models import Event, Log
-from contentapi.http.api_version import add_version_prefix
+from contentapi.http.negotiation import add_version_prefix
 from contentapi.projection import (
     Computed,
     ConnectionType,

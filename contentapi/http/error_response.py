@@ -8,9 +8,8 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 
 from contentapi.core.errors import Internal, Malformed
-from contentapi.http.api_version import VERSION
 from contentapi.http.body import JSON
-from contentapi.http.negotiation import PROBLEM, wants_problem
+from contentapi.http.negotiation import PROBLEM, VERSION, wants_problem
 from contentapi.http.request_log import classify_and_record
 from contentapi.http.response import Response
 from contentapi.monitoring.records import current_record

@@ -1,16 +1,27 @@
-"""The outermost middleware of requests through Django: sets the request id and the record, removes forbidden bodies."""
+"""The outermost middleware of requests through Django: sets the request id and the record, removes forbidden bodies.
+
+Django's session, authentication and message middleware are limited to HTML pages: API requests have no session.
+"""
 
 from collections.abc import Callable
 from http import HTTPStatus
 from time import perf_counter
+from typing import Any
 
 from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.middleware import AuthenticationMiddleware as DjangoAuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware as DjangoMessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware as DjangoSessionMiddleware
 from django.http import HttpRequest, HttpResponse
+from django.utils.deprecation import MiddlewareMixin
 
+from contentapi.core.replicas import record_write
 from contentapi.http.request_log import finish_request
 from contentapi.monitoring.records import NO_REQUEST, RequestRecord, current_record, format_route
 
 STATIC = "/static/"
+SAFE = ("GET", "HEAD", "OPTIONS")
+PAGES = ("/admin/", "/oauth/authorize", "/oauth/login", "/oauth/logout")
 
 
 def request_record_middleware(
@@ -71,3 +82,27 @@ def get_session_credential(request: HttpRequest) -> str:
         return ""
     user_id = session.get(SESSION_KEY)
     return f"user:{user_id}" if user_id else ""
+
+
+class BrowserOnlyMiddleware(MiddlewareMixin):
+    """Skips the middleware for requests to paths that are not pages."""
+
+    def __call__(self, request: HttpRequest) -> Any:
+        return super().__call__(request) if request.path_info.startswith(PAGES) else self.get_response(request)
+
+
+class SessionMiddleware(BrowserOnlyMiddleware, DjangoSessionMiddleware):
+    pass
+
+
+class AuthenticationMiddleware(BrowserOnlyMiddleware, DjangoAuthenticationMiddleware):
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        """After a write of a person who is logged in, let their next reads of the API see it."""
+        user = getattr(request, "_cached_user", None)  # set when a view has used `request.user`
+        if request.method not in SAFE and user is not None:
+            record_write(user.pk)
+        return response
+
+
+class MessageMiddleware(BrowserOnlyMiddleware, DjangoMessageMiddleware):
+    pass

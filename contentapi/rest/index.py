@@ -9,17 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from contentapi.conf import conf
-from contentapi.http.api_version import VERSION
 from contentapi.http.body import JSON
 from contentapi.http.documents import HTML, build_page_headers, for_readers, respond_with_etag
 from contentapi.http.error_response import get_accept
 from contentapi.http.hosts import get_request_origin
-from contentapi.http.negotiation import select_media_type
+from contentapi.http.negotiation import VERSION, select_media_type
 
 NAME = "Content API"
 DESCRIPTION = "Posts, their authors and comments, orders and users, by GraphQL and REST."
-
-
 LINKS = {
     "self": "/",
     "graphql": "/graphql",

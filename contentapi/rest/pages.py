@@ -99,14 +99,8 @@ def parse_page_params(
         after = decode_cursor(values["cursor"], collection, filter_values)
         if after is None:
             raise Malformed("cursor must be a next_cursor of this collection with the same filters.")
-    return PageRequest(
-        collection=collection,
-        filters=filter_values,
-        limit=require_page_size(parse_integer("limit", values), default=DEFAULT_PAGE),
-        offset=offset,
-        after=after,
-        prefix=prefix,
-    )
+    limit = require_page_size(parse_integer("limit", values), default=DEFAULT_PAGE)
+    return PageRequest(collection, filter_values, limit, offset, after, prefix)
 
 
 def parse_query_parameters(parameters: Iterable[tuple[str, Sequence[str]]], known: AbstractSet[str]) -> dict[str, str]:

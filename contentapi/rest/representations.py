@@ -135,13 +135,5 @@ class Representation:
         return [*read_json_and_column(rows, request)]
 
     def build_request(self, actor: Actor, *, room: int | None = None, column: Any = None) -> SelectionRequest:
-        return SelectionRequest(
-            self.projection,
-            key=(self.name, self.fields, column is None),
-            size=self.size,
-            select=lambda: self.selection,
-            actor=actor,
-            variables={},
-            room=room,
-            column=column,
-        )
+        key = (self.name, self.fields, column is None)
+        return SelectionRequest(self.projection, key, self.size, lambda: self.selection, actor, {}, room, column)

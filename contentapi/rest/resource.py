@@ -18,14 +18,7 @@ from contentapi.core.identity import Actor
 from contentapi.core.replicas import read, read_credential, record_write
 from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.graphql.costs import charge_objects
-from contentapi.http import previews
-from contentapi.http.api_version import (
-    VERSION,
-    add_version_prefix,
-    negotiate_rest_media_type,
-    require_known_version,
-    split_version_prefix,
-)
+from contentapi.http import negotiation, previews
 from contentapi.http.body import JSON, is_json, read_request_body
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
 from contentapi.http.error_response import error_response
@@ -63,7 +56,7 @@ class ResourceRequest:
         self.environ = environ
         self.account = account
         self.method: str = environ["REQUEST_METHOD"]
-        self.prefix, self.path = split_version_prefix(environ["PATH_INFO"])
+        self.prefix, self.path = negotiation.split_version_prefix(environ["PATH_INFO"])
         self.file: SentFile | None = None
 
     def page(self, *filters: str, has_offset: bool = True) -> PageRequest:
@@ -177,7 +170,7 @@ class Resource:
             **add_resource_metadata(response.headers, environ),
             "Cache-Control": "no-cache" if is_public else "no-store",
             "Vary": VARY,
-            "X-API-Version": VERSION,
+            "X-API-Version": negotiation.VERSION,
         }
         response = finalize_response(response, headers, environ["REQUEST_METHOD"])
         return previews.keep_preview_private(response, environ, VARY)
@@ -188,8 +181,8 @@ class Resource:
             raise MethodNotAllowed(request.method, self.methods)
         if request.method == "OPTIONS":
             return Response(HTTPStatus.NO_CONTENT, headers={"Allow": ", ".join(self.methods)})
-        require_known_version(request.environ)
-        media_type = negotiate_rest_media_type(request.environ, request.prefix)
+        negotiation.require_known_version(request.environ)
+        media_type = negotiation.negotiate_rest_media_type(request.environ, request.prefix)
         try:
             if self.shows is not None and request.method != "DELETE":
                 request.shown = self.shows
@@ -234,7 +227,7 @@ class Resource:
             return Response(response.status, response.body, headers)
         if "Location" in headers:
             headers["Location"] = request.prefix + headers["Location"]
-        return Response(response.status, add_version_prefix(response.body, request.prefix), headers)
+        return Response(response.status, negotiation.add_version_prefix(response.body, request.prefix), headers)
 
 
 def execute_once(

@@ -24,9 +24,9 @@ from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import ApiError
 from contentapi.graphql.endpoint import MEDIA_TYPES, READS, respond_with_error
 from contentapi.graphql.explorer.page import is_explorer_requested
-from contentapi.http.api_version import VERSION
 from contentapi.http.error_response import error_response
 from contentapi.http.hosts import is_our_host
+from contentapi.http.negotiation import VERSION
 from contentapi.http.response import Response, send
 from contentapi.monitoring.records import RequestRecord, current_record
 from contentapi.rate_limits.account import UNMETERED, Account

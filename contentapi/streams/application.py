@@ -18,8 +18,8 @@ from contentapi.conf.timeouts import STREAM_BODY_TIMEOUT
 from contentapi.core.errors import ApiError, Malformed, Unavailable
 from contentapi.health.probes import build_readiness_response, respond_to_probe
 from contentapi.health.readiness import get_readiness
-from contentapi.http.api_version import VERSION_PREFIX
 from contentapi.http.error_response import bad_request, respond_to_error
+from contentapi.http.negotiation import VERSION_PREFIX
 from contentapi.http.response import Response
 from contentapi.server.bodies import get_announced_length
 from contentapi.server.observed_requests import observe_request

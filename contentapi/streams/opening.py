@@ -35,11 +35,10 @@ from contentapi.graphql.errors import build_error_entry
 from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.requests import read_body, read_query_string
 from contentapi.graphql.subscriptions import Subscription, get_subscription
-from contentapi.http.api_version import VERSION, require_known_version, split_version_prefix
 from contentapi.http.body import JSON
 from contentapi.http.error_response import error_response
 from contentapi.http.hosts import add_resource_metadata
-from contentapi.http.negotiation import select_media_type
+from contentapi.http.negotiation import VERSION, require_known_version, select_media_type, split_version_prefix
 from contentapi.http.previews import TOKEN
 from contentapi.http.response import NO_CONTENT, OK, Response
 from contentapi.monitoring.records import current_record

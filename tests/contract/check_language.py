@@ -152,7 +152,7 @@ MODULES = {
     "contentapi/admission.py": "contentapi/auth/authentication.py",
     "contentapi/bodies.py": "contentapi/http/body.py",
     "contentapi/current.py": "contentapi/conf/__init__.py",
-    "contentapi/editors.py": "contentapi/http/browser_middleware.py",
+    "contentapi/editors.py": "contentapi/http/middleware.py",
     "contentapi/front_door.py": "contentapi/server/fast_path.py",
     "contentapi/kept.py": "contentapi/conf/secret_files.py",
     "contentapi/keys.py": "contentapi/auth/signing_keys.py",
@@ -173,7 +173,7 @@ MODULES = {
     "contentapi/rest/answers.py": "contentapi/http/response.py",
     "contentapi/rest/conditions.py": "contentapi/http/conditional.py",
     "contentapi/rest/failures.py": "contentapi/http/error_response.py",
-    "contentapi/rest/markers.py": "contentapi/http/api_version.py",
+    "contentapi/rest/markers.py": "contentapi/http/negotiation.py",
     "tests/contract/faces.py": "tests/contract/transports.py",
     "tests/contract/service_acts.py": "tests/contract/service_actions.py",
 }

@@ -20,12 +20,12 @@ REVIEWED = (
     # Checks the host, as the fast path does, and sets Content-Length, as the endpoints do.
     "django.middleware.common.CommonMiddleware",
     # For pages only.
-    "contentapi.http.browser_middleware.SessionMiddleware",
+    "contentapi.http.middleware.SessionMiddleware",
     # The views of the API are exempt: cookies are not credentials.
     "django.middleware.csrf.CsrfViewMiddleware",
     # For pages only.
-    "contentapi.http.browser_middleware.AuthenticationMiddleware",
-    "contentapi.http.browser_middleware.MessageMiddleware",
+    "contentapi.http.middleware.AuthenticationMiddleware",
+    "contentapi.http.middleware.MessageMiddleware",
     # Adds a constant header, which is learned.
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 )

@@ -9,7 +9,7 @@ from contentapi.core.identity import Role, Scope
 from contentapi.graphql.scalars import serialize_date_time
 from orders.models import Order
 from tests.conftest import GraphQL
-from tests.factories import get_user, make_actor, make_order, make_order_in
+from tests.factories import get_user, make_actor, make_order
 from tests.resources import send_request
 from users.models import User
 
@@ -56,18 +56,6 @@ def test_order_has_the_same_values_as_in_rest(gql: GraphQL) -> None:
             "deliveredAt": times["delivered_at"].isoformat(),
         },
     }
-
-
-@pytest.mark.parametrize("status", ["pending", "paid", "shipped", "delivered", "cancelled"])
-@pytest.mark.parametrize("scopes", [{Scope.ORDERS_READ}, {Scope.ORDERS_READ, Scope.ORDERS_WRITE}])
-def test_allowed_actions_are_the_links_of_rest(gql: GraphQL, status: str, scopes: set[Scope]) -> None:
-    actor = make_actor(Role.READER, scopes=scopes)
-    order = make_order_in(status, user=User.objects.get())
-
-    actions = gql(ORDER, actor=actor, id=str(order.pk)).data["order"]["allowedActions"]
-    links = send_request("GET", f"/orders/{order.pk}", actor=actor).body["_links"]
-
-    assert {{"pay": "payment"}.get(action, action) for action in actions} == links.keys() - {"self"}
 
 
 def test_orders_are_paged_in_both_directions_of_their_order(gql: GraphQL) -> None:

@@ -12,38 +12,10 @@ from contentapi.http.body import VALUE, DuplicateKey, has_no_duplicate_keys, loa
 from tests.thoroughness import scale_examples
 
 SPACES = st.sampled_from(["", "", "", " ", "\n", "\t \r\n"])
-NAMES = st.sampled_from(
-    [
-        '"a"',
-        '"b"',
-        '"\\u0061"',
-        '""',
-        '"a\\""',
-        '"\\":"',
-        '"a:b"',
-        '"\\u003a"',
-        '"é"',
-        '"\\\\"',
-        '"\\u0022"',
-        '"\\\\u0022"',
-    ]
-)
-LEAVES = st.sampled_from(
-    [
-        "null",
-        "1",
-        "-0.5",
-        "1e400",
-        "9" * 40,
-        '"x"',
-        '"\\":"',
-        '"{\\"a\\": 1}"',
-        '":"',
-        '"\\\\"',
-        '"\\u0022"',
-        '"\\\\u0022"',
-    ]
-)
+WRITTEN_NAMES = r'"a" "b" "\u0061" "" "a\"" "\":" "a:b" "\u003a" "é" "\\" "\u0022" "\\u0022"'
+WRITTEN_VALUES = r'null 1 -0.5 1e400 "x" "\":" "{\"a\":1}" ":" "\\" "\u0022" "\\u0022"'
+NAMES = st.sampled_from(WRITTEN_NAMES.split())
+LEAVES = st.sampled_from([*WRITTEN_VALUES.split(), "9" * 40])
 
 
 @st.composite

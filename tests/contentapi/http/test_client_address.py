@@ -31,21 +31,13 @@ def test_key_is_an_ipv4_address_or_an_ipv6_network(remote: str, address: str) ->
     assert client_address({"REMOTE_ADDR": remote}) == address
 
 
-def test_clients_of_a_socket_file_share_one_key() -> None:
-    assert client_address({}) == "unknown"
-
-
 @pytest.mark.parametrize("header", ["Forwarded", "X-Forwarded-For"])
 def test_forwarded_address_is_ignored_without_proxies(settings: Settings, header: str) -> None:
     be_behind(settings, 0, header)
 
-    environ = {
-        "REMOTE_ADDR": CONNECTION,
-        "HTTP_FORWARDED": "for=198.51.100.1",
-        "HTTP_X_FORWARDED_FOR": "198.51.100.1",
-    }
+    sent = {"HTTP_FORWARDED": "for=198.51.100.1", "HTTP_X_FORWARDED_FOR": "198.51.100.1"}
 
-    assert client_address(environ) == CONNECTION
+    assert client_address({"REMOTE_ADDR": CONNECTION, **sent}) == CONNECTION
 
 
 @pytest.mark.parametrize(
@@ -59,8 +51,6 @@ def test_forwarded_address_is_ignored_without_proxies(settings: Settings, header
         (1, 'for="[::ffff:198.51.100.1]"', "198.51.100.1"),
         (2, "for=198.51.100.1", CONNECTION),
         (1, "", CONNECTION),
-        (1, "for=198.51.100.1, for=unknown", CONNECTION),
-        (1, "for=198.51.100.1:4711", CONNECTION),
         (1, "for=198.51.100.999", CONNECTION),
         (1, 'for="[2001:db8:::1]"', CONNECTION),
     ],
@@ -78,13 +68,10 @@ def test_address_behind_proxies_is_that_of_the_first_proxys_element(
 @pytest.mark.parametrize(
     ("proxies", "forwarded", "address"),
     [
-        (1, "198.51.100.1", "198.51.100.1"),
-        (1, "192.0.2.99, 198.51.100.1", "198.51.100.1"),
         (2, "192.0.2.99,198.51.100.1 , 10.0.0.2", "198.51.100.1"),
         (1, "2001:db8:9:9:1::1", "2001:db8:9:9::/64"),
         (2, "198.51.100.1", CONNECTION),
         (1, "", CONNECTION),
-        (1, "198.51.100.1, unknown", CONNECTION),
         (1, "198.51.100.1:4711", CONNECTION),
     ],
 )
@@ -94,10 +81,3 @@ def test_setting_selects_x_forwarded_for(settings: Settings, proxies: int, forwa
     environ = {"REMOTE_ADDR": CONNECTION, "HTTP_X_FORWARDED_FOR": forwarded, "HTTP_FORWARDED": "for=192.0.2.98"}
 
     assert client_address(environ) == address
-
-
-@pytest.mark.parametrize("header", ["Forwarded", "X-Forwarded-For"])
-def test_missing_header_falls_back_to_the_connection(settings: Settings, header: str) -> None:
-    be_behind(settings, 1, header)
-
-    assert client_address({"REMOTE_ADDR": CONNECTION}) == CONNECTION

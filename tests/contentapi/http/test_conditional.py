@@ -133,10 +133,9 @@ def test_text_that_resembles_a_version_is_unchanged() -> None:
 def test_if_none_match_on_a_write_is_400() -> None:
     actor, path = make_own_post()
 
-    assert send_request("PATCH", path, {"title": "New"}, actor=actor, If_None_Match=MINE).error[:2] == (
-        400,
-        "BAD_REQUEST",
-    )
+    response = send_request("PATCH", path, {"title": "New"}, actor=actor, If_None_Match=MINE)
+
+    assert response.error[:2] == (400, "BAD_REQUEST")
 
 
 TAGS = st.text(st.characters(codec="latin-1", exclude_characters='"\x7f', min_codepoint=0x21), max_size=9)

@@ -45,15 +45,7 @@ def test_preflight_lists_allowed_methods_and_headers(client: Client, path: str) 
 
     assert response.status_code == 200
     assert response["Access-Control-Allow-Origin"] == HOME
-    assert words(response["Access-Control-Allow-Methods"]) >= {
-        "get",
-        "head",
-        "post",
-        "put",
-        "patch",
-        "delete",
-        "options",
-    }
+    assert words(response["Access-Control-Allow-Methods"]) >= words("get, head, post, put, patch, delete, options")
     assert words(response["Access-Control-Allow-Headers"]) >= SENT
     assert "Access-Control-Allow-Credentials" not in response.headers
     assert "origin" in words(response["Vary"])

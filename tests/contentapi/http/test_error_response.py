@@ -51,6 +51,9 @@ FAILURES: list[tuple[Request, int, str, dict[str, str]]] = [
     (("GET", "/v1", {}), 404, "NOT_FOUND", {}),
     (("GET", "/v2/posts", {}), 404, "NOT_FOUND", {}),
     (("GET", "/posts/", {}), 404, "NOT_FOUND", {}),
+    (("PATCH", "/graphql/", {}), 404, "NOT_FOUND", {}),
+    (("OPTIONS", "/graphql/x", {}), 404, "NOT_FOUND", {}),
+    (("DELETE", "/\xf0\x9f\x90\x9f", {}), 404, "NOT_FOUND", {}),
     (("GET", "/posts/0", {}), 404, "NOT_FOUND", {}),
     (("GET", "/posts/\xff\x00", {}), 404, "NOT_FOUND", {}),
     (("PUT", "/posts", {}), 405, "METHOD_NOT_ALLOWED", {"Allow": "GET, HEAD, POST, OPTIONS"}),
@@ -64,6 +67,8 @@ FAILURES: list[tuple[Request, int, str, dict[str, str]]] = [
     (("GET", "/posts", {"HTTP_AUTHORIZATION": "Bearer x"}), 401, "UNAUTHENTICATED",
      {"WWW-Authenticate": build_challenge("invalid_token")}),
     (("GET", "/posts", {"HTTP_HOST": "elsewhere.invalid"}), 400, "BAD_REQUEST", {}),
+    (("POST", "/graphql", {"HTTP_HOST": "testserver:port"}), 400, "BAD_REQUEST", {}),
+    (("POST", "/nowhere", {"HTTP_HOST": "[::1"}), 400, "BAD_REQUEST", {}),
     (("GET", "/posts", {"QUERY_STRING": "&".join(f"a{n}" for n in range(2000))}), 400, "BAD_REQUEST", {}),
     (("GET", "/nowhere", {"HTTP_ORIGIN": "https://www.example.com"}), 404, "NOT_FOUND", {}),
     (("PUT", "/posts", {"HTTP_ORIGIN": "x"}), 405, "METHOD_NOT_ALLOWED", {"Allow": "GET, HEAD, POST, OPTIONS"}),
@@ -97,30 +102,24 @@ def require_shape(given: dict[str, str], body: Any, status: int, accept: str) ->
 
 
 @pytest.mark.parametrize(
-    ("content_type", "status", "code"),
-    [("text/plain", 415, "UNSUPPORTED_MEDIA_TYPE"), ("application/json", 400, "BAD_REQUEST")],
+    ("content_type", "body", "status", "code"),
+    [
+        ("text/plain", b"{}", 415, "UNSUPPORTED_MEDIA_TYPE"),
+        ("application/json", b"{", 400, "BAD_REQUEST"),
+        ("application/json", b'{"title": " ", "body": "b"}', 422, "INVALID"),
+    ],
 )
 @pytest.mark.parametrize("accept", ["", PROBLEM])
-def test_error_of_a_body_has_the_requested_format(content_type: str, status: int, code: str, accept: str) -> None:
+def test_error_of_a_body_has_the_requested_format(
+    content_type: str, body: bytes, status: int, code: str, accept: str
+) -> None:
     headers = {"HTTP_X_API_KEY": make_api_key(make_actor(Role.AUTHOR)), "CONTENT_TYPE": content_type}
 
-    found, given, content = send_request("POST", "/posts", b"{", HTTP_ACCEPT=accept, **headers)
+    found, given, content = send_request("POST", "/posts", body, HTTP_ACCEPT=accept, **headers)
 
     assert (found, given["X-Error-Code"]) == (status, code)
     require_shape(given, json.loads(content), status, accept)
-
-
-@pytest.mark.parametrize("accept", ["", PROBLEM])
-def test_error_of_an_invalid_body_names_its_fields(accept: str) -> None:
-    key = make_api_key(make_actor(Role.AUTHOR))
-    body = b'{"title": " ", "body": "b"}'
-
-    status, given, content = send_request("POST", "/posts", body, HTTP_ACCEPT=accept, HTTP_X_API_KEY=key, **JSON_TYPE)
-
-    require_shape(given, json.loads(content), 422, accept)
-    assert status == 422
-    if accept:
-        assert json.loads(content)["errors"] == {"title": ["This must not be empty."]}
+    assert (b"This must not be empty." in content) is (status == 422)
 
 
 @pytest.mark.parametrize("accept", ["", PROBLEM])
@@ -173,6 +172,15 @@ def test_errors_outside_of_resources_have_the_same_format(
     assert headers.items() <= given.items()
     assert b"secret" not in content
     require_shape(given, json.loads(content), status, accept)
+
+
+def test_each_response_has_its_own_id_whatever_the_client_sends() -> None:
+    sent = {"HTTP_X_REQUEST_ID": "0" * 32}
+
+    ids = [send_request("GET", path, **sent)[1]["X-Request-ID"] for path in ("/nowhere", "/nowhere", "/graphql", "/")]
+
+    assert len({"0" * 32, *ids}) == 5
+    assert all(len(text) == 32 and text.isalnum() for text in ids)
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/v2/posts", "/posts/0", "/posts", "/.well-known/jwks.json"])

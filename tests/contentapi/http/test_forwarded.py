@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contentapi.http.forwarded import find_forwarded_address, find_x_forwarded_for
+from contentapi.http.client_address import find_forwarded_address, find_x_forwarded_for
 from tests.thoroughness import scale_examples
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from blog.models import Comment, Post
 from contentapi.auth.people import get_user_by_email
-from contentapi.core.errors import Conflict, Unavailable
+from contentapi.core.errors import Conflict, RateLimited, Unavailable
 from contentapi.core.identity import Role, Scope
 from contentapi.http.idempotency import replay_or_execute
 from contentapi.http.response import Response
@@ -156,13 +156,15 @@ def test_replayed_refusal_keeps_its_format(key: str) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("refusal", "kept"), [(Conflict("No."), 1), (Unavailable(), 0), (RuntimeError("x"), 0)])
+@pytest.mark.parametrize(
+    ("refusal", "kept"), [(Conflict("No."), 1), (Unavailable(), 0), (RateLimited("No."), 0), (RuntimeError("x"), 0)]
+)
 def test_refused_request_leaves_no_effect(refusal: Exception, kept: int) -> None:
     def action() -> Response:
         make_post()
         raise refusal
 
-    with suppress(Unavailable, RuntimeError):
+    with suppress(Unavailable, RateLimited, RuntimeError):
         render = partial(render_refusal, accept="")
         assert replay_or_execute(make_actor(Role.ADMIN), "one", "request", action, render).status == 409
 

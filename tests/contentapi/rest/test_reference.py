@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.test import Client, RequestFactory
-from pytest_django import Settings
 
 from contentapi.rest.openapi import render_reference
 from tests.openapi import OPERATIONS
@@ -18,14 +17,6 @@ SPECIAL = re.compile(r"""\s(style|on\w+)=|<style|<script(?![^>]* src=)""")
 def render(folder: str, **environ: Any) -> tuple[str, Any]:
     response = render_reference(RequestFactory().get("/docs", **environ), folder)
     return response.content.decode(), response.headers
-
-
-def test_public_url_takes_precedence_over_the_host(settings: Settings) -> None:
-    settings.PUBLIC_URL = "https://api.example.com"
-
-    page, _ = render(BUILT, HTTP_HOST="localhost:8123")
-
-    assert 'data-origin="https://api.example.com"' in page
 
 
 def test_page_names_the_built_files_and_the_nonce_of_its_policy() -> None:

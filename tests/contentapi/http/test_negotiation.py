@@ -145,8 +145,4 @@ def test_next_links_visit_all_pages_with_filters_and_prefix(prefix: str, place: 
     ids = [item["id"] for response in responses for item in response.body["data"]]
     assert ids == [str(post.pk) for post in reversed(posts)]
     links = [response.headers.get("Link") for response in responses]
-    assert [link and link.startswith(f"<{ORIGIN}{prefix}/authors/{author.pk}/posts?") for link in links] == [
-        True,
-        True,
-        None,
-    ]
+    assert [link.startswith(f"<{ORIGIN}{prefix}/authors/{author.pk}/posts?") for link in links[:-1]] == [True, True]
