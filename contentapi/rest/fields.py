@@ -44,42 +44,56 @@ def select_fields(shown: Representation, values: Sequence[str]) -> Representatio
 
 def build_representation(shown: Representation, text: str) -> Representation:
     """Return a copy of a representation with other fields. Cursors may need some that the response does not show."""
-    require_within_limit("length in bytes", len(text.encode()), "contentapi_max_query_length")
-    if not PATHS.fullmatch(text):
-        raise Malformed('fields must be names separated by commas, with dots before names below: "id,parent.id".')
-    tree: Tree = {}
-    for path in dict.fromkeys(text.split(",")):
-        add_path(tree, shown.kind, shown.fragments, path.split("."))
+    tree = build_tree(shown, text)
     hidden = [each.key for each in shown.selection if each.key in OF_CURSORS and each.key not in tree]
     source = f"fragment Fields on {shown.kind.name} {write_selection(tree | dict.fromkeys(hidden))}"
     fragment: Any = parse_within_limits(source).definitions[0]
-    document = DocumentNode(definitions=(fragment, *shown.fragments.values()))
-    size = DocumentSizes(document).measure_definition(fragment, 1)
-    require_within_limit("depth", 1 + size.depth, "contentapi_max_depth")
-    cost = CostVisitor(shown.schema, document).measure_selections(shown.kind, fragment.selection_set)
     selected = copy(shown)
-    selected.fields, selected.is_plain = text, False
-    selected.size, selected.cost = len(text) + len(source), 1 + cost.once.evaluate({}, {})
+    selected.fields = text
+    selected.is_plain = False
+    selected.size = len(text) + len(source)
+    selected.cost = measure_cost(shown, fragment)
     selected.hidden = f',"{hidden[0]}":'.encode() if hidden else b""
     selected.selection = collect_selection(shown.kind, [fragment.selection_set], shown.fragments)
     return selected
 
 
+def measure_cost(shown: Representation, fragment: FragmentDefinitionNode) -> int:
+    """Return the cost of an object. Raises `LimitExceeded` for its depth."""
+    document = DocumentNode(definitions=(fragment, *shown.fragments.values()))
+    size = DocumentSizes(document).measure_definition(fragment, 1)
+    require_within_limit("depth", 1 + size.depth, "contentapi_max_depth")
+    cost = CostVisitor(shown.schema, document).measure_selections(shown.kind, fragment.selection_set)
+    return 1 + cost.once.evaluate({}, {})
+
+
+def build_tree(shown: Representation, text: str) -> Tree:
+    require_within_limit("length in bytes", len(text.encode()), "contentapi_max_query_length")
+    if not PATHS.fullmatch(text):
+        raise Malformed('fields must be names separated by commas, with dots before names below: "id,parent.id".')
+    tree: Tree = {}
+    for path in dict.fromkeys(text.split(",")):
+        require_within_limit("depth", path.count(".") + 2, "contentapi_max_depth")  # what follows uses recursion
+        add_path(tree, shown.kind, shown.fragments, path.split("."))
+    return tree
+
+
 def add_path(tree: Tree, kind: Any, fragments: Mapping[str, FragmentDefinitionNode], path: Sequence[str]) -> None:
     """Add the field of a path; without a path below it, an object has the fields of its own representation."""
-    require_within_limit("depth", 1 + len(path), "contentapi_max_depth")  # what follows uses recursion
-    above = ""
     for name in path:
         if not is_composite_type(kind):
-            raise Malformed(f'fields has "{name[:50]}" below {above}, which is a {kind.name} without fields.')
+            raise Malformed(f'fields has "{name[:50]}" below a {kind.name}, which has no fields.')
         key, field = find_field(kind, fragments, name)
-        tree, kind, above = tree.setdefault(key, {}), get_named_type(field.type), name
-    if not is_composite_type(kind):
-        return
-    own = f"{kind.name}Resource"
-    if own not in fragments:
-        raise Malformed(f"fields must have a path below {above}, such as {above}.{next(iter(kind.fields))}.")
-    tree[f"...{own}"] = {}
+        tree = tree.setdefault(key, {})
+        kind = get_named_type(field.type)
+    if f"{kind.name}Resource" in fragments:
+        tree[f"...{kind.name}Resource"] = {}
+    elif is_composite_type(kind):
+        raise build_leaf_error(kind, path[-1])
+
+
+def build_leaf_error(kind: Any, name: str) -> Malformed:
+    return Malformed(f"fields must have a path below {name}, such as {name}.{next(iter(kind.fields))}.")
 
 
 def find_field(kind: Any, fragments: Mapping[str, FragmentDefinitionNode], name: str) -> tuple[str, Any]:
@@ -90,9 +104,13 @@ def find_field(kind: Any, fragments: Mapping[str, FragmentDefinitionNode], name:
     for node in own.selection_set.selections if own else ():
         if node.alias and node.alias.value == f"_{name.removeprefix('_')}":  # `_links`
             return f"{node.alias.value}: {node.name.value}", kind.fields[node.name.value]
+    raise build_name_error(kind, name)
+
+
+def build_name_error(kind: Any, name: str) -> Malformed:
     nearest = [] if is_schema_hidden() else get_close_matches(name[:50], kind.fields, 1)
     suggestion = f' Did you mean "{nearest[0]}"?' if nearest else ""
-    raise Malformed(f'fields has "{name[:50]}", which is no field of {kind.name}.{suggestion}')
+    return Malformed(f'fields has "{name[:50]}", which is no field of {kind.name}.{suggestion}')
 
 
 def write_selection(tree: Tree) -> str:

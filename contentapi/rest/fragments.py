@@ -47,13 +47,19 @@ class RepresentationFragments(SchemaBindable):
                 raise ProjectionError(f"{path}: {name} on {kind} belongs to no representation.")
             fragments[name] = fragment
             found.size = len(path.read_bytes())
-        for name, found in self.representations.items():
+        for name, representation in self.representations.items():
             if name not in fragments:
                 raise ProjectionError(f"{self.directory} has no fragment {name}.")
-            found.schema, found.fragments = schema, fragments
-            found.kind = kind = schema.type_map[found.projection.name]
-            found.selection = collect_selection(kind, [fragments[name].selection_set], fragments)
-            found.is_plain = found.represent is None and not has_optional(found.selection)
+            bind_representation(representation, schema, fragments)
+
+
+def bind_representation(
+    found: Representation, schema: GraphQLSchema, fragments: Mapping[str, FragmentDefinitionNode]
+) -> None:
+    kind: Any = schema.type_map[found.projection.name]
+    found.schema, found.kind, found.fragments = schema, kind, fragments
+    found.selection = collect_selection(kind, [fragments[found.name].selection_set], fragments)
+    found.is_plain = found.represent is None and not has_optional(found.selection)
 
 
 def load_fragments(schema: GraphQLSchema, directory: Path) -> dict[Path, FragmentDefinitionNode]:

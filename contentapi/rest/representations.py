@@ -118,15 +118,17 @@ class Representation:
         it does not exist. Raises `ResponseTooLarge`.
         """
         first, more = page.offset or 0, page.offset is None
-        column = F(rows.order.column) if rows.order else None
-        request = self.build_request(actor, room=conf.environment.contentapi_max_response, column=column)
-        found = self.read(rows[first : first + page.limit + more], request)
+        found = self.read_page(rows[first : first + page.limit + more], actor)
         if not found and within is not None and not within.exists():
             raise NotFound(f"There is no {within.model.__name__.lower()} with this id.")
         cursor = page.cursor_after(*found[page.limit - 1]) if len(found) > page.limit else None
-        items = [self.show(text) for text, _ in found[: page.limit]]
+        items = [text if self.is_plain else self.show(text) for text, _ in found[: page.limit]]
         del found
         return render_page(items, page, cursor, rows.count)
+
+    def read_page(self, rows: Rows[Any], actor: Actor) -> list[tuple[bytes, bytes | None]]:
+        column = F(rows.order.column) if rows.order else None
+        return self.read(rows, self.build_request(actor, room=conf.environment.contentapi_max_response, column=column))
 
     def read(self, rows: Rows[Any], request: SelectionRequest) -> list[tuple[bytes, bytes | None]]:
         """Return the JSON object of each row, with the value of the column, if there is one."""

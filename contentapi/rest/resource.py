@@ -223,11 +223,10 @@ class Resource:
         method: Callable[..., Response] = getattr(self, name)
         response = method(request, **ids)
         headers = {"Content-Type": media_type, **response.headers} if response.body else dict(response.headers)
-        if not request.prefix:
-            return Response(response.status, response.body, headers)
-        if "Location" in headers:
+        if request.prefix and "Location" in headers:
             headers["Location"] = request.prefix + headers["Location"]
-        return Response(response.status, negotiation.add_version_prefix(response.body, request.prefix), headers)
+        body = negotiation.add_version_prefix(response.body, request.prefix) if request.prefix else response.body
+        return Response(response.status, body, headers)
 
 
 def execute_once(

@@ -113,7 +113,7 @@ def require_shape(given: dict[str, str], body: Any, status: int, accept: str) ->
 def test_error_of_a_body_has_the_requested_format(
     content_type: str, body: bytes, status: int, code: str, accept: str
 ) -> None:
-    headers = {"HTTP_X_API_KEY": make_api_key(make_actor(Role.AUTHOR)), "CONTENT_TYPE": content_type}
+    headers: dict[str, Any] = {"HTTP_X_API_KEY": make_api_key(make_actor(Role.AUTHOR)), "CONTENT_TYPE": content_type}
 
     found, given, content = send_request("POST", "/posts", body, HTTP_ACCEPT=accept, **headers)
 

@@ -72,13 +72,13 @@ def test_object_without_a_path_has_the_fields_of_its_representation(role: Role |
     [
         ("titel", 'fields has "titel", which is no field of Post. Did you mean "title"?'),
         ("author.nme", 'fields has "nme", which is no field of Author. Did you mean "name"?'),
-        ("title.id", 'fields has "id" below title, which is a String without fields.'),
+        ("title.id", 'fields has "id" below a String, which has no fields.'),
         ("cover", "fields must have a path below cover, such as cover.image."),
         ("commentsConnection.edges", "fields must have a path below edges, such as edges.cursor."),
         ("x" * 40_000, "The query's length in bytes is 40000; at most 32768 is allowed (CONTENTAPI_MAX_QUERY_LENGTH)."),
         ("author.posts." * 5 + "author", "The query's depth is 13; at most 12 is allowed (CONTENTAPI_MAX_DEPTH)."),
         (
-            "comments.author.posts.id",
+            "comments.author.posts.comments",
             "The query's cost is 201201; at most 25000 is allowed (CONTENTAPI_MAX_COST).",
         ),
     ],
