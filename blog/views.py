@@ -9,7 +9,7 @@ from blog import projections, selectors, services
 from blog.models import CONTENT_FIELDS, Kind, PostStatus, PreviewMode
 from blog.selectors import PostCriteria
 from contentapi.conf import conf
-from contentapi.http.response import Response, created, moved, no_content
+from contentapi.http.response import Response, created, moved, no_content, put
 from contentapi.http.uploads import SentFile
 from contentapi.rest import Body, Resource, ResourceRequest
 from contentapi.rest.representations import VERSION, Representation
@@ -132,8 +132,7 @@ class WorkingCopyResource(Resource, shows=WORKING_COPY):
         values = request.body(WorkingCopyChanges).provided()
         values["expected_version"] = request.expected_version(values["expected_version"])
         copy = services.save_working_copy(actor=request.actor, post_id=post_id, **values)
-        response = request.shown.of(copy, request.actor)
-        return created(f"/posts/{copy.pk}/working-copy", response) if copy.is_new else response
+        return put(request.shown.of(copy, request.actor), f"/posts/{copy.pk}/working-copy", is_new=copy.is_new)
 
     def delete(self, request: ResourceRequest, post_id: str) -> Response:
         version = request.expected_version(request.body_if_any(ExpectedVersionBody).expected_version)

@@ -33,6 +33,11 @@ def created(location: str, response: Response) -> Response:
     return Response(HTTPStatus.CREATED, response.body, {"Location": location, **response.headers})
 
 
+def put(response: Response, location: str, *, is_new: bool) -> Response:
+    """Return the response to a PUT: as to a POST if it created the resource at `location`."""
+    return created(location, response) if is_new else response
+
+
 def moved(location: str, fields: str = "") -> Response:
     """Return the response to a request for a resource that has another path now; `fields` is the parameter."""
     query = f"?fields={fields}" if fields else ""

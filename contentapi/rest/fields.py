@@ -24,9 +24,11 @@ from contentapi.rest.pages import parse_query_parameters
 from contentapi.rest.representations import Representation
 
 PATHS = re.compile(r"[^,.?]+(?:[,.][^,.?]+)*")
-OF_CURSORS = ("id", "createdAt")
+OF_CURSORS = {"id", "createdAt"}
 SELECTIONS: BoundedCache[Representation] = BoundedCache(
-    conf.environment.contentapi_document_cache, weigh=lambda selected: 1000 + selected.size, name="fields"
+    conf.environment.contentapi_document_cache,
+    weigh=lambda selected: 1000 + len(selected.fields) + selected.size,
+    name="fields",
 )
 
 Tree = dict[str, Any]  # of each field, as GraphQL writes it, the tree below it
@@ -45,13 +47,13 @@ def select_fields(shown: Representation, values: Sequence[str]) -> Representatio
 def build_representation(shown: Representation, text: str) -> Representation:
     """Return a copy of a representation with other fields. Cursors may need some that the response does not show."""
     tree = build_tree(shown, text)
-    hidden = [each.key for each in shown.selection if each.key in OF_CURSORS and each.key not in tree]
+    hidden = [each.key for each in shown.selection if each.key in OF_CURSORS - tree.keys()]
     source = f"fragment Fields on {shown.kind.name} {write_selection(tree | dict.fromkeys(hidden))}"
     fragment: Any = parse_within_limits(source).definitions[0]
     selected = copy(shown)
     selected.fields = text
     selected.is_plain = False
-    selected.size = len(text) + len(source)
+    selected.size = len(source)
     selected.cost = measure_cost(shown, fragment)
     selected.hidden = f',"{hidden[0]}":'.encode() if hidden else b""
     selected.selection = collect_selection(shown.kind, [fragment.selection_set], shown.fragments)

@@ -118,7 +118,7 @@ class Representation:
         it does not exist. Raises `ResponseTooLarge`.
         """
         first, more = page.offset or 0, page.offset is None
-        found = self.read_page(rows[first : first + page.limit + more], actor)
+        found = self.read_rows(rows[first : first + page.limit + more], actor)
         if not found and within is not None and not within.exists():
             raise NotFound(f"There is no {within.model.__name__.lower()} with this id.")
         cursor = page.cursor_after(*found[page.limit - 1]) if len(found) > page.limit else None
@@ -126,7 +126,7 @@ class Representation:
         del found
         return render_page(items, page, cursor, rows.count)
 
-    def read_page(self, rows: Rows[Any], actor: Actor) -> list[tuple[bytes, bytes | None]]:
+    def read_rows(self, rows: Rows[Any], actor: Actor) -> list[tuple[bytes, bytes | None]]:
         column = F(rows.order.column) if rows.order else None
         return self.read(rows, self.build_request(actor, room=conf.environment.contentapi_max_response, column=column))
 

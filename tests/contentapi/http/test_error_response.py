@@ -175,7 +175,7 @@ def test_errors_outside_of_resources_have_the_same_format(
 
 
 def test_each_response_has_its_own_id_whatever_the_client_sends() -> None:
-    sent = {"HTTP_X_REQUEST_ID": "0" * 32}
+    sent: dict[str, Any] = {"HTTP_X_REQUEST_ID": "0" * 32}
 
     ids = [send_request("GET", path, **sent)[1]["X-Request-ID"] for path in ("/nowhere", "/nowhere", "/graphql", "/")]
 
