@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Network, ip_address
+from itertools import islice
 from typing import Any
 
 from contentapi.conf import conf
@@ -35,11 +36,8 @@ def find_forwarded_address(header: str, number: int) -> str | None:
 
     Returns None if there are fewer elements, if one of these is malformed, or if it has no address.
     """
-    for element in read_elements(header):
-        number -= 1
-        if number == 0:
-            return read_address(element)
-    return None
+    element = next(islice(read_elements(header), number - 1, None), None)
+    return None if element is None else read_address(element)
 
 
 def read_elements(header: str) -> Iterator[str]:
