@@ -126,16 +126,23 @@ def django_db_modify_db_settings(
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:  # noqa: ARG001
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:  # noqa: ARG001
     """Make the partitions of the log and of deliveries once. A test would make the same 24, and roll them back.
 
-    Commits do not wait for the disk.
+    Commits do not wait for the disk. At the end, connections that no collection has closed yet are ended: PostgreSQL
+    does not drop a database that is in use.
     """
     with django_db_blocker.unblock():
         prepare_partitions()
         with connection.cursor() as cursor:
             cursor.execute(f"ALTER DATABASE {connection.settings_dict['NAME']} SET synchronous_commit = off")
         connection.close()  # the next one has the setting
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
 
 
 @pytest.fixture(autouse=True)
