@@ -39,8 +39,6 @@ from graphql import (
     is_list_type,
 )
 
-from contentapi.conf import conf
-from contentapi.db.engine.slots import enter_expensive_lane
 from contentapi.graphql.cost_directives import read_schema_costs
 from contentapi.graphql.cost_expressions import (
     CostExpression,
@@ -51,8 +49,6 @@ from contentapi.graphql.cost_expressions import (
     read_default,
 )
 from contentapi.graphql.limits import COUNT_CAP, INTROSPECTION, get_operation_name, require_within_limit
-from contentapi.monitoring.records import current_record
-from contentapi.rate_limits.account import Account
 
 COST_PER_CHARGE = 1000  # a request is charged 1, and 1 more for each full 1,000
 EXPENSIVE_SHARE = 10  # an operation that costs more than a tenth of CONTENTAPI_MAX_COST is expensive
@@ -106,15 +102,6 @@ def measure_costs(schema: GraphQLSchema, document: DocumentNode) -> dict[str, Op
 
 def require_cost_within_limit(cost: int) -> None:
     require_within_limit("cost", cost, "contentapi_max_cost")
-
-
-def charge_objects(cost: int, account: Account, *, writes: int) -> None:
-    """Charge an operation, and enter the expensive lane if it is expensive. Raises `LimitExceeded`."""
-    require_cost_within_limit(cost)
-    account.charge_operation(1 + cost // COST_PER_CHARGE, writes=writes)
-    current_record.get().cost = cost
-    if cost > conf.environment.contentapi_max_cost // EXPENSIVE_SHARE:
-        enter_expensive_lane()
 
 
 @dataclass

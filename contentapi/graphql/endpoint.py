@@ -21,14 +21,14 @@ from contentapi.core.errors import PARTIAL_SUCCESS, ApiError, Malformed, MethodN
 from contentapi.core.replicas import read, read_credential, record_write
 from contentapi.db.engine.slots import enter_preparation_lane
 from contentapi.graphql.context import RequestContext
-from contentapi.graphql.costs import COST_PER_CHARGE, charge_objects
+from contentapi.graphql.costs import COST_PER_CHARGE
 from contentapi.graphql.documents import DocumentRejected, describe_stream_server, get_operation
 from contentapi.graphql.errors import build_error_entries, build_error_entry
 from contentapi.graphql.execution.introspection import Introspection
 from contentapi.graphql.execution.operations import Operation
 from contentapi.graphql.explorer.page import is_explorer_requested, render_page
 from contentapi.graphql.persisted_documents import PersistedDocuments
-from contentapi.graphql.requests import BatchRefused, GraphQLRequest, read_body, read_query_string
+from contentapi.graphql.requests import BatchRefused, GraphQLRequest, charge_objects, read_body, read_query_string
 from contentapi.graphql.transactions import OneTransaction
 from contentapi.graphql.trusted_documents import TrustedDocuments, load_trusted_documents
 from contentapi.http import previews

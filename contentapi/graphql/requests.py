@@ -1,4 +1,4 @@
-"""Read a GraphQL request: from the JSON body of a POST, or from the query parameters of a GET.
+"""Read a GraphQL request, from the JSON body of a POST or the query parameters of a GET, and charge its cost.
 
 The GraphQL-over-HTTP draft defines the parameters (https://graphql.github.io/graphql-over-http/draft/, "GET").
 """
@@ -12,6 +12,8 @@ import msgspec
 from contentapi.conf import conf
 from contentapi.core.errors import Malformed, UnsupportedMediaType
 from contentapi.core.text import require_storable
+from contentapi.db.engine.slots import enter_expensive_lane
+from contentapi.graphql.costs import COST_PER_CHARGE, EXPENSIVE_SHARE, require_cost_within_limit
 from contentapi.graphql.limits import require_within_limit
 from contentapi.http.body import (
     JSON,
@@ -21,6 +23,8 @@ from contentapi.http.body import (
     is_json,
     read_request_body,
 )
+from contentapi.monitoring.records import current_record
+from contentapi.rate_limits.account import Account
 
 T = TypeVar("T")
 
@@ -132,3 +136,12 @@ def require_values_within_limit(variables: Mapping[str, Any] | None, content: by
     if len(content) < 2 * limit and not has_unicode_escapes(content):
         return  # so short a text cannot have more values: each takes two bytes or more
     require_within_limit("number of values in variables", require_storable(variables), "contentapi_max_values")
+
+
+def charge_objects(cost: int, account: Account, *, writes: int) -> None:
+    """Charge an operation, and enter the expensive lane if it is expensive. Raises `LimitExceeded`."""
+    require_cost_within_limit(cost)
+    account.charge_operation(1 + cost // COST_PER_CHARGE, writes=writes)
+    current_record.get().cost = cost
+    if cost > conf.environment.contentapi_max_cost // EXPENSIVE_SHARE:
+        enter_expensive_lane()

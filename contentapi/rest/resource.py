@@ -17,7 +17,7 @@ from contentapi.core.errors import ApiError, Malformed, MethodNotAllowed, Unsupp
 from contentapi.core.identity import Actor
 from contentapi.core.replicas import read, read_credential, record_write
 from contentapi.db.engine.slots import enter_expensive_lane
-from contentapi.graphql.costs import charge_objects
+from contentapi.graphql.requests import charge_objects
 from contentapi.http import negotiation, previews
 from contentapi.http.body import JSON, is_json, read_request_body
 from contentapi.http.conditional import apply_conditions, reject_misplaced_preconditions, resolve_expected_version
