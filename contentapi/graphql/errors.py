@@ -5,6 +5,7 @@ from typing import Any
 
 from graphql import GraphQLError, GraphQLSyntaxError
 
+from contentapi.conf import conf
 from contentapi.core.errors import ApiError, Malformed
 from contentapi.http.request_log import classify_and_record
 from contentapi.monitoring.records import current_record
@@ -53,3 +54,8 @@ def find_cause(error: GraphQLError) -> BaseException:
     if cause is None or (isinstance(cause, GraphQLError) and (error.path is None or cause.nodes)):
         return Malformed(error.message)
     return cause
+
+
+def is_schema_hidden() -> bool:
+    """Return whether no document may read the schema, and no error may suggest a name of it."""
+    return bool(conf.environment.contentapi_introspection == "off")

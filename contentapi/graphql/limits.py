@@ -126,11 +126,6 @@ class DocumentSizes:
         return self.sizes[name]
 
 
-def is_schema_hidden() -> bool:
-    """Return whether no document may read the schema, and no error may suggest a name of it."""
-    return bool(conf.environment.contentapi_introspection == "off")
-
-
 def require_within_limits(sizes: Sizes, operation_name: str | None) -> None:
     """Check the selected operation against all limits. Raises `LimitExceeded` for the first that is exceeded.
 

@@ -18,7 +18,8 @@ from contentapi.core.caching import BoundedCache
 from contentapi.core.errors import Malformed
 from contentapi.graphql.costs import CostVisitor
 from contentapi.graphql.documents import parse_within_limits
-from contentapi.graphql.limits import DocumentSizes, is_schema_hidden, require_within_limit
+from contentapi.graphql.errors import is_schema_hidden
+from contentapi.graphql.limits import DocumentSizes, require_within_limit
 from contentapi.rest.fragments import collect_selection
 from contentapi.rest.pages import parse_query_parameters
 from contentapi.rest.representations import Representation

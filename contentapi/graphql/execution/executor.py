@@ -28,6 +28,7 @@ from contentapi.conf import conf
 from contentapi.core.errors import LimitExceeded, ResponseTooLarge
 from contentapi.core.text import consume_into_json_array
 from contentapi.graphql.context import RequestContext
+from contentapi.graphql.errors import is_schema_hidden
 from contentapi.graphql.execution.arguments import compile_argument_reader
 from contentapi.graphql.execution.cache_keys import get_selection_key, get_source_location, get_variable_shape
 from contentapi.graphql.execution.fields import (
@@ -37,7 +38,7 @@ from contentapi.graphql.execution.fields import (
     ReturnedType,
     RootField,
 )
-from contentapi.graphql.limits import build_limit_error, is_schema_hidden
+from contentapi.graphql.limits import build_limit_error
 from contentapi.graphql.root_fields import Info
 from contentapi.monitoring.traces import trace
 from contentapi.projection import Projection

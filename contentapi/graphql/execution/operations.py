@@ -34,6 +34,7 @@ from graphql.execution.values import VariableValueSource
 from contentapi.conf import conf
 from contentapi.graphql.context import RequestContext
 from contentapi.graphql.costs import OperationCost
+from contentapi.graphql.errors import is_schema_hidden
 from contentapi.graphql.execution.arguments import compile_argument_reader, have_arguments_below
 from contentapi.graphql.execution.cache_keys import get_selection_key, get_source_location
 from contentapi.graphql.execution.coercion import Coercion
@@ -45,7 +46,7 @@ from contentapi.graphql.execution.introspection import (
     IntrospectionExecutor,
     introspect,
 )
-from contentapi.graphql.limits import INTROSPECTION, is_atomic, is_schema_hidden
+from contentapi.graphql.limits import INTROSPECTION, is_atomic
 from contentapi.graphql.transactions import TransactionMode
 from contentapi.monitoring.records import current_record
 

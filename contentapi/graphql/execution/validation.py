@@ -24,8 +24,8 @@ from graphql.validation.rules import overlapping_fields_can_be_merged
 from contentapi.conf import conf
 from contentapi.core.errors import LimitExceeded
 from contentapi.core.text import is_storable
-from contentapi.graphql.errors import ValidationFailed
-from contentapi.graphql.limits import build_limit_error, is_schema_hidden
+from contentapi.graphql.errors import ValidationFailed, is_schema_hidden
+from contentapi.graphql.limits import build_limit_error
 
 MAX_ERRORS = 20  # validation stops after this number of errors
 MAX_INTROSPECTED_LISTS = 2  # lists of fields or types within each other, which MaxIntrospectionDepthRule allows
