@@ -143,6 +143,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
             " WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
         )
+        connection.close()  # Django closes the one of its start, and a test of slots may have installed another one
 
 
 @pytest.fixture(autouse=True)
