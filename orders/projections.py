@@ -19,7 +19,7 @@ VERSION = Case(
 
 
 class ActionRule(NamedTuple):
-    """The actions that are possible in some statuses, and the condition on rows of those who may do them."""
+    """Actions on orders with certain statuses, and a condition for the orders on which an actor may perform them."""
 
     statuses: Sequence[OrderStatus]
     actions: Sequence[OrderAction]

@@ -43,7 +43,7 @@ def build_links(pk: int, actions: Iterable[OrderAction]) -> dict[str, OrderLink]
 
 
 def represent_order(order: bytes) -> bytes:
-    """Return an order with a number as its id, and with links in place of the actions."""
+    """Return an order as REST shows it: the id is a number, and each allowed action is a link."""
     members: dict[str, Any] = msgspec.json.decode(order, type=dict[str, msgspec.Raw])
     members["id"] = pk = int(msgspec.json.decode(members["id"]))
     if "_links" in members:

@@ -64,7 +64,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--max-p99", type=float, default=100, help="milliseconds; default: 100")
     parser.add_argument("--prepare-only", action="store_true", help="load the data that every run uses, and end")
-    parser.add_argument("--share", action="store_true", help="attack one server, in place of a new one each time")
+    parser.add_argument("--share", action="store_true", help="attack one server, instead of a new one each time")
     parser.add_argument("--report-only", action="store_true", help="exit with 0 even if the server fails an attack")
     return parser.parse_args()
 

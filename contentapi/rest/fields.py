@@ -1,4 +1,4 @@
-"""The query parameter `fields`: the fields that a client selects, in place of those of a representation.
+"""The query parameter `fields`: selects the fields of a response, instead of all fields of a representation.
 
     fields=id,parent.name,items      { id parent { name } items { ...ItemResource } }
 
@@ -96,7 +96,8 @@ def add_path(tree: Tree, kind: Any, fragments: Mapping[str, FragmentDefinitionNo
 
 
 def build_leaf_error(kind: Any, name: str) -> Malformed:
-    return Malformed(f"fields must have a path below {name}, such as {name}.{next(iter(kind.fields))}.")
+    example = "" if is_schema_hidden() else f", such as {name}.{next(iter(kind.fields))}"
+    return Malformed(f"fields must have a path below {name}{example}.")
 
 
 def find_field(kind: Any, fragments: Mapping[str, FragmentDefinitionNode], name: str) -> tuple[str, Any]:

@@ -10,11 +10,13 @@ from graphql import get_named_type, is_composite_type
 from hypothesis import HealthCheck, given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
+from pytest_django import Settings
 
 from blog.models import Author, Post, PostStatus
 from contentapi.core.identity import Actor, Role
 from contentapi.schema import SCHEMA
 from tests.conftest import make_api_key
+from tests.environment import set_environment
 from tests.factories import make_actor, make_author, make_comment, make_order, make_post
 from tests.graphql_requests import post_to_graphql
 from tests.resources import RestResponse, send_request
@@ -90,6 +92,15 @@ def test_fields_that_cannot_be_selected_are_400(fields: str, message: str) -> No
         status, code, error = read(path, fields).error
         assert (status, error) == (400, message)
         assert code == ("LIMIT_EXCEEDED" if "The query's" in message else "BAD_REQUEST")
+
+
+@pytest.mark.parametrize("fields", ["titel", "cover"])
+def test_errors_suggest_no_name_of_a_hidden_schema(fields: str, settings: Settings) -> None:
+    set_environment(settings, CONTENTAPI_INTROSPECTION="off")
+
+    _, _, message = read("/posts", fields).error
+
+    assert message in ('fields has "titel", which is no field of Post.', "fields must have a path below cover.")
 
 
 @pytest.mark.parametrize(
