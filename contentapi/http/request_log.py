@@ -11,6 +11,7 @@ second for all requests (`contentapi.monitoring.repeated`).
 
 import logging
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from http import HTTPStatus
 from http.client import responses
 from random import random
@@ -100,7 +101,7 @@ def build_line(record: RequestRecord, seconds: float) -> RequestLine:
         message = truncate_log_text(f"{message} {escape_log_text(describe_failure(record))}".rstrip(), MAX_LINE)
         code = rank_errors(record)[0].code if record.errors else ""
     return RequestLine(
-        "",
+        datetime.now(UTC),
         "INFO",
         LOG.name,
         message,

@@ -10,10 +10,7 @@ a handler or a filter has been added to that of the settings.
 import json
 import logging
 import os
-from contextlib import suppress
 from datetime import UTC, datetime
-from functools import lru_cache
-from time import time
 from typing import Any
 
 import msgspec
@@ -29,7 +26,7 @@ ROOT = logging.getLogger()
 class RequestLine(msgspec.Struct, omit_defaults=True):
     """The members of the line of a request. They hold no secret, query string, header, variable or body."""
 
-    time: str  # empty until the line is formatted
+    time: datetime
     level: str
     logger: str
     message: str
@@ -67,11 +64,10 @@ class LineHandler(logging.StreamHandler):  # type: ignore[type-arg]
 
         A stream that refuses it, such as a full disk, fails no request.
         """
-        created = time()
-        second = int(created)
-        line.time = "%s.%03dZ" % (format_second(second), (created - second) * 1000)  # noqa: UP031 - twice as fast
-        with suppress(OSError, ValueError):
+        try:
             os.write(self.stream.fileno(), ENCODER.encode(line) + b"\n")
+        except (OSError, ValueError):  # `suppress` takes a tenth of the instructions of a line
+            return
 
 
 def find_line_handler(logger: logging.Logger) -> LineHandler | None:
@@ -97,7 +93,7 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         members: dict[str, Any] = {
-            "time": f"{format_second(int(record.created))}.{int(record.msecs):03}Z",
+            "time": msgspec.to_builtins(datetime.fromtimestamp(record.created, UTC)),
             "level": record.levelname,
             "logger": record.name,
             "message": record.getMessage(),
@@ -130,9 +126,3 @@ class LineFormatter(logging.Formatter):
         if trace_id := getattr(record, "trace_id", ""):
             fields["trace_id"] = trace_id
         return text + "".join(f" {name}={value}" for name, value in fields.items()).replace("\n", "\\n")
-
-
-@lru_cache(4)
-def format_second(second: int) -> str:
-    """Return a second since 1970 as in `2026-11-23T04:05:06`, in UTC."""
-    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")

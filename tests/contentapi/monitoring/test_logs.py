@@ -23,7 +23,7 @@ def test_json_line_has_time_id_message_and_fields() -> None:
     record = make_record("GET /posts 200", fields={"status": 200, "ms": 1.5})
 
     assert json.loads(JsonFormatter().format(record)) == {
-        "time": "2026-11-23T04:05:06.250Z",
+        "time": "2026-11-23T04:05:06.250000Z",
         "level": "INFO",
         "logger": "contentapi.requests",
         "message": "GET /posts 200",
