@@ -129,7 +129,6 @@ STORAGE_CHECK_INTERVAL = 30.0  # each check stores a file
 REDIS_CHECK_LIMIT = 0.7  # to connect, and then for each response
 START_CHECK_LIMIT = 2.5  # an attempt to connect ends before, so that its thread does not run at the fork
 DATABASE_CHECK_LIMIT = 10.0  # for one statement of `doctor`
-LARGEST_CLOCK_DRIFT = 5.0  # between the clocks of this host and of PostgreSQL; below `CLOCK_LEEWAY`
 
 # Monitoring
 SNAPSHOT_INTERVAL = 1.0  # between two snapshots of the figures of a process

@@ -7,7 +7,6 @@ problem must be solved, and a warning is worth knowing. Messages contain no secr
 import platform
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Collection
 from contextlib import closing
 from functools import partial
@@ -21,7 +20,7 @@ from django.core.checks import CheckMessage
 
 from contentapi.bootstrap import is_optimised
 from contentapi.conf import conf
-from contentapi.conf.timeouts import DATABASE_CHECK_LIMIT, EVENTS_DELAY_LIMIT, LARGEST_CLOCK_DRIFT
+from contentapi.conf.timeouts import DATABASE_CHECK_LIMIT, EVENTS_DELAY_LIMIT
 from contentapi.db.watch.link import DeadlineConnection, QueryFailed
 from contentapi.db.watch.servers import SERVERS
 from contentapi.health import CONNECTIONS_OF_STREAMS, CONNECTIONS_OF_WORKER, checks
@@ -43,7 +42,6 @@ READ_FACTS = """
       'backend', pg_backend_pid(),
       'settings', (SELECT json_object_agg(name, setting::int) FROM pg_settings WHERE name IN ('statement_timeout',
         'lock_timeout', 'max_connections', 'superuser_reserved_connections', 'reserved_connections')),
-      'time', extract(epoch FROM clock_timestamp()),
       'events', (SELECT extract(epoch FROM clock_timestamp() - "timestamp")::bigint
         FROM events_outbox ORDER BY id LIMIT 1),
       'partitions', (SELECT count(*) FROM pg_inherits WHERE inhparent = 'events_event'::regclass
@@ -101,13 +99,12 @@ def examine_database() -> Results:
         if results["worker"] == NO_WORKER:
             message = "No worker has run on this database: scheduled posts and uploaded zip files wait."
             results["worker"] = CheckResult("warning", message, START)
-        before = time.time()
         try:
             ((facts,),) = connection.query(READ_FACTS, monotonic() + DATABASE_CHECK_LIMIT)
         except QueryFailed as error:
             results["database"] = CheckResult("skipped", f"Not checked: its state. {error}", "Apply the migrations.")
             return results
-        facts |= {"drift": facts["time"] - (before + time.time()) / 2, "pooled": connection.is_pooled(facts["backend"])}
+        facts["pooled"] = connection.is_pooled(facts["backend"])
     return results | {name: check(facts) for name, check in FACT_CHECKS.items()}
 
 
@@ -148,11 +145,6 @@ def check_connections(facts: Facts) -> CheckResult:
     return judge(message, remedy, is_problem=needed > available)
 
 
-def check_time(facts: Facts) -> CheckResult:
-    message = f"The time of the database differs by {facts['drift']:+.3f} seconds from that of this host."
-    return judge(message, "Synchronise both hosts by NTP.", is_problem=abs(facts["drift"]) > LARGEST_CLOCK_DRIFT)
-
-
 def check_events(facts: Facts) -> CheckResult:
     """Compare the outbox and the partitions of the log of events with what the worker makes of them."""
     remedy = "Start one worker: python manage.py worker (its log says what is wrong)"
@@ -183,7 +175,6 @@ FACT_CHECKS: dict[str, Callable[[Facts], CheckResult]] = {
     "database": check_version,
     "time_limits": check_time_limits,
     "connections": check_connections,
-    "time": check_time,
     "events": check_events,
     "webhooks": check_webhooks,
 }

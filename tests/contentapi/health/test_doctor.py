@@ -1,9 +1,7 @@
 """The doctor: each problem is found with its remedy, in the real database, Redis and file system."""
 
 import json
-import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -34,7 +32,7 @@ def test_healthy_database_has_no_problem() -> None:
     connection.close()
 
     assert {name: result.status for name, result in deployment.examine_database().items()} == dict.fromkeys(
-        ("events", "webhooks", "migrations", "worker", "database", "time_limits", "connections", "time"), "ok"
+        ("events", "webhooks", "migrations", "worker", "database", "time_limits", "connections"), "ok"
     )
 
 
@@ -76,15 +74,6 @@ def test_more_connections_than_postgresql_has_are_a_problem(settings: Settings) 
     assert found.is_problem
     assert found.reason.startswith("This host may open 1826 connections, and PostgreSQL has ")
     assert "lower WEB_CONCURRENCY" in found.remedy
-
-
-def test_times_that_differ_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deployment, "time", SimpleNamespace(time=lambda: time.time() - 60))
-
-    found = examine("time")
-
-    assert found.is_problem
-    assert "differs by +6" in found.reason
 
 
 WEBHOOK = """
