@@ -19,7 +19,7 @@ from contentapi.conf.timeouts import (
     READINESS_MAX_AGE,
     STORAGE_CHECK_INTERVAL,
 )
-from contentapi.db.watch.link import DeadlineConnection, start
+from contentapi.db.watch.link import DeadlineConnection, call_in_thread
 from contentapi.db.watch.servers import SERVERS
 from contentapi.health.checks import NOT_STORED, check_database, check_keys, check_media, check_redis, check_replicas
 from contentapi.health.results import LOG, CheckResult, Results, failed, run_check
@@ -57,7 +57,7 @@ class BackgroundCheck:
         with self.lock:
             if self.results is None or (self.results.done() and monotonic() >= self.started_at + self.max_age):
                 self.started_at = monotonic()
-                self.results = start(run_check, self.names, self.run)
+                self.results = call_in_thread(run_check, self.names, self.run)
             return partial(self.wait, self.results, self.started_at + READINESS_LIMIT)
 
     def wait(self, results: Future[Results], deadline: float) -> Results:

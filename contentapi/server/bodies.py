@@ -2,13 +2,12 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from io import BytesIO
-from threading import Thread
 from typing import Any, NoReturn, TypeVar
 
 from contentapi.conf import conf
 from contentapi.conf.timeouts import REFUSED_LIMIT, UPLOAD_LIMIT
+from contentapi.db.watch.link import call_in_thread
 from contentapi.http.body import UploadTooLarge
 from contentapi.http.uploads import SpooledBody
 
@@ -92,16 +91,8 @@ def read_in_time(seconds: float, read: Callable[..., Result], *values: Any) -> R
     A server has no time limit for reading a body. The thread that reads ends with the connection, which is closed after
     the response.
     """
-    reader: Future[Result] = Future()
-
-    def run() -> None:
-        try:
-            reader.set_result(read(*values))
-        except Exception as error:  # noqa: BLE001 - see `buffer_body`
-            reader.set_exception(error)
-
-    Thread(target=run, name="upload", daemon=True).start()
-    return reader.result(timeout=seconds)
+    result: Result = call_in_thread(read, *values).result(seconds)
+    return result
 
 
 def require_complete(size: int, length: int) -> None:

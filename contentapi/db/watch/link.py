@@ -59,8 +59,8 @@ class DatabaseSilent(psycopg.OperationalError):
         super().__init__("the database does not answer")
 
 
-def start(function: Callable[..., Any], *arguments: Any) -> Attempt:
-    """Call a function in a thread, and return its future result."""
+def call_in_thread(function: Callable[..., Any], *arguments: Any) -> Attempt:
+    """Call a function in a thread of its own, which the end of the process ends, and return its future result."""
     future = Attempt()
 
     def run() -> None:
@@ -78,7 +78,7 @@ def connect_by(deadline: float, connect: Connect, parameters: dict[str, Any]) ->
 
     Raises the errors of `connect`, and `TimeoutError` at the deadline, a time of `monotonic`.
     """
-    attempt = start(connect, parameters)
+    attempt = call_in_thread(connect, parameters)
     try:
         return attempt.result(max(0, deadline - monotonic()))
     except TimeoutError:

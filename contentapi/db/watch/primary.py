@@ -31,10 +31,10 @@ from contentapi.db.watch.link import (
     DatabaseSilent,
     DeadlineConnection,
     QueryFailed,
+    call_in_thread,
     connect_by,
     cut,
     prefer_reached_host,
-    start,
 )
 
 LOG = logging.getLogger("contentapi.replicas")
@@ -121,7 +121,7 @@ class Server:
     def ask(self) -> None:
         hosts, self.asked_at = 1 + connections.settings[self.alias]["HOST"].count(","), monotonic()
         limit = self.answer_limit if self.link.connection else max(self.answer_limit, RECONNECT_LIMIT * hosts)
-        self.answer = start(self.link.query, self.question, self.asked_at + limit)
+        self.answer = call_in_thread(self.link.query, self.question, self.asked_at + limit)
 
     def check_connections(self) -> bool:
         """Check the connections of requests. Return whether to ask the server."""

@@ -10,14 +10,13 @@ import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from contentapi.conf import conf
 from contentapi.conf.environment import parse_networks
 from contentapi.core.errors import Invalid
+from contentapi.db.watch.link import call_in_thread
 from contentapi.events.webhooks.models import MAX_URL
 
 Address = IPv4Address | IPv6Address
@@ -109,11 +108,9 @@ def resolve(target: Target, seconds: float) -> list[str]:
 
     Another thread resolves the name, because the system has no limit for that.
     """
-    answer: SimpleQueue[list[str]] = SimpleQueue()
-    Thread(target=look_up, args=[target, answer], daemon=True).start()
     try:
-        found = answer.get(timeout=seconds)
-    except Empty:
+        found: list[str] = call_in_thread(look_up, target.host).result(seconds)
+    except TimeoutError:
         raise AddressRefused("The name could not be resolved in time.") from None
     if not found:
         raise AddressRefused("The name cannot be resolved.")
@@ -122,11 +119,10 @@ def resolve(target: Target, seconds: float) -> list[str]:
     return found
 
 
-def look_up(target: Target, answer: SimpleQueue[list[str]]) -> None:
-    found: list[Any] = []
+def look_up(host: str) -> list[Any]:
     with suppress(OSError, UnicodeError):
-        found = socket.getaddrinfo(target.host, None, type=socket.SOCK_STREAM)
-    answer.put([place[0] for *_, place in found])
+        return [place[0] for *_, place in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
+    return []
 
 
 def require_allowed(address: Address, scheme: str) -> None:
