@@ -20,6 +20,7 @@ from contentapi.projection.compiled import Statement, build_numbered_statement
 from contentapi.projection.connections import list_cursors, reject_foreign_cursors
 from contentapi.projection.expressions import build_json_object_sql
 from contentapi.projection.fields import CompilationContext, Projection
+from contentapi.projection.libpq import read_column
 from contentapi.projection.selections import ExecutionInputs
 from contentapi.projection.statements import SelectionRequest, get_statement
 
@@ -109,7 +110,8 @@ class PreparedInsert(Generic[M]):
         Inside of `register_inserted_row_selection`, select the row too.
 
         Returns None without the required row, and for a value that is not unique. Raises `SelectedFieldError` and
-        Django's database errors. In all these cases nothing is inserted.
+        Django's database errors. In all these cases nothing is inserted. Raises `ResponseTooLarge` after the insertion:
+        a selection with `room` is made in a transaction.
         """
         row = {name: values[name] if name in values else default() for name, default in self.defaults.items()}
         if not values.keys() <= row.keys():
@@ -132,9 +134,9 @@ class PreparedInsert(Generic[M]):
             if not result.ntuples:
                 return None
             instance = self.build_instance(result, row, using)
-            text = result.get_value(0, result.nfields - 1) or b""
-            reject_foreign_cursors(arguments, [text])
-        selection.row, selection.text = instance, text
+            texts = read_column(result, result.nfields - 1, selection.request.room)
+            reject_foreign_cursors(arguments, texts)
+        selection.row, selection.text = instance, texts[0]
         return instance
 
     def can_select(self, request: SelectionRequest) -> bool:

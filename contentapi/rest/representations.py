@@ -14,7 +14,7 @@ from graphql import FragmentDefinitionNode, GraphQLObjectType, GraphQLSchema
 
 from contentapi.conf import conf
 from contentapi.core.entity_tags import UNCHANGING
-from contentapi.core.errors import NotFound, ResponseTooLarge
+from contentapi.core.errors import NotFound
 from contentapi.core.identity import Actor
 from contentapi.http.response import OK, Response, build_tagged_response
 from contentapi.projection import Projection, Rows
@@ -64,7 +64,10 @@ class Representation:
         self.size = 0
 
     def one(self, rows: Rows[Any], actor: Actor, *, key: str = "id") -> Response:
-        """Return the JSON object of the first row, with its entity tag. Raises `NotFound`, which names the key."""
+        """Return the JSON object of the first row, with its entity tag. Raises `NotFound`, which names the key.
+
+        With fields that the client selects, it raises `ResponseTooLarge` too.
+        """
         found = self.read(rows, self.build_request(actor, column=self.version))
         if not found:
             raise NotFound(f"There is no {self.noun} with this {key}.")
@@ -75,19 +78,14 @@ class Representation:
         return build_tagged_response(text if self.is_plain else self.show(text), version)
 
     def show(self, text: bytes) -> bytes:
-        """Return the JSON of a row as clients see it. Raises `ResponseTooLarge`."""
+        """Return the JSON of a row as clients see it."""
         if self.is_plain:
             return text
         if self.represent is not None:
             text = self.represent(text)
         if self.represent is None or self.fields:
             text = OMITTED.sub(b"", text).replace(b'_":', b'":')
-        if self.hidden:
-            text = text[: text.rindex(self.hidden)] + b"}"
-        most = conf.environment.contentapi_max_response
-        if self.fields and len(text) > most:
-            raise ResponseTooLarge(most)
-        return text
+        return text[: text.rindex(self.hidden)] + b"}" if self.hidden else text
 
     def of(self, instance: Model, actor: Actor) -> Response:
         """Return the JSON object of an instance that the actor has just written, with its entity tag."""
@@ -138,4 +136,6 @@ class Representation:
 
     def build_request(self, actor: Actor, *, room: int | None = None, column: Any = None) -> SelectionRequest:
         key = (self.name, self.fields, column is None)
+        if self.fields:
+            room = conf.environment.contentapi_max_response
         return SelectionRequest(self.projection, key, self.size, lambda: self.selection, actor, {}, room, column)

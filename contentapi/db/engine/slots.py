@@ -173,6 +173,8 @@ class ConnectionSlots(Lane):
         if has_waited:
             self.enter()
             lease.wrappers = self.install()
+            for wrapper in lease.wrappers.values():  # the thread may continue a read of a replica
+                wrapper.close_if_unusable_or_obsolete()
 
 
 def leave_lane(lease: Lease) -> None:

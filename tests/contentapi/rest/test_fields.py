@@ -14,6 +14,7 @@ from pytest_django import Settings
 
 from blog.models import Author, Post, PostStatus
 from contentapi.core.identity import Actor, Role
+from contentapi.rest.representations import Representation
 from contentapi.schema import SCHEMA
 from tests.conftest import make_api_key
 from tests.environment import set_environment
@@ -146,6 +147,20 @@ def test_write_whose_response_is_too_large_is_undone(settings: Any) -> None:
     assert send_request("POST", "/posts?fields=body", new, actor=author).error[:2] == (400, "LIMIT_EXCEEDED")
     assert not Post.objects.exists()
     assert send_request("POST", "/posts?fields=id", new, actor=author).status == 201
+
+
+def test_object_that_is_too_large_is_refused_before_it_is_shown(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = make_post(body="B" * 2000)
+    set_environment(settings, CONTENTAPI_MAX_RESPONSE="1024")
+    shown: list[bytes] = []
+    monkeypatch.setattr(Representation, "show", lambda _, text: shown.append(text) or text)
+
+    assert read(f"/posts/{post.pk}", "body").error[:2] == (400, "LIMIT_EXCEEDED")
+    assert not shown
+    assert read(f"/posts/{post.pk}", "id").status == 200
+    assert len(shown) == 1
 
 
 def test_tag_depends_on_the_fields() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event, Lock
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -248,6 +249,27 @@ def test_expensive_request_leaves_the_preparation_lane(slots: ConnectionSlots) -
     assert (lease.lane, slots.preparation.unused) == (slots.expensive, 1)
     slots.release(lease)
     require_all_free(slots)
+
+
+def test_connections_to_all_databases_are_checked_after_a_wait_for_a_lane(slots: ConnectionSlots) -> None:
+    checked: list[str] = []
+    for _ in range(slots.size):
+        wrappers = {
+            alias: SimpleNamespace(close_if_unusable_or_obsolete=partial(checked.append, alias), close=bool)
+            for alias in ("default", "replica0")
+        }
+        slots.idle[id(wrappers)] = wrappers
+    first = slots.acquire()
+    enter_expensive_lane()
+
+    with ThreadPoolExecutor(1) as threads:
+        request = threads.submit(run, slots, enter_expensive_lane, checked.copy)
+        wait_for(slots.expensive, 1)
+        before = checked.copy()
+        slots.release(first)
+
+    assert before == ["default"] * 2  # at the start of a request, the primary alone
+    assert "replica0" in request.result()
 
 
 def test_lanes_do_nothing_outside_of_a_server() -> None:
