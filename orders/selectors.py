@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 
 from contentapi.auth.people import name_person, name_users
-from contentapi.core.errors import Conflict, require_found
+from contentapi.core.errors import Conflict, require_row
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.core.policy import require_permission
@@ -61,7 +61,7 @@ def select_order_node(actor: Actor, *, pk: int) -> QuerySet[Order]:
 
 def get_order(actor: Actor, order_id: str) -> Order:
     """Return the order with this id. Raises `Unauthenticated`, `Forbidden` and `NotFound`."""
-    return require_found(select_order_by_id(actor, order_id).queryset().first(), "order")
+    return require_row(select_order_by_id(actor, order_id).queryset(), "order")
 
 
 def get_trackable_order(actor: Actor, order_id: str) -> Order:

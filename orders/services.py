@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from contentapi.core.entity_tags import ExpectedVersion, require_version
-from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
+from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_row
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_permission
 from contentapi.core.text import require_storable
@@ -101,7 +101,7 @@ def get_order_for_update(actor: Actor, order_id: str, action: str) -> Order:
     """Return an order that the actor may see and write. It is locked until the transaction ends."""
     require_permission(actor, policy.may_write_orders(actor), f"{action} orders")
     orders = selectors.select_order_by_id(actor, order_id).queryset()
-    order = require_found(orders.select_for_update(of=("self",)).first(), "order")
+    order = require_row(orders.select_for_update(of=("self",)), "order")
     require_permission(actor, policy.may_write_orders_of(actor, order.user_id), f"{action} this order")
     return order
 

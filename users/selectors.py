@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from contentapi.core.errors import NotFound, require_found
+from contentapi.core.errors import NotFound, require_row
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import Position, parse_id
 from contentapi.core.policy import require_permission
@@ -53,7 +53,7 @@ def select_user_node(actor: Actor, *, pk: int) -> QuerySet[User]:
 
 def get_user(actor: Actor, user_id: str) -> User:
     """Return the user with this id. Raises `Unauthenticated`, `Forbidden` and `NotFound`."""
-    return require_found(select_user_by_id(actor, user_id).queryset().first(), "user")
+    return require_row(select_user_by_id(actor, user_id).queryset(), "user")
 
 
 @parametrised(User)

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from contentapi.auth.people import get_user_by_email
 from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
-from contentapi.core.errors import Conflict, Invalid, NotFound, get_constraint_name, require_found
+from contentapi.core.errors import Conflict, Invalid, NotFound, get_constraint_name, require_row
 from contentapi.core.identity import ROLE_SCOPES, Actor, Role, Scope
 from contentapi.core.policy import may_grant_scope, require_credential, require_permission
 from contentapi.core.text import is_storable
@@ -168,7 +168,7 @@ def require_user_writes(actor: Actor, action: str) -> None:
 def find_user_to_change(actor: Actor, user_id: str) -> User:
     """Return a user whom the actor may see. The row is locked until the transaction ends."""
     users = selectors.select_user_by_id(actor, user_id).queryset()
-    return require_found(users.select_for_update(of=("self",)).first(), "user")
+    return require_row(users.select_for_update(of=("self",)), "user")
 
 
 def validate_user(user: User, password: str | None) -> None:

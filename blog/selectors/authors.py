@@ -48,4 +48,4 @@ def select_writing_users() -> QuerySet[Any]:
 
 
 def find_author(actor: Actor, author_id: str) -> Author | None:
-    return select_author_by_id(actor, author_id).queryset().first()
+    return next(iter(select_author_by_id(actor, author_id).queryset()), None)

@@ -120,7 +120,7 @@ def select_previewed_posts(actor: Actor) -> QuerySet[Post]:
 
 def find_present_slug(actor: Actor, slug: str) -> str | None:
     """Return the slug of the post that this slug leads to; None if there is none that the actor may see."""
-    return select_post_by_slug(actor, slug).queryset().values_list("slug", flat=True).first()
+    return next(iter(select_post_by_slug(actor, slug).queryset().values_list("slug", flat=True)), None)
 
 
 @parametrised(WorkingCopy, pk=parse_id)
@@ -226,7 +226,8 @@ def filter_posts_by_writer(posts: PostQuerySet, author: Any) -> PostQuerySet:
 
 def find_post(actor: Actor, post_id: str, *deferred: str) -> Post | None:
     """Return the post with this id, if the actor may see it, without the columns that are deferred."""
-    return select_post_by_id(actor, post_id).queryset().select_related("author").defer(*deferred).first()
+    posts = select_post_by_id(actor, post_id).queryset().select_related("author").defer(*deferred)
+    return next(iter(posts), None)
 
 
 def find_locked_scheduler(row: Post | WorkingCopy) -> str | None:

@@ -12,7 +12,7 @@ from django.db.models import ProtectedError
 from blog import policy, selectors
 from blog.models import MAX_COAUTHORS, Author, Post
 from blog.models.audit import Audit
-from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_found
+from contentapi.core.errors import Conflict, Invalid, Unauthenticated, require_row
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
@@ -103,7 +103,7 @@ def edit_author(*, actor: Actor, author_id: str, changes: Mapping[str, Any]) -> 
     """
     require_credential(actor, "change authors")
     authors = selectors.select_author_by_id(actor, author_id).queryset()
-    author = require_found(authors.select_for_update(of=("self",)).first(), "author")
+    author = require_row(authors.select_for_update(of=("self",)), "author")
     may_edit = policy.may_edit_author(actor, author.user_id)
     require_permission(actor, may_edit, "change this author")
     if IDENTITY & changes.keys():
@@ -131,7 +131,7 @@ def delete_author(*, actor: Actor, author_id: str) -> str:
     """
     require_permission(actor, policy.may_manage_posts_and_authors(actor), "delete authors")
     authors = selectors.select_author_by_id(actor, author_id).queryset()
-    author = require_found(authors.select_for_update(of=("self",)).first(), "author")
+    author = require_row(authors.select_for_update(of=("self",)), "author")
     pk = author.pk
     try:
         with attribute_changes(actor):  # comments on posts of others, which change too, are announced

@@ -22,7 +22,7 @@ from blog.services.images import (
 )
 from contentapi.conf import conf
 from contentapi.conf.timeouts import UPLOAD_LIFETIME, UPLOADS_KEPT_FOR
-from contentapi.core.errors import Conflict, Invalid, UnsupportedMediaType, require_found
+from contentapi.core.errors import Conflict, Invalid, UnsupportedMediaType, require_row
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_permission
@@ -71,17 +71,17 @@ def complete_upload(*, actor: Actor, upload_id: str) -> Image:
     """
     require_upload(actor)
     uploads = ImageUpload.objects.filter(pk=parse_id(upload_id), owner_id=actor.user_id)
-    upload = require_found(uploads.first(), "upload")
+    upload = require_row(uploads, "upload")
     if upload.image_id is None:
         kind = read_announced_file(upload)  # before the transaction: a bucket may be slow
         with transaction.atomic():
-            upload = require_found(uploads.select_for_update().first(), "upload")
+            upload = require_row(uploads.select_for_update(), "upload")
             if upload.image_id is None:
                 facts: dict[str, Any] = {"name": upload.name, "size": upload.size, "sha256": bytes(upload.sha256)}
                 image = insert_image(actor, pk=upload.pk, kind=kind, **facts)
                 uploads.update(image_id=image.pk)
                 return image
-    return require_found(Image.objects.filter(pk=upload.image_id, deleted_at=None).first(), "image")
+    return require_row(Image.objects.filter(pk=upload.image_id, deleted_at=None), "image")
 
 
 def read_announced_file(upload: ImageUpload) -> Format:

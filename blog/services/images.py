@@ -26,7 +26,7 @@ from blog.services.image_room import name_upload, require_format, require_room, 
 from blog.services.validation import UNKNOWN_IMAGE
 from contentapi.conf.timeouts import LATE_COMMIT, RESTORABLE_FOR
 from contentapi.core.entity_tags import ExpectedVersion, require_version
-from contentapi.core.errors import Conflict, Invalid, require_found
+from contentapi.core.errors import Conflict, Invalid, require_found, require_row
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_permission
@@ -152,7 +152,7 @@ def get_image_for_update(actor: Actor, image_id: str, action: str, *, is_deleted
     """Return an image that the actor may change, locked until the transaction ends. Raises `NotFound`."""
     require_permission(actor, policy.may_upload_images(actor), action)
     images = Image.objects.filter(pk=parse_id(image_id), deleted_at__isnull=not is_deleted)
-    image = require_found(images.select_for_update().first(), "image")
+    image = require_row(images.select_for_update(), "image")
     require_permission(actor, policy.may_change_images_of(actor, image.owner_id), action)
     return image
 

@@ -16,7 +16,7 @@ from blog.models.audit import Audit
 from blog.services.authors import get_or_create_own_author_id, require_author
 from contentapi.conf.timeouts import RESTORABLE_FOR
 from contentapi.core.entity_tags import UNCHANGING, ExpectedVersion, require_version
-from contentapi.core.errors import Conflict, Invalid, require_found
+from contentapi.core.errors import Conflict, Invalid, require_found, require_row
 from contentapi.core.identity import Actor
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
@@ -39,7 +39,7 @@ def add_comment(*, actor: Actor, post_id: str, body: str, author_id: str | None 
     Raises `NotFound` for the post and `Invalid` for the rest.
     """
     require_credential(actor, "comment")
-    post = require_found(selectors.select_post_by_id(actor, post_id).queryset().first(), "post")
+    post = require_row(selectors.select_post_by_id(actor, post_id).queryset(), "post")
     require_permission(actor, policy.may_comment(actor), "comment")
     if author_id is not None:
         require_permission(actor, policy.may_manage_comments(actor), "comment as this author")
@@ -60,7 +60,7 @@ def delete_comment(
     require_credential(actor, "delete comments")
     comments = selectors.select_comment_by_id(actor, comment_id, post_id=post_id).queryset()
     comments = comments.select_related("author", "post__author")
-    comment = require_found(get_backend().lock(comments, of=("self",)).first(), "comment")
+    comment = require_row(get_backend().lock(comments, of=("self",)), "comment")
     owner, post_owner = comment.author.user_id, comment.post.author.user_id
     require_permission(actor, policy.may_delete_comment_of(actor, owner, post_owner), "delete this comment")
     require_version("comment", UNCHANGING, expected_version)
@@ -94,7 +94,7 @@ def moderate_comment(action: str, *, actor: Actor, comment_id: str) -> Comment:
     known = selectors.select_known_comments(actor).filter(pk=parse_id(comment_id))
     known = known.select_related("author", "post__author").defer("post__body", "post__body_html")
     locked = get_backend().lock(known, of=("self",))
-    comment = require_found(locked.first(), "comment")
+    comment = require_row(locked, "comment")
     require_permission(actor, may_act(actor, comment, action), f"{action} this comment")
     if obstacle := find_obstacle(comment, action):
         raise Conflict(obstacle)

@@ -21,7 +21,7 @@ from blog.services.validation import (
     validate_transition,
 )
 from contentapi.core.entity_tags import ExpectedVersion, require_version
-from contentapi.core.errors import require_found
+from contentapi.core.errors import require_row
 from contentapi.core.identity import Actor
 from contentapi.core.policy import require_credential, require_permission
 from contentapi.events.triggers import attribute_changes, silence
@@ -167,7 +167,7 @@ def get_post_for_update(actor: Actor, post_id: str, action: str) -> Post:
     """Return a post that the actor may see, with its author. It is locked until the transaction ends."""
     require_credential(actor, action)
     posts = selectors.select_post_by_id(actor, post_id).queryset().select_related("author").defer(*RENDERED_TEXTS)
-    post = require_found(posts.select_for_update(of=("self",)).first(), "post")
+    post = require_row(posts.select_for_update(of=("self",)), "post")
     if post.slug is None:
         slugs.give_first_slug(post)
     return post

@@ -38,7 +38,7 @@ from contentapi.conf.timeouts import (
 )
 from contentapi.core.caching import BoundedCache
 from contentapi.core.entity_tags import parse_version
-from contentapi.core.errors import Conflict, Invalid, PreviewExpired, Unauthenticated, require_found
+from contentapi.core.errors import Conflict, Invalid, PreviewExpired, Unauthenticated, require_row
 from contentapi.core.identity import ROLE_SCOPES, Actor, Preview, Role, Scope
 from contentapi.core.pagination import parse_id
 from contentapi.core.policy import require_credential, require_permission
@@ -278,7 +278,7 @@ def revoke_preview_link(*, actor: Actor, link_id: str) -> str:
     """End a link, also one that has expired, and return its id. Raises `NotFound` for one that is hidden."""
     require_credential(actor, "revoke preview links")
     links = PreviewLink.objects.filter(policy.visible_preview_links(actor), pk=parse_id(link_id))
-    link = require_found(get_backend().lock(links, of=("self",)).first(), "preview link")
+    link = require_row(get_backend().lock(links, of=("self",)), "preview link")
     Audit.PREVIEW_LINK_REVOKED.record(actor, "preview_link", link.pk, post=link.post_id)
     link.delete()
     return str(parse_id(link_id))

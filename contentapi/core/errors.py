@@ -6,7 +6,7 @@ docs/decisions/0019-errors-and-400-or-422.md.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
@@ -182,6 +182,11 @@ def require_found(row: T | None, name: str) -> T:
     if row is None:
         raise NotFound(f"There is no {name} with this id.")
     return row
+
+
+def require_row(rows: Iterable[T], name: str) -> T:
+    """Return the only row of a QuerySet, to which `first` would add an ORDER BY. Raises as `require_found` does."""
+    return require_found(next(iter(rows), None), name)
 
 
 def to_api_error(exception: BaseException) -> ApiError:

@@ -26,7 +26,8 @@ class PreparedQuery(Generic[T]):
         AUTHOR.first(id=7)
 
     `rows` returns the QuerySet. In it, `given("name")` is the value that `first` receives as `name`. Each field of the
-    Struct is read from the column of its name, unless `columns` names another one.
+    Struct is read from the column of its name, unless `columns` names another one. Rows without an order are at most
+    one.
     """
 
     row: type[T]
@@ -43,5 +44,6 @@ class PreparedQuery(Generic[T]):
         rows = self.rows(lambda name: Parameter(lambda values: values[name]))
         names = self.row.__struct_fields__
         columns = {f"_{number}": F(self.columns.get(name, name)) for number, name in enumerate(names)}
-        sql, parameters = rows.values(**columns)[:1].query.get_compiler(rows.db).as_sql()
+        first = rows[:1] if rows.ordered else rows  # that of a unique key needs no LIMIT
+        sql, parameters = first.values(**columns).query.get_compiler(rows.db).as_sql()
         return build_json_statement(sql, tuple(parameters), names)

@@ -193,7 +193,9 @@ def compile_statement(rows: Rows[Any], request: SelectionRequest) -> Statement:
     """
     compilation = CompilationContext(request.actor, request.variables)
     projection, selection = request.projection, request.select()
-    all_rows = with_total_order(without_distinct(rows.with_parameters()))
+    all_rows = without_distinct(rows.with_parameters())
+    if rows.is_slice or all_rows.ordered:  # all others are one row at most, that of a unique key
+        all_rows = with_total_order(all_rows)
     if request.column is None:
         query, keys = projection.select(all_rows, selection, compilation)
         return build_json_statement(*compile_with_limit_and_offset(query, rows), keys, compilation)

@@ -39,7 +39,7 @@ def select_visible_webhooks(
     webhooks = Webhook.objects.filter(policy.visible_webhooks(actor)).order_by(*NEWEST_FIRST.terms())
     if after is not None:
         webhooks = webhooks.filter(NEWEST_FIRST.beyond(after, after_pk))
-    return webhooks if pk is None else webhooks.filter(pk=pk)
+    return webhooks if pk is None else webhooks.filter(pk=pk).order_by()
 
 
 def select_webhooks(actor: Actor, after: Position | None = None) -> Rows[Webhook]:
@@ -79,7 +79,9 @@ def select_visible_deliveries(
         deliveries = deliveries.filter(webhook=webhook)
     if after is not None:
         deliveries = deliveries.filter(NEWEST_FIRST.beyond(after, after_pk))
-    return deliveries if pk is None else deliveries.filter(pk=pk, webhook__in=Webhook.objects.all())
+    if pk is None:
+        return deliveries
+    return deliveries.filter(pk=pk, webhook__in=Webhook.objects.all()).order_by()
 
 
 def filter_deliveries(

@@ -14,7 +14,7 @@ from django.utils import timezone
 from contentapi.conf.timeouts import WEBHOOK_SECRET_OVERLAP
 from contentapi.core import policy
 from contentapi.core.entity_tags import ExpectedVersion, require_version
-from contentapi.core.errors import Conflict, Invalid, Malformed, require_found
+from contentapi.core.errors import Conflict, Invalid, Malformed, require_row
 from contentapi.core.identity import Actor, Scope
 from contentapi.db.ids import take_id
 from contentapi.events.declarations import get_event_types
@@ -215,7 +215,7 @@ def get_webhook_for_update(actor: Actor, webhook_id: str, action: str) -> Webhoo
     """Return a webhook, locked until the transaction ends: senders plan and record under the same lock."""
     selectors.require_management(actor, action)
     webhooks = selectors.select_webhook_by_id(actor, webhook_id).queryset()
-    return require_found(webhooks.select_for_update(of=("self",)).first(), "webhook")
+    return require_row(webhooks.select_for_update(of=("self",)), "webhook")
 
 
 def require_scopes(actor: Actor, scopes: Iterable[str]) -> None:

@@ -1,0 +1,100 @@
+"""A row that is looked up by a unique key is read without ORDER BY and LIMIT, which PostgreSQL would plan."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from blog.services import authors
+from contentapi.core.identity import Role
+from tests.conftest import make_api_key
+from tests.factories import get_user, make_actor, make_comment, make_image, make_order, make_post, make_working_copy
+from tests.graphql_requests import post_to_graphql
+from tests.resources import send_request
+from tests.webhook_rows import make_webhook
+
+pytestmark = pytest.mark.django_db
+
+ORDERED = re.compile(r"ORDER BY (?!node\.place)|LIMIT")  # nodes are in the order of their ids
+READS = ["post", "author", "order", "user", "image", "webhook", "viewer", "node"]
+PATHS = [
+    "/posts/POST?fields=id,workingCopy.version",
+    "/posts/by-slug/SLUG?fields=id",
+    "/posts/POST/comments/COMMENT",
+    "/posts/POST/working-copy",
+    "/authors/AUTHOR",
+    "/orders/ORDER",
+    "/users/USER",
+    "/images/IMAGE",
+    "/webhooks/WEBHOOK",
+]
+WRITES = [
+    ("PATCH", "/posts/POST", {"title": "New"}),
+    ("POST", "/posts/POST/publish", None),
+    ("DELETE", "/posts/POST", None),
+    ("DELETE", "/posts/POST/comments/COMMENT", None),
+    ("POST", "/orders/ORDER/payment", None),
+    ("DELETE", "/orders/ORDER", None),
+    ("PATCH", "/images/IMAGE", {"alt": "A cat"}),
+    ("PATCH", "/webhooks/WEBHOOK", {"name": "New"}),
+]
+
+
+def make_rows() -> tuple[dict[str, Any], dict[str, str]]:
+    """Make a row of each type. Returns their ids, and the headers of an admin."""
+    post = make_post(slug="soup")
+    make_working_copy(post)
+    admin = make_actor(Role.ADMIN)
+    ids = {"POST": post.pk, "SLUG": post.slug, "COMMENT": make_comment(post).pk, "AUTHOR": post.author_id}
+    ids |= {
+        "ORDER": make_order().pk,
+        "USER": admin.user_id,
+        "IMAGE": make_image().pk,
+        "WEBHOOK": make_webhook(get_user(admin)).pk,
+    }
+    return ids, {"X_API_Key": make_api_key(admin)}
+
+
+def fill(path: str, ids: dict[str, Any]) -> str:
+    return re.sub("[A-Z]{4,}", lambda found: str(ids[found[0]]), path)
+
+
+@pytest.mark.parametrize("field", READS)
+def test_root_field_of_one_object(field: str) -> None:
+    ids, headers = make_rows()
+    argument = {"viewer": "", "node": "(id: POST)"}.get(field, f"(id: {field.upper()})")
+    selection = {"viewer": "user { id }"}.get(field, "id")
+    with CaptureQueriesContext(connection) as captured:
+        found = post_to_graphql({"query": f"{{ {field}{fill(argument, ids)} {{ {selection} }} }}"}, **headers)
+
+    assert found.data[field]
+    assert [each["sql"] for each in captured if ORDERED.search(each["sql"])] == []
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_resource(path: str) -> None:
+    ids, headers = make_rows()
+    with CaptureQueriesContext(connection) as captured:
+        found = send_request("GET", fill(path, ids), **headers)
+
+    assert found.status == 200
+    assert [each["sql"] for each in captured if ORDERED.search(each["sql"])] == []
+
+
+@pytest.mark.parametrize(("method", "path", "body"), WRITES)
+def test_row_that_a_write_locks(method: str, path: str, body: Any) -> None:
+    ids, headers = make_rows()
+    with CaptureQueriesContext(connection) as captured:
+        found = send_request(method, fill(path, ids), body, **headers)
+
+    assert found.status < 300
+    locking = [each["sql"] for each in captured if "FOR UPDATE" in each["sql"]]
+    assert locking
+    assert [sql for sql in locking if ORDERED.search(sql)] == []
+
+
+def test_author_of_a_new_post() -> None:
+    for query in (authors.AUTHOR, authors.AUTHOR_OF_USER):
+        assert not ORDERED.search(query.prepared.sql)
