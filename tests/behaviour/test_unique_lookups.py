@@ -42,8 +42,8 @@ WRITES = [
 ]
 
 
-def make_rows() -> tuple[dict[str, Any], dict[str, str]]:
-    """Make a row of each type. Returns their ids, and the headers of an admin."""
+def make_rows() -> tuple[dict[str, Any], str]:
+    """Make a row of each type. Returns their ids, and the key of an admin."""
     post = make_post(slug="soup")
     make_working_copy(post)
     admin = make_actor(Role.ADMIN)
@@ -54,7 +54,7 @@ def make_rows() -> tuple[dict[str, Any], dict[str, str]]:
         "IMAGE": make_image().pk,
         "WEBHOOK": make_webhook(get_user(admin)).pk,
     }
-    return ids, {"X_API_Key": make_api_key(admin)}
+    return ids, make_api_key(admin)
 
 
 def fill(path: str, ids: dict[str, Any]) -> str:
@@ -63,11 +63,11 @@ def fill(path: str, ids: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("field", READS)
 def test_root_field_of_one_object(field: str) -> None:
-    ids, headers = make_rows()
+    ids, key = make_rows()
     argument = {"viewer": "", "node": "(id: POST)"}.get(field, f"(id: {field.upper()})")
     selection = {"viewer": "user { id }"}.get(field, "id")
     with CaptureQueriesContext(connection) as captured:
-        found = post_to_graphql({"query": f"{{ {field}{fill(argument, ids)} {{ {selection} }} }}"}, **headers)
+        found = post_to_graphql({"query": f"{{ {field}{fill(argument, ids)} {{ {selection} }} }}"}, X_API_Key=key)
 
     assert found.data[field]
     assert [each["sql"] for each in captured if ORDERED.search(each["sql"])] == []
@@ -75,9 +75,9 @@ def test_root_field_of_one_object(field: str) -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_resource(path: str) -> None:
-    ids, headers = make_rows()
+    ids, key = make_rows()
     with CaptureQueriesContext(connection) as captured:
-        found = send_request("GET", fill(path, ids), **headers)
+        found = send_request("GET", fill(path, ids), X_API_Key=key)
 
     assert found.status == 200
     assert [each["sql"] for each in captured if ORDERED.search(each["sql"])] == []
@@ -85,9 +85,9 @@ def test_resource(path: str) -> None:
 
 @pytest.mark.parametrize(("method", "path", "body"), WRITES)
 def test_row_that_a_write_locks(method: str, path: str, body: Any) -> None:
-    ids, headers = make_rows()
+    ids, key = make_rows()
     with CaptureQueriesContext(connection) as captured:
-        found = send_request(method, fill(path, ids), body, **headers)
+        found = send_request(method, fill(path, ids), body, X_API_Key=key)
 
     assert found.status < 300
     locking = [each["sql"] for each in captured if "FOR UPDATE" in each["sql"]]

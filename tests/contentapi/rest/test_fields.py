@@ -7,28 +7,30 @@ from urllib.parse import quote
 import msgspec
 import pytest
 from graphql import get_named_type, is_composite_type
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 from pytest_django import Settings
 
 from blog.models import Author, Post, PostStatus
 from contentapi.core.identity import Actor, Role
+from contentapi.rate_limits.account import COUNTERS
 from contentapi.rest.representations import Representation
 from contentapi.schema import SCHEMA
 from tests.conftest import make_api_key
 from tests.environment import set_environment
-from tests.factories import make_actor, make_author, make_comment, make_order, make_post
+from tests.factories import make_actor, make_author, make_comment, make_image, make_order, make_post, make_user
 from tests.graphql_requests import post_to_graphql
 from tests.resources import RestResponse, send_request
 from tests.thoroughness import scale_examples
+from tests.webhook_rows import make_attempt, make_delivery, make_webhook
 
 pytestmark = pytest.mark.django_db
 
 DEEPEST = 4
 
 
-def read(path: str, fields: str, actor: Actor | None = None, **headers: str) -> RestResponse:
+def read(path: str, fields: str, actor: Actor | None = None, **headers: Any) -> RestResponse:
     joint = "&" if "?" in path else "?"
     return send_request("GET", f"{path}{joint}fields={quote(fields, safe='')}", actor=actor, **headers)
 
@@ -155,7 +157,12 @@ def test_object_that_is_too_large_is_refused_before_it_is_shown(
     post = make_post(body="B" * 2000)
     set_environment(settings, CONTENTAPI_MAX_RESPONSE="1024")
     shown: list[bytes] = []
-    monkeypatch.setattr(Representation, "show", lambda _, text: shown.append(text) or text)
+
+    def show(_: Representation, text: bytes) -> bytes:
+        shown.append(text)
+        return text
+
+    monkeypatch.setattr(Representation, "show", show)
 
     assert read(f"/posts/{post.pk}", "body").error[:2] == (400, "LIMIT_EXCEEDED")
     assert not shown
@@ -217,22 +224,51 @@ def write_graphql(selection: dict[str, Any]) -> str:
     )
 
 
-@limits(max_examples=scale_examples(2000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data(), kind=st.sampled_from(["Post", "Author"]), is_admin=st.booleans())
-def test_fields_are_those_of_the_same_selection_in_graphql(data: st.DataObject, kind: str, *, is_admin: bool) -> None:
-    selection = data.draw(draw_selection(SCHEMA.type_map[kind]))
+def make_places() -> dict[str, tuple[str, str, str]]:
+    """Return, by type, the path of an object, that of its collection, and the root field of the same object."""
     post, author = make_posts()
-    name, row = kind.lower(), post if kind == "Post" else author
-    actor = make_actor(Role.ADMIN) if is_admin else None
-    key = {"X_API_Key": make_api_key(actor)} if actor else {}
+    comment, image = post.comments.get(), make_image(status="ready", width=80, height=60, thumbhash="aGFzaA==")
+    Post.objects.filter(pk=post.pk).update(cover_id=image.pk, cover_alt="A")
+    delivery = make_delivery(make_webhook(make_user(Role.ADMIN)))
+    make_attempt(delivery)
+    comments, webhook = f"/posts/{post.pk}/comments", f"/webhooks/{delivery.webhook_id}"
+    return {
+        "Post": (f"/posts/{post.pk}", "/posts", f"post(id: {post.pk})"),
+        "Author": (f"/authors/{author.pk}", "/authors", f"author(id: {author.pk})"),
+        "Comment": (f"{comments}/{comment.pk}", comments, f"node(id: {comment.pk})"),
+        "Image": (f"/images/{image.pk}", "/images", f"image(id: {image.pk})"),
+        "Webhook": (webhook, "/webhooks", f"webhook(id: {delivery.webhook_id})"),
+        "WebhookDelivery": (
+            f"{webhook}/deliveries/{delivery.pk}",
+            f"{webhook}/deliveries",
+            f"webhookDelivery(id: {delivery.pk})",
+        ),
+    }
 
-    shown = read(f"/{name}s/{row.pk}", ",".join(list_paths(selection)), actor)
-    listed = read(f"/{name}s?offset=0&limit=1", ",".join(list_paths(selection)), actor)
-    found = post_to_graphql({"query": f"{{ {name}(id: {row.pk}) {write_graphql(selection)} }}"}, **key)
 
-    if shown.status == 400:
-        assert (shown.error[1], found.codes) == ("LIMIT_EXCEEDED", ["LIMIT_EXCEEDED"])
-        assert shown.error[2] == found.body["errors"][0]["message"]
-    else:
-        assert shown.body == found.data[name]
-        assert list(listed.body["data"][0]) == list(shown.body)
+@pytest.mark.property
+def test_fields_are_those_of_the_same_selection_in_graphql() -> None:
+    places = make_places()
+    keys = {role: {"X_API_Key": make_api_key(make_actor(role))} for role in (Role.AUTHOR, Role.ADMIN)}
+
+    @limits(max_examples=scale_examples(2000), deadline=None)
+    @given(data=st.data(), kind=st.sampled_from([*places]), role=st.sampled_from([None, *keys]))
+    def are_the_same(data: st.DataObject, kind: str, role: Role | None) -> None:
+        COUNTERS.clear()
+        selection, (path, collection, root) = data.draw(draw_selection(SCHEMA.type_map[kind])), places[kind]
+        key, fields = keys[role] if role else {}, ",".join(list_paths(selection))
+
+        shown = read(path, fields, **key)
+        listed = read(f"{collection}?limit=1", fields, **key)
+        found = post_to_graphql({"query": f"{{ it: {root} {{ ... on {kind} {write_graphql(selection)} }} }}"}, **key)
+
+        if shown.status == 200:
+            assert shown.body == found.data["it"]
+            assert listed.status != 200 or list(listed.body["data"][0]) == list(shown.body)
+        elif shown.status == 404:
+            assert found.data == {"it": None}
+        else:
+            assert found.codes == [shown.error[1]]
+            assert shown.error[2] == found.body["errors"][0]["message"] or shown.status == 401
+
+    are_the_same()
