@@ -5,29 +5,23 @@ import re
 from dataclasses import replace
 from typing import Any
 
-import msgspec
 import pytest
 from django.db import transaction
-from django.test import Client
 from graphql import GraphQLError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pytest_django import Settings
 
 from contentapi.core.errors import ApiError
 from contentapi.core.identity import Actor
-from contentapi.graphql import endpoint
-from contentapi.graphql.documents import DOCUMENTS, get_document
-from contentapi.projection.statements import STATEMENTS
-from contentapi.rate_limits.account import COUNTERS
+from contentapi.graphql.documents import get_document
 from contentapi.schema import SCHEMA
 from tests.contentapi.projection import reference_executor, reference_rows
 from tests.contentapi.projection.documents import Request, requests
-from tests.contentapi.projection.execution import Executed, recorded, run
+from tests.contentapi.projection.execution import Executed, run
 from tests.contentapi.projection.fixture_rows import ACTORS, AUTHORS, POSTS, WRITERS, fill
 from tests.thoroughness import scale_examples
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_limits")]
 
 VALUES = re.compile(r"\d{10}|plain|quoted|DROP|blog_post;|example\.invalid")  # of rows, arguments and actors
 SEARCH_OF_SLUGS = re.compile(r"\s*WITH RECURSIVE probe")
@@ -36,14 +30,6 @@ ARGUMENT = re.compile(
     r"^Send first or last, not both|^(limit|first|last) must be from|^(after|before) must be a cursor"
 )
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-
-
-@pytest.fixture(autouse=True)
-def no_limits(settings: Settings) -> None:
-    """Allow documents of any size. Other tests are about the limits."""
-    sizes = ("aliases", "root_fields", "mutations", "directives", "depth", "comparisons")
-    without = {f"contentapi_max_{size}": 10**9 for size in sizes}
-    settings.ENVIRONMENT = msgspec.structs.replace(settings.ENVIRONMENT, **without)
 
 
 def in_order(content: bytes | str) -> dict[str, str] | None:
@@ -143,36 +129,6 @@ def test_mutation_returns_the_same_as_with_graphql_core(actor_name: str) -> None
                 transaction.set_rollback(True)
 
     returns_the_same()
-
-
-@pytest.mark.property
-def test_what_earlier_requests_left_in_the_caches_changes_no_response(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill()
-
-    def respond(request: Request, variables: dict[str, Any], actor_name: str) -> tuple[Any, ...]:
-        COUNTERS.clear()
-        monkeypatch.setattr(endpoint, "authenticate_request", lambda _: ACTORS[actor_name])
-        body = {"query": request.text, "operationName": request.operation_name, "variables": variables}
-        body["extensions"] = {"cost": True}
-        with recorded() as statements:
-            response = client.post("/graphql", body, content_type="application/json")
-        headers = dict(response.headers.items())
-        content = response.content.replace(headers.pop("X-Request-ID").encode(), b"")
-        return response.status_code, headers, content, [sql for sql, _ in statements]
-
-    @settings(max_examples=scale_examples(200), deadline=None, suppress_health_check=SLOW_IS_FINE)
-    @given(request=requests(), names=st.tuples(*[st.sampled_from([*ACTORS])] * 2))
-    def responds_the_same(request: Request, names: tuple[str, str]) -> None:
-        ways = list(zip(request.both_variables, names, strict=True))
-        _, kept = [[respond(request, *way) for way in ways] for _ in range(2)]
-        for way, response in zip(ways, kept, strict=True):
-            DOCUMENTS.clear()
-            STATEMENTS.clear()
-            assert respond(request, *way) == response
-
-    responds_the_same()
 
 
 FAILURES = {

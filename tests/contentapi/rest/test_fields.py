@@ -249,14 +249,16 @@ def make_places() -> dict[str, tuple[str, str, str]]:
 @pytest.mark.property
 def test_fields_are_those_of_the_same_selection_in_graphql() -> None:
     places = make_places()
-    keys = {role: {"X_API_Key": make_api_key(make_actor(role))} for role in (Role.AUTHOR, Role.ADMIN)}
+    keys: dict[Role | None, dict[str, Any]] = {
+        role: {"X_API_Key": make_api_key(make_actor(role))} for role in (Role.AUTHOR, Role.ADMIN)
+    }
 
     @limits(max_examples=scale_examples(2000), deadline=None)
     @given(data=st.data(), kind=st.sampled_from([*places]), role=st.sampled_from([None, *keys]))
     def are_the_same(data: st.DataObject, kind: str, role: Role | None) -> None:
         COUNTERS.clear()
         selection, (path, collection, root) = data.draw(draw_selection(SCHEMA.type_map[kind])), places[kind]
-        key, fields = keys[role] if role else {}, ",".join(list_paths(selection))
+        key, fields = keys.get(role, {}), ",".join(list_paths(selection))
 
         shown = read(path, fields, **key)
         listed = read(f"{collection}?limit=1", fields, **key)
