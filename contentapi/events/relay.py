@@ -88,10 +88,6 @@ MEASURE = f"""
 """  # noqa: S608 - a constant
 
 
-SAMPLES: list[Sample] = []  # of the last measurement
-FIGURES.gauge_sources.append(lambda: SAMPLES)
-
-
 class Relay:
     """The job of the worker."""
 
@@ -152,7 +148,8 @@ def measure_outbox() -> None:
     with connection.cursor() as cursor:
         cursor.execute(MEASURE)
         rows, age = cursor.fetchone()
-    SAMPLES[:] = [("contentapi_events_waiting", (), rows), ("contentapi_events_waiting_seconds", (), float(age))]
+    samples: list[Sample] = [("contentapi_events_waiting", (), rows)]
+    FIGURES.measured["outbox"] = [*samples, ("contentapi_events_waiting_seconds", (), float(age))]
 
 
 def move_events(limit: int = EVENTS_PER_BATCH, refused: Sequence[int] = ()) -> int:

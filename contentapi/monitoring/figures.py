@@ -12,7 +12,7 @@ import os
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from threading import Lock
 
 import msgspec
@@ -71,6 +71,7 @@ class Figures:
         self.is_enabled = False
         self.counter_sources: list[Callable[[], Iterable[Sample]]] = []
         self.gauge_sources: list[Callable[[], Iterable[Sample]]] = []
+        self.measured: dict[str, list[Sample]] = {}  # gauges of the last measurement of a job, by its subject
         self.reset()
 
     def reset(self) -> None:
@@ -147,6 +148,7 @@ class Figures:
         for source in self.counter_sources:
             counters += source()
         gauges = [sample for source in self.gauge_sources for sample in source()]
+        gauges += chain.from_iterable([*self.measured.values()])
         return Snapshot(counters, gauges)
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def no_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image_figures, "SAMPLES", [])
+    monkeypatch.setattr(FIGURES, "measured", {})
 
 
 @pytest.mark.usefixtures("media")
@@ -28,13 +28,13 @@ def test_images_are_counted_by_status(monkeypatch: pytest.MonkeyPatch) -> None:
 
     background.purge_images(Event())
 
-    assert image_figures.SAMPLES == [
+    assert FIGURES.measured["images"] == [
         ("contentapi_images", ("processing",), 1),
         ("contentapi_images", ("ready",), 2),
         ("contentapi_images", ("rejected",), 0),
         ("contentapi_image_bytes", (), 100),
     ]
-    assert {name for name, *_ in image_figures.SAMPLES} <= METRICS.keys()
+    assert {name for name, *_ in FIGURES.measured["images"]} <= METRICS.keys()
 
 
 def test_nothing_is_counted_without_metrics() -> None:
@@ -42,4 +42,4 @@ def test_nothing_is_counted_without_metrics() -> None:
 
     image_figures.count_images()
 
-    assert image_figures.SAMPLES == []
+    assert FIGURES.measured == {}

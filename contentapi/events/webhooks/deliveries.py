@@ -86,8 +86,6 @@ MEASURE = """
     ) AS event ON true
 """
 STATES = ("active", "failing", "disabled")
-SAMPLES: list[Sample] = []  # of the last measurement
-FIGURES.gauge_sources.append(lambda: SAMPLES)
 LOG = logging.getLogger("contentapi.worker")
 MAILS = ThreadPoolExecutor(1, "webhook-mail")  # a mail server that hangs delays no delivery
 TEXT = """The webhook "{name}" sends nothing any more: {reason}.
@@ -229,5 +227,6 @@ def measure_webhooks() -> None:
     with connection.cursor() as cursor:
         cursor.execute(MEASURE)
         *counts, late = cursor.fetchone()
-    SAMPLES[:] = [("contentapi_webhooks", (state,), count) for state, count in zip(STATES, counts, strict=True)]
-    SAMPLES.append(("contentapi_webhook_waiting_seconds", (), max(0.0, float(late))))
+    samples: list[Sample] = [("contentapi_webhook_waiting_seconds", (), max(0.0, float(late)))]
+    samples += [("contentapi_webhooks", (state,), count) for state, count in zip(STATES, counts, strict=True)]
+    FIGURES.measured["webhooks"] = samples

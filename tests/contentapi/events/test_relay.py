@@ -13,8 +13,8 @@ import psycopg
 import pytest
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections, transaction
 
+from contentapi.background import maintain_partitions
 from contentapi.events import relay
-from contentapi.events.background import maintain_partitions
 from contentapi.events.models import Event, Log, OutboxEvent
 from contentapi.events.partitions import list_partitions, prepare_partitions
 from contentapi.events.relay import CHANNEL, RELAY_LOCK, Relay, move_events
@@ -181,7 +181,7 @@ def test_rounds_follow_at_once_while_they_move_whole_batches(monkeypatch: pytest
 
     assert pauses == [1, 0, 0, 0.05, 0.05, 1]
     assert len(list_names()) == 5
-    assert len(relay.SAMPLES) == 2
+    assert len(FIGURES.measured["outbox"]) == 2
 
 
 def test_relay_makes_the_partition_that_it_needs() -> None:
@@ -198,7 +198,7 @@ def test_relay_makes_the_partition_that_it_needs() -> None:
 def test_metrics_say_how_many_events_wait_and_for_how_long() -> None:
     for expected in (0, 2):
         relay.measure_outbox()
-        rows, age = (value for _, _, value in relay.SAMPLES)
+        rows, age = (value for _, _, value in FIGURES.measured["outbox"])
         assert (rows, age > 0) == (expected, expected > 0)
         make_author()
         make_author()

@@ -6,7 +6,8 @@ from threading import Event
 
 import pytest
 
-from contentapi.events import background, declarations
+from contentapi import background
+from contentapi.events import declarations
 from contentapi.events.declarations import App, load_jobs
 from contentapi.health import CONNECTIONS_OF_WORKER
 from contentapi.worker.jobs import Job

@@ -1,6 +1,5 @@
 """The metrics of webhooks: their states, and how late the latest one is."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from threading import Event as Stop
 from typing import Any
@@ -8,11 +7,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from contentapi.background import maintain_partitions
 from contentapi.core.identity import Role
-from contentapi.events.background import maintain_partitions
 from contentapi.events.feed import read_log
 from contentapi.events.models import Event, Log
-from contentapi.events.webhooks import deliveries
 from contentapi.events.webhooks.models import Webhook
 from contentapi.monitoring.figures import FIGURES
 from tests.event_log import relay
@@ -23,17 +21,16 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _enabled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _enabled(monkeypatch: pytest.MonkeyPatch) -> None:
     relay()
     monkeypatch.setattr(FIGURES, "is_enabled", True)
-    yield
-    deliveries.SAMPLES.clear()
+    monkeypatch.setattr(FIGURES, "measured", {})
 
 
 def measure() -> dict[str, float]:
     """Return the values of the job, by the state or the name of the metric."""
     maintain_partitions(Stop())
-    return {labels[0] if labels else name: value for name, labels, value in deliveries.SAMPLES}
+    return {labels[0] if labels else name: value for name, labels, value in FIGURES.measured["webhooks"]}
 
 
 def change(webhook: Webhook, **values: Any) -> None:
