@@ -23,7 +23,6 @@ from blog.images.formats import (
     WEBP,
     Format,
     list_extensions,
-    list_variants,
     list_widths,
 )
 from blog.images.thumbhash import MAX_SIDE as THUMB_SIDE
@@ -75,6 +74,7 @@ def make_variants(source: Path, folder: Path, *, with_avif: bool) -> Result:
 def write_files(kind: Format, frames: Frames, folder: Path, *, has_alpha: bool, with_avif: bool) -> Result:
     width, height = frames.images[0].size
     extensions = list_extensions(has_alpha=has_alpha, with_avif=with_avif)
+    variants = [each for each in VARIANTS if each.extension in extensions]
     kind = choose_format(kind, frames, has_alpha=has_alpha)
     original = f"{width}.{kind.extension}"
     save(frames, folder / original, kind, ORIGINALS[kind], animate=kind is not JPEG)
@@ -84,11 +84,11 @@ def write_files(kind: Format, frames: Frames, folder: Path, *, has_alpha: bool, 
         # A height of 16,384 pixels becomes one of 16,383: nobody sees it.
         side = max(1, round(height * each / width))
         smaller = shrink(smaller, (each, min(MAX_VARIANT_SIDE, side)))
-        for name in list_variants([each], extensions):
+        for variant in variants:
+            name = f"{each}.{variant.extension}"
             if name != original:
-                kind_of_file = find_format(name)
-                is_animated = kind_of_file in ANIMATED
-                save(smaller, folder / name, kind_of_file, VARIANTS[kind_of_file], animate=is_animated)
+                is_animated = variant in ANIMATED
+                save(smaller, folder / name, variant, VARIANTS[variant], animate=is_animated)
                 files.append(name)
     written = (folder / original).read_bytes()
     digest = hashlib.sha256(written).hexdigest()
@@ -117,10 +117,6 @@ def shrink_image(image: Image.Image, size: tuple[int, int]) -> Image.Image:
         image = release(image, image.convert("RGBa"))
     small = release(image, image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0))
     return small.convert("RGBA") if small.mode == "RGBa" else small
-
-
-def find_format(name: str) -> Format:
-    return next(each for each in VARIANTS if each.extension == name.rpartition(".")[2])
 
 
 def make_thumbhash(image: Image.Image) -> str:
