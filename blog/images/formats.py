@@ -55,7 +55,3 @@ def list_widths(width: int, height: int) -> list[int]:
 def list_extensions(*, has_alpha: bool, with_avif: bool) -> list[str]:
     """Return the ends of the names of the variants: JPEG has no transparency, so PNG takes its place."""
     return [WEBP.extension, (PNG if has_alpha else JPEG).extension, *([AVIF.extension] if with_avif else [])]
-
-
-def list_variants(widths: list[int], extensions: list[str]) -> list[str]:
-    return [f"{width}.{extension}" for width in widths for extension in extensions]

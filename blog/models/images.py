@@ -6,7 +6,6 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from blog.images.formats import list_variants
 from blog.models.announcements import announce_images
 from contentapi.db.ids import SharedIdField
 from contentapi.media.storage import name_file
@@ -111,7 +110,8 @@ class Image(models.Model):
 
     def list_file_names(self) -> list[str]:
         """Return the names in the storage of all public files."""
-        names = [self.original, *list_variants(self.widths, self.formats)] if self.original else []
+        variants = [f"{width}.{extension}" for width in self.widths for extension in self.formats]
+        names = [self.original, *variants] if self.original else []
         return [self.name_file(name) for name in dict.fromkeys(names)]
 
     def choose_width(self, wanted: int) -> int:
