@@ -111,6 +111,7 @@ def test_invalid_api_key_is_401_for_every_operation(post: PostToGraphQL, key: st
     assert response.headers["WWW-Authenticate"] == CHALLENGE
 
 
+@pytest.mark.property
 @pytest.mark.django_db
 @settings(deadline=None)
 @given(st.sampled_from(["Accept", "Content_Type", "X_API_Key", "Authorization", "Origin"]), LATIN)

@@ -141,6 +141,7 @@ def test_if_none_match_on_a_write_is_400() -> None:
 TAGS = st.text(st.characters(codec="latin-1", exclude_characters='"\x7f', min_codepoint=0x21), max_size=9)
 
 
+@pytest.mark.property
 @given(st.lists(TAGS, min_size=1, max_size=4), st.sampled_from([",", ", ", " ,,\t"]))
 def test_every_list_of_tags_is_parsed(tags: list[str], between: str) -> None:
     if_match = between.join(f'"{text}"' for text in tags)

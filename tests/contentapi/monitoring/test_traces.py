@@ -111,6 +111,7 @@ def test_statements_that_differ_in_literals_have_one_fingerprint() -> None:
     assert first == second != other
 
 
+@pytest.mark.property
 @given(st.text(max_size=30))
 def test_no_quoted_value_is_in_a_described_statement(value: str) -> None:
     marked = f"<secret {value}"
