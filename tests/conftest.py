@@ -81,15 +81,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Select a part of the tests, such as 2/4, for `.ci/test_on_python`.
-
-    Those of a server are neighbours, so that few processes of pytest-xdist start it.
-    """
+    """Let the tests of a server be neighbours, so that few processes of pytest-xdist start it."""
     marked = {item.path for item in items if any(map(item.get_closest_marker, MARKERS))}
     if skipped := [str(path) for path in marked if not MARKED.search(path.read_text())]:
         raise pytest.UsageError(f"`make test-servers` and `make thorough` find no marker in {', '.join(skipped)}.")
-    number, parts = map(int, os.environ.get("TESTS_PART", "1/1").split("/"))
-    items[:] = items[number - 1 :: parts]
     items.sort(key=lambda item: [name in getattr(item, "fixturenames", ()) for name in SHARED_SERVERS])
 
 
@@ -208,7 +203,12 @@ def share_middleware(patch: pytest.MonkeyPatch) -> None:
     """Load the middleware once, and again after a change of settings that it may read: it takes 40 ms."""
     load = BaseHandler.load_middleware
     loaded: dict[str, Any] = {}
-    setting_changed.connect(lambda setting, **_: setting == "ENVIRONMENT" or loaded.clear(), weak=False)
+
+    def forget(setting: str, **_: Any) -> None:
+        if setting != "ENVIRONMENT":
+            loaded.clear()
+
+    setting_changed.connect(forget, weak=False)
 
     def load_once(handler: BaseHandler, *arguments: bool) -> None:
         if not loaded:
