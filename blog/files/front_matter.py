@@ -115,8 +115,9 @@ def name_keys(meta: Table) -> Table:
     named: dict[Any, Any] = {}
     for key, value in meta.items():
         name = spell_key(key)
-        if named.setdefault(name, value) != value:
+        if name in named and named[name] != value:
             raise InvalidFile(f"the front matter has the key {name} in two spellings. Remove one.")
+        named[name] = value
     return named
 
 

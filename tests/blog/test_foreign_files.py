@@ -111,6 +111,12 @@ def test_keys_with_a_meaning_are_read_in_any_case_and_others_stay_as_they_are() 
     assert post.other == {"lastmod": datetime(2020, 1, 3).date(), "canonicalURL": "https://a.b/", "Layout": "x"}  # noqa: DTZ001
 
 
+def test_number_that_is_none_is_kept_as_a_value_and_as_a_key() -> None:
+    other = parse("weight: .nan\n.nan: 1").other
+
+    assert [(str(key), str(value)) for key, value in other.items()] == [("weight", "nan"), ("nan", "1")]
+
+
 @pytest.mark.parametrize(
     ("lines", "day", "updated"),
     [
