@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import PurePosixPath
 from posixpath import basename, normpath
-from typing import IO
+from typing import IO, Any
 from unicodedata import normalize
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
@@ -107,16 +107,34 @@ class Archive:
             return file.read(most + 1)
 
 
+class CountingFile:
+    """A file of which no part with too many entries of the list of files is read. Raises `Invalid`.
+
+    `ZipFile` reads the list as one part, and would create an object for each entry, whatever number the archive states.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+    def read(self, size: int = -1) -> bytes:
+        content = self.file.read(size)
+        number = content.count(LISTED_FILE)
+        if number > MAX_FILES:
+            raise build_archive_error(
+                f"The zip file has {number:,} files; at most {MAX_FILES:,} are allowed. Split it."
+            )
+        return content
+
+
 def open_archive(archive: IO[bytes]) -> ZipFile:
     size = archive.seek(0, 2)
     if size > MAX_ARCHIVE:
         raise build_archive_error(f"The zip file has {size:,} bytes; at most {MAX_ARCHIVE:,} are allowed. Split it.")
-    archive.seek(0)
-    number = sum(piece.count(LISTED_FILE) for piece in iter(partial(archive.read, MEGABYTE), b""))
-    if number > MAX_FILES:  # `ZipFile` would create an object for each, whatever number the archive states
-        raise build_archive_error(f"The zip file has {number:,} files; at most {MAX_FILES:,} are allowed. Split it.")
     try:
-        opened = ZipFile(archive)
+        opened = ZipFile(CountingFile(archive))  # type: ignore[arg-type]  # has what `ZipFile` uses
     except (BadZipFile, NotImplementedError, ValueError):
         raise build_archive_error("This is not a zip file, or it is damaged. Create it again.") from None
     if any(member.flag_bits & IS_ENCRYPTED for member in opened.infolist()):

@@ -4,6 +4,7 @@ import io
 import struct
 import tracemalloc
 from collections.abc import Callable
+from zipfile import ZIP_STORED
 
 import pytest
 
@@ -47,6 +48,14 @@ def test_too_many_files_are_refused_whatever_number_is_stated(
 
     with pytest.raises(Invalid, match="The zip file has 2 files; at most 1 are allowed"):
         Archive(io.BytesIO(content), name="site.zip")
+
+
+def test_files_of_a_zip_file_in_the_zip_file_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = build_archive({"b.md": "", "c.md": "", "d.md": ""}).getvalue()
+    content = build_archive({"a.md": build_file(), "inner.zip": inner, "text.txt": b"x" * 100_000}, ZIP_STORED)
+    monkeypatch.setattr(archives, "MAX_FILES", 3)
+
+    assert [file.path for file in Archive(content, name="site.zip").files] == ["a.md"]
 
 
 @pytest.mark.django_db
