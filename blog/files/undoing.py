@@ -4,7 +4,6 @@ Posts that existed before the import are left alone, and so are posts that were 
 after the import is deleted too. Deleted posts can be restored, with these changes; their slugs are free meanwhile.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.db import transaction
@@ -18,7 +17,7 @@ from blog.models import ImportJob, ImportResult, ImportState, OldSlug, Post
 from contentapi.core.errors import ApiError, Conflict, NotFound
 from contentapi.core.identity import Actor
 
-ENDED = (ImportState.DONE, ImportState.CANCELLED, ImportState.FAILED)
+ENDED = (ImportState.DONE, ImportState.CANCELLED, ImportState.FAILED, ImportState.UNDONE)
 GONE = "The post does not exist any more."
 
 
@@ -97,10 +96,7 @@ def find_undone_posts() -> dict[int, int]:
     return {post: job for post, job in undone.values_list("post_id", "job_id") if post is not None}
 
 
-@transaction.atomic
-def note_restored(post_ids: Sequence[int]) -> None:
-    """Let the imports of posts that are restored be undone again."""
-    restored = ImportResult.objects.filter(is_plan=False, outcome=jobs.UNDONE, post_id__in=post_ids)
-    undone = ImportJob.objects.filter(pk__in=restored.values("job"), state=ImportState.UNDONE)
-    undone.update(state=ImportState.DONE)
+def note_restored(post_id: int) -> None:
+    """Let the import of a post that is restored be undone again."""
+    restored = ImportResult.objects.filter(is_plan=False, outcome=jobs.UNDONE, post_id=post_id)
     restored.update(outcome=ImportOutcome.CREATED)

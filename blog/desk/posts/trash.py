@@ -80,7 +80,7 @@ def list_chosen(request: HttpRequest, object_id: str) -> list[int]:
 
 def restore_post(actor: Actor, row: PostVersion, _: Mapping[str, Any]) -> Post:
     post = trash.restore_deleted_post(actor=actor, post_id=str(row.id))
-    undoing.note_restored([post.pk])
+    undoing.note_restored(post.pk)
     return post
 
 
