@@ -2,9 +2,10 @@
 
 import json
 import os
+import re
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -44,8 +45,8 @@ class JsonCommand(OperatorCommand):
 class ListCommand(JsonCommand):
     """A command that prints rows: an aligned table or, with --json, an array of objects."""
 
-    def print_rows(self, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], *, as_json: bool) -> None:
-        """Print rows. `columns` has the names of the keys that the table shows, with their headings."""
+    def print_rows(self, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
+        """Print rows. `columns` are the keys that the table shows: the heading of `createdAt` is CREATED AT."""
         text = json.dumps([*rows], indent=2) if as_json else format_table(rows, columns)
         try:
             self.stdout.write(text)
@@ -82,9 +83,10 @@ def add_scopes(parser: ArgumentParser, default: str) -> None:
     )
 
 
-def format_table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
+def format_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
     """Return the rows as lines below headings."""
-    lines = [[*columns.values()], *([format_cell(row[name]) for name in columns] for row in rows)]
+    headings = [re.sub("(?=[A-Z])", " ", name).upper() for name in columns]
+    lines = [headings, *([format_cell(row[name]) for name in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 

@@ -110,7 +110,7 @@ def test_reader_that_ends_early_causes_no_error() -> None:
     """Print more than a pipe takes, to a reader that ends after the first line, as `head` does."""
     code = (
         "from contentapi.core.commands import ListCommand\n"
-        "ListCommand().print_rows(({'name': 'n' * 100} for _ in range(10_000)), {'name': 'NAME'}, as_json=False)"
+        "ListCommand().print_rows(({'name': 'n' * 100} for _ in range(10_000)), ['name'], as_json=False)"
     )
     setup = "import os, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'contentapi.settings'; django.setup()\n"
     process = subprocess.Popen(

@@ -12,15 +12,7 @@ from contentapi.core.identity import OPERATOR
 from contentapi.events.webhooks import resending, selectors, services
 from contentapi.events.webhooks.models import Webhook
 
-COLUMNS = {
-    "id": "ID",
-    "state": "STATE",
-    "createdAt": "CREATED",
-    "failingSince": "FAILING SINCE",
-    "types": "TYPES",
-    "url": "URL",
-    "name": "NAME",
-}
+COLUMNS = ("id", "state", "createdAt", "failingSince", "types", "url", "name")
 CHANGES = {
     "ping": "send a ping",
     "rotate": "print a new secret",

@@ -5,17 +5,7 @@ from contentapi.core.identity import OPERATOR
 from users import selectors
 from users.management.descriptions import describe_api_key
 
-COLUMNS = {
-    "prefix": "PREFIX",
-    "state": "STATE",
-    "createdAt": "CREATED",
-    "expiresAt": "EXPIRES",
-    "lastUsedAt": "LAST USED",
-    "revokedAt": "REVOKED",
-    "owner": "OWNER",
-    "scopes": "SCOPES",
-    "name": "NAME",
-}
+COLUMNS = ("prefix", "state", "createdAt", "expiresAt", "lastUsedAt", "revokedAt", "owner", "scopes", "name")
 
 
 class Command(ListCommand):

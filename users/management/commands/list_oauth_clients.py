@@ -5,14 +5,7 @@ from contentapi.core.identity import OPERATOR
 from users.management.descriptions import describe_client
 from users.oauth.clients import select_clients
 
-COLUMNS = {
-    "clientId": "CLIENT ID",
-    "type": "TYPE",
-    "createdAt": "CREATED",
-    "owner": "OWNER",
-    "redirectUris": "REDIRECT URIS",
-    "name": "NAME",
-}
+COLUMNS = ("clientId", "type", "createdAt", "owner", "redirectUris", "name")
 
 
 class Command(ListCommand):

@@ -5,15 +5,7 @@ from contentapi.core.identity import OPERATOR
 from users import selectors
 from users.management.descriptions import describe_user
 
-COLUMNS = {
-    "id": "ID",
-    "role": "ROLE",
-    "locked": "LOCKED",
-    "createdAt": "CREATED",
-    "lastLogin": "LAST LOGIN",
-    "email": "EMAIL",
-    "name": "NAME",
-}
+COLUMNS = ("id", "role", "locked", "createdAt", "lastLogin", "email", "name")
 
 
 class Command(ListCommand):
