@@ -37,7 +37,7 @@ def may_manage_users(actor: Actor) -> bool:
     return get_reach(actor, Scope.USERS_WRITE).of_everybody
 
 
-def may_delete_user(actor: Actor, user_id: int) -> bool:
+def may_delete_user(actor: Actor, user_id: int | None) -> bool:
     return get_reach(actor, Scope.USERS_WRITE).includes(user_id)
 
 
@@ -54,18 +54,9 @@ def visible_api_keys(actor: Actor) -> Q:
     return get_reach(actor, Scope.USERS_WRITE).build_condition(lambda user_id: Q(user=user_id))
 
 
-def may_manage_keys_of(actor: Actor, owner_id: int | None) -> bool:
-    """Whether the actor may see, create and revoke the API keys of this user."""
-    return get_reach(actor, Scope.USERS_WRITE).includes(owner_id)
-
-
-def may_manage_all_keys(actor: Actor) -> bool:
-    return get_reach(actor, Scope.USERS_WRITE).of_everybody
-
-
-def may_manage_clients(actor: Actor) -> bool:
-    """Whether the actor may register OAuth clients and revoke the consents of users."""
-    return get_reach(actor, Scope.USERS_WRITE).of_everybody
+may_manage_keys_of = may_delete_user  # see, create and revoke the API keys of this user
+may_manage_all_keys = may_manage_users
+may_manage_clients = may_manage_users  # register OAuth clients, and revoke the consents of users
 
 
 # The admin site. A session has the role of its user and every scope of the role. The pages ask the rules above. These
