@@ -42,7 +42,6 @@ from blog.models.posts import (
     RESTORED,
     SEARCHED,
     SUMMARIES,
-    UNVERSIONED,
     VERSIONED,
     ContentField,
     Kind,

@@ -12,17 +12,3 @@ class IsValidPost(Func):
 
     function = "blog_is_valid_post"
     output_field = models.BooleanField()
-
-
-class IsUniqueTagList(Func):
-    """Whether a text array has only unique, non-empty strings: of an earlier migration."""
-
-    function = "blog_is_set_of_words"
-    output_field = models.BooleanField()
-
-
-class IsOneOf(Func):
-    """Whether a text is one of some words, as a constant: of an earlier migration."""
-
-    template = "%(expressions)s = ANY('{%(words)s}'::text[])"
-    output_field = models.BooleanField()

@@ -17,7 +17,7 @@ from django.utils import timezone
 from blog.models.announcements import announce_posts
 from blog.models.authors import Author, note_search_change
 from blog.models.coauthors import LIST_COAUTHORS, LIST_COAUTHORS_AGAIN, UNLIST_COAUTHORS, build_coauthor_ids
-from blog.models.conditions import IsOneOf, IsUniqueTagList, IsValidPost  # noqa: F401 - of earlier migrations
+from blog.models.conditions import IsValidPost
 from blog.models.images import MAX_ALT
 from blog.models.slugs import KEEP_OLD_SLUG, KEEP_SLUG_OF_DELETED, MAX_SLUG, UniqueIndex
 from blog.models.writing import DELETE_ROWS
@@ -100,17 +100,6 @@ RESTORED = [*VERSIONED, "slug_is_chosen"]  # of a deleted post
 # What `blog.rendering` makes of the text, with the version that it was made of and the number of the renderer
 RENDERED_TEXTS = ["body_html", "default_excerpt", "default_description", "image_ids", "image_alts"]
 RENDERED = [*RENDERED_TEXTS, "rendered_version", "renderer"]
-UNVERSIONED = [
-    "id",
-    "slug_is_chosen",
-    "publication_order",
-    "updated_at",
-    "version",
-    "changed_at",
-    "changed_by",
-    "changed_with",
-    *RENDERED,
-]
 DATABASE = "database"  # `changed_with` of a change in SQL or in the shell
 
 
